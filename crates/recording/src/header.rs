@@ -1,0 +1,56 @@
+//! What stands around the samples of a native recording: its first line and its last.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The first line of a native recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// What wrote it.
+    #[serde(default)]
+    pub tool: String,
+    /// The version of what wrote it.
+    #[serde(default)]
+    pub version: String,
+    /// The machine it was measured on, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The clock that durations come from: "monotonic".
+    #[serde(default)]
+    pub clock: String,
+    /// Wall-clock time of the start, RFC 3339. For display and for joining files only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// What a person calls this recording, if they said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Under which conditions it was measured: url, rate, connection policy, protocol and the like.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub conditions: BTreeMap<String, String>,
+}
+
+/// The last line of a native recording, as `{"end": {...}}`. A recording without it was cut off.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct End {
+    /// From the recording's start to its end.
+    pub duration_ns: u64,
+    /// Samples written, failed ones included.
+    pub samples: u64,
+    /// Samples that failed.
+    pub failed: u64,
+    /// How late requests started against the schedule, 99.9th percentile. Absent in a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_lateness_p999_ns: Option<u64>,
+    /// The share of one core that the generator used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_share: Option<f64>,
+    /// Why the generator itself, and not what it measured, may have shaped the numbers. Empty when all is well.
+    pub invalid: Vec<String>,
+}
+
+/// The schema that this version writes.
+pub const SCHEMA: &str = "longhaul.recording/1";

@@ -1,0 +1,229 @@
+//! One measured event, and the numbers that can be asked of it.
+//!
+//! A phase that did not happen is absent, not 0: a request on a reused connection has no `connect_ns`. Stamps count from
+//! `started_ns`; `started_ns` and `intended_ns` count from the recording's start, on a monotonic clock.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One measured event: a request, a ping, a connect.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sample {
+    /// When the schedule wanted it to start, since the recording's start. Absent in a closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intended_ns: Option<u64>,
+    /// When it started, since the recording's start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_ns: Option<u64>,
+    /// The only number of a recording that knows nothing of phases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<u64>,
+
+    /// Phase: resolve start to addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns_ns: Option<u64>,
+    /// Phase: first SYN sent to connection established.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_ns: Option<u64>,
+    /// Phase: ClientHello to handshake finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_ns: Option<u64>,
+    /// Phase: first request byte to last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_ns: Option<u64>,
+    /// Phase: last request byte to the first byte of the final response's header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_ns: Option<u64>,
+    /// Phase: first body byte to last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_ns: Option<u64>,
+
+    /// Stamp: the first interim (1xx) response, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_interim_ns: Option<u64>,
+    /// Stamp: the final response's header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_headers_ns: Option<u64>,
+    /// Stamp: the first byte of the body. Absent when there is no body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_body_byte_ns: Option<u64>,
+    /// Stamp: the last byte of the response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_byte_ns: Option<u64>,
+
+    /// HTTP status of the final response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Bytes of body received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body_bytes: Option<u64>,
+    /// The response's Server-Timing header as it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_timing: Option<String>,
+    /// Whether the connection had carried a request before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reused: Option<bool>,
+    /// Identifies the redirect chain that this request belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain: Option<u64>,
+    /// Identifies the page view that this request belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
+    /// Why the event failed. A failed event counts as an error and has no latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whatever else tells samples apart: city, network, protocol.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Sample {
+    /// What `metric` says of this sample in nanoseconds; `None` if it was not measured or the event failed.
+    pub fn get(&self, metric: Metric) -> Option<u64> {
+        if self.error.is_some() {
+            return None;
+        }
+        match metric {
+            Metric::Latency => self.latency_ns,
+            Metric::Dns => self.dns_ns,
+            Metric::Connect => self.connect_ns,
+            Metric::Tls => self.tls_ns,
+            Metric::Send => self.send_ns,
+            Metric::Wait => self.wait_ns,
+            Metric::Load => self.load_ns,
+            Metric::Ttfb => self.ttfb(self.dns_ns),
+            Metric::TtfbWithoutDns => self.ttfb(None),
+            Metric::Total => self.last_byte_ns,
+            Metric::Response => {
+                let late = self.started_ns?.checked_sub(self.intended_ns?)?;
+                late.checked_add(self.last_byte_ns.or(self.latency_ns)?)
+            }
+        }
+    }
+
+    /// connect + tls + wait, and `dns` if it shall count. Phases that did not happen add nothing; `wait` must be there.
+    fn ttfb(&self, dns: Option<u64>) -> Option<u64> {
+        [dns, self.connect_ns, self.tls_ns].into_iter().flatten().try_fold(self.wait_ns?, u64::checked_add)
+    }
+}
+
+/// A number that can be asked of a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// The single number of a recording without phases.
+    Latency,
+    /// Resolve start to addresses.
+    Dns,
+    /// First SYN to established.
+    Connect,
+    /// ClientHello to finished.
+    Tls,
+    /// First request byte to last.
+    Send,
+    /// Last request byte to first byte of the final response's header.
+    Wait,
+    /// First body byte to last.
+    Load,
+    /// dns + connect + tls + wait, as the large synthetic-monitoring services define it.
+    Ttfb,
+    /// connect + tls + wait: what fair comparisons of providers use.
+    TtfbWithoutDns,
+    /// Start to last byte.
+    Total,
+    /// Intended start to last byte: what the user of an open-loop schedule waited, stalls of the sender included.
+    Response,
+}
+
+impl Metric {
+    /// Every metric, in the order in which a request meets them.
+    pub const ALL: [Self; 11] = [
+        Self::Latency,
+        Self::Dns,
+        Self::Connect,
+        Self::Tls,
+        Self::Send,
+        Self::Wait,
+        Self::Load,
+        Self::Ttfb,
+        Self::TtfbWithoutDns,
+        Self::Total,
+        Self::Response,
+    ];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Dns => "dns",
+            Self::Connect => "connect",
+            Self::Tls => "tls",
+            Self::Send => "send",
+            Self::Wait => "wait",
+            Self::Load => "load",
+            Self::Ttfb => "ttfb",
+            Self::TtfbWithoutDns => "ttfb_without_dns",
+            Self::Total => "total",
+            Self::Response => "response",
+        }
+    }
+
+    /// The metric of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+}
+
+impl std::fmt::Display for Metric {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ttfb_is_the_sum_of_the_phases_that_happened() {
+        let fresh = Sample {
+            dns_ns: Some(1),
+            connect_ns: Some(20),
+            tls_ns: Some(300),
+            wait_ns: Some(4000),
+            ..Sample::default()
+        };
+        assert_eq!(fresh.get(Metric::Ttfb), Some(4321));
+        assert_eq!(fresh.get(Metric::TtfbWithoutDns), Some(4320));
+        let reused = Sample { wait_ns: Some(4000), ..Sample::default() };
+        assert_eq!(reused.get(Metric::Ttfb), Some(4000));
+        assert_eq!(reused.get(Metric::Connect), None);
+    }
+
+    #[test]
+    fn a_failed_event_has_no_latency() {
+        let failed = Sample { wait_ns: Some(5), error: Some("reset".to_owned()), ..Sample::default() };
+        assert_eq!(failed.get(Metric::Wait), None);
+    }
+
+    #[test]
+    fn response_time_counts_from_the_intended_start() {
+        let late = Sample {
+            intended_ns: Some(100),
+            started_ns: Some(150),
+            last_byte_ns: Some(7),
+            ..Sample::default()
+        };
+        assert_eq!(late.get(Metric::Response), Some(57));
+        assert_eq!(late.get(Metric::Total), Some(7));
+    }
+
+    #[test]
+    fn names_are_unique_and_found_again() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::from_name(metric.name()), Some(metric));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What Longhaul shows.
+
+mod model;
+
+pub use model::*;

@@ -1,0 +1,106 @@
+//! Spans of time, as `std::time::Duration`.
+
+use std::{borrow::Cow, time::Duration};
+
+use serde::{Deserialize, Deserializer, Serializer};
+
+use crate::{Error, number::Form};
+
+/// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, to the nanosecond.
+pub fn parse(text: &str) -> Result<Duration, Error> {
+    FORM.parse(text).map(|nanos| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "Form bounds it to 0..=3.2e17")]
+        Duration::from_nanos(nanos.round() as u64)
+    })
+}
+
+/// Prints a duration as a person would write it; [`parse`] reads it back.
+pub fn show(duration: Duration) -> String {
+    let nanos = duration.as_nanos();
+    let (unit, scale) = match nanos {
+        0 => return "0ms".to_owned(),
+        n if n >= 1_000_000_000 => ("s", 1_000_000_000),
+        n if n >= 1_000_000 => ("ms", 1_000_000),
+        n if n >= 1_000 => ("us", 1_000),
+        _ => ("ns", 1),
+    };
+    let (whole, rest) = (nanos / scale, nanos % scale);
+    if rest == 0 {
+        return format!("{whole}{unit}");
+    }
+    let digits = scale.ilog10() as usize;
+    let rest = format!("{rest:0digits$}");
+    format!("{whole}.{}{unit}", rest.trim_end_matches('0'))
+}
+
+/// For `#[serde(with = "units::duration")]`.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let text = Cow::<'de, str>::deserialize(deserializer)?;
+    parse(&text).map_err(serde::de::Error::custom)
+}
+
+/// For `#[serde(with = "units::duration")]`.
+pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&show(*duration))
+}
+
+/// For `#[serde(with = "units::duration::option")]` on a field that may be absent.
+pub mod option {
+    use super::{Deserializer, Duration, Serializer};
+
+    /// Reads a duration that is there.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        super::deserialize(deserializer).map(Some)
+    }
+
+    /// Writes a duration, or nothing.
+    pub fn serialize<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(duration) => super::serialize(duration, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+}
+
+const FORM: Form = Form {
+    units: &[
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("\u{b5}s", 1e3),
+        ("\u{3bc}s", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("min", 60e9),
+        ("h", 3600e9),
+    ],
+    expected: "ns, us, ms, s, min, h",
+    example: "\"300ms\"",
+    limit: "a duration lies between 0ms and ten years",
+    most: 3.2e17,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings() {
+        for (text, nanos) in
+            [("300ms", 300_000_000), ("1.5 s", 1_500_000_000), ("20us", 20_000), ("20\u{b5}s", 20_000), ("7ns", 7)]
+        {
+            assert_eq!(parse(text), Ok(Duration::from_nanos(nanos)), "{text}");
+        }
+        assert!(parse("-3ms").unwrap_err().to_string().contains("out of range"));
+        assert!(parse("3").unwrap_err().to_string().contains("no unit"));
+        assert!(parse("").unwrap_err().to_string().contains("\"300ms\""));
+    }
+
+    #[test]
+    fn shows_what_parses_back() {
+        for nanos in [0, 7, 1_000, 1_500, 300_000_000, 300_000_001, 90_000_000_000, 36_250_000] {
+            let duration = Duration::from_nanos(nanos);
+            assert_eq!(parse(&show(duration)), Ok(duration), "{}", show(duration));
+        }
+        assert_eq!(show(Duration::from_micros(36_250)), "36.25ms");
+    }
+}

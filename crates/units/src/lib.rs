@@ -1,0 +1,46 @@
+//! What a person writes as "300ms", "1Gbit", "64KB", "0.1%" or "50/s", as types; and the same back again.
+//!
+//! Every type parses with [`std::str::FromStr`], prints with [`std::fmt::Display`] in a form that parses to the same
+//! value, and reads from configuration files through serde as a string. Durations are [`std::time::Duration`], so they
+//! get functions instead of a type: [`duration::parse`], [`duration::show`], and `#[serde(with = "units::duration")]`.
+//!
+//! - [`Bitrate`]: decimal, as the field counts line rates; 1 Kbit is 1000 bits a second.
+//! - [`Bytes`]: KB is 1000, KiB is 1024.
+//! - [`Probability`]: a share from 0 to 1, written "0.1%" or "0.001".
+//! - [`Frequency`]: events a second, written "50/s" or "3000/min".
+//! - [`nearest`]: the known name that somebody probably meant.
+
+mod bitrate;
+mod bytes;
+pub mod duration;
+mod error;
+mod frequency;
+mod nearest;
+mod number;
+mod probability;
+
+pub use bitrate::Bitrate;
+pub use bytes::Bytes;
+pub use error::Error;
+pub use frequency::Frequency;
+pub use nearest::nearest;
+pub use probability::Probability;
+
+/// Reads and writes a type as the string that a person would write, through its `FromStr` and `Display`.
+macro_rules! serde_as_text {
+    ($type:ty) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    };
+}
+pub(crate) use serde_as_text;

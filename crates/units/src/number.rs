@@ -1,0 +1,69 @@
+//! The common form of every quantity: a decimal number, perhaps a blank, and a unit.
+
+use crate::Error;
+
+/// A unit's spelling and how many base units one of it is.
+pub(crate) type Unit = (&'static str, f64);
+
+/// What one kind of quantity looks like when it is written.
+pub(crate) struct Form {
+    /// Spellings, compared without regard to case.
+    pub units: &'static [Unit],
+    /// The spellings as a list for people.
+    pub expected: &'static str,
+    /// One correct quantity.
+    pub example: &'static str,
+    /// What the number must respect, as a sentence.
+    pub limit: &'static str,
+    /// The largest value in base units.
+    pub most: f64,
+}
+
+impl Form {
+    /// The value of `text` in base units: not negative, at most `most`.
+    pub(crate) fn parse(&self, text: &str) -> Result<f64, Error> {
+        let (number, unit) = split(text.trim(), self.example)?;
+        let scale = self.scale(unit).ok_or_else(|| Error::Unit {
+            text: text.to_owned(),
+            unit: unit.to_owned(),
+            expected: self.expected,
+        })?;
+        let value = number * scale;
+        let is_negative = text.trim_start().starts_with('-');
+        if is_negative || !value.is_finite() || value > self.most {
+            return Err(Error::Range { text: text.to_owned(), limit: self.limit });
+        }
+        Ok(value)
+    }
+
+    fn scale(&self, unit: &str) -> Option<f64> {
+        self.units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).map(|&(_, scale)| scale)
+    }
+}
+
+/// Splits "12.5 ms" into 12.5 and "ms". Only plain decimals: no exponent, no infinity, no thousands separator.
+fn split<'t>(text: &'t str, example: &'static str) -> Result<(f64, &'t str), Error> {
+    let end = text
+        .char_indices()
+        .find(|&(at, c)| !(c.is_ascii_digit() || c == '.' || (at == 0 && (c == '-' || c == '+'))))
+        .map_or(text.len(), |(at, _)| at);
+    let number = text[..end].parse().map_err(|_| Error::NotANumber { text: text.to_owned(), example })?;
+    Ok((number, text[end..].trim_start()))
+}
+
+/// Prints `value` base units with the largest unit of which it is a short decimal.
+pub(crate) fn show(f: &mut std::fmt::Formatter<'_>, value: f64, descending: &[Unit]) -> std::fmt::Result {
+    let smallest = descending.last().copied().unwrap_or(("", 1.0));
+    let (name, scale) = descending
+        .iter()
+        .copied()
+        .find(|&(_, scale)| value >= scale && is_short_decimal(value / scale))
+        .unwrap_or(smallest);
+    write!(f, "{}{name}", value / scale)
+}
+
+/// Whether `value` has at most three digits after the point, so that printing it loses nothing.
+fn is_short_decimal(value: f64) -> bool {
+    let thousandths = value * 1000.0;
+    (thousandths - thousandths.round()).abs() < 1e-9 * thousandths.max(1.0)
+}
