@@ -1,0 +1,195 @@
+//! The link against closed forms, in virtual time.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use units::{Bytes, Probability};
+
+use super::*;
+use crate::Limit;
+
+fn config(rate: &str) -> Config {
+    Config { rate: Some(rate.parse().unwrap()), ..Config::default() }
+}
+
+fn verdicts(link: &mut Link, now: Duration, packet: Packet) -> Vec<Verdict> {
+    let mut all = Vec::new();
+    link.offer(now, packet, |verdict| all.push(verdict));
+    all
+}
+
+fn dues(link: &mut Link, now: Duration, packet: Packet) -> Vec<Duration> {
+    let due = |verdict| match verdict {
+        Verdict::Deliver { due, .. } => Some(due),
+        Verdict::Drop { .. } => None,
+    };
+    verdicts(link, now, packet).into_iter().filter_map(due).collect()
+}
+
+#[test]
+fn an_idle_link_adds_transmission_and_propagation() {
+    let propagation = Duration::from_millis(20);
+    let mut link = Link::new(Config { propagation, ..config("1Gbit") }, 1);
+    // 1500 bytes at 1 Gbit/s are 12 us.
+    assert_eq!(
+        dues(&mut link, Duration::from_secs(1), Packet::single(1500)),
+        [Duration::from_secs(1) + propagation + Duration::from_micros(12)]
+    );
+}
+
+#[test]
+fn a_wire_without_rate_keeps_a_super_packet_whole() {
+    let mut link = Link::new(Config::default(), 1);
+    let packet = Packet::segmented(52, 65_000, 1448);
+    assert_eq!(
+        verdicts(&mut link, Duration::from_millis(5), packet),
+        [Verdict::Deliver { segments: 0..45, due: Duration::from_millis(5) }]
+    );
+}
+
+#[test]
+fn capacity_does_not_depend_on_the_callers_punctuality() {
+    // The same 1000 packets, offered on time and in late batches of ten, leave at the same last moment, because the
+    // wire was busy throughout.
+    let finish = |batch: u32| {
+        let mut link = Link::new(config("100Mbit"), 1);
+        let mut last = Duration::ZERO;
+        for i in 0..1000 {
+            let arrival = Duration::from_micros(100) * (i / batch * batch);
+            last = *dues(&mut link, arrival, Packet::single(1500)).last().unwrap();
+        }
+        last
+    };
+    // 1000 x 1500 bytes at 100 Mbit/s: 120 ms.
+    assert_eq!(finish(1), Duration::from_millis(120));
+    assert_eq!(finish(10), Duration::from_millis(120));
+}
+
+#[test]
+fn ten_percent_too_much_loses_one_eleventh() {
+    // Offered 1.1 x rate for 100 s of arrivals: in the steady state 1 - 1/1.1 = 9.09 % finds the queue full.
+    let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(15_000)), ..config("12Mbit") }, 1);
+    let interval = Duration::from_nanos(909_091);
+    for i in 0..110_000 {
+        link.offer(interval * i, Packet::single(1500), |_| {});
+    }
+    let counters = link.counters();
+    let share = counters.overflowed.segments as f64 / counters.offered.segments as f64;
+    // The queue's own ten packets are what the steady state lacks: 10 / 110 000.
+    assert!((share - 1.0 / 11.0).abs() < 2e-4, "{share}");
+}
+
+#[test]
+fn random_arrivals_at_a_fixed_service_time_wait_as_md1_says() {
+    // Pollaczek-Khinchine for M/D/1: mean wait = rho / (2 (1 - rho)) service times; at 80 % load exactly 2.
+    let service = Duration::from_millis(1);
+    let mut link = Link::new(Config { queue: Limit::Time(Duration::from_secs(10)), ..config("12Mbit") }, 1);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+    let (mut now, mut waited) = (0.0_f64, 0.0);
+    let packets = 400_000;
+    for _ in 0..packets {
+        let uniform = ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        now += -uniform.ln() * service.as_secs_f64() / 0.8;
+        let arrival = Duration::from_secs_f64(now);
+        let due = dues(&mut link, arrival, Packet::single(1500))[0];
+        waited += (due - arrival - service).as_secs_f64();
+    }
+    let mean = waited / f64::from(packets) / service.as_secs_f64();
+    // Waits correlate over about (1 - rho)^-2 = 25 packets, and their deviation is near 2.6: 2.6 sqrt(2 * 25 / 4e5)
+    // is 0.03; three of them.
+    assert!((mean - 2.0).abs() < 0.09, "{mean} service times");
+}
+
+#[test]
+fn a_full_queue_takes_what_fits_and_drops_the_tail() {
+    // Room for five segments of 1500 bytes; the packet has ten.
+    let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(7_500)), ..config("10Mbit") }, 1);
+    let got = verdicts(&mut link, Duration::ZERO, Packet::segmented(52, 14_480, 1448));
+    assert_eq!(got.last(), Some(&Verdict::Drop { segments: 5..10, cause: Cause::Queue }));
+    // 10 Mbit/s is one segment a slice: each arrives 1.2 ms after the one before.
+    let due: Vec<_> = (1..=5).map(|i| Duration::from_micros(1200) * i).collect();
+    let mut again = Link::new(Config { queue: Limit::Bytes(Bytes(7_500)), ..config("10Mbit") }, 1);
+    assert_eq!(dues(&mut again, Duration::ZERO, Packet::segmented(52, 14_480, 1448)), due);
+}
+
+#[test]
+fn a_queue_without_room_still_passes_what_finds_the_wire_idle() {
+    let mut link = Link::new(Config { queue: Limit::Bytes(Bytes(0)), ..config("12Mbit") }, 1);
+    assert_eq!(dues(&mut link, Duration::ZERO, Packet::single(1500)).len(), 1);
+    assert_eq!(dues(&mut link, Duration::from_micros(500), Packet::single(1500)).len(), 0);
+    assert_eq!(dues(&mut link, Duration::from_millis(1), Packet::single(1500)).len(), 1);
+}
+
+#[test]
+fn slices_hold_at_most_their_time_of_wire() {
+    let packet = Packet::segmented(52, 43_440, 1448);
+    let sizes = |rate: &str, receive| {
+        let mut link = Link::new(Config { receive, ..config(rate) }, 1);
+        verdicts(&mut link, Duration::ZERO, packet)
+            .into_iter()
+            .map(|verdict| match verdict {
+                Verdict::Deliver { segments, .. } => segments.len(),
+                Verdict::Drop { .. } => 0,
+            })
+            .collect::<Vec<_>>()
+    };
+    // 200 us of 1 Gbit/s are 25 000 bytes: 16 segments of 1500.
+    assert_eq!(sizes("1Gbit", Receive::Slice), [16, 14]);
+    assert_eq!(sizes("50Mbit", Receive::Slice), [1; 30]);
+    assert_eq!(sizes("1Gbit", Receive::Segment), [1; 30]);
+    assert_eq!(sizes("1Gbit", Receive::Gso), [30]);
+}
+
+#[test]
+fn a_super_packet_is_cut_at_each_lost_segment() {
+    let loss = Probability::new(0.1).unwrap();
+    let mut link = Link::new(Config { loss, ..Config::default() }, 3);
+    for i in 0..1000 {
+        let got = verdicts(&mut link, Duration::from_millis(i), Packet::segmented(52, 14_480, 1448));
+        let mut next = 0;
+        for verdict in got {
+            let (Verdict::Deliver { segments, .. } | Verdict::Drop { segments, .. }) = verdict;
+            assert_eq!(segments.start, next, "every segment has one fate, in order");
+            next = segments.end;
+        }
+        assert_eq!(next, 10);
+    }
+    // Binomial with n = 10 000, p = 0.1: 1000 +- 4 * 30.
+    let lost = link.counters().lost.segments;
+    assert!((880..=1120).contains(&lost), "{lost}");
+}
+
+#[test]
+fn bytes_are_conserved() {
+    let loss = Probability::new(0.05).unwrap();
+    let queue = Limit::Bytes(Bytes(50_000));
+    let mut link = Link::new(Config { loss, queue, overhead: 38, ..config("100Mbit") }, 9);
+    for i in 0..5000_u32 {
+        link.offer(Duration::from_micros(900) * i, Packet::segmented(52, 1 + i * 13 % 60_000, 1448), |_| {});
+    }
+    let Counters { offered, delivered, lost, overflowed } = link.counters();
+    assert!(lost.bytes > 0 && overflowed.bytes > 0 && delivered.bytes > 0);
+    assert_eq!(offered.bytes, delivered.bytes + lost.bytes + overflowed.bytes);
+    assert_eq!(offered.segments, delivered.segments + lost.segments + overflowed.segments);
+}
+
+#[test]
+fn a_shorter_path_does_not_reorder() {
+    let slow = Config { propagation: Duration::from_millis(100), ..Config::default() };
+    let mut link = Link::new(slow, 1);
+    let first = dues(&mut link, Duration::ZERO, Packet::single(100));
+    link.reconfigure(Config { propagation: Duration::from_millis(10), ..slow });
+    let second = dues(&mut link, Duration::from_millis(1), Packet::single(100));
+    assert!(second >= first);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_verdicts() {
+    let run = |seed| {
+        let loss = Probability::new(0.02).unwrap();
+        let mut link = Link::new(Config { loss, ..config("100Mbit") }, seed);
+        (0..2000).flat_map(|i| verdicts(&mut link, Duration::from_micros(700) * i, Packet::segmented(52, 9000, 1448)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}

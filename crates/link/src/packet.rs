@@ -1,0 +1,89 @@
+//! What a packet is on the wire.
+
+use std::ops::Range;
+
+/// The shape of a packet: one segment, or a super-packet that stands for several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// Bytes of IP and transport header; every segment carries its own copy.
+    headers: u32,
+    /// Bytes after the headers, all segments together.
+    payload: u32,
+    /// Bytes of payload in each segment but the last, which may have less.
+    segment_payload: u32,
+}
+
+impl Packet {
+    /// A packet that travels as it is.
+    pub fn single(bytes: u32) -> Self {
+        Self { headers: bytes, payload: 0, segment_payload: 0 }
+    }
+
+    /// A super-packet: `payload` bytes cut into segments of `segment_payload`, each behind `headers` bytes. A
+    /// `segment_payload` of 0 or beyond the payload means one segment.
+    pub fn segmented(headers: u32, payload: u32, segment_payload: u32) -> Self {
+        let segment_payload = if segment_payload == 0 { payload } else { segment_payload.min(payload) };
+        Self { headers, payload, segment_payload }
+    }
+
+    /// How many packets this is on a real wire, at least 1.
+    pub fn segments(&self) -> u32 {
+        if self.payload == 0 { 1 } else { self.payload.div_ceil(self.segment_payload) }
+    }
+
+    /// The payload bytes that `segments` carry, as a range into the payload.
+    pub fn payload_range(&self, segments: &Range<u32>) -> Range<u32> {
+        let at = |segment: u32| (segment * self.segment_payload).min(self.payload);
+        at(segments.start)..at(segments.end)
+    }
+
+    /// Bytes that the first `segments` segments occupy on the wire, with `overhead` bytes of link framing each.
+    pub fn wire_bytes(&self, segments: u32, overhead: u32) -> u64 {
+        let payload = u64::from(segments) * u64::from(self.segment_payload);
+        u64::from(segments) * u64::from(self.headers + overhead) + payload.min(u64::from(self.payload))
+    }
+
+    /// How many of the segments fit into `room` bytes of wire.
+    pub(crate) fn segments_within(&self, room: u64, overhead: u32) -> u32 {
+        let all = self.segments();
+        if self.wire_bytes(all, overhead) <= room {
+            return all;
+        }
+        let full = u64::from(self.headers + overhead) + u64::from(self.segment_payload);
+        let fit = u32::try_from(room / full.max(1)).unwrap_or(u32::MAX);
+        // All of them do not fit, so at most all but the last do.
+        fit.min(all - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_super_packet_is_accounted_by_segment() {
+        // 3 segments: 1448 + 1448 + 104 bytes of payload, 52 bytes of IP and TCP header each.
+        let packet = Packet::segmented(52, 3000, 1448);
+        assert_eq!(packet.segments(), 3);
+        assert_eq!(packet.wire_bytes(3, 0), 3 * 52 + 3000);
+        assert_eq!(packet.wire_bytes(3, 38), 3 * 90 + 3000);
+        assert_eq!(packet.wire_bytes(1, 0), 1500);
+        assert_eq!(packet.payload_range(&(1..3)), 1448..3000);
+    }
+
+    #[test]
+    fn what_fits_is_whole_segments() {
+        let packet = Packet::segmented(52, 3000, 1448);
+        for (room, fit) in [(0, 0), (1499, 0), (1500, 1), (2999, 1), (3000, 2), (3155, 2), (3156, 3), (9999, 3)] {
+            assert_eq!(packet.segments_within(room, 0), fit, "{room} bytes of room");
+        }
+    }
+
+    #[test]
+    fn one_segment_in_all_its_spellings() {
+        for packet in [Packet::single(84), Packet::segmented(84, 0, 0), Packet::segmented(28, 56, 0)] {
+            assert_eq!(packet.segments(), 1);
+            assert_eq!(packet.wire_bytes(1, 0), 84);
+        }
+    }
+}
