@@ -1,0 +1,100 @@
+//! Worlds that resolve, and worlds that are refused with a place and a remedy.
+
+use super::*;
+
+fn layout(text: &str) -> Result<Layout, String> {
+    let document = Document::new("w.toml", text);
+    World::read(&document).map(|(_, layout)| layout).map_err(|mistake| mistake.to_string())
+}
+
+fn refused(text: &str) -> String {
+    layout(text).unwrap_err()
+}
+
+const TWO: &str = "
+[[host]]
+name = 'origin'
+city = 'newyork'
+[[host]]
+name = 'visitor'
+city = 'london'
+";
+
+#[test]
+fn two_hosts_are_a_world() {
+    let layout = layout(TWO).unwrap();
+    assert_eq!(layout.hosts[0].v4, Ipv4Addr::new(10, 0, 0, 1));
+    assert_eq!(layout.hosts[1].v6.to_string(), "fd6c:6f6e:6768::2");
+    // 5570 km at 200 000 km/s, 1.5 times as long as the great circle, both ways: 83.6 ms.
+    let rtt = layout.rtt(0, 1);
+    assert!((rtt.as_secs_f64() - 0.0836).abs() < 0.0005, "{rtt:?}");
+}
+
+#[test]
+fn people_have_a_last_mile_and_longer_ways() {
+    let access = format!("{TWO}network = 'access'\n");
+    // 5570 km, 2.1 instead of 1.5: 117.0 ms, and 10 ms of last mile.
+    let rtt = layout(&access).unwrap().rtt(0, 1);
+    assert!((rtt.as_secs_f64() - 0.1270).abs() < 0.0007, "{rtt:?}");
+    let fixed = format!("{access}[[link]]\nbetween = ['london', 'newyork']\nrtt = '72ms'\n");
+    assert_eq!(layout(&fixed).unwrap().rtt(0, 1), Duration::from_millis(82));
+}
+
+#[test]
+fn a_link_is_what_the_file_says() {
+    let text = format!(
+        "{TWO}[[link]]\nbetween = ['newyork', 'london']\nrtt = '72ms'\nrate = '1Gbit'\nqueue = '50ms'\nloss = '0.1%'\n"
+    );
+    let link = layout(&text).unwrap().link(1, 0);
+    assert_eq!(link.propagation, Duration::from_millis(36));
+    assert_eq!(link.queue_bytes(), Some(6_250_000));
+    assert_eq!(link.loss.get(), 0.001);
+}
+
+#[test]
+fn a_named_link_wins_over_a_wild_one() {
+    let text = format!(
+        "{TWO}[[link]]\nbetween = ['london', '*']\nrtt = '10ms'\n[[link]]\nbetween = ['newyork', 'london']\nrtt = '20ms'\n"
+    );
+    assert_eq!(layout(&text).unwrap().rtt(0, 1), Duration::from_millis(20));
+}
+
+#[test]
+fn a_world_survives_being_written_and_read() {
+    let text = format!(
+        "{TWO}network = 'access'\n[[link]]\nbetween = ['newyork', 'london']\ndelay = '36ms'\nrate = '1Gbit'\nqueue = '6MB'\n"
+    );
+    let (world, layout) = World::read(&Document::new("a.toml", text)).unwrap();
+    let (_, again) = World::read(&Document::new("b.toml", world.to_toml())).unwrap();
+    assert_eq!(again.rtt(0, 1), layout.rtt(0, 1));
+    assert_eq!(again.link(0, 1), layout.link(0, 1));
+}
+
+#[test]
+fn mistakes_have_a_place_and_a_remedy() {
+    let link = |line: &str| format!("{TWO}[[link]]\nbetween = ['newyork', 'london']\n{line}\n");
+    for (text, expected) in [
+        (String::new(), "w.toml:1:1: the world has no hosts; add a [[host]]"),
+        (TWO.replace("london", "lodnon"), "w.toml:7:8: unknown city \"lodnon\"; did you mean \"london\"?"),
+        (TWO.replace("'visitor'", "'origin'"), "w.toml:6:8: host \"origin\" is declared twice"),
+        (TWO.replace("'visitor'", "'a b'"), "w.toml:6:8: \"a b\" cannot be a host's name"),
+        (link("rtt = '-3ms'"), "w.toml:10:7: \"-3ms\" is out of range"),
+        (link("rtt = '10 parsecs'"), "w.toml:10:7: \"10 parsecs\" has the unknown unit \"parsecs\""),
+        (link("loss = '120%'"), "w.toml:10:8: \"120%\" is out of range"),
+        (link("rato = '1Gbit'"), "w.toml:10:1: unknown field `rato`"),
+        (link("queue = '50ms'"), "w.toml:9:12: a link without a rate never queues"),
+        (link("rtt = '1ms'\ndelay = '1ms'"), "w.toml:9:12: a link has a delay (one way) or an rtt"),
+        (link("").replace("['newyork', 'london']", "['london', 'london']"), "w.toml:9:22: a link from \"london\" to itself"),
+        (link("").replace("['newyork', 'london']", "['newyork', 'tokyo']"), "w.toml:9:23: a link to nowhere"),
+        (format!("{}{}", link(""), "[[link]]\nbetween = ['london', 'newyork']\n"), "is described twice"),
+        (format!("{TWO}[[city]]\nname = 'x'\nlat = 91\nlon = 0\n"), "w.toml:9:8: coordinates are out of range"),
+        (format!("{TWO}[[city]]\nname = 'x'\nlat = 9\n"), "w.toml:9:8: a city needs both lat and lon"),
+        (format!("{TWO}[[city]]\nname = 'oslo'\n[[city]]\nname = 'oslo'\n"), "w.toml:11:8: city \"oslo\" is declared twice"),
+        (format!("[world]\ninflation = 0.5\n{TWO}"), "inflation = 0.5: no way is shorter"),
+        (format!("[wrold]\n{TWO}"), "w.toml:1:2: unknown field `wrold`"),
+    ] {
+        let said = refused(&text);
+        assert!(said.contains(expected), "expected {expected}\n  but got {said}\n  for {text}");
+    }
+    assert!(refused(&link("rato = '1Gbit'")).ends_with("did you mean \"rate\"?"));
+}
