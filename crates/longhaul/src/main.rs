@@ -1,1 +1,41 @@
-fn main() {}
+//! The `longhaul` command: subcommands, and nothing else.
+
+mod completions;
+mod doctor;
+mod lab;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Run, emulate and measure an edge network.
+///
+/// Exit codes: 0 all is well, 1 a claim or threshold failed, 2 it could not run.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Doctor(doctor::Doctor),
+    #[command(subcommand)]
+    Lab(lab::Lab),
+    Completions(completions::Completions),
+}
+
+fn main() -> ExitCode {
+    // A planet's process is this program again. It must not have started a thread.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == planet::process::COMMAND) {
+        return planet::process::main();
+    }
+    let outcome = match Cli::parse().command {
+        Command::Doctor(doctor) => doctor.run(),
+        Command::Lab(lab) => lab.run(),
+        Command::Completions(completions) => completions.run::<Cli>(),
+    };
+    outcome.unwrap_or_else(|error| output::fail(&error))
+}

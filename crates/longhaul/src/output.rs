@@ -1,0 +1,85 @@
+//! Results go to standard output, everything else to standard error. Colour turns itself off where nobody sees it.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use anstyle::{AnsiColor, Style};
+use nix::sys::signal::{SigSet, Signal};
+use serde::Serialize;
+
+/// Could not run.
+pub(crate) const COULD_NOT_RUN: u8 = 2;
+
+/// Prints a result. A reader that went away, as `head` does, is no error.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    match anstream::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// Prints a result as one JSON object.
+pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// Says something to the person at the terminal.
+pub(crate) fn say(text: &str) {
+    // If even standard error is gone, nobody is there to be told.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Says why it could not be done, once, with the remedy where one is known.
+pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
+    let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
+    say(&format!("{}: {}", paint("error", RED), joined(&chain)));
+    let hint = error.chain().find_map(|cause| cause.downcast_ref::<planet::Error>().and_then(planet::Error::hint));
+    if let Some(hint) = hint {
+        say(&format!("{}: {hint}", paint("hint", CYAN)));
+    }
+    ExitCode::from(COULD_NOT_RUN)
+}
+
+/// An error and its causes in one line. A cause that its effect has quoted already is not said again.
+fn joined(chain: &[String]) -> String {
+    let mut said = String::new();
+    for cause in chain {
+        if said.is_empty() {
+            said.push_str(cause);
+        } else if !said.contains(cause.as_str()) {
+            said = format!("{said}: {cause}");
+        }
+    }
+    said
+}
+
+/// `text` in a style.
+pub(crate) fn paint(text: &str, style: Style) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
+pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
+
+/// Waits for a Ctrl-C, a terminal that goes away, or a polite request to end.
+pub(crate) struct Interrupt(SigSet);
+
+impl Interrupt {
+    /// From here on these signals wait for [`Interrupt::wait`] instead of ending the process. To be called before any
+    /// thread is started: threads inherit it.
+    pub(crate) fn listen() -> anyhow::Result<Self> {
+        let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+        signals.thread_block()?;
+        Ok(Self(signals))
+    }
+
+    /// Returns when one has come.
+    pub(crate) fn wait(&self) -> anyhow::Result<()> {
+        self.0.wait()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! What a fault, or a hand, changes about a link while the planet runs.
+
+use std::time::Duration;
+
+use link::{Config, Limit};
+use serde::{Deserialize, Serialize};
+use units::{Bitrate, Probability};
+
+/// A change to the link between two cities, both directions. What is absent stays as the world has it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Change {
+    /// Chance of losing a segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Probability>,
+    /// Round trip without queues.
+    #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Duration>,
+    /// Line rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Bitrate>,
+    /// Nothing passes, silently.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub down: bool,
+}
+
+impl Change {
+    /// Whether it changes nothing, which is a mistake in a file and a repair by hand.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The changed link.
+    pub(crate) fn apply(&self, config: Config) -> Config {
+        Config {
+            loss: if self.down { Probability::ONE } else { self.loss.unwrap_or(config.loss) },
+            propagation: self.rtt.map_or(config.propagation, |rtt| rtt / 2),
+            rate: self.rate.or(config.rate),
+            queue: if config.rate.is_none() && self.rate.is_some() { Limit::default() } else { config.queue },
+            ..config
+        }
+    }
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let parts = [
+            self.down.then(|| "down".to_owned()),
+            self.loss.map(|loss| format!("loss {loss}")),
+            self.rtt.map(|rtt| format!("rtt {}", units::duration::show(rtt))),
+            self.rate.map(|rate| format!("rate {rate}")),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        f.write_str(&if parts.is_empty() { "as the world has it".to_owned() } else { parts.join(", ") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_keeps_what_it_does_not_name() {
+        let before = Config { propagation: Duration::from_millis(36), ..Config::default() };
+        let lossy = Change { loss: Probability::new(0.05), ..Change::default() };
+        let after = lossy.apply(before);
+        assert_eq!(after, Config { loss: Probability::new(0.05).unwrap(), ..before });
+        assert_eq!(lossy.to_string(), "loss 5%");
+        assert_eq!(Change::default().apply(before), before);
+    }
+
+    #[test]
+    fn down_loses_everything() {
+        let down = Change { down: true, ..Change::default() };
+        assert_eq!(down.apply(Config::default()).loss, Probability::ONE);
+    }
+}

@@ -1,0 +1,57 @@
+//! The planet's clock: monotonic time since the switch started. Nothing else in this crate asks what time it is.
+
+#![expect(clippy::disallowed_methods, reason = "this is the one place of this shell that reads clocks")]
+
+use std::time::{Duration, Instant};
+
+use nix::time::{ClockId, clock_gettime};
+
+/// Counts from its making.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    start: Instant,
+}
+
+impl Clock {
+    /// Starts at zero.
+    pub(crate) fn start() -> Self {
+        Self { start: Instant::now() }
+    }
+
+    /// Time since the start.
+    pub(crate) fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+/// How much processor time the calling thread has used.
+pub(crate) fn thread_cpu() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
+
+/// Processor time of the whole machine since it started, in ticks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MachineCpu {
+    busy: u64,
+    total: u64,
+}
+
+impl MachineCpu {
+    /// Reads `/proc/stat`; `None` where it cannot be read.
+    pub(crate) fn read() -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/stat").ok()?;
+        let ticks: Vec<u64> =
+            text.lines().next()?.split_whitespace().skip(1).map(str::parse).collect::<Result<_, _>>().ok()?;
+        // user nice system idle iowait irq softirq steal; guest time is part of user time (proc_stat(5)).
+        let total = ticks.iter().take(8).sum();
+        let idle = ticks.get(3)? + ticks.get(4)?;
+        Some(Self { busy: total - idle, total })
+    }
+
+    /// Share of all cores that were busy since `earlier`, 0..=1.
+    #[expect(clippy::cast_precision_loss, reason = "ticks of years are far below 2^53")]
+    pub(crate) fn share_since(&self, earlier: &Self) -> Option<f64> {
+        let total = self.total.checked_sub(earlier.total).filter(|&total| total > 0)?;
+        Some(self.busy.saturating_sub(earlier.busy) as f64 / total as f64)
+    }
+}

@@ -1,0 +1,243 @@
+//! How other processes of the same user talk to a planet: one line of JSON each way over a Unix socket.
+//!
+//! The socket's address is abstract: it is no file, and vanishes with the process that listens. Finding the planets
+//! that are up is reading `/proc/net/unix`.
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::IpAddr,
+    os::{
+        fd::AsFd,
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixListener, UnixStream},
+    },
+    time::Duration,
+};
+
+use nix::{
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::socket::{getsockopt, sockopt::PeerCredentials},
+    unistd::{Pid, getuid},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    change::Change,
+    error::{Doing, Error},
+    fidelity::Fidelity,
+    sys::process::pidfd,
+};
+
+/// What a planet can be asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Request {
+    /// How it is.
+    Status,
+    /// To change the link between two cities.
+    Change {
+        /// The cities' names.
+        between: [String; 2],
+        /// Empty to restore it.
+        change: Change,
+    },
+    /// To end.
+    Down,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reply {
+    /// How it is.
+    Status(Box<Status>),
+    /// Done.
+    Done,
+    /// Not done, and why.
+    Refused(String),
+}
+
+/// A planet's state.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Status {
+    /// Its name.
+    pub name: String,
+    /// Always true: a planet answers when all its hosts can be reached.
+    pub ready: bool,
+    /// Seconds since it came up.
+    pub running_s: f64,
+    /// Its hosts.
+    pub hosts: Vec<HostStatus>,
+    /// How faithful it has been so far.
+    pub fidelity: Fidelity,
+}
+
+/// A host of a running planet.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct HostStatus {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub city: String,
+    /// Its addresses, IPv4 first.
+    pub addresses: Vec<IpAddr>,
+    /// The planet's descriptor of its network namespace.
+    pub namespace: i32,
+}
+
+/// A planet that is up, seen from another process.
+#[derive(Debug, Clone)]
+pub struct Planet {
+    name: String,
+    pid: Pid,
+}
+
+impl Planet {
+    /// The planet of that name, or the only one that is up.
+    pub fn find(name: Option<&str>) -> Result<Self, Error> {
+        let running = Self::running()?;
+        let found = match name {
+            Some(name) => running.iter().find(|running| *running == name),
+            None if running.len() == 1 => running.first(),
+            None => None,
+        };
+        let Some(name) = found else {
+            return Err(Error::NoPlanet { wanted: name.map(str::to_owned), running });
+        };
+        let stream = dial(name)?;
+        let peer = getsockopt(&stream, PeerCredentials).doing(|| format!("identify planet \"{name}\""))?;
+        Ok(Self { name: name.clone(), pid: Pid::from_raw(peer.pid()) })
+    }
+
+    /// The names of this user's planets that are up.
+    pub fn running() -> Result<Vec<String>, Error> {
+        let sockets =
+            std::fs::read_to_string("/proc/net/unix").doing(|| "look for planets in /proc/net/unix".to_owned())?;
+        let prefix = format!("@{}", address(""));
+        let names = sockets.lines().filter_map(|line| line.split_once(&prefix)).map(|(_, name)| name.to_owned());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its process, which is the first of its process namespace.
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw()
+    }
+
+    /// How it is.
+    pub fn status(&self) -> Result<Status, Error> {
+        match self.ask(&Request::Status)? {
+            Reply::Status(status) => Ok(*status),
+            _ => Err(self.refused("it gave no status")),
+        }
+    }
+
+    /// Changes the link between two cities, both ways, for packets sent from now on; an empty change restores it.
+    pub fn change(&self, between: &[String; 2], change: &Change) -> Result<(), Error> {
+        match self.ask(&Request::Change { between: between.clone(), change: change.clone() })? {
+            Reply::Refused(reason) => Err(self.refused(&reason)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends it, with everything that runs on it, and returns when all of it is gone.
+    pub fn down(&self) -> Result<(), Error> {
+        let process = pidfd(self.pid).doing(|| format!("watch planet \"{}\"", self.name))?;
+        // It may be gone before it has answered.
+        let _ = self.ask(&Request::Down);
+        let mut wanted = [PollFd::new(process.as_fd(), PollFlags::POLLIN)];
+        let ended = poll(&mut wanted, PollTimeout::from(PATIENCE_MS))
+            .doing(|| format!("wait for planet \"{}\" to end", self.name))?;
+        if ended == 0 {
+            nix::sys::signal::kill(self.pid, nix::sys::signal::Signal::SIGKILL)
+                .doing(|| format!("kill planet \"{}\"", self.name))?;
+            poll(&mut wanted, PollTimeout::NONE).doing(|| format!("wait for planet \"{}\" to end", self.name))?;
+        }
+        Ok(())
+    }
+
+    fn ask(&self, request: &Request) -> Result<Reply, Error> {
+        let talk = || -> io::Result<Reply> {
+            let mut stream = dial_raw(&self.name)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            write_line(&mut stream, request)?;
+            read_line(&stream)
+        };
+        talk().map_err(|source| Error::Gone { name: self.name.clone(), detail: format!(": {source}") })
+    }
+
+    fn refused(&self, reason: &str) -> Error {
+        Error::Refused { planet: self.name.clone(), reason: reason.to_owned() }
+    }
+}
+
+/// Takes the name of a planet; fails if another one has it.
+pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
+    let bind = || UnixListener::bind_addr(&SocketAddr::from_abstract_name(address_of(uid, name))?);
+    bind().map_err(|source| match source.kind() {
+        io::ErrorKind::AddrInUse => Error::NameTaken { name: name.to_owned() },
+        _ => Error::System { operation: format!("listen for planet \"{name}\""), source },
+    })
+}
+
+/// Answers one request of one client, if the client is who owns the planet: an abstract socket has no permissions of
+/// its own. Inside the planet's user namespace its owner, and nobody else, is user 0.
+pub(crate) fn answer(mut client: UnixStream, reply: impl FnOnce(Request) -> Reply) -> io::Result<()> {
+    client.set_read_timeout(Some(PATIENCE))?;
+    if getsockopt(&client, PeerCredentials)?.uid() != getuid().as_raw() {
+        return write_line(&mut client, &Reply::Refused("it belongs to another user".to_owned()));
+    }
+    match read_line(&client) {
+        Ok(request) => {
+            let reply = reply(request);
+            write_line(&mut client, &reply)
+        }
+        // `find` connects to learn who listens, and says nothing.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+        Err(error) => write_line(&mut client, &Reply::Refused(error.to_string())),
+    }
+}
+
+pub(crate) fn write_line(stream: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}
+
+pub(crate) fn read_line<T: DeserializeOwned>(stream: impl Read) -> io::Result<T> {
+    let mut line = String::new();
+    if BufReader::new(stream.take(LONGEST_LINE)).read_line(&mut line)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    serde_json::from_str(&line).map_err(Into::into)
+}
+
+fn dial(name: &str) -> Result<UnixStream, Error> {
+    dial_raw(name).doing(|| format!("reach planet \"{name}\""))
+}
+
+fn dial_raw(name: &str) -> io::Result<UnixStream> {
+    UnixStream::connect_addr(&SocketAddr::from_abstract_name(address(name))?)
+}
+
+fn address(name: &str) -> String {
+    address_of(getuid().as_raw(), name)
+}
+
+fn address_of(uid: u32, name: &str) -> String {
+    format!("longhaul/{uid}/{name}")
+}
+
+/// A planet answers between two packets; if it takes this long, it never will.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE_MS: u16 = 5000;
+
+/// A status of [5000 hosts](crate::layout) is about 1 MB.
+const LONGEST_LINE: u64 = 16 << 20;

@@ -1,0 +1,120 @@
+//! A host's network as the kernel sees it: addresses, routes and counters, by route netlink.
+
+use std::{io, net::IpAddr};
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::{
+    AddressFamily, RouteNetlinkMessage,
+    address::{AddressAttribute, AddressHeaderFlags, AddressMessage},
+    link::{LinkAttribute, LinkFlags, LinkMessage},
+    route::{
+        RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+    },
+};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+/// A netlink socket in one host. It stays bound to the network namespace in which it was made.
+pub(crate) struct Netlink {
+    socket: Socket,
+}
+
+impl Netlink {
+    /// A socket in the calling thread's network namespace.
+    pub(crate) fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self { socket })
+    }
+
+    /// Index and counters of the device of that name.
+    pub(crate) fn device(&self, name: &str) -> io::Result<Device> {
+        let mut message = LinkMessage::default();
+        message.attributes.push(LinkAttribute::IfName(name.to_owned()));
+        let reply = self.ask(RouteNetlinkMessage::GetLink(message), 0)?;
+        let Some(RouteNetlinkMessage::NewLink(link)) = reply else {
+            return Err(io::Error::other("the kernel did not describe the device"));
+        };
+        let dropped = link.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::Stats64(stats) => Some(stats.tx_dropped),
+            _ => None,
+        });
+        Ok(Device { index: link.header.index, dropped: dropped.unwrap_or_default() })
+    }
+
+    /// Switches the device on, with room for `queue_length` packets between host and switch.
+    pub(crate) fn switch_on(&self, index: u32, queue_length: Option<u32>) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        message.attributes.extend(queue_length.map(LinkAttribute::TxQueueLen));
+        self.tell(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives the device an address of its own, with no neighbours.
+    pub(crate) fn add_address(&self, index: u32, address: IpAddr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.index = index;
+        // Nobody else has it, and until that was proved the kernel would not use it.
+        message.header.flags = AddressHeaderFlags::Nodad;
+        message.header.prefix_len = if address.is_ipv4() { 32 } else { 128 };
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        self.tell(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Sends everything of the address's family to the device, with a congestion control of its own if one is named.
+    pub(crate) fn add_default_route(&self, index: u32, from: IpAddr, congestion: Option<&str>) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header = RouteHeader {
+            address_family: family(from),
+            table: RouteHeader::RT_TABLE_MAIN,
+            protocol: RouteProtocol::Static,
+            scope: RouteScope::Link,
+            kind: RouteType::Unicast,
+            ..RouteHeader::default()
+        };
+        message.attributes = vec![RouteAttribute::Oif(index), RouteAttribute::PrefSource(from.into())];
+        if let Some(name) = congestion {
+            message.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.to_owned())]));
+        }
+        self.tell(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    fn tell(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.ask(message, flags | NLM_F_ACK).map(drop)
+    }
+
+    /// Sends one request and reads the one answer: a message, or an acknowledgement.
+    fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Option<RouteNetlinkMessage>> {
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | flags;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
+        match answer.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            NetlinkPayload::InnerMessage(message) => Ok(Some(message)),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A device.
+pub(crate) struct Device {
+    /// Its number in the host.
+    pub index: u32,
+    /// Packets that the host sent and the switch did not read in time.
+    pub dropped: u64,
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+}

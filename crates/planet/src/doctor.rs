@@ -1,0 +1,122 @@
+//! What this machine allows, and the remedy for what it does not.
+
+use std::{fs::OpenOptions, path::Path};
+
+use nix::unistd::Uid;
+use serde::Serialize;
+
+use crate::{
+    error::{TUN_REMEDY, USER_NAMESPACE_REMEDY},
+    sys::tun,
+};
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// What.
+    pub name: &'static str,
+    /// What came of it.
+    pub state: State,
+    /// What was found, as a phrase.
+    pub found: String,
+    /// What to do, where something is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it should be.
+    Ok,
+    /// Something works less well or not at all, but a planet can run.
+    Limited,
+    /// No planet can run.
+    Missing,
+}
+
+/// Looks at everything a planet needs. Changes nothing.
+pub fn examine() -> Vec<Check> {
+    vec![privileges(), device(), ipv6(), memory_limits(), descriptors(), processors()]
+}
+
+fn privileges() -> Check {
+    let name = "namespaces";
+    if Uid::effective().is_root() {
+        return ok(name, "running as root");
+    }
+    let allowed = read("/proc/sys/user/max_user_namespaces").and_then(|text| text.parse().ok()).unwrap_or(0_u64);
+    let clone = read("/proc/sys/kernel/unprivileged_userns_clone").is_none_or(|text| text != "0");
+    let apparmor = read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").is_some_and(|text| text == "1");
+    if allowed == 0 || !clone || apparmor {
+        return missing(name, "user namespaces are not allowed", USER_NAMESPACE_REMEDY);
+    }
+    ok(name, "user namespaces are allowed; root is not needed")
+}
+
+fn device() -> Check {
+    let name = "TUN device";
+    match OpenOptions::new().read(true).write(true).open(tun::PATH) {
+        Ok(_) => ok(name, "/dev/net/tun can be opened"),
+        Err(error) => missing(name, &format!("/dev/net/tun cannot be opened: {error}"), TUN_REMEDY),
+    }
+}
+
+fn ipv6() -> Check {
+    let name = "IPv6";
+    if Path::new("/proc/sys/net/ipv6").exists() {
+        return ok(name, "the kernel has it");
+    }
+    limited(name, "the kernel has no IPv6; hosts have IPv4 addresses only", "boot without ipv6.disable=1")
+}
+
+/// In a user namespace a host's `tcp_rmem` and `tcp_wmem` can be set; these limits hold for the whole machine.
+fn memory_limits() -> Check {
+    let name = "socket memory";
+    let Some(pages) = read("/proc/sys/net/ipv4/tcp_mem").and_then(|text| text.split_whitespace().nth(2)?.parse::<u64>().ok())
+    else {
+        return limited(name, "net.ipv4.tcp_mem cannot be read", "");
+    };
+    let megabytes = pages * 4096 / 1_000_000;
+    let found = format!("all TCP sockets together may use {megabytes} MB");
+    // Two windows of 300 ms at 10 Gbit/s: one at each end.
+    if megabytes >= 750 {
+        return ok(name, &found);
+    }
+    limited(name, &found, "for multi-gigabit flows over oceans, as root: sysctl net.ipv4.tcp_mem=\"400000 500000 600000\"")
+}
+
+fn descriptors() -> Check {
+    let name = "file descriptors";
+    let limit = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).map_or(0, |(_, hard)| hard);
+    // Each host takes three.
+    let found = format!("up to {limit}, enough for {} hosts", limit.saturating_sub(100) / 3);
+    if limit >= 1024 { ok(name, &found) } else { limited(name, &found, "ulimit -n 20000") }
+}
+
+fn processors() -> Check {
+    let name = "processors";
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores >= 2 {
+        return ok(name, &format!("{cores} cores"));
+    }
+    limited(name, "1 core: switch and programs share it, and runs may be INVALID", "use a machine with 2 cores or more")
+}
+
+fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+fn ok(name: &'static str, found: &str) -> Check {
+    Check { name, state: State::Ok, found: found.to_owned(), remedy: None }
+}
+
+fn limited(name: &'static str, found: &str, remedy: &str) -> Check {
+    let remedy = Some(remedy.to_owned()).filter(|remedy| !remedy.is_empty());
+    Check { name, state: State::Limited, found: found.to_owned(), remedy }
+}
+
+fn missing(name: &'static str, found: &str, remedy: &str) -> Check {
+    Check { name, state: State::Missing, found: found.to_owned(), remedy: Some(remedy.to_owned()) }
+}

@@ -1,0 +1,117 @@
+//! What can keep a planet from running, and what to do about it.
+
+use std::{io, path::PathBuf};
+
+use crate::Mistake;
+
+/// Why a planet cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller: the description is wrong.
+    #[error(transparent)]
+    World(#[from] Mistake),
+    /// The caller: a file cannot be read.
+    #[error("{path}: {source}")]
+    File {
+        /// As given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The caller: a planet of that name is running already.
+    #[error("a planet named \"{name}\" is up already")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// The caller: no planet, or not the one that was named.
+    #[error("{}", no_planet(.wanted.as_deref(), .running))]
+    NoPlanet {
+        /// The name that was asked for, if any.
+        wanted: Option<String>,
+        /// What is running.
+        running: Vec<String>,
+    },
+    /// The caller: the planet has no such host.
+    #[error("no host \"{name}\" on planet \"{planet}\"; its hosts are {known}")]
+    NoHost {
+        /// What was asked for.
+        name: String,
+        /// Where.
+        planet: String,
+        /// What there is.
+        known: String,
+    },
+    /// The caller: the planet cannot do what was asked.
+    #[error("planet \"{planet}\": {reason}")]
+    Refused {
+        /// Who refuses.
+        planet: String,
+        /// Why, as a sentence.
+        reason: String,
+    },
+    /// The environment: an operation of the system failed.
+    #[error("cannot {operation}: {source}")]
+    System {
+        /// What was being done, and to what.
+        operation: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The environment: the planet's process went away.
+    #[error("planet \"{name}\" ended unexpectedly{detail}")]
+    Gone {
+        /// Its name.
+        name: String,
+        /// Its last words, if it had any.
+        detail: String,
+    },
+}
+
+impl Error {
+    /// The remedy, where one is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NameTaken { name } => {
+                Some(format!("end it with: longhaul lab down --planet {name}, or give this world another name"))
+            }
+            Self::NoPlanet { running, .. } if running.is_empty() => {
+                Some("start one with: longhaul lab up WORLD.toml --detach".to_owned())
+            }
+            Self::System { operation, .. } if operation.contains("/dev/net/tun") => Some(TUN_REMEDY.to_owned()),
+            Self::System { operation, .. } if operation.contains("user namespace") => {
+                Some(USER_NAMESPACE_REMEDY.to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Adds what was being done to an error of the system.
+pub(crate) trait Doing<T> {
+    /// `operation` completes the sentence "cannot ...".
+    fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error>;
+}
+
+impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
+    fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error> {
+        self.map_err(|source| Error::System { operation: operation(), source: source.into() })
+    }
+}
+
+fn no_planet(wanted: Option<&str>, running: &[String]) -> String {
+    match (wanted, running) {
+        (Some(name), []) => format!("no planet named \"{name}\" is up, nor any other"),
+        (Some(name), running) => format!("no planet named \"{name}\" is up; running: {}", running.join(", ")),
+        (None, []) => "no planet is up".to_owned(),
+        (None, running) => format!("several planets are up, say which with --planet: {}", running.join(", ")),
+    }
+}
+
+/// What to do when the TUN device cannot be opened.
+pub(crate) const TUN_REMEDY: &str = "as root: modprobe tun; chmod 0666 /dev/net/tun (the usual mode), \
+     or in a container: --device /dev/net/tun";
+
+/// What to do when user namespaces are refused.
+pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user namespaces: \
+     sysctl user.max_user_namespaces=10000, and on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0";

@@ -1,0 +1,198 @@
+//! The proof that a run was shaped by its world and not by the emulator.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How faithful a run was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fidelity {
+    /// Whether the emulator stayed within its limits. If not, the numbers describe the emulator.
+    pub valid: bool,
+    /// Which limits were broken, as sentences.
+    pub reasons: Vec<String>,
+    /// Packets delivered.
+    pub delivered: u64,
+    /// How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
+    /// packet was delivered.
+    pub lateness_us: BTreeMap<String, f64>,
+    /// Share of packets later than the limit of their path: 250 us, or 1 % of its round trip if that is more.
+    pub late_share: f64,
+    /// Packets that the emulator itself lost, not the model.
+    pub own_drops: u64,
+    /// Bytes on the wire that entered the switch.
+    pub bytes_in: u64,
+    /// Bytes on the wire that left it.
+    pub bytes_out: u64,
+    /// Bytes that the model dropped: loss and full queues.
+    pub bytes_dropped: u64,
+    /// Bytes still on their way when the counters were read. in = out + dropped + in flight.
+    pub bytes_in_flight: u64,
+    /// Share of one core that the switch used.
+    pub switch_cpu_share: f64,
+    /// Share of all cores that were busy during the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine_cpu_share: Option<f64>,
+    /// How packets reach a receiver: "slice", "segment" or "gso".
+    pub receive: String,
+}
+
+/// What the switch counts while it runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally {
+    lateness_ns: Histogram<u64>,
+    late: u64,
+    /// Packets that could not be held or handed over.
+    pub own_drops: u64,
+    pub bytes_in: u64,
+    pub bytes_out: u64,
+    pub bytes_dropped: u64,
+    pub bytes_in_flight: u64,
+    /// Bytes of packets in `own_drops`.
+    pub bytes_lost: u64,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self {
+            lateness_ns: Histogram::new_with_bounds(1, MOST_LATE_NS, 2).expect("constants in range"),
+            late: 0,
+            own_drops: 0,
+            bytes_in: 0,
+            bytes_out: 0,
+            bytes_dropped: 0,
+            bytes_in_flight: 0,
+            bytes_lost: 0,
+        }
+    }
+
+    /// Counts a delivery: how late it was, and how late its path allows.
+    pub(crate) fn delivered(&mut self, late: Duration, allowance: Duration) {
+        self.lateness_ns.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
+        self.late += u64::from(late > allowance);
+    }
+
+    /// Judges what was counted. `device_drops` are packets that hosts sent and the switch never saw.
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53, and shares for people")]
+    pub(crate) fn judge(&self, device_drops: u64, surroundings: Surroundings) -> Fidelity {
+        let delivered = self.lateness_ns.len();
+        let late_share = if delivered == 0 { 0.0 } else { self.late as f64 / delivered as f64 };
+        let own_drops = self.own_drops + device_drops;
+        let mut reasons = Vec::new();
+        if late_share > MOST_LATE_SHARE {
+            reasons.push(format!(
+                "{:.2} % of the packets were later than their path allows (250 us, or 1 % of the round trip); at most \
+                 {} % may be",
+                late_share * 100.0,
+                MOST_LATE_SHARE * 100.0
+            ));
+        }
+        if own_drops > 0 {
+            reasons.push(format!("the emulator lost {own_drops} packets that no link dropped"));
+        }
+        let accounted = self.bytes_out + self.bytes_dropped + self.bytes_in_flight + self.bytes_lost;
+        if self.bytes_in != accounted {
+            reasons.push(format!("{} bytes entered and {accounted} are accounted for: a bug", self.bytes_in));
+        }
+        let microseconds = |ns: u64| ns as f64 / 1000.0;
+        let at = |name: &str, percentile| {
+            (name.to_owned(), microseconds(self.lateness_ns.value_at_percentile(percentile)))
+        };
+        let lateness_us = if delivered == 0 {
+            BTreeMap::new()
+        } else {
+            BTreeMap::from([at("50", 50.0), at("99", 99.0), at("99.9", 99.9), at("max", 100.0)])
+        };
+        Fidelity {
+            valid: reasons.is_empty(),
+            reasons,
+            delivered,
+            lateness_us,
+            late_share,
+            own_drops,
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            bytes_dropped: self.bytes_dropped,
+            bytes_in_flight: self.bytes_in_flight,
+            switch_cpu_share: surroundings.switch_cpu_share,
+            machine_cpu_share: surroundings.machine_cpu_share,
+            receive: surroundings.receive.name().to_owned(),
+        }
+    }
+}
+
+/// What a judgement needs to know beside the counts.
+pub(crate) struct Surroundings {
+    pub switch_cpu_share: f64,
+    pub machine_cpu_share: Option<f64>,
+    pub receive: link::Receive,
+}
+
+/// How late a packet may be on a path with this round trip.
+pub(crate) fn allowance(rtt: Duration) -> Duration {
+    (rtt / 100).max(Duration::from_micros(250))
+}
+
+/// One in a thousand: the limits are those of the 99.9th percentile.
+const MOST_LATE_SHARE: f64 = 0.001;
+
+/// A minute; anything later counts as a minute.
+const MOST_LATE_NS: u64 = 60_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(tally: &Tally, device_drops: u64) -> Fidelity {
+        let surroundings =
+            Surroundings { switch_cpu_share: 0.1, machine_cpu_share: None, receive: link::Receive::Slice };
+        tally.judge(device_drops, surroundings)
+    }
+
+    fn with_deliveries(on_time: u32, late: u32) -> Tally {
+        let mut tally = Tally::new();
+        let allowance = allowance(Duration::from_millis(10));
+        for _ in 0..on_time {
+            tally.delivered(Duration::from_micros(20), allowance);
+        }
+        for _ in 0..late {
+            tally.delivered(Duration::from_micros(300), allowance);
+        }
+        tally
+    }
+
+    #[test]
+    fn one_late_packet_in_a_thousand_is_within_the_limit() {
+        assert!(judged(&with_deliveries(999, 1), 0).valid);
+        let worse = judged(&with_deliveries(998, 2), 0);
+        assert!(!worse.valid);
+        assert!(worse.reasons[0].starts_with("0.20 % of the packets were later"), "{:?}", worse.reasons);
+    }
+
+    #[test]
+    fn a_long_path_allows_more() {
+        assert_eq!(allowance(Duration::from_millis(300)), Duration::from_millis(3));
+        assert_eq!(allowance(Duration::from_millis(1)), Duration::from_micros(250));
+    }
+
+    #[test]
+    fn a_drop_of_our_own_is_never_forgiven() {
+        assert!(!judged(&with_deliveries(1000, 0), 1).valid);
+    }
+
+    #[test]
+    fn bytes_that_vanish_are_a_bug_and_said_to_be() {
+        let mut tally = with_deliveries(1, 0);
+        tally.bytes_in = 100;
+        tally.bytes_out = 99;
+        assert!(judged(&tally, 0).reasons[0].ends_with("a bug"));
+    }
+
+    #[test]
+    fn nothing_delivered_has_no_lateness() {
+        let nothing = judged(&Tally::new(), 0);
+        assert!(nothing.valid && nothing.lateness_us.is_empty());
+    }
+}

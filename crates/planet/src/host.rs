@@ -1,0 +1,97 @@
+//! Makes a host: a network namespace with one TUN device, addresses, routes and kernel settings.
+
+use std::{
+    fs::File,
+    io,
+    net::IpAddr,
+    os::fd::AsRawFd,
+    path::PathBuf,
+};
+
+use nix::sched::{CloneFlags, unshare};
+
+use crate::{
+    device::Netlink,
+    error::{Doing, Error},
+    layout,
+    sys::tun::{self, Tun},
+};
+
+/// A host that exists. Dropping it removes its device; its namespace lives as long as something runs in it.
+pub(crate) struct Host {
+    /// Where its packets come from and go to.
+    pub tun: Tun,
+    /// For entering it.
+    namespace: File,
+    netlink: Netlink,
+}
+
+impl Host {
+    /// Makes the host, and leaves the calling thread inside its network namespace.
+    pub(crate) fn make(host: &layout::Host) -> Result<Self, Error> {
+        let name = &host.name;
+        unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("make a network namespace for {name}"))?;
+        let namespace = File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
+        let tun = Tun::open().doing(|| format!("open {} for {name}", tun::PATH))?;
+        let netlink = configure(host)?;
+        Ok(Self { tun, namespace, netlink })
+    }
+
+    /// The number of its network namespace's descriptor, by which others find it in `/proc`.
+    pub(crate) fn namespace_number(&self) -> i32 {
+        self.namespace.as_raw_fd()
+    }
+
+    /// Packets that it sent and that the switch did not read in time: drops that no link model asked for.
+    pub(crate) fn dropped(&self) -> io::Result<u64> {
+        self.netlink.device(tun::NAME).map(|device| device.dropped)
+    }
+}
+
+fn configure(host: &layout::Host) -> Result<Netlink, Error> {
+    let name = &host.name;
+    let netlink = Netlink::open().doing(|| format!("open a netlink socket in {name}"))?;
+    let loopback = netlink.device("lo").doing(|| format!("find the loopback device of {name}"))?;
+    netlink.switch_on(loopback.index, None).doing(|| format!("switch on the loopback device of {name}"))?;
+
+    let has_ipv6 = PathBuf::from("/proc/sys/net/ipv6").exists();
+    if has_ipv6 {
+        for (key, value) in QUIET_IPV6 {
+            set_sysctl(name, key, value)?;
+        }
+    }
+    // A connection must not inherit what an earlier one learnt about the path: each measurement stands alone.
+    set_sysctl(name, "net.ipv4.tcp_no_metrics_save", "1")?;
+    for (key, value) in &host.sysctl {
+        set_sysctl(name, key, value)?;
+    }
+
+    let device = netlink.device(tun::NAME).doing(|| format!("find the network device of {name}"))?;
+    netlink.switch_on(device.index, Some(QUEUE_LENGTH)).doing(|| format!("switch on the network device of {name}"))?;
+    let addresses = [IpAddr::V4(host.v4), IpAddr::V6(host.v6)];
+    for address in addresses.into_iter().filter(|address| address.is_ipv4() || has_ipv6) {
+        netlink.add_address(device.index, address).doing(|| format!("give {name} the address {address}"))?;
+        let congestion = host.congestion.as_deref();
+        netlink.add_default_route(device.index, address, congestion).doing(|| match congestion {
+            Some(control) => format!("route {name} with congestion control \"{control}\" (is it in net.ipv4.tcp_available_congestion_control?)"),
+            None => format!("route {name} from {address}"),
+        })?;
+    }
+    Ok(netlink)
+}
+
+/// Writes a kernel setting of the calling thread's network namespace.
+fn set_sysctl(host: &str, key: &str, value: &str) -> Result<(), Error> {
+    let path = PathBuf::from("/proc/sys").join(key.replace('.', "/"));
+    std::fs::write(&path, value).doing(|| {
+        format!("set {key} = \"{value}\" on {host} (only settings of a network namespace can be set, and some need root)")
+    })
+}
+
+/// A TUN device drops what does not fit between host and switch, and TCP takes that for congestion. The kernel's
+/// default of 500 packets is less than one congestion window.
+const QUEUE_LENGTH: u32 = 20_000;
+
+/// No link-local address and so no router solicitations or multicast listener reports: nobody would answer.
+const QUIET_IPV6: [(&str, &str); 2] =
+    [("net.ipv6.conf.net0.addr_gen_mode", "1"), ("net.ipv6.conf.net0.accept_ra", "0")];

@@ -1,0 +1,205 @@
+//! The switch: takes packets from hosts, asks the router what becomes of them, and hands them over when they are due.
+//!
+//! One thread holds every host's device. It computes in logical time: a packet's arrival is when it was read, its due
+//! time follows from the links alone, and waking up late shifts a packet but never a capacity. How late is counted.
+
+pub(crate) mod pool;
+pub(crate) mod schedule;
+
+use std::{
+    io,
+    rc::Rc,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use link::Verdict;
+use nix::sys::{
+    epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags},
+    eventfd::EventFd,
+};
+
+use crate::{
+    change::Change,
+    clock::{self, Clock},
+    fidelity::Tally,
+    host::Host,
+    layout::{CityId, HostId},
+    router::{Fate, Route, Router},
+    switch::{
+        pool::Pool,
+        schedule::{Flight, Schedule},
+    },
+    sys::poll,
+    wire::Frame,
+};
+
+/// The running heart of a planet.
+pub(crate) struct Switch {
+    hosts: Arc<Vec<Host>>,
+    router: Router,
+    schedule: Schedule,
+    pool: Pool,
+    tally: Tally,
+    clock: Clock,
+    epoll: Epoll,
+    orders: mpsc::Receiver<Order>,
+    bell: Arc<EventFd>,
+}
+
+/// What another thread may ask of the switch.
+pub(crate) enum Order {
+    /// Changes the link between two cities.
+    Change(CityId, CityId, Change),
+    /// Reports what was counted so far.
+    Report(mpsc::Sender<Reading>),
+}
+
+/// What the switch counted.
+pub(crate) struct Reading {
+    pub tally: Tally,
+    /// Time since the switch started.
+    pub running: Duration,
+    /// Processor time it used.
+    pub cpu: Duration,
+}
+
+/// The other end of a switch, for other threads.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    orders: mpsc::Sender<Order>,
+    bell: Arc<EventFd>,
+}
+
+impl Handle {
+    /// Gives an order.
+    pub(crate) fn give(&self, order: Order) -> io::Result<()> {
+        self.orders.send(order).map_err(|_| io::Error::other("the switch has stopped"))?;
+        self.bell.write(1).map(drop).map_err(Into::into)
+    }
+}
+
+impl Switch {
+    /// A switch between `hosts`, which are those of the router's layout, in its order.
+    pub(crate) fn new(hosts: Arc<Vec<Host>>, router: Router) -> io::Result<(Self, Handle)> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        for (id, host) in hosts.iter().enumerate() {
+            epoll.add(&host.tun, EpollEvent::new(EpollFlags::EPOLLIN, id as u64))?;
+        }
+        let bell = Arc::new(EventFd::new()?);
+        epoll.add(&*bell, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
+        let (sender, orders) = mpsc::channel();
+        let handle = Handle { orders: sender, bell: Arc::clone(&bell) };
+        let switch = Self {
+            hosts,
+            router,
+            schedule: Schedule::default(),
+            pool: Pool::default(),
+            tally: Tally::new(),
+            clock: Clock::start(),
+            epoll,
+            orders,
+            bell,
+        };
+        Ok((switch, handle))
+    }
+
+    /// Runs until the process ends.
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        poll::wake_on_time()?;
+        let mut events = [EpollEvent::empty(); 64];
+        loop {
+            self.deliver();
+            let timeout = self.schedule.next_due().map(|due| due.saturating_sub(self.clock.now()));
+            let ready = poll::wait(&self.epoll, &mut events, timeout)?;
+            for event in &events[..ready] {
+                match usize::try_from(event.data()) {
+                    Ok(host) if host < self.hosts.len() => self.collect(host)?,
+                    _ => self.obey()?,
+                }
+                self.deliver();
+            }
+        }
+    }
+
+    /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.
+    fn collect(&mut self, from: HostId) -> io::Result<()> {
+        for _ in 0..BATCH {
+            let Some(length) = self.hosts[from].tun.read(self.pool.buffer())? else { break };
+            self.accept(from, length);
+        }
+        Ok(())
+    }
+
+    /// Sends the frame in the pool's buffer on its way.
+    fn accept(&mut self, from: HostId, length: usize) {
+        let now = self.clock.now();
+        // What is no IP packet, or for nobody (multicast, an address without a host), never was on a wire.
+        let Ok(frame) = Frame::parse(&self.pool.buffer()[..length]) else { return };
+        let Route::Host(to) = self.router.route(frame.to) else { return };
+        let Some(held) = self.pool.hold(length, frame) else {
+            self.tally.own_drops += 1;
+            return;
+        };
+        let (schedule, tally) = (&mut self.schedule, &mut self.tally);
+        self.router.send(now, from, to, &frame, |Fate { verdict, wire_bytes, allowance }| {
+            tally.bytes_in += wire_bytes;
+            match verdict {
+                Verdict::Deliver { segments, due } => {
+                    tally.bytes_in_flight += wire_bytes;
+                    schedule.push(Flight { due, allowance, to, segments, wire_bytes, held: Rc::clone(&held) });
+                }
+                Verdict::Drop { .. } => tally.bytes_dropped += wire_bytes,
+            }
+        });
+        self.pool.release(held);
+    }
+
+    /// Hands over everything that is due.
+    fn deliver(&mut self) {
+        loop {
+            let now = self.clock.now();
+            let Some(flight) = self.schedule.pop_due(now) else { break };
+            let held = &flight.held;
+            let tun = &self.hosts[flight.to].tun;
+            let written = if held.frame.is_whole(&flight.segments) {
+                tun.write(held.bytes(), &[])
+            } else {
+                let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments);
+                tun.write(&headers, payload)
+            };
+            self.tally.bytes_in_flight -= flight.wire_bytes;
+            if written.is_ok() {
+                self.tally.bytes_out += flight.wire_bytes;
+                self.tally.delivered(now.saturating_sub(flight.due), flight.allowance);
+            } else {
+                self.tally.own_drops += 1;
+                self.tally.bytes_lost += flight.wire_bytes;
+            }
+            self.pool.release(flight.held);
+        }
+    }
+
+    /// Does what other threads asked for.
+    fn obey(&mut self) -> io::Result<()> {
+        self.bell.read()?;
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Change(a, b, change) => self.router.change(a, b, change),
+                Order::Report(to) => {
+                    let reading =
+                        Reading { tally: self.tally.clone(), running: self.clock.now(), cpu: clock::thread_cpu() };
+                    // Whoever asked may have gone away, which is no concern of ours.
+                    let _ = to.send(reading);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Frames taken from one host before what is due is delivered.
+const BATCH: usize = 64;
+
+/// The event of the bell; hosts count from 0.
+const BELL: u64 = u64::MAX;

@@ -1,0 +1,85 @@
+//! A TUN device: the end of a host's network that we hold.
+
+#![expect(unsafe_code, reason = "ioctls on /dev/net/tun have no safe wrapper")]
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, IoSlice, Read, Write},
+    os::{
+        fd::{AsFd, AsRawFd, BorrowedFd},
+        unix::fs::OpenOptionsExt,
+    },
+};
+
+/// An open TUN device. Dropping it removes the device.
+#[derive(Debug)]
+pub(crate) struct Tun(File);
+
+impl Tun {
+    /// Makes the device [`NAME`] in the network namespace of the calling thread: `/dev/net/tun` binds to it at open.
+    /// Frames carry a virtio header, and TCP super-packets (UDP ones too, where the kernel can) stay whole.
+    pub(crate) fn open() -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(PATH)?;
+        let mut request = InterfaceRequest { name: [0; libc::IFNAMSIZ], flags: FLAGS, padding: [0; 22] };
+        request.name[..NAME.len()].copy_from_slice(NAME.as_bytes());
+        ioctl(&file, TUNSETIFF, (&raw mut request).cast())?;
+        let little_endian: libc::c_int = 1;
+        ioctl(&file, TUNSETVNETLE, (&raw const little_endian).cast_mut().cast())?;
+        let offload = |bits: libc::c_ulong| ioctl(&file, TUNSETOFFLOAD, bits as *mut libc::c_void);
+        offload(TCP_OFFLOAD | UDP_OFFLOAD).or_else(|_| offload(TCP_OFFLOAD))?;
+        Ok(Self(file))
+    }
+
+    /// The next frame, or `None` when there is none.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match (&self.0).read(buffer) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands the host a frame in two parts. The host's stack runs inside this call.
+    pub(crate) fn write(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
+        (&self.0).write_vectored(&[IoSlice::new(headers), IoSlice::new(payload)]).map(drop)
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn ioctl(file: &File, request: libc::c_ulong, argument: *mut libc::c_void) -> io::Result<()> {
+    // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF a pointer
+    // to an ifreq of full size, TUNSETVNETLE a pointer to an int, TUNSETOFFLOAD a number in the pointer's place. All
+    // outlive the call.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), request, argument) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// `struct ifreq` as TUNSETIFF reads it.
+#[repr(C)]
+struct InterfaceRequest {
+    name: [u8; libc::IFNAMSIZ],
+    flags: u16,
+    padding: [u8; 22],
+}
+
+/// The device's name in every host.
+pub(crate) const NAME: &str = "net0";
+
+/// Where devices come from.
+pub(crate) const PATH: &str = "/dev/net/tun";
+
+// linux/if_tun.h
+const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
+const TUNSETVNETLE: libc::c_ulong = 0x4004_54dc;
+/// IFF_TUN | IFF_NO_PI | IFF_VNET_HDR
+const FLAGS: u16 = 0x0001 | 0x1000 | 0x4000;
+/// TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN
+const TCP_OFFLOAD: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
+/// TUN_F_USO4 | TUN_F_USO6: since Linux 6.2, and only together.
+const UDP_OFFLOAD: libc::c_ulong = 0x20 | 0x40;
