@@ -8,9 +8,12 @@ use std::{
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use planet::{Document, Fidelity, Layout, Life, Planet, Running, World};
+use planet::{Document, Layout, Life, Planet, Running, World};
 
-use crate::output::{self, GREEN, RED, paint, say};
+use crate::{
+    interrupt::Interrupt,
+    output::{self, say},
+};
 
 /// A planet to work in by hand
 #[derive(Debug, Subcommand)]
@@ -101,7 +104,7 @@ impl Up {
         });
         let life = if self.detach { Life::Detached } else { Life::WithStarter };
         // Before the planet is up, so that a Ctrl-C in between ends it in order too.
-        let interrupted = (!self.detach).then(output::Interrupt::listen).transpose()?;
+        let interrupted = (!self.detach).then(Interrupt::listen).transpose()?;
         let running = Running::start(&world, &name, life)?;
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
         if let Some(interrupted) = interrupted {
@@ -132,7 +135,7 @@ impl Which {
             let addresses: Vec<_> = host.addresses.iter().map(ToString::to_string).collect();
             text += &format!("  {:20} {:16} {}\n", host.name, host.city, addresses.join("  "));
         }
-        text += &format!("\n{}\n", fidelity(&status.fidelity));
+        text += &format!("\n{}\n", report::terminal::fidelity(&status.fidelity));
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -153,20 +156,6 @@ impl Down {
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     let document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
     Ok(World::read(&document)?)
-}
-
-/// A planet's fidelity in a line, and what spoilt it in more.
-pub(crate) fn fidelity(fidelity: &Fidelity) -> String {
-    let verdict = if fidelity.valid { paint("valid", GREEN) } else { paint("INVALID", RED) };
-    let lateness = match (fidelity.lateness_us.get("50"), fidelity.lateness_us.get("99.9")) {
-        (Some(median), Some(tail)) => format!("late by {median:.0} us at the median, {tail:.0} us at p99.9"),
-        _ => "nothing delivered yet".to_owned(),
-    };
-    let mut text = format!("fidelity: {verdict}; {} packets, {lateness}; own drops {}", fidelity.delivered, fidelity.own_drops);
-    for reason in &fidelity.reasons {
-        text += &format!("\n  {reason}");
-    }
-    text
 }
 
 fn summary(layout: &Layout) -> String {

@@ -1,17 +1,22 @@
 //! The `longhaul` command: subcommands, and nothing else.
 
+mod compare;
 mod completions;
 mod doctor;
+mod interrupt;
 mod lab;
 mod output;
+mod probe;
+mod run;
+mod serve;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Run, emulate and measure an edge network.
+/// Run, emulate and measure an edge network
 ///
-/// Exit codes: 0 all is well, 1 a claim or threshold failed, 2 it could not run.
+/// Exit codes: 0 all is well, 1 a claim failed or the run is invalid, 2 it could not run.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
@@ -22,6 +27,10 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Doctor(doctor::Doctor),
+    Run(run::Run),
+    Compare(compare::Compare),
+    Probe(probe::Probe),
+    Serve(serve::Serve),
     #[command(subcommand)]
     Lab(lab::Lab),
     Completions(completions::Completions),
@@ -34,6 +43,10 @@ fn main() -> ExitCode {
     }
     let outcome = match Cli::parse().command {
         Command::Doctor(doctor) => doctor.run(),
+        Command::Run(run) => run.run(),
+        Command::Compare(compare) => compare.run(),
+        Command::Probe(probe) => probe.run(),
+        Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),
         Command::Completions(completions) => completions.run::<Cli>(),
     };

@@ -6,7 +6,6 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use nix::sys::signal::{SigSet, Signal};
 use serde::Serialize;
 
 /// Could not run.
@@ -35,11 +34,18 @@ pub(crate) fn say(text: &str) {
 pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
     say(&format!("{}: {}", paint("error", RED), joined(&chain)));
-    let hint = error.chain().find_map(|cause| cause.downcast_ref::<planet::Error>().and_then(planet::Error::hint));
-    if let Some(hint) = hint {
+    if let Some(hint) = error.chain().find_map(hint) {
         say(&format!("{}: {hint}", paint("hint", CYAN)));
     }
     ExitCode::from(COULD_NOT_RUN)
+}
+
+/// The remedy that a part of ours knows for its error.
+fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    if let Some(scenario::Error::Planet(error)) = cause.downcast_ref() {
+        return error.hint();
+    }
+    cause.downcast_ref().and_then(planet::Error::hint)
 }
 
 /// An error and its causes in one line. A cause that its effect has quoted already is not said again.
@@ -64,22 +70,3 @@ pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
-
-/// Waits for a Ctrl-C, a terminal that goes away, or a polite request to end.
-pub(crate) struct Interrupt(SigSet);
-
-impl Interrupt {
-    /// From here on these signals wait for [`Interrupt::wait`] instead of ending the process. To be called before any
-    /// thread is started: threads inherit it.
-    pub(crate) fn listen() -> anyhow::Result<Self> {
-        let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
-        signals.thread_block()?;
-        Ok(Self(signals))
-    }
-
-    /// Returns when one has come.
-    pub(crate) fn wait(&self) -> anyhow::Result<()> {
-        self.0.wait()?;
-        Ok(())
-    }
-}

@@ -41,6 +41,11 @@ pub(crate) enum Request {
         /// Empty to restore it.
         change: Change,
     },
+    /// On which TCP ports a host listens.
+    Listening {
+        /// The host's name.
+        host: String,
+    },
     /// To end.
     Down,
 }
@@ -51,6 +56,8 @@ pub(crate) enum Request {
 pub(crate) enum Reply {
     /// How it is.
     Status(Box<Status>),
+    /// TCP ports.
+    Ports(Vec<u16>),
     /// Done.
     Done,
     /// Not done, and why.
@@ -144,6 +151,15 @@ impl Planet {
         match self.ask(&Request::Change { between: between.clone(), change: change.clone() })? {
             Reply::Refused(reason) => Err(self.refused(&reason)),
             _ => Ok(()),
+        }
+    }
+
+    /// The TCP ports on which programs of a host listen, over IPv4 or IPv6.
+    pub fn listening(&self, host: &str) -> Result<Vec<u16>, Error> {
+        match self.ask(&Request::Listening { host: host.to_owned() })? {
+            Reply::Ports(ports) => Ok(ports),
+            Reply::Refused(reason) => Err(self.refused(&reason)),
+            _ => Err(self.refused("it named no ports")),
         }
     }
 

@@ -30,8 +30,8 @@ use crate::{
 };
 
 impl Planet {
-    /// Runs `command` in `host` and returns its exit code: its own, 128 + N if signal N ended it, 127 if there is no such
-    /// program. The calling process must have a single thread, and is inside the planet afterwards.
+    /// Runs `command` in `host` and returns its exit code, or 128 + N if signal N ended it. The calling process must have
+    /// a single thread, and is inside the planet afterwards.
     pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<ExitCode, Error> {
         let status = self.status()?;
         let Some(found) = status.hosts.iter().find(|known| known.name == host) else {

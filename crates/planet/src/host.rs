@@ -8,7 +8,7 @@ use std::{
     path::PathBuf,
 };
 
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 
 use crate::{
     device::Netlink,
@@ -42,10 +42,33 @@ impl Host {
         self.namespace.as_raw_fd()
     }
 
+    /// The TCP ports on which its programs listen.
+    pub(crate) fn listening(&self) -> io::Result<Vec<u16>> {
+        // A namespace is entered by a thread, and a thread that has can be let go.
+        let look = || {
+            setns(&self.namespace, CloneFlags::CLONE_NEWNET)?;
+            let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].map(std::fs::read_to_string);
+            // A kernel without IPv6 has no second table.
+            Ok(tables.into_iter().flatten().flat_map(|table| listening_ports(&table)).collect())
+        };
+        std::thread::scope(|scope| scope.spawn(look).join()).expect("reading two files does not panic")
+    }
+
     /// Packets that it sent and that the switch did not read in time: drops that no link model asked for.
     pub(crate) fn dropped(&self) -> io::Result<u64> {
         self.netlink.device(tun::NAME).map(|device| device.dropped)
     }
+}
+
+/// The local ports of sockets in state LISTEN in a table of `/proc/net/tcp`.
+fn listening_ports(table: &str) -> Vec<u16> {
+    let port = |line: &str| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (local, _remote, state) = (fields.next()?, fields.next()?, fields.next()?);
+        let (_, port) = local.rsplit_once(':')?;
+        (state == LISTEN).then(|| u16::from_str_radix(port, 16).ok())?
+    };
+    table.lines().skip(1).filter_map(port).collect()
 }
 
 fn configure(host: &layout::Host) -> Result<Netlink, Error> {
@@ -92,6 +115,22 @@ fn set_sysctl(host: &str, key: &str, value: &str) -> Result<(), Error> {
 /// default of 500 packets is less than one congestion window.
 const QUEUE_LENGTH: u32 = 20_000;
 
+/// TCP_LISTEN in hexadecimal, as the tables print it (net/tcp_states.h).
+const LISTEN: &str = "0A";
+
 /// No link-local address and so no router solicitations or multicast listener reports: nobody would answer.
 const QUIET_IPV6: [(&str, &str); 2] =
     [("net.ipv6.conf.net0.addr_gen_mode", "1"), ("net.ipv6.conf.net0.accept_ra", "0")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listening_sockets_are_told_from_connected_ones() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue\n   0: 00000000:0050 00000000:0000 0A 0:0\n   1: \
+                     0100007F:1F90 0100007F:C000 01 0:0\n   2: 00000000000000000000000000000000:01BB \
+                     00000000000000000000000000000000:0000 0A 0:0\nrubbish\n";
+        assert_eq!(listening_ports(table), [80, 443]);
+    }
+}

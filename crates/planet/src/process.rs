@@ -221,6 +221,11 @@ impl Keeper {
                     _ => Reply::Refused(format!("there is no link between \"{}\" and \"{}\"", between[0], between[1])),
                 }
             }
+            Request::Listening { host } => match self.layout.host(&host).map(|id| self.hosts[id].listening()) {
+                Some(Ok(ports)) => Reply::Ports(ports),
+                Some(Err(error)) => Reply::Refused(format!("cannot look into {host}: {error}")),
+                None => Reply::Refused(format!("there is no host \"{host}\"")),
+            },
             // As the first process of its namespace it takes all others with it.
             Request::Down => std::process::exit(0),
         }

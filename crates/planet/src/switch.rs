@@ -3,6 +3,7 @@
 //! One thread holds every host's device. It computes in logical time: a packet's arrival is when it was read, its due
 //! time follows from the links alone, and waking up late shifts a packet but never a capacity. How late is counted.
 
+mod alarm;
 pub(crate) mod pool;
 pub(crate) mod schedule;
 
@@ -27,10 +28,11 @@ use crate::{
     layout::{CityId, HostId},
     router::{Fate, Route, Router},
     switch::{
+        alarm::Alarm,
         pool::Pool,
         schedule::{Flight, Schedule},
     },
-    sys::poll,
+    sys::{poll, priority},
     wire::Frame,
 };
 
@@ -42,6 +44,7 @@ pub(crate) struct Switch {
     pool: Pool,
     tally: Tally,
     clock: Clock,
+    alarm: Alarm,
     epoll: Epoll,
     orders: mpsc::Receiver<Order>,
     bell: Arc<EventFd>,
@@ -97,6 +100,7 @@ impl Switch {
             pool: Pool::default(),
             tally: Tally::new(),
             clock: Clock::start(),
+            alarm: Alarm::default(),
             epoll,
             orders,
             bell,
@@ -107,11 +111,11 @@ impl Switch {
     /// Runs until the process ends.
     pub(crate) fn run(mut self) -> io::Result<()> {
         poll::wake_on_time()?;
+        priority::run_promptly();
         let mut events = [EpollEvent::empty(); 64];
         loop {
             self.deliver();
-            let timeout = self.schedule.next_due().map(|due| due.saturating_sub(self.clock.now()));
-            let ready = poll::wait(&self.epoll, &mut events, timeout)?;
+            let ready = self.wait(&mut events)?;
             for event in &events[..ready] {
                 match usize::try_from(event.data()) {
                     Ok(host) if host < self.hosts.len() => self.collect(host)?,
@@ -120,6 +124,30 @@ impl Switch {
                 self.deliver();
             }
         }
+    }
+
+    /// Sleeps until a host has sent something or the next packet is due, and spins for the last moments before that.
+    fn wait(&mut self, events: &mut [EpollEvent]) -> io::Result<usize> {
+        let Some(due) = self.schedule.next_due() else { return poll::wait(&self.epoll, events, None) };
+        let now = self.clock.now();
+        let sleep = self.alarm.sleep(now, due.saturating_sub(now));
+        let ready = poll::wait(&self.epoll, events, Some(sleep))?;
+        if ready > 0 || sleep.is_zero() && due <= now {
+            return Ok(ready);
+        }
+        let woke = self.clock.now();
+        if !sleep.is_zero() {
+            self.alarm.woke(woke.saturating_sub(now + sleep));
+        }
+        while self.clock.now() < due {
+            let ready = poll::wait(&self.epoll, events, Some(Duration::ZERO))?;
+            if ready > 0 {
+                self.alarm.spun(self.clock.now() - woke);
+                return Ok(ready);
+            }
+        }
+        self.alarm.spun(self.clock.now().saturating_sub(woke));
+        Ok(0)
     }
 
     /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.

@@ -5,13 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use planet::Fidelity;
+use scenario::{FaultMark, Judgement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All that the report page shows.
+/// All that the report page shows, and without the charts all that `result.json` holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// "longhaul.report/1".
+    /// [`REPORT_SCHEMA`].
     pub schema: String,
     /// What the page is called.
     pub title: String,
@@ -25,10 +27,13 @@ pub struct Report {
     pub start: Option<String>,
     /// The comparison itself.
     pub comparison: Comparison,
-    /// Chart data, one entry a side, in the order of `comparison.sides`.
+    /// Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+    pub valid: bool,
+    /// Chart data, one entry a side, in the order of `comparison.sides`. Empty in `result.json`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<SideCharts>,
     /// Scenario claims and whether they held. Empty for a plain comparison.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<Judgement>,
     /// Faults that a scenario put on the timeline.
     pub faults: Vec<FaultMark>,
     /// The emulator's proof of innocence. Absent when nothing was emulated.
@@ -192,61 +197,6 @@ pub struct OverTime {
     pub max_ms: Vec<f64>,
 }
 
-/// A claim of a scenario and what came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Claim {
-    /// The claim as its author put it.
-    pub claim: String,
-    /// Whether it held.
-    pub holds: bool,
-    /// The figures that decide it, as a sentence.
-    pub figure: String,
-}
-
-/// A fault on the timeline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FaultMark {
-    /// What happened, as a phrase: "london-newyork: loss 5%".
-    pub label: String,
-    /// When it began, seconds since the measurement's start.
-    pub at_s: f64,
-    /// When it ended; absent if it lasted to the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until_s: Option<f64>,
-}
-
-/// How faithful an emulated run was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Fidelity {
-    /// Whether the emulator stayed within its limits. If not, the numbers describe the emulator.
-    pub valid: bool,
-    /// Which limits were broken, as sentences.
-    pub reasons: Vec<String>,
-    /// Packets delivered.
-    pub delivered: u64,
-    /// How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max".
-    pub lateness_us: BTreeMap<String, f64>,
-    /// Share of packets later than the limit of their path: 250 us, or 1 % of its round trip if that is more.
-    pub late_share: f64,
-    /// Packets that the emulator itself lost, not the model.
-    pub own_drops: u64,
-    /// Bytes on the wire that entered the switch.
-    pub bytes_in: u64,
-    /// Bytes on the wire that left it.
-    pub bytes_out: u64,
-    /// Bytes that the model dropped: loss and full queues.
-    pub bytes_dropped: u64,
-    /// Bytes still on their way when the counters were read. in = out + dropped + in flight.
-    pub bytes_in_flight: u64,
-    /// Share of one core that the switch used.
-    pub switch_cpu_share: f64,
-    /// Share of all cores that were busy during the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub machine_cpu_share: Option<f64>,
-    /// How packets reach a receiver: "slice", "segment" or "gso".
-    pub receive: String,
-}
-
 /// A named condition of the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
@@ -255,3 +205,6 @@ pub struct Condition {
     /// Its value.
     pub value: String,
 }
+
+/// The schema of [`Report`] that this version writes.
+pub const REPORT_SCHEMA: &str = "longhaul.report/1";

@@ -1,0 +1,284 @@
+//! `longhaul probe`: requests with all their phases; one, or many on a schedule.
+
+mod show;
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use probe::{
+    Stop,
+    client::{Connections, Protocol, Redirects, Target, Trust},
+    load::{self, Arrival, Config, Pace, Progress},
+    summary::Summary,
+};
+use recording::{Header, Reader, Writer};
+use units::Frequency;
+
+use crate::{
+    interrupt::Interrupt,
+    output::{self, say},
+};
+
+/// Measure HTTP requests phase by phase
+///
+/// Without --rate, --concurrency, --count or --duration: one request to each URL. With --rate: an open loop, in which
+/// requests start when the schedule says. With --concurrency: a closed loop, which hides stalls.
+///
+/// Example: longhaul probe https://example.com/ --rate 50/s --duration 10s -o example.jsonl
+#[derive(Debug, Args)]
+pub(crate) struct Probe {
+    /// What to ask for
+    #[arg(required = true, value_name = "URL")]
+    urls: Vec<String>,
+    /// Requests a second, such as 50/s [default, in a run: 10/s]
+    #[arg(long, conflicts_with = "concurrency")]
+    rate: Option<Frequency>,
+    /// Requests at a time, each worker starting its next when its last is done
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    concurrency: Option<u32>,
+    /// How long to start requests [default, in a run without --count: 10s]
+    #[arg(long, value_parser = units::duration::parse)]
+    duration: Option<Duration>,
+    /// How many requests to start
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// How an open loop spreads requests
+    #[arg(long, value_enum, default_value_t = Spread::Constant)]
+    arrival: Spread,
+    /// A connection for each request, or shared ones
+    #[arg(long, value_enum, default_value_t = Policy::New)]
+    connections: Policy,
+    /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
+    #[arg(long, value_enum, default_value_t = Version::Auto)]
+    protocol: Version,
+    /// Follow redirects; each hop is a sample of its own
+    #[arg(long)]
+    follow: bool,
+    /// How long one request may take
+    #[arg(long, default_value = "30s", value_parser = units::duration::parse)]
+    timeout: Duration,
+    /// Trust the certificates signed by this one (PEM), and no others
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    ca: Option<PathBuf>,
+    /// Trust any certificate
+    #[arg(long)]
+    insecure: bool,
+    /// Seed of a Poisson schedule
+    #[arg(long, default_value_t = Config::default().seed)]
+    seed: u64,
+    /// Write a recording to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What to call the recording
+    #[arg(long, requires = "output")]
+    label: Option<String>,
+    /// Print a summary as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Show no progress and no summary
+    #[arg(long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Spread {
+    /// Evenly
+    Constant,
+    /// At random, as independent users do
+    Poisson,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Policy {
+    /// A connection for each request
+    New,
+    /// Shared connections
+    Reuse,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Version {
+    /// What the server prefers
+    Auto,
+    /// HTTP/1.1
+    Http1,
+    /// HTTP/2
+    Http2,
+}
+
+impl Probe {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let targets = self.urls.iter().map(|url| url.parse()).collect::<Result<Vec<Target>, _>>()?;
+        let stop = Stop::new();
+        Interrupt::listen()?.ask(&stop);
+        let is_run = self.rate.is_some() || self.concurrency.is_some() || self.duration.is_some() || self.count.is_some();
+        match targets.as_slice() {
+            [target] if is_run || self.output.is_some() => self.measure(target, &stop),
+            _ if is_run || self.output.is_some() => bail!("a run measures one URL; start one for each, side by side"),
+            targets => self.look(targets, &stop),
+        }
+    }
+
+    /// One request to each URL, shown in detail.
+    fn look(&self, targets: &[Target], stop: &Stop) -> anyhow::Result<ExitCode> {
+        let config = Config { pace: Pace::Closed { concurrency: 1 }, count: Some(1), duration: None, ..self.config()? };
+        let mut all_answered = true;
+        for target in targets {
+            let kept = Kept::default();
+            let summary = load::run(target, &config, Writer::new(kept.clone(), &load::header(target, &config))?, &Progress::default(), stop)?;
+            all_answered &= summary.failed == 0;
+            if self.json {
+                output::print_json(&summary)?;
+                continue;
+            }
+            for sample in Reader::new(kept.bytes().as_slice(), "the recording in memory")? {
+                output::print(&show::waterfall(&target.to_string(), &sample?))?;
+            }
+        }
+        Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Many requests on a schedule.
+    fn measure(&self, target: &Target, stop: &Stop) -> anyhow::Result<ExitCode> {
+        let config = self.config()?;
+        let header = Header { label: self.label.clone(), ..load::header(target, &config) };
+        let progress = Progress::default();
+        let bar = (!self.quiet).then(|| watch(&progress, config.duration)).transpose()?;
+        let summary = match &self.output {
+            Some(path) => {
+                let file = File::create(path).with_context(|| format!("{}: cannot be written", path.display()))?;
+                load::run(target, &config, Writer::new(BufWriter::new(file), &header)?, &progress, stop)?
+            }
+            None => load::run(target, &config, Writer::new(io::sink(), &header)?, &progress, stop)?,
+        };
+        drop(bar);
+        self.conclude(&summary)
+    }
+
+    fn conclude(&self, summary: &Summary) -> anyhow::Result<ExitCode> {
+        if self.json {
+            output::print_json(summary)?;
+        } else if !self.quiet {
+            output::print(&show::summary(summary))?;
+        }
+        for reason in &summary.invalid {
+            say(&format!("{}: {reason}", output::paint("INVALID", output::RED)));
+        }
+        if summary.requests == summary.failed {
+            bail!("no request was answered: {}", show::reasons(summary));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn config(&self) -> anyhow::Result<Config> {
+        let defaults = Config::default();
+        let pace = match (self.rate, self.concurrency) {
+            (None, Some(workers)) => Pace::Closed { concurrency: usize::try_from(workers)? },
+            (rate, _) => {
+                let arrival = match self.arrival {
+                    Spread::Constant => Arrival::Constant,
+                    Spread::Poisson => Arrival::Poisson,
+                };
+                let rate = rate.map_or_else(|| "10/s".parse(), Ok)?;
+                Pace::Open { rate, arrival }
+            }
+        };
+        let client = probe::client::Config {
+            protocol: match self.protocol {
+                Version::Auto => Protocol::Negotiated,
+                Version::Http1 => Protocol::Http1,
+                Version::Http2 => Protocol::Http2,
+            },
+            connections: match self.connections {
+                Policy::New => Connections::New,
+                Policy::Reuse => Connections::Reuse,
+            },
+            redirects: if self.follow { Redirects::Follow } else { Redirects::Stay },
+            timeout: self.timeout,
+            trust: match &self.ca {
+                Some(path) => Trust::File(path.clone()),
+                None if self.insecure => Trust::Anyone,
+                None => Trust::WebRoots,
+            },
+            ..defaults.client
+        };
+        Ok(Config {
+            pace,
+            duration: if self.count.is_some() { self.duration } else { self.duration.or(defaults.duration) },
+            count: self.count,
+            grace: self.timeout,
+            seed: self.seed,
+            client,
+            ..Config::default()
+        })
+    }
+}
+
+/// A recording in memory, for one request.
+#[derive(Clone, Default)]
+struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Kept {
+    fn bytes(&self) -> Vec<u8> {
+        self.0.lock().map(|bytes| bytes.clone()).unwrap_or_default()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().map_err(|_| io::Error::other("a writer panicked"))?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A line that shows how far a run is, drawn by a thread of its own and only where somebody sees it.
+struct Watch {
+    bar: ProgressBar,
+    done: std::sync::mpsc::Sender<()>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+fn watch(progress: &Progress, duration: Option<Duration>) -> anyhow::Result<Watch> {
+    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
+    let (done, ended) = std::sync::mpsc::channel();
+    let (shown, progress) = (bar.clone(), progress.clone());
+    let of = duration.map_or_else(String::new, |duration| format!(" of {}", units::duration::show(duration)));
+    let thread = std::thread::spawn(move || {
+        while ended.recv_timeout(REDRAW) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            let elapsed = shown.elapsed().as_secs();
+            shown.set_message(format!(
+                "{elapsed} s{of}: {} sent, {} done, {} failed",
+                progress.sent(),
+                progress.done(),
+                progress.failed()
+            ));
+            shown.tick();
+        }
+    });
+    Ok(Watch { bar, done, thread: Some(thread) })
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // The thread ends when it is told to, or when it finds nobody who could tell it.
+        let _ = self.done.send(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Often enough to look alive.
+const REDRAW: Duration = Duration::from_millis(200);

@@ -1,0 +1,100 @@
+//! What `longhaul probe` prints: one request as a waterfall, or a run as a table.
+
+use std::fmt::Write;
+
+use probe::summary::{Phase, Summary};
+use recording::Sample;
+
+use crate::output::{RED, paint};
+
+/// One request: each phase with its time, and where it lies in the whole.
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of minutes are far below 2^53")]
+pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
+    if let Some(error) = &sample.error {
+        return format!("{url}  {}\n", paint(error, RED));
+    }
+    let status = sample.status.map_or_else(String::new, |status| status.to_string());
+    let protocol = sample.labels.get("protocol").map_or("", String::as_str);
+    let mut text = format!("{url}  {status}  {protocol}  {} bytes\n", sample.body_bytes.unwrap_or_default());
+    let phases = [
+        ("dns", sample.dns_ns),
+        ("connect", sample.connect_ns),
+        ("tls", sample.tls_ns),
+        ("send", sample.send_ns),
+        ("wait", sample.wait_ns),
+        ("load", sample.load_ns),
+    ];
+    let total = sample.last_byte_ns.unwrap_or_else(|| phases.iter().filter_map(|(_, ns)| *ns).sum()).max(1) as f64;
+    let columns = |ns: u64| (ns as f64 / total * f64::from(WIDTH)).round();
+    let mut start = 0;
+    for (name, ns) in phases {
+        // A phase that did not happen is not shown as one that took no time.
+        let Some(ns) = ns else { continue };
+        let (from, to) = (columns(start), columns(start + ns));
+        start += ns;
+        let bar = repeat(' ', from) + &repeat('█', (to - from).max(1.0));
+        let _ = writeln!(text, "  {name:8}{:>10.3} ms  {bar}", ns as f64 / 1e6);
+    }
+    let _ = writeln!(text, "  {:8}{:>10.3} ms", "total", total / 1e6);
+    if let Some(timing) = &sample.server_timing {
+        let _ = writeln!(text, "  server-timing: {timing}");
+    }
+    text
+}
+
+/// A run: one row a phase.
+pub(super) fn summary(summary: &Summary) -> String {
+    let mut text = format!(
+        "{}: {} requests in {:.1} s, {} failed{}\n\n",
+        summary.url,
+        summary.requests,
+        summary.duration_s,
+        summary.failed,
+        if summary.failed > 0 { format!(" ({})", reasons(summary)) } else { String::new() }
+    );
+    let _ = writeln!(
+        text,
+        "{:18}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
+        "ms", "n", "min", "mean", "p50", "p95", "p99", "max"
+    );
+    for phase in summary.phases.iter().chain(&summary.lateness) {
+        let _ = writeln!(text, "{}", row(phase));
+    }
+    if summary.phases.iter().any(|phase| phase.thin_above <= 99.0) {
+        let _ = writeln!(text, "~ fewer than 10 samples beyond");
+    }
+    text
+}
+
+fn row(phase: &Phase) -> String {
+    let percentile = |name: &str| {
+        let value = phase.percentiles_ms.get(name).map_or_else(|| "-".to_owned(), |ms| format!("{ms:.3}"));
+        let is_thin = name.parse::<f64>().is_ok_and(|percentile| percentile >= phase.thin_above);
+        if is_thin { value + "~" } else { value }
+    };
+    format!(
+        "{:18}{:>8}{:>10.3}{:>10.3}{:>10}{:>10}{:>10}{:>10.3}",
+        phase.name,
+        phase.n,
+        phase.min_ms,
+        phase.mean_ms,
+        percentile("50"),
+        percentile("95"),
+        percentile("99"),
+        phase.max_ms
+    )
+}
+
+/// Failures by reason, as a phrase.
+pub(super) fn reasons(summary: &Summary) -> String {
+    let reasons: Vec<_> = summary.failed_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    reasons.join(", ")
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a column of the screen")]
+fn repeat(what: char, times: f64) -> String {
+    what.to_string().repeat(times.max(0.0) as usize)
+}
+
+/// Columns of a waterfall.
+const WIDTH: u16 = 50;

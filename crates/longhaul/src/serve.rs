@@ -1,0 +1,69 @@
+//! `longhaul serve`: a small origin for experiments.
+
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use probe::{
+    Stop,
+    serve::{self, Config, ServiceTime, Tls},
+};
+use units::Bytes;
+
+use crate::{interrupt::Interrupt, output::say};
+
+/// Serve a small origin for experiments
+///
+/// Answers every GET with a body of the given size after a service time. HTTP/1.1 and HTTP/2.
+///
+/// Example: longhaul serve --body 20KB --service-time exp:5ms
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; may be given several times [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<SocketAddr>,
+    /// Size of each body
+    #[arg(long, default_value_t = Config::default().body, value_name = "SIZE")]
+    body: Bytes,
+    /// How long a request is worked on: 5ms, uniform:1ms..9ms, exp:5ms, lognormal:5ms,0.5 or pareto:1ms,1.5
+    #[arg(long, default_value_t = Config::default().service_time, value_name = "TIME")]
+    service_time: ServiceTime,
+    /// Seed of the service times
+    #[arg(long, default_value_t = Config::default().seed)]
+    seed: u64,
+    /// Speak TLS, with a certificate made on the spot
+    #[arg(long)]
+    tls: bool,
+    /// A further name that the certificate is for; may be given several times
+    #[arg(long, requires = "tls")]
+    name: Vec<String>,
+    /// Write the certificate that a probe must trust (probe --ca) to this file
+    #[arg(long, requires = "tls", value_name = "FILE")]
+    write_ca: Option<PathBuf>,
+}
+
+impl Serve {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let stop = Stop::new();
+        Interrupt::listen()?.ask(&stop);
+        let defaults = Config::default();
+        let config = Config {
+            listen: if self.listen.is_empty() { defaults.listen } else { self.listen },
+            body: self.body,
+            service_time: self.service_time,
+            seed: self.seed,
+            tls: self.tls.then_some(Tls { names: self.name, write_ca: self.write_ca }),
+        };
+        let scheme = if self.tls { "https" } else { "http" };
+        let served = serve::serve(
+            &config,
+            |ready| {
+                for address in &ready.addresses {
+                    say(&format!("listening on {scheme}://{address}/"));
+                }
+            },
+            &stop,
+        )?;
+        say(&format!("{} requests served", served.requests));
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,63 @@
+//! Why a scenario could not be run. A claim that does not hold is no error: it is a result.
+
+use std::{io, path::PathBuf};
+
+use planet::Mistake;
+
+/// Why a scenario could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller: the file is wrong.
+    #[error(transparent)]
+    File(#[from] Mistake),
+    /// The caller: a file cannot be read or written.
+    #[error("{path}: {source}")]
+    Access {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The environment: the planet.
+    #[error(transparent)]
+    Planet(#[from] planet::Error),
+    /// The environment: a program or probe could not be started.
+    #[error("cannot start {what}: {source}")]
+    Start {
+        /// What it was.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The peer: a program ended before the measurement did, or a probe could not measure.
+    #[error("{what} ended early ({how}){last_words}")]
+    Ended {
+        /// What it was.
+        what: String,
+        /// With which exit code or signal.
+        how: String,
+        /// Its last lines of output, on lines of their own.
+        last_words: String,
+    },
+    /// The peer: a program did not listen in time.
+    #[error("{what} did not listen on port {port} within {seconds} s{last_words}")]
+    NotReady {
+        /// What it was.
+        what: String,
+        /// Where it was expected.
+        port: u16,
+        /// The limit.
+        seconds: u64,
+        /// Its last lines of output, on lines of their own.
+        last_words: String,
+    },
+    /// A recording that a probe wrote cannot be used.
+    #[error(transparent)]
+    Recording(#[from] recording::Error),
+    /// The caller: it was interrupted.
+    #[error("interrupted; recordings so far are in {}", .out.display())]
+    Interrupted {
+        /// The output folder.
+        out: PathBuf,
+    },
+}

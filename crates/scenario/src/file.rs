@@ -1,0 +1,206 @@
+//! The scenario file as it is written. See `docs/scenario.md` for the format.
+
+use std::time::Duration;
+
+use planet::file::{City, Host, Link, Settings};
+use serde::Deserialize;
+use toml::Spanned;
+use units::{Bitrate, Frequency, Probability};
+
+/// A scenario file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    pub scenario: About,
+    #[serde(default)]
+    pub page: Page,
+    #[serde(default)]
+    pub world: Settings,
+    #[serde(default)]
+    pub city: Vec<City>,
+    #[serde(default)]
+    pub link: Vec<Link>,
+    #[serde(default)]
+    pub host: Vec<Host>,
+    #[serde(default)]
+    pub program: Vec<Program>,
+    #[serde(default)]
+    pub probe: Vec<Probe>,
+    #[serde(default)]
+    pub fault: Vec<Fault>,
+    #[serde(default)]
+    pub claim: Vec<Claim>,
+}
+
+/// What the scenario is about.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct About {
+    /// The report's title.
+    pub title: String,
+    /// One or two sentences on what is asked.
+    pub summary: Option<String>,
+    /// A world file beside this one, instead of a world in this one.
+    pub world: Option<Spanned<String>>,
+    /// What claims and report speak of.
+    #[serde(default = "default_metric")]
+    pub metric: recording::Metric,
+}
+
+fn default_metric() -> recording::Metric {
+    recording::Metric::Ttfb
+}
+
+/// The page that a person opens.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Page {
+    pub requests: Spanned<u32>,
+    pub required: Spanned<Probability>,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { requests: Spanned::new(0..0, 1), required: Spanned::new(0..0, Probability::ONE) }
+    }
+}
+
+/// Something that runs in a host for as long as the scenario measures.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Program {
+    pub host: Spanned<String>,
+    /// The program and its arguments; "longhaul" is this program.
+    pub run: Spanned<Vec<String>>,
+    /// Measuring starts when it listens on this TCP port.
+    pub ready: Option<u16>,
+}
+
+/// A measurement from one host or several.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Probe {
+    /// Which side of the comparison its samples belong to.
+    pub side: String,
+    pub from: Vec<Spanned<String>>,
+    pub url: String,
+    /// Requests a second from each host.
+    #[serde(default = "default_rate")]
+    pub rate: Frequency,
+    #[serde(default = "default_duration", with = "units::duration")]
+    pub duration: Duration,
+    #[serde(default)]
+    pub arrival: Arrival,
+    #[serde(default)]
+    pub connections: Connections,
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Accept any certificate.
+    #[serde(default)]
+    pub insecure: bool,
+}
+
+fn default_rate() -> Frequency {
+    "10/s".parse().expect("10/s is a frequency")
+}
+
+fn default_duration() -> Duration {
+    Duration::from_secs(30)
+}
+
+/// How requests are spread, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Arrival {
+    Constant,
+    #[default]
+    Poisson,
+}
+
+impl Arrival {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+        }
+    }
+}
+
+/// Whether requests share connections, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Connections {
+    #[default]
+    New,
+    Reuse,
+}
+
+impl Connections {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Reuse => "reuse",
+        }
+    }
+}
+
+/// Which HTTP is spoken, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Protocol {
+    #[default]
+    Auto,
+    Http1,
+    Http2,
+}
+
+impl Protocol {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Http1 => "http1",
+            Self::Http2 => "http2",
+        }
+    }
+}
+
+/// A change to a link at some time.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fault {
+    /// Since measuring started.
+    #[serde(with = "units::duration")]
+    pub at: Duration,
+    /// How long it lasts; absent: to the end.
+    #[serde(default, rename = "for", with = "units::duration::option")]
+    pub lasts: Option<Duration>,
+    pub between: [Spanned<String>; 2],
+    pub loss: Option<Probability>,
+    #[serde(default, with = "units::duration::option")]
+    pub rtt: Option<Duration>,
+    pub rate: Option<Bitrate>,
+    #[serde(default)]
+    pub down: bool,
+}
+
+/// A statement about the result.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// The statement as people read it.
+    pub claim: Spanned<String>,
+    /// The number it speaks of: "request.p50", "experienced.mean".
+    pub at: Spanned<String>,
+    /// The side that is faster ...
+    pub faster: Option<Spanned<String>>,
+    /// ... than this one ...
+    pub than: Option<Spanned<String>>,
+    /// ... by more than this.
+    #[serde(default, with = "units::duration::option")]
+    pub by: Option<Duration>,
+    /// Or: the side that ...
+    pub side: Option<Spanned<String>>,
+    /// ... stays below this.
+    #[serde(default, with = "units::duration::option")]
+    pub below: Option<Duration>,
+}

@@ -1,0 +1,60 @@
+//! What came of a scenario.
+
+use planet::Fidelity;
+use recording::Series;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::claim::Judgement;
+
+/// What came of a scenario.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// One entry a side, in the order in which the file names them.
+    pub sides: Vec<Side>,
+    /// The claims, judged.
+    pub claims: Vec<Judgement>,
+    /// What happened meanwhile.
+    pub faults: Vec<FaultMark>,
+    /// How faithful the planet was.
+    pub fidelity: Fidelity,
+    /// Why the measurement itself is invalid, beside what the fidelity says.
+    pub invalid: Vec<String>,
+    /// When measuring started, RFC 3339.
+    pub start: Option<String>,
+    /// Under which conditions it was measured, in the order to show them.
+    pub conditions: Vec<(String, String)>,
+}
+
+impl Outcome {
+    /// Whether neither the emulator nor a probe was the bottleneck.
+    pub fn is_valid(&self) -> bool {
+        self.fidelity.valid && self.invalid.is_empty()
+    }
+
+    /// Whether every claim held.
+    pub fn all_hold(&self) -> bool {
+        self.claims.iter().all(|claim| claim.holds)
+    }
+}
+
+/// One side of a scenario: the samples of all its probes.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// Its name.
+    pub label: String,
+    /// Its samples.
+    pub series: Series,
+}
+
+/// A fault on the timeline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultMark {
+    /// What happened, as a phrase: "london-newyork: loss 5%".
+    pub label: String,
+    /// When it began, seconds since measuring started.
+    pub at_s: f64,
+    /// When it ended; absent if it lasted to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_s: Option<f64>,
+}

@@ -1,0 +1,42 @@
+// What stands around each chart: its title, the sentence that says what it shows, its switches and the read-out.
+import { el } from "../dom";
+
+export interface Frame {
+  element: HTMLElement;
+  title: HTMLElement;
+  sentence: HTMLElement;
+  plot: HTMLElement;
+  readout: HTMLElement;
+  /** Height of the drawing for a width, both in CSS pixels. */
+  height: (width: number) => number;
+}
+
+const HINT = "Point at the chart, or focus it and use the arrow keys, to read values.";
+
+export function frame(title: string, controls: HTMLElement[], height: (width: number) => number): Frame {
+  const heading = el("h3", {}, title);
+  const sentence = el("p", { class: "sentence" });
+  const plot = el("div", { class: "plot", tabindex: "0", role: "img" });
+  const readout = el("p", { class: "readout", "aria-live": "polite" }, HINT);
+  const element = el(
+    "figure",
+    { class: "chart" },
+    el("figcaption", {}, heading, sentence),
+    controls.length > 0 && el("div", { class: "switches" }, ...controls),
+    plot,
+    readout,
+  );
+  return { element, title: heading, sentence, plot, readout, height };
+}
+
+/** Puts the sentence on the chart, for eyes and for screen readers. */
+export function say(box: Frame, sentence: string): void {
+  box.sentence.textContent = sentence;
+  box.plot.setAttribute("aria-label", `Chart: ${box.title.textContent ?? ""}. ${sentence}`);
+}
+
+/** Shows what the cursor points at; nothing brings the hint back. */
+export function read(box: Frame, text: string | undefined): void {
+  box.readout.textContent = text ?? HINT;
+  box.readout.classList.toggle("live", text !== undefined);
+}

@@ -1,0 +1,203 @@
+// Text inside a drawing: finds a place for each label where it covers neither a line nor another label.
+import type uPlot from "uplot";
+import type { Palette } from "./palette";
+
+export type Point = readonly [x: number, y: number];
+
+interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+interface Style {
+  /** A dot of this colour stands before the text. */
+  dot?: string;
+  muted?: boolean;
+}
+
+const SIZE = 12;
+/** Distances of a label from its anchor in CSS pixels: a line offers many anchors, a point only itself. */
+const NEAR = [8];
+const NEAR_TO_FAR = [8, 22, 38];
+
+const overlap = (a: Box, b: Box): boolean =>
+  a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height && b.top < a.top + a.height;
+
+/** How many of the points lie within a margin around the box. */
+function hits(box: Box, points: Point[], margin: number): number {
+  const [left, right] = [box.left - margin, box.left + box.width + margin];
+  const [top, bottom] = [box.top - margin, box.top + box.height + margin];
+  return points.filter(([x, y]) => x > left && x < right && y > top && y < bottom).length;
+}
+
+/** All sizes are canvas pixels: those of `u.bbox` and of `valToPos(..., true)`. */
+export class Labels {
+  private readonly taken: Box[] = [];
+  private readonly scale = devicePixelRatio;
+
+  constructor(
+    private readonly u: uPlot,
+    private readonly colors: Palette,
+    private readonly obstacles: Point[],
+  ) {}
+
+  /**
+   * Puts the text beside the best of these anchors; without any free place it is left out. It keeps well away from the
+   * points of `others`, lest it be taken for theirs.
+   */
+  place(text: string, anchors: readonly Point[], style: Style = {}, others: Point[] = []): void {
+    const { ctx } = this.u;
+    ctx.font = `${style.muted ? "italic " : ""}${SIZE * this.scale}px ${this.colors.font}`;
+    const dot = style.dot === undefined ? 0 : 12 * this.scale;
+    const width = ctx.measureText(text).width + dot;
+    let best: { box: Box; cost: number } | undefined;
+    anchors.forEach((anchor, i) => {
+      this.around(anchor, width, anchors.length === 1 ? NEAR_TO_FAR : NEAR).forEach((box, nearness) => {
+        // Earlier anchors and nearer places are preferred among equals; crossing a line is worse than either.
+        const cost = this.cost(box, others) * 1000 + i + nearness / 100;
+        if (cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { box, cost };
+      });
+    });
+    if (best === undefined) return;
+    this.taken.push(best.box);
+    if (anchors.length === 1 && anchors[0] !== undefined) this.lead(anchors[0], best.box);
+    this.write(text, best.box, dot, style);
+  }
+
+  /** Places around an anchor, the best first: to its right, above and below it, to its left, then the corners. */
+  private around([x, y]: Point, width: number, distances: number[]): Box[] {
+    const height = SIZE * 1.35 * this.scale;
+    return distances.flatMap((distance) => {
+      const gap = distance * this.scale;
+      const [right, center, left] = [x + gap, x - width / 2, x - gap - width];
+      const [above, middle, below] = [y - gap - height, y - height / 2, y + gap];
+      const places = [
+        [right, middle],
+        [center, above],
+        [center, below],
+        [left, middle],
+        [right, above],
+        [right, below],
+        [left, above],
+        [left, below],
+      ];
+      return places.map(([boxLeft = 0, top = 0]) => ({ left: boxLeft, top, width, height }));
+    });
+  }
+
+  private cost(box: Box, others: Point[]): number {
+    const { left, top, width, height } = this.u.bbox;
+    const inside =
+      box.left >= left &&
+      box.top >= top &&
+      box.left + box.width <= left + width &&
+      box.top + box.height <= top + height;
+    if (!inside || this.taken.some((other) => overlap(box, other))) return Number.POSITIVE_INFINITY;
+    return hits(box, this.obstacles, 3 * this.scale) + hits(box, others, 16 * this.scale);
+  }
+
+  /** A thin line to a label that had to be put further off: among several points it must be clear whose it is. */
+  private lead([x, y]: Point, box: Box): void {
+    const [toX, toY] = [
+      Math.min(Math.max(x, box.left), box.left + box.width),
+      Math.min(Math.max(y, box.top), box.top + box.height),
+    ];
+    if (Math.hypot(toX - x, toY - y) < 14 * this.scale) return;
+    const { ctx } = this.u;
+    ctx.save();
+    ctx.strokeStyle = this.colors.muted;
+    ctx.lineWidth = this.scale;
+    ctx.beginPath();
+    ctx.moveTo(x, y);
+    ctx.lineTo(toX, toY);
+    ctx.stroke();
+    ctx.restore();
+  }
+
+  private write(text: string, box: Box, dot: number, style: Style): void {
+    const { ctx } = this.u;
+    const middle = box.top + box.height / 2;
+    ctx.save();
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    ctx.lineJoin = "round";
+    ctx.lineWidth = 4 * this.scale;
+    ctx.strokeStyle = this.colors.surface;
+    ctx.strokeText(text, box.left + dot, middle);
+    ctx.fillStyle = style.muted ? this.colors.muted : this.colors.ink;
+    ctx.fillText(text, box.left + dot, middle);
+    if (style.dot !== undefined) {
+      ctx.fillStyle = style.dot;
+      ctx.beginPath();
+      ctx.arc(box.left + dot / 3, middle, 4 * this.scale, 0, 2 * Math.PI);
+      ctx.fill();
+    }
+    ctx.restore();
+  }
+}
+
+/** A line as points no further apart than a few pixels: what labels keep clear of, and where they may hang. */
+export function dense(points: Point[]): Point[] {
+  const step = 4 * devicePixelRatio;
+  const result: Point[] = [];
+  points.forEach((point, i) => {
+    const before = points[i - 1];
+    if (before !== undefined) {
+      const distance = Math.hypot(point[0] - before[0], point[1] - before[1]);
+      for (let walked = step; walked < distance; walked += step) {
+        const part = walked / distance;
+        result.push([before[0] + (point[0] - before[0]) * part, before[1] + (point[1] - before[1]) * part]);
+      }
+    }
+    const last = result.at(-1);
+    if (last === undefined || Math.hypot(point[0] - last[0], point[1] - last[1]) >= step / 2) result.push(point);
+  });
+  return result;
+}
+
+/** Writes labels to the right of the plot at the heights of the lines they name, pushed apart where those meet. */
+export function endLabels(u: uPlot, colors: Palette, ends: { text: string; y: number }[]): void {
+  const scale = devicePixelRatio;
+  const sorted = ends.toSorted((a, b) => a.y - b.y);
+  const heights = apart(
+    sorted.map((end) => end.y),
+    SIZE * 1.2 * scale,
+    [u.bbox.top, u.bbox.top + u.bbox.height],
+  );
+  const { ctx } = u;
+  ctx.save();
+  ctx.font = `${SIZE * scale}px ${colors.font}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colors.ink;
+  sorted.forEach((end, i) => ctx.fillText(end.text, u.bbox.left + u.bbox.width + 6 * scale, heights[i] ?? end.y));
+  ctx.restore();
+}
+
+/** Ascending heights moved as little as puts a line's height between neighbours: those that meet share their middle. */
+function apart(heights: number[], line: number, [top, bottom]: [number, number]): number[] {
+  interface Group {
+    middle: number;
+    size: number;
+  }
+  const within = ({ middle, size }: Group): Group => {
+    const half = ((size - 1) / 2) * line;
+    return { middle: Math.max(top + half, Math.min(bottom - half, middle)), size };
+  };
+  const groups: Group[] = [];
+  for (const height of heights) {
+    let group = within({ middle: height, size: 1 });
+    for (let above = groups.at(-1); above !== undefined; above = groups.at(-1)) {
+      if (group.middle - above.middle >= ((group.size + above.size) / 2) * line) break;
+      groups.pop();
+      const size = group.size + above.size;
+      group = within({ middle: (group.middle * group.size + above.middle * above.size) / size, size });
+    }
+    groups.push(group);
+  }
+  return groups.flatMap(({ middle, size }) =>
+    Array.from({ length: size }, (_, i) => middle + (i - (size - 1) / 2) * line),
+  );
+}

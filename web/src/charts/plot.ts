@@ -1,0 +1,164 @@
+// Joins a drawing to uPlot: builds it, keeps it as wide as its frame, reads values out by mouse and keyboard.
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { latency, tick } from "../format";
+import type { Scale } from "../store";
+import { type Frame, read } from "./frame";
+import type { Palette } from "./palette";
+import { limits, linearTicks, logTicks } from "./ticks";
+
+export interface Drawing {
+  options: Omit<uPlot.Options, "width" | "height">;
+  data: uPlot.AlignedData;
+  /** What the read-out says of one index of the data. */
+  read: (index: number) => string;
+}
+
+interface Mounted {
+  box: Frame;
+  plot: uPlot;
+}
+
+const mounted = new Map<Element, Mounted>();
+const observer = new ResizeObserver((entries) => {
+  for (const entry of entries) fit(entry.target);
+});
+
+/** Draws into a frame, in place of what was drawn there before. */
+export function draw(box: Frame, drawing: Drawing): void {
+  const before = mounted.get(box.plot);
+  before?.plot.destroy();
+  read(box, undefined);
+  const width = box.plot.clientWidth;
+  const plot = new uPlot(
+    {
+      ...drawing.options,
+      width,
+      height: box.height(width),
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false, setScale: false }, ...drawing.options.cursor },
+      hooks: {
+        ...drawing.options.hooks,
+        setCursor: [(u) => read(box, textAt(u, drawing))],
+      },
+    },
+    drawing.data,
+    box.plot,
+  );
+  mounted.set(box.plot, { box, plot });
+  if (before === undefined) {
+    observer.observe(box.plot);
+    box.plot.addEventListener("keydown", (event) => step(box.plot, event));
+  }
+}
+
+/** Fits every chart to its frame now: print lays the page out anew without telling the observer. */
+export function fitAll(): void {
+  for (const element of mounted.keys()) fit(element);
+}
+
+function fit(element: Element): void {
+  const one = mounted.get(element);
+  const width = element.clientWidth;
+  if (one === undefined || width === 0 || width === one.plot.width) return;
+  one.plot.setSize({ width, height: one.box.height(width) });
+}
+
+function textAt(u: uPlot, drawing: Drawing): string | undefined {
+  const index = u.cursor.idxs?.[1] ?? u.cursor.idx;
+  return index === null || index === undefined || (u.cursor.left ?? -1) < 0 ? undefined : drawing.read(index);
+}
+
+/** Moves the cursor along the first line to the next point that lies on another pixel. */
+function step(element: Element, event: KeyboardEvent): void {
+  const plot = mounted.get(element)?.plot;
+  const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+  if (plot === undefined) return;
+  if (event.key === "Escape") plot.setCursor({ left: -10, top: -10 });
+  if (direction === undefined) return;
+  event.preventDefault();
+  const [xs, ys] = plot.data as [number[], (number | null)[]];
+  const from = plot.cursor.idxs?.[1] ?? (direction > 0 ? -1 : xs.length);
+  const start = from < 0 || from >= xs.length ? undefined : position(plot, xs[from] as number, ys[from] as number);
+  for (let i = from + direction; i >= 0 && i < xs.length; i += direction) {
+    const y = ys[i];
+    if (y === null || y === undefined) continue;
+    const next = position(plot, xs[i] as number, y);
+    const far = event.shiftKey ? 40 : 2;
+    if (start !== undefined && Math.hypot(next.left - start.left, next.top - start.top) < far) continue;
+    plot.setCursor(next);
+    return;
+  }
+}
+
+function position(plot: uPlot, x: number, y: number): { left: number; top: number } {
+  const [alongX, alongY] = [plot.valToPos(x, "x"), plot.valToPos(y, "y")];
+  return plot.scales["x"]?.ori === 1 ? { left: alongY, top: alongX } : { left: alongX, top: alongY };
+}
+
+/** A scale for these latencies. */
+export function latencyScale(values: number[], scale: Scale): uPlot.Scale & { limits: [number, number] } {
+  const [low, high] = limits(values, scale);
+  return { time: false, auto: false, distr: scale === "log" ? 3 : 1, range: () => [low, high], limits: [low, high] };
+}
+
+/** Moves what a log scale cannot hold, 0, to its lower end; leaves gaps alone. */
+export const onScale = <T extends number | null>(values: T[], [low]: [number, number]): T[] =>
+  values.map((value) => (value === null || value >= low ? value : (low as T)));
+
+interface AxisOptions {
+  scale: "x" | "y";
+  side: "bottom" | "left";
+  title: string;
+  ticks: (low: number, high: number, pixels: number) => number[];
+  text: (value: number) => string;
+}
+
+/** An axis with its title, a faint grid and nothing else. */
+export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
+  const font = `12px ${colors.font}`;
+  const left = options.side === "left";
+  return {
+    scale: options.scale,
+    side: left ? 3 : 2,
+    label: options.title,
+    labelFont: font,
+    labelSize: 22,
+    labelGap: 2,
+    font,
+    stroke: colors.muted,
+    grid: { stroke: colors.grid, width: 1 },
+    ticks: { show: false },
+    gap: 6,
+    // Ticks are chosen here, so uPlot must neither look for an increment of its own nor filter a log axis.
+    space: 1,
+    incrs: [1e-9, 1, 1e9],
+    filter: (_, splits) => splits,
+    splits: (u, _, low, high) => options.ticks(low, high, left ? u.height - 60 : u.width - 70),
+    values: (_, splits) => splits.map((value) => options.text(value)),
+    size: (u, values) => {
+      if (!left) return 26;
+      u.ctx.font = font;
+      return Math.max(20, ...(values ?? []).map((text) => u.ctx.measureText(text).width + 10));
+    },
+  };
+}
+
+/** A latency axis, log or linear. */
+export function latencyAxis(colors: Palette, scale: Scale, options: Omit<AxisOptions, "ticks" | "text">): uPlot.Axis {
+  const gap = options.side === "left" ? 26 : 52;
+  const linearGap = options.side === "left" ? 50 : 75;
+  return axis(colors, {
+    ...options,
+    ticks: (low, high, pixels) =>
+      scale === "log" ? logTicks(low, high, pixels, gap) : linearTicks(low, high, pixels / linearGap),
+    text: tick,
+  });
+}
+
+/** What a chart's latency axis is called. */
+export const axisTitle = (metric: string, of = ""): string => `${metric}${of} (ms)`;
+
+/** "swift 20.1 ms" for the read-out. */
+export const sideValue = (label: string, value: number | null | undefined): string =>
+  `${label} ${typeof value === "number" ? `${latency(value)}\u00a0ms` : "no samples"}`;

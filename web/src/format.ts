@@ -1,0 +1,99 @@
+// Numbers as text: every figure on the page is written here, so that the same value looks the same everywhere.
+
+/** What stands where a figure would if there were one. */
+const ABSENT = "not measured";
+
+type Maybe = number | null | undefined;
+
+const isNumber = (value: Maybe): value is number => typeof value === "number" && Number.isFinite(value);
+
+/** A decimal number with narrow spaces between the thousands; -0 is 0. */
+function decimal(value: number, decimals: number): string {
+  const [whole = "", fraction] = Math.abs(value).toFixed(decimals).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  const digits = fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  return value < 0 && Number(value.toFixed(decimals)) !== 0 ? `\u2212${digits}` : digits;
+}
+
+/** A latency to three or four digits, without its unit: for tables and axes whose heading carries it. */
+export function latency(value: Maybe): string {
+  if (!isNumber(value)) return ABSENT;
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const decimals = size >= 1000 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4;
+  return decimal(value, decimals);
+}
+
+/** A latency with its unit. */
+export const ms = (value: Maybe): string => (isNumber(value) ? `${latency(value)}\u00a0ms` : ABSENT);
+
+/** An integer. */
+export const count = (value: Maybe): string => (isNumber(value) ? decimal(value, 0) : ABSENT);
+
+/** A value at an axis tick: as few digits as it needs. */
+export function tick(value: number): string {
+  const [whole = "", fraction] = String(Number(value.toPrecision(10))).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** A percentage with as many digits as tell it from 0 and from 100: 50, 97.1, 99.986. */
+export function percentile(percent: Maybe): string {
+  if (!isNumber(percent)) return ABSENT;
+  const room = Math.min(percent, 100 - percent);
+  if (room <= 0) return String(Number(percent.toFixed(3)));
+  const decimals = Math.min(9, Math.max(0, 1 - Math.floor(Math.log10(room) + 1e-9)));
+  return String(Number(percent.toFixed(decimals)));
+}
+
+/** A share of 0..=1 as a percentage. */
+export const share = (value: Maybe): string => (isNumber(value) ? `${percentile(value * 100)}\u00a0%` : ABSENT);
+
+/** "91st", "50th", "97.1th". */
+export function ordinal(percent: number): string {
+  const text = percentile(percent);
+  const whole = Number(text);
+  const teen = whole >= 11 && whole <= 13;
+  const suffix = !Number.isInteger(whole) || teen ? "th" : (["th", "st", "nd", "rd"][whole % 10] ?? "th");
+  return text + suffix;
+}
+
+/** Bytes exactly, and rounded to a decimal unit when there are many. */
+export function bytes(value: Maybe): string {
+  if (!isNumber(value)) return ABSENT;
+  const units = ["kB", "MB", "GB", "TB", "PB"];
+  let rounded = value;
+  let unit = "";
+  for (const next of units) {
+    if (rounded < 1000) break;
+    rounded /= 1000;
+    unit = next;
+  }
+  const exact = `${count(value)} bytes`;
+  return unit === "" ? exact : `${exact} (${Number(rounded.toPrecision(3))}\u00a0${unit})`;
+}
+
+/** An RFC 3339 time for reading, in UTC; as it stands if it is none. */
+export function moment(text: string): string {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? text : `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** Seconds since the start, in the unit that suits a span of that many seconds. */
+export function timeUnit(span: number): { name: string; seconds: number } {
+  if (span <= 300) return { name: "s", seconds: 1 };
+  return span <= 6 * 3600 ? { name: "min", seconds: 60 } : { name: "h", seconds: 3600 };
+}
+
+/** A point in time as "312 s" or "5.21 min". */
+export function elapsed(seconds: number, span: number): string {
+  const unit = timeUnit(span);
+  return `${Number((seconds / unit.seconds).toPrecision(3))}\u00a0${unit.name}`;
+}
+
+/** A noun with its number: "1 request", "2 requests". */
+export const plural = (n: number, noun: string): string => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+
+/** A label short enough to stand in a drawing. */
+export const short = (label: string, length = 26): string =>
+  label.length > length ? `${label.slice(0, length - 1)}\u2026` : label;

@@ -1,0 +1,36 @@
+// Look-ups in the quantile functions that the report carries. Nothing is estimated here: between two entries the value
+// is interpolated linearly, as the report's schema prescribes.
+import type { Quantiles } from "./types";
+
+/** The latency at a share of 0..=1 of the samples; undefined if the function has no entries. */
+export function quantile(quantiles: Quantiles | undefined, share: number): number | undefined {
+  const shares = quantiles?.share ?? [];
+  const latencies = quantiles?.latency_ms ?? [];
+  let low = 0;
+  let high = shares.length - 1;
+  if (high < 0) return undefined;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((shares[middle] as number) <= share) low = middle;
+    else high = middle;
+  }
+  const from = latencies[low];
+  const to = latencies[high];
+  if (from === undefined || to === undefined) return undefined;
+  const width = (shares[high] as number) - (shares[low] as number);
+  if (width <= 0) return to;
+  const position = Math.min(1, Math.max(0, (share - (shares[low] as number)) / width));
+  return from + (to - from) * position;
+}
+
+/** The request share that decides for a share of people who need so many requests: Q_exp(u) = Q(u^(1/N)). */
+export const requestShare = (people: number, effective: number): number => people ** (1 / effective);
+
+/** The other way: which share of people meet nothing slower than this share of requests. */
+export const peopleShare = (request: number, effective: number): number => request ** effective;
+
+/** Every share at which one of these functions has an entry, ascending: on it they can be drawn without loss. */
+export function commonShares(functions: (Quantiles | undefined)[]): number[] {
+  const all = functions.flatMap((one) => one?.share ?? []);
+  return [...new Set(all)].sort((a, b) => a - b);
+}

@@ -1,0 +1,136 @@
+// Says in a sentence what a chart shows for this report. Sentences are made of numbers that the report holds.
+import { elapsed, latency, ms, ordinal, plural } from "./format";
+import { experiencedOf, type ChosenPage } from "./page";
+import { peopleShare, quantile } from "./quantiles";
+import type { OverTime, Report, Side } from "./types";
+
+/** Below this percentile of people a crossover concerns nobody one would meet. */
+const NOBODY_PERCENT = 0.01;
+
+/** A change of the faster side, at a percentile of requests or of people. */
+interface Change {
+  percent: number;
+  faster: string;
+}
+
+/** What percentiles over time show for one side. */
+export function timeSentence(over: OverTime): string {
+  const span = (over.start_s.at(-1) ?? 0) + over.interval_s;
+  const peak = Math.max(...over.max_ms);
+  const when = over.start_s[over.max_ms.indexOf(peak)] ?? 0;
+  const range = (values: number[]): string => {
+    const [low, high] = [latency(Math.min(...values)), latency(Math.max(...values))];
+    return low === high ? `is ${low} ms` : `lies between ${low} and ${high} ms`;
+  };
+  const counts = [Math.min(...over.count), Math.max(...over.count)] as const;
+  const samples =
+    counts[0] === counts[1] ? plural(counts[0], "sample") : `${counts[0]} to ${plural(counts[1], "sample")}`;
+  return (
+    `The median of an interval ${range(over.p50_ms)}, its p99 ${range(over.p99_ms)}; the slowest of all, ${ms(peak)}, ` +
+    `falls into the interval at ${elapsed(when, span)}. Intervals of ${over.interval_s}\u00a0s with ${samples} each.`
+  );
+}
+
+/** What the CDF shows: what half and 99 % of the requests wait at most. */
+export function cdfSentence(report: Report): string {
+  const within = (share: number): string =>
+    report.charts.map((chart) => `${ms(quantile(chart.quantiles, share))} with ${chart.label}`).join(", ");
+  return `Half of the requests finish within ${within(0.5)}; 99\u00a0% within ${within(0.99)}.`;
+}
+
+/** Which of the two is faster by the shares that the chart labels; undefined if they are equal at all of them. */
+function fasterByLabels(report: Report, first: number, other: number): string | undefined {
+  for (const share of [0.5, 0.9, 0.99, 0.999, 1]) {
+    const a = quantile(report.charts[first]?.quantiles, share) ?? 0;
+    const b = quantile(report.charts[other]?.quantiles, share) ?? 0;
+    if (a !== b) return report.charts[a < b ? first : other]?.label;
+  }
+  return undefined;
+}
+
+/** "up to the 97.1th percentile swift is faster, beyond it steady." */
+function changesSentence(below: string, changes: Change[], of: string): string {
+  const last = changes.at(-1);
+  if (last === undefined) return `${below} is faster at every percentile${of}.`;
+  if (changes.length > 3) {
+    return (
+      `the faster side changes ${changes.length} times; beyond the last change, at the ${ordinal(last.percent)} ` +
+      `percentile${of}, ${last.faster} is faster.`
+    );
+  }
+  const runs = changes.map((change, i) => {
+    const faster = i === 0 ? below : (changes[i - 1] as Change).faster;
+    const where = `up to the ${ordinal(change.percent)}${i === 0 ? ` percentile${of}` : ""}`;
+    return i === 0 ? `${where} ${faster} is faster` : `${where} ${faster}`;
+  });
+  return `${runs.join(", ")}, beyond it ${last.faster}.`;
+}
+
+/** Which side is faster up to where, as the end of a sentence: it may begin with a label, which keeps its case. The report knows the crossovers of the first two sides only. */
+function fasterSentence(report: Report, other: number, effective: number, of: string): string {
+  const [a, b] = [report.charts[0]?.label ?? "", report.charts[other]?.label ?? ""];
+  const dominant = fasterByLabels(report, 0, other);
+  if (dominant === undefined) return `${a} and ${b} are equal at every percentile labelled.`;
+  if (other !== 1) {
+    const at = (share: number): string => {
+      const [x, y] = [0, other].map((i) => quantile(report.charts[i]?.quantiles, share ** (1 / effective)) ?? 0) as [
+        number,
+        number,
+      ];
+      return x === y ? "the two are equal" : `${x < y ? a : b} is faster by ${ms(Math.abs(x - y))}`;
+    };
+    return `at the median ${at(0.5)}, at p99 ${at(0.99)}.`;
+  }
+  const changes = report.comparison.crossovers
+    .map((one) => ({ percent: 100 * peopleShare(one.percentile / 100, effective), faster: one.faster_above }))
+    .sort((one, next) => one.percent - next.percent);
+  const met = changes.filter((change) => change.percent >= NOBODY_PERCENT);
+  const unmet = changes[changes.length - met.length - 1];
+  const lowest = changes[0];
+  if (unmet !== undefined && met.length === 0) {
+    return `${unmet.faster} is faster for all but fewer than ${NOBODY_PERCENT}\u00a0% of the visitors.`;
+  }
+  const below = unmet?.faster ?? (lowest === undefined ? dominant : lowest.faster === a ? b : a);
+  return changesSentence(below, met, of);
+}
+
+/** What the QQ chart shows. */
+export function qqSentence(report: Report, other: number): string {
+  const label = report.charts[other]?.label ?? "";
+  return `Above the diagonal ${label} is slower: ${fasterSentence(report, other, 1, "")}`;
+}
+
+/** What the effective QQ chart shows: what half and 99 % of the visitors wait at most, and who is faster up to where. */
+export function effectiveSentence(report: Report, other: number, page: ChosenPage): string {
+  const waits = [0, other].map((side) => {
+    const [half, , , , most] = experiencedOf(report, side, page)?.percentiles_ms ?? [];
+    return `${ms(half)} and ${ms(most)} with ${report.charts[side]?.label ?? ""}`;
+  });
+  const who = `Of the visitors of a page with ${plural(page.effective, "effective request")}`;
+  return (
+    `${who}, half and 99\u00a0% wait at most ${waits.join(", ")}; ` +
+    fasterSentence(report, other, page.effective, " of the visitors")
+  );
+}
+
+/** The request percentiles that decide for visitors, as the comparison states them. */
+export function watchSentence(report: Report): string {
+  const { page, percentile_to_watch: watch } = report.comparison;
+  const parts = Object.entries(watch)
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([people, request]) => `for ${people}\u00a0% of the visitors it is the ${ordinal(request)}`);
+  if (parts.length === 0) return "";
+  return (
+    `A page with ${plural(page.effective_requests, "effective request")} is as slow as its slowest one, so the request ` +
+    `percentile to watch is a high one: ${parts.join(", ")}.`
+  );
+}
+
+/** How a side's samples came about, where some of them have no latency. */
+export function missingSentence(side: Side): string {
+  const parts = [
+    side.failed > 0 && `${plural(side.failed, "sample")} failed`,
+    side.without_metric > 0 && `${plural(side.without_metric, "sample")} carry no such metric`,
+  ].filter(Boolean);
+  return parts.length === 0 ? "" : `${side.label}: ${parts.join(", ")}; they are in none of the latencies.`;
+}

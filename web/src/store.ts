@@ -1,0 +1,133 @@
+// The view state: what the reader has chosen. It lives in the URL hash, so that a link shows what its sender saw.
+export type Scale = "log" | "linear";
+
+export interface State {
+  /** Requests of the page. */
+  requests: number;
+  /** Share of them that is required, 0..=1. */
+  required: number;
+  /** Latency scale of the charts over time. */
+  time: Scale;
+  /** Latency scale of the CDF. */
+  cdf: Scale;
+  /** Percentile axis of the CDF. */
+  axis: "percent" | "nines";
+  /** Scale of both QQ charts. */
+  qq: Scale;
+  /** Index of the side that the QQ charts hold against the first. */
+  other: number;
+  theme: "auto" | "light" | "dark";
+}
+
+export type Key = keyof State;
+
+/** More requests than any page makes; keeps powers and labels sane when a hash asks for nonsense. */
+export const MAX_REQUESTS = 100_000;
+
+type Reader<K extends Key> = (text: string) => State[K] | undefined;
+
+const oneOf =
+  <T extends string>(...choices: T[]) =>
+  (text: string): T | undefined =>
+    choices.find((choice) => choice === text);
+
+const numberIn =
+  (low: number, high: number) =>
+  (text: string): number | undefined => {
+    const value = Number(text);
+    return text !== "" && value >= low && value <= high ? value : undefined;
+  };
+
+const integerIn = (low: number, high: number) => (text: string) => {
+  const value = numberIn(low, high)(text);
+  return value !== undefined && Number.isInteger(value) ? value : undefined;
+};
+
+/** How the hash names each part of the state and how it is read back. */
+function fields(sides: number): { [K in Key]: { name: string; read: Reader<K>; write: (value: State[K]) => string } } {
+  const scale = oneOf<Scale>("log", "linear");
+  return {
+    requests: { name: "n", read: integerIn(1, MAX_REQUESTS), write: String },
+    required: {
+      name: "required",
+      read: (text) => {
+        const percent = numberIn(0, 100)(text);
+        return percent === undefined ? undefined : percent / 100;
+      },
+      write: (value) => String(Number((value * 100).toPrecision(12))),
+    },
+    time: { name: "time", read: scale, write: String },
+    cdf: { name: "cdf", read: scale, write: String },
+    axis: { name: "axis", read: oneOf("percent", "nines"), write: String },
+    qq: { name: "qq", read: scale, write: String },
+    other: { name: "with", read: integerIn(1, Math.max(1, sides - 1)), write: String },
+    theme: { name: "theme", read: oneOf("auto", "light", "dark"), write: String },
+  };
+}
+
+export class Store {
+  private current: State;
+  private readonly fields;
+  private readonly watchers: { keys: readonly Key[]; run: (state: State) => void }[] = [];
+
+  constructor(
+    readonly defaults: State,
+    sides: number,
+  ) {
+    this.fields = fields(sides);
+    this.current = this.fromHash();
+    window.addEventListener("hashchange", () => this.change(this.fromHash()));
+  }
+
+  get state(): State {
+    return this.current;
+  }
+
+  /** Changes a part of the state, writes the hash and runs whoever watches the parts that differ. */
+  set(patch: Partial<State>): void {
+    this.change({ ...this.current, ...patch });
+    const hash = this.toHash();
+    // replaceState: a slider must not fill the browser's history.
+    if (hash !== location.hash)
+      history.replaceState(null, "", hash === "" ? location.pathname + location.search : hash);
+  }
+
+  /** Runs a view now and again whenever one of these parts changes. */
+  watch(keys: readonly Key[], run: (state: State) => void): void {
+    this.watchers.push({ keys, run });
+    run(this.current);
+  }
+
+  /** Runs the watchers of a part whose meaning changed from outside, as the system's colour scheme does. */
+  touch(key: Key): void {
+    for (const watcher of this.watchers) if (watcher.keys.includes(key)) watcher.run(this.current);
+  }
+
+  private change(next: State): void {
+    const changed = (Object.keys(next) as Key[]).filter((key) => next[key] !== this.current[key]);
+    this.current = next;
+    for (const watcher of this.watchers) if (watcher.keys.some((key) => changed.includes(key))) watcher.run(next);
+  }
+
+  private fromHash(): State {
+    const given = new URLSearchParams(location.hash.slice(1));
+    const state = { ...this.defaults };
+    const take = <K extends Key>(key: K): void => {
+      const value = this.fields[key].read(given.get(this.fields[key].name) ?? "");
+      if (value !== undefined) state[key] = value;
+    };
+    for (const key of Object.keys(state) as Key[]) take(key);
+    return state;
+  }
+
+  private toHash(): string {
+    const hash = new URLSearchParams();
+    const put = <K extends Key>(key: K): void => {
+      const field = this.fields[key];
+      if (this.current[key] !== this.defaults[key]) hash.set(field.name, field.write(this.current[key]));
+    };
+    for (const key of Object.keys(this.current) as Key[]) put(key);
+    const text = hash.toString();
+    return text === "" ? "" : `#${text}`;
+  }
+}

@@ -1,0 +1,34 @@
+// What people on the chosen page experience, percentile by percentile.
+import { el, sideName } from "../dom";
+import { latency, plural } from "../format";
+import { chosenPage, experiencedOf, experiencedThinAbove, isThin, PEOPLE_PERCENTILES } from "../page";
+import type { State } from "../store";
+import type { Report } from "../types";
+import { type Cell, type Column, lowest, table } from "./table";
+
+export function experienced(element: HTMLElement, report: Report, state: State): void {
+  const page = chosenPage(report, state);
+  const sides = report.comparison.sides;
+  if (page.held === 0) {
+    element.replaceChildren(el("p", { class: "absent" }, "What people experience on other pages: not in this report."));
+    return;
+  }
+  const value = (side: number, column: number): number | undefined =>
+    experiencedOf(report, side, page)?.percentiles_ms[column];
+  const best = PEOPLE_PERCENTILES.map((_, column) => lowest(sides.map((_, side) => value(side, column))));
+  const columns: Column[] = [
+    { title: "share of visitors", align: "text" },
+    ...PEOPLE_PERCENTILES.map((people): Column => ({ title: `${people}\u00a0%`, align: "number" })),
+  ];
+  const rows = sides.map((side, i): Cell[] => [
+    { text: sideName(side.label, i) },
+    ...PEOPLE_PERCENTILES.map((people, column): Cell => {
+      const marks: Cell["marks"] = best[column]?.has(i) ? ["best"] : [];
+      if (isThin(people, experiencedThinAbove(side.thin_above, page.effective))) marks.push("thin");
+      return { text: latency(value(i, column)), marks };
+    }),
+  ]);
+  element.replaceChildren(
+    table(`So many visitors wait at most (ms), page of ${plural(page.effective, "effective request")}`, columns, rows),
+  );
+}

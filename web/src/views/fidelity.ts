@@ -1,0 +1,62 @@
+// How faithful an emulated run was: lateness, what the emulator itself lost, where the bytes went, and how busy it was.
+import { el } from "../dom";
+import { bytes, count, share } from "../format";
+import type { Fidelity, Report } from "../types";
+import { table } from "./table";
+
+export function fidelity(element: HTMLElement, report: Report): void {
+  const run = report.fidelity;
+  if (!run) {
+    element.replaceChildren(el("p", { class: "absent" }, "Nothing was emulated, so there is no emulator to doubt."));
+    return;
+  }
+  const verdict = run.valid
+    ? el("p", {}, el("span", { class: "badge good" }, "\u2713 VALID"), " The emulator stayed within its limits.")
+    : el("p", {}, el("span", { class: "badge bad" }, "\u2715 INVALID"), ` ${run.reasons.join(" ")}`);
+  element.replaceChildren(verdict, el("div", { class: "pair" }, latenessTable(run), factsTable(run)));
+}
+
+function latenessTable(run: Fidelity): HTMLElement {
+  const order = (key: string): number => (key === "max" ? Number.POSITIVE_INFINITY : Number(key));
+  const keys = Object.keys(run.lateness_us).sort((a, b) => order(a) - order(b));
+  const rows = keys.map((key) => [
+    { text: key === "max" ? key : `p${key}` },
+    { text: microseconds(run.lateness_us[key]) },
+  ]);
+  return table(
+    "How late packets were delivered (\u00b5s)",
+    [
+      { title: "percentile", align: "text" },
+      { title: "lateness (\u00b5s)", align: "number" },
+    ],
+    rows,
+  );
+}
+
+const microseconds = (value: number | undefined): string =>
+  value !== undefined && value < 10 ? String(Number(value.toFixed(1))) : count(value);
+
+function factsTable(run: Fidelity): HTMLElement {
+  const unaccounted = run.bytes_in - run.bytes_out - run.bytes_dropped - run.bytes_in_flight;
+  const rows: [string, string][] = [
+    ["packets delivered", count(run.delivered)],
+    ["packets later than their path's limit", share(run.late_share)],
+    ["packets lost by the emulator itself", count(run.own_drops)],
+    ["bytes in", bytes(run.bytes_in)],
+    ["bytes out", bytes(run.bytes_out)],
+    ["bytes dropped by the model", bytes(run.bytes_dropped)],
+    ["bytes in flight at the end", bytes(run.bytes_in_flight)],
+    ["bytes unaccounted for", unaccounted === 0 ? "0: in = out + dropped + in flight" : bytes(unaccounted)],
+    ["switch, of one core", share(run.switch_cpu_share)],
+    ["machine, of all cores", share(run.machine_cpu_share)],
+    ["packets reach a receiver by", run.receive],
+  ];
+  return table(
+    "The switch",
+    [
+      { title: "what", align: "text" },
+      { title: "value", align: "text" },
+    ],
+    rows.map(([what, value]) => [{ text: what }, { text: value }]),
+  );
+}

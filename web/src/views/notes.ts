@@ -1,0 +1,54 @@
+// The end of the page: faults, conditions, warnings and how the numbers were computed.
+import { el, section } from "../dom";
+import { elapsed } from "../format";
+import type { Report } from "../types";
+import { allWarnings } from "./header";
+import { table } from "./table";
+
+export function notes(element: HTMLElement, report: Report): void {
+  const warnings = allWarnings(report);
+  element.replaceChildren(
+    section("faults", "Faults", faults(report)),
+    section("conditions", "Conditions", conditions(report)),
+    section(
+      "warnings",
+      "Warnings",
+      warnings.length === 0
+        ? el("p", { class: "absent" }, "None.")
+        : el("ul", { class: "warnings" }, ...warnings.map((warning) => el("li", {}, warning))),
+    ),
+    section("method", "Method", el("p", {}, report.comparison.method)),
+  );
+}
+
+function faults(report: Report): HTMLElement {
+  if (report.faults.length === 0) return el("p", { class: "absent" }, "No faults were put on the timeline.");
+  const span = Math.max(...report.faults.map((fault) => fault.until_s ?? fault.at_s));
+  return table(
+    "What happened when, from the measurement's start",
+    [
+      { title: "#", align: "text" },
+      { title: "fault", align: "text" },
+      { title: "from", align: "number" },
+      { title: "until", align: "number" },
+    ],
+    report.faults.map((fault, i) => [
+      { text: String(i + 1) },
+      { text: fault.label },
+      { text: elapsed(fault.at_s, span) },
+      { text: typeof fault.until_s === "number" ? elapsed(fault.until_s, span) : "the end" },
+    ]),
+  );
+}
+
+function conditions(report: Report): HTMLElement {
+  if (report.conditions.length === 0) return el("p", { class: "absent" }, "No conditions were recorded.");
+  return table(
+    "Under which conditions this was measured",
+    [
+      { title: "condition", align: "text" },
+      { title: "value", align: "text" },
+    ],
+    report.conditions.map((condition) => [{ text: condition.name }, { text: condition.value }]),
+  );
+}

@@ -1,0 +1,86 @@
+// The percentiles that the report states: of a request, and of a person on the report's own page.
+import { el, sideName } from "../dom";
+import { latency, ms, ordinal, plural, share } from "../format";
+import { isThin } from "../page";
+import { missingSentence, watchSentence } from "../sentences";
+import type { Report, Side } from "../types";
+import { type Cell, type Column, lowest, table } from "./table";
+
+export function percentiles(element: HTMLElement, report: Report): void {
+  const { page, sides, crossovers } = report.comparison;
+  const own = `${plural(page.requests, "request")}, ${share(page.required)} required: ${plural(page.effective_requests, "effective request")}`;
+  element.replaceChildren(
+    el(
+      "div",
+      { class: "pair" },
+      percentileTable(
+        report,
+        "One request (ms)",
+        (side) => side.request_percentiles_ms,
+        (side) => side.thin_above,
+      ),
+      percentileTable(
+        report,
+        `A page of ${own} (ms)`,
+        (side) => side.experienced_percentiles_ms,
+        (side) => side.experienced_thin_above,
+      ),
+    ),
+    el("p", { class: "watch" }, watchSentence(report)),
+    ...(sides.length > 1 ? [el("h3", {}, "Crossovers"), crossoverList(report, crossovers)] : []),
+    ...sides
+      .map(missingSentence)
+      .filter(Boolean)
+      .map((text) => el("p", { class: "note" }, text)),
+  );
+}
+
+function percentileTable(
+  report: Report,
+  caption: string,
+  of: (side: Side) => Record<string, number>,
+  thinAbove: (side: Side) => number,
+): HTMLElement {
+  const sides = report.comparison.sides;
+  const keys = [...new Set(sides.flatMap((side) => Object.keys(of(side))))].sort((a, b) => Number(a) - Number(b));
+  const columns: Column[] = [
+    { title: "percentile", align: "text" },
+    ...sides.map((side, i) => ({ title: sideName(side.label, i), align: "number" as const })),
+  ];
+  const row = (heading: string, values: (number | null | undefined)[], thin: (side: Side) => boolean): Cell[] => {
+    const best = lowest(values);
+    return [
+      { text: heading },
+      ...sides.map((side, i): Cell => {
+        const marks: Cell["marks"] = best.has(i) ? ["best"] : [];
+        if (thin(side)) marks.push("thin");
+        return { text: latency(values[i]), marks };
+      }),
+    ];
+  };
+  const rows = keys.map((key) =>
+    row(
+      `p${key}`,
+      sides.map((side) => of(side)[key]),
+      (side) => isThin(Number(key), thinAbove(side)),
+    ),
+  );
+  return table(caption, columns, rows);
+}
+
+function crossoverList(report: Report, crossovers: Report["comparison"]["crossovers"]): HTMLElement {
+  const [first, second] = report.comparison.sides;
+  if (crossovers.length === 0)
+    return el("p", {}, `Between ${first?.label} and ${second?.label} the faster side never changes.`);
+  return el(
+    "ul",
+    { class: "plain" },
+    ...crossovers.map((one) =>
+      el(
+        "li",
+        {},
+        `At the ${ordinal(one.percentile)} percentile (${ms(one.latency_ms)}): above it ${one.faster_above} is faster.`,
+      ),
+    ),
+  );
+}

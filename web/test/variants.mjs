@@ -1,0 +1,139 @@
+// Reports that are not the usual one: the page must draw each of them without an error.
+import { generator, lognormal, makeReport } from "./report.mjs";
+
+const HOSTILE = "<img src=x onerror=\"document.title='owned'\">";
+
+const draws = (seed, n, median, sigma, at = true) => {
+  const random = generator(seed);
+  return Array.from({ length: n }, (_, i) => ({
+    latency_ms: lognormal(random, median, sigma),
+    ...(at ? { at_s: i / 10 } : {}),
+  }));
+};
+const constant = (n, latency_ms) => Array.from({ length: n }, (_, i) => ({ latency_ms, at_s: i / 10 }));
+const slower = (samples, more) => samples.map((sample) => ({ ...sample, latency_ms: sample.latency_ms + more }));
+
+const BROKEN_FIDELITY = {
+  valid: false,
+  reasons: ["The switch used 98 % of its core (limit: 80 %).", "0.4 % of the packets were late (limit: 0.1 %)."],
+  delivered: 1200,
+  lateness_us: { 50: 90, 99: 2100, 99.9: 40_100, max: 81_000 },
+  late_share: 0.004,
+  own_drops: 12,
+  bytes_in: 1000,
+  bytes_out: 900,
+  bytes_dropped: 50,
+  bytes_in_flight: 0,
+  switch_cpu_share: 0.98,
+  receive: "gso",
+};
+
+/** Name to report. */
+export const VARIANTS = {
+  "one side": () => makeReport([{ label: "alone", samples: draws(1, 500, 30, 0.4) }], { title: "One side" }),
+  "three sides": () =>
+    makeReport(
+      [
+        { label: "amber", samples: draws(2, 900, 30, 0.5) },
+        { label: "birch", samples: draws(3, 700, 45, 0.2) },
+        {
+          label: "a third side with quite a long name, from a file called recording-2025-03-14.jsonl.zst",
+          samples: draws(4, 800, 25, 0.9),
+        },
+      ],
+      { title: "Three sides" },
+    ),
+  "no time": () =>
+    makeReport(
+      [
+        { label: "a", samples: draws(5, 300, 10, 0.3, false) },
+        { label: "b", samples: draws(6, 300, 12, 0.3, false) },
+      ],
+      { title: "No time, no fidelity, no claims" },
+    ),
+  "gap in time": () =>
+    makeReport(
+      [{ label: "paused", samples: draws(17, 600, 30, 0.3).filter((sample) => sample.at_s < 20 || sample.at_s > 40) }],
+      {
+        title: "No samples for a while",
+      },
+    ),
+  "one sample": () =>
+    makeReport(
+      [
+        { label: "a", samples: constant(1, 7) },
+        { label: "b", samples: constant(1, 9) },
+      ],
+      { title: "One sample a side" },
+    ),
+  "all equal": () =>
+    makeReport(
+      [
+        { label: "a", samples: constant(200, 5) },
+        { label: "b", samples: constant(200, 5) },
+      ],
+      { title: "All equal" },
+    ),
+  "one constant": () =>
+    makeReport(
+      [
+        { label: "flat", samples: constant(200, 50) },
+        { label: "spread", samples: draws(7, 200, 50, 0.6) },
+      ],
+      { title: "One side is constant" },
+    ),
+  "zero latency": () =>
+    makeReport(
+      [
+        { label: "zero", samples: constant(50, 0) },
+        { label: "some", samples: draws(8, 50, 1, 0.5) },
+      ],
+      { title: "Latencies of 0" },
+    ),
+  "wide range": () =>
+    makeReport(
+      [
+        { label: "tiny", samples: [...draws(9, 400, 0.05, 0.5), ...constant(1, 0.01)] },
+        { label: "huge", samples: [...slower(draws(10, 400, 900, 1), 0), ...constant(1, 60_000)] },
+      ],
+      { title: "0.01 ms to 60000 ms" },
+    ),
+  "invalid run": () =>
+    makeReport(
+      [
+        { label: "a", samples: draws(11, 300, 10, 0.3) },
+        { label: "b", samples: draws(12, 300, 12, 0.3) },
+      ],
+      {
+        title: "An invalid run",
+        fidelity: BROKEN_FIDELITY,
+        faults: Array.from({ length: 6 }, (_, i) => ({
+          label: `frankfurt-singapore: fault number ${i + 1} with a long description`,
+          at_s: 4 * i + 3,
+        })),
+      },
+    ),
+  "few effective requests held": () =>
+    makeReport(
+      [
+        { label: "a", samples: draws(13, 300, 10, 0.3) },
+        { label: "b", samples: draws(14, 300, 12, 0.3) },
+      ],
+      { title: "Ten held", most: 10 },
+    ),
+  "hostile labels": () =>
+    makeReport(
+      [
+        { label: HOSTILE, samples: draws(15, 300, 10, 0.3) },
+        { label: "</script><script>document.title='owned'</script>", samples: draws(16, 300, 12, 0.3) },
+      ],
+      {
+        title: HOSTILE,
+        summary: HOSTILE,
+        claims: [{ claim: HOSTILE, holds: false, figure: HOSTILE }],
+        faults: [{ label: HOSTILE, at_s: 5, until_s: 9 }],
+        conditions: [{ name: HOSTILE, value: HOSTILE }],
+        warnings: [HOSTILE],
+      },
+    ),
+};
