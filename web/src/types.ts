@@ -1,17 +1,17 @@
 // Generated from schema/report.json by `npm run generate`: the report as Rust writes it. Do not edit.
 
 /**
- * All that the report page shows.
+ * All that the report page shows, and without the charts all that `result.json` holds.
  */
 export interface Report {
   /**
-   * Chart data, one entry a side, in the order of `comparison.sides`.
+   * Chart data, one entry a side, in the order of `comparison.sides`. Empty in `result.json`.
    */
-  charts: SideCharts[];
+  charts?: SideCharts[];
   /**
    * Scenario claims and whether they held. Empty for a plain comparison.
    */
-  claims: Claim[];
+  claims: Judgement[];
   comparison: Comparison;
   /**
    * Under which conditions all this was measured, in the order to show them.
@@ -30,7 +30,7 @@ export interface Report {
    */
   metric: string;
   /**
-   * "longhaul.report/1".
+   * [`REPORT_SCHEMA`].
    */
   schema: string;
   /**
@@ -45,6 +45,10 @@ export interface Report {
    * What the page is called.
    */
   title: string;
+  /**
+   * Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+   */
+  valid: boolean;
   /**
    * What a reader must know before trusting the numbers, as sentences.
    */
@@ -131,9 +135,9 @@ export interface Quantiles {
   share: number[];
 }
 /**
- * A claim of a scenario and what came of it.
+ * A claim and what came of it.
  */
-export interface Claim {
+export interface Judgement {
   /**
    * The claim as its author put it.
    */
@@ -325,7 +329,7 @@ export interface Condition {
  */
 export interface FaultMark {
   /**
-   * When it began, seconds since the measurement's start.
+   * When it began, seconds since measuring started.
    */
   at_s: number;
   /**
@@ -338,7 +342,7 @@ export interface FaultMark {
   until_s?: number | null;
 }
 /**
- * How faithful an emulated run was.
+ * How faithful a run was.
  */
 export interface Fidelity {
   /**
@@ -366,7 +370,8 @@ export interface Fidelity {
    */
   late_share: number;
   /**
-   * How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max".
+   * How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
+   * packet was delivered.
    */
   lateness_us: {
     [k: string]: number;

@@ -1,1 +1,63 @@
-fn main() {}
+//! Developer tasks. `cargo xtask` lists them.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
+
+mod bench;
+mod check;
+mod generate;
+mod tidy;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use anyhow::{Context, bail};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["check"] => check::check(),
+        ["tidy"] => tidy::tidy(),
+        ["generate"] => generate::generate(),
+        ["bench", names @ ..] => bench::bench(names),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+const USAGE: &str = "\
+cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
+cargo xtask tidy             the rules of the house that no compiler knows
+cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
+cargo xtask bench [NAME...]  measure speed beside a peer: planet, compare; all without a name";
+
+/// The top folder of the project.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+/// Runs a program in a folder of the project and fails if it does.
+fn run(folder: &str, program: &str, arguments: &[&str]) -> anyhow::Result<()> {
+    let shown = format!("{program} {}", arguments.join(" "));
+    println!("$ {shown}");
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(root().join(folder))
+        .status()
+        .with_context(|| format!("cannot run {program}"))?;
+    if !status.success() {
+        bail!("failed: {shown}");
+    }
+    Ok(())
+}

@@ -1,1 +1,67 @@
-//! x
+//! What people experience, as opposed to what one request does: pure arithmetic on distributions of latency.
+//!
+//! A person who opens a page makes N requests and waits for the slowest that the page needs. If requests are
+//! independent, the chance that none of N is slower than the request percentile X is X^N; so the tail that one request
+//! hardly ever meets is what most people see:
+//!
+//! ```
+//! use experience::Page;
+//!
+//! let page = Page::new(70, 1.0)?;
+//! // The median visitor's worst request is a 99.01st-percentile one; the 99th visitor's is a 99.986th.
+//! assert!((page.percentile_to_watch(0.5) - 0.9901).abs() < 1e-4);
+//! assert!((page.percentile_to_watch(0.99) - 0.99986).abs() < 1e-5);
+//! # Ok::<(), experience::Error>(())
+//! ```
+//!
+//! Two sides can trade places on the way from one request to a page:
+//!
+//! ```
+//! use experience::{Distribution, Page};
+//!
+//! // 99 fast requests and a slow one, against 100 that are all alike.
+//! let mut swift = vec![10.0; 99];
+//! swift.push(500.0);
+//! let swift = Distribution::new(swift)?;
+//! let steady = Distribution::new(vec![20.0; 100])?;
+//! let page = Page::new(180, 0.5)?;
+//! assert_eq!(page.effective_requests(), 90);
+//!
+//! assert!(swift.mean() < steady.mean());
+//! let experienced = |side: &Distribution| side.expected_experienced(page.effective_requests());
+//! // 10 ms if all 90 miss the slow one: 10 + 490 (1 - 0.99^90) = 301.68 ms.
+//! assert!((experienced(&swift) - 301.68).abs() < 0.01);
+//! assert!(experienced(&steady) == 20.0);
+//! # Ok::<(), experience::Error>(())
+//! ```
+//!
+//! - [`Distribution`]: samples of one metric of one side, asked for mean, quantiles and shares.
+//! - [`Page`]: how many requests a person waits for; [`Distribution::expected_experienced`] and
+//!   [`Distribution::experienced_quantile`] say what they wait.
+//! - [`qq`], [`effective_qq`] and [`crossovers`]: where two sides differ.
+//! - [`tail_ranks`]: few points that draw a distribution with its whole tail.
+//! - [`over_time`]: percentiles, maximum and count by interval.
+//! - [`thin_above`], [`experienced_thin_above`]: from where a percentile has too few samples behind it.
+//!
+//! Latencies are `f64` milliseconds. A share is 0..=1; a percentile in the text is a share in percent.
+
+mod crossover;
+mod distribution;
+mod error;
+mod expected_maximum;
+mod experienced;
+mod over_time;
+mod page;
+mod qq;
+mod sum;
+mod tail_grid;
+mod thin;
+
+pub use crossover::{Crossover, Faster, crossovers};
+pub use distribution::{Distribution, LARGEST_MS};
+pub use error::Error;
+pub use over_time::{Interval, MOST_INTERVALS, fitting_interval_s, over_time};
+pub use page::{MOST_REQUESTS, Page};
+pub use qq::{Point, effective_qq, qq};
+pub use tail_grid::{SLOWEST, share_of_rank, tail_ranks};
+pub use thin::{experienced_thin_above, thin_above};

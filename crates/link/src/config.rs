@@ -126,7 +126,10 @@ mod tests {
         assert_eq!("50ms".parse(), Ok(Limit::Time(Duration::from_millis(50))));
         assert_eq!("6MB".parse(), Ok(Limit::Bytes(Bytes(6_000_000))));
         let said = "6 parsecs".parse::<Limit>().unwrap_err().to_string();
-        assert!(said.ends_with("expected one of a time (us, ms, s) or an amount (B, KB, MB, KiB, MiB)"), "{said}");
+        assert!(
+            said.ends_with("expected one of a time (us, ms, s) or an amount (B, KB, MB, KiB, MiB)"),
+            "{said}"
+        );
         assert!("-3ms".parse::<Limit>().is_err());
     }
 

@@ -45,7 +45,11 @@ impl Loss {
     }
 
     /// P(survivors >= k) = (1 - p)^k, so survivors = floor(ln u / ln(1 - p)) for u uniform in (0, 1].
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is meant")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "`as` saturates, which is meant"
+    )]
     fn draw(&mut self) {
         let p = self.chance.get();
         self.survivors = if p <= 0.0 {

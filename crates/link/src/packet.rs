@@ -74,7 +74,9 @@ mod tests {
     #[test]
     fn what_fits_is_whole_segments() {
         let packet = Packet::segmented(52, 3000, 1448);
-        for (room, fit) in [(0, 0), (1499, 0), (1500, 1), (2999, 1), (3000, 2), (3155, 2), (3156, 3), (9999, 3)] {
+        for (room, fit) in
+            [(0, 0), (1499, 0), (1500, 1), (2999, 1), (3000, 2), (3155, 2), (3156, 3), (9999, 3)]
+        {
             assert_eq!(packet.segments_within(room, 0), fit, "{room} bytes of room");
         }
     }

@@ -27,7 +27,8 @@ impl Transmitter {
     pub(crate) fn admit(&mut self, now: Duration, packet: &Packet, config: &Config) -> Admission {
         let now_ps = picoseconds(now);
         let start_ps = self.free_at_ps.max(now_ps);
-        let waiting = config.rate.map_or(0, |rate| rate.bytes_in(Duration::from_nanos((start_ps - now_ps) / 1000)));
+        let waiting =
+            config.rate.map_or(0, |rate| rate.bytes_in(Duration::from_nanos((start_ps - now_ps) / 1000)));
         let segments = match config.queue_bytes() {
             // A packet that finds the wire idle never waits, so even a queue of 0 bytes lets a segment pass.
             Some(limit) => {

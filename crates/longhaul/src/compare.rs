@@ -53,7 +53,9 @@ impl Compare {
         if let Some(other) = sides.iter().find(|side| side.metric != metric) {
             bail!(
                 "{} has {metric} and {} has {}: they cannot be compared; choose with --metric",
-                sides[0].label, other.label, other.metric
+                sides[0].label,
+                other.label,
+                other.metric
             );
         }
         let warnings = sides.iter_mut().flat_map(|side| {
@@ -81,22 +83,26 @@ impl Compare {
 
     /// Reads all files, each in a thread of its own, and puts those of one label together.
     fn read(&self) -> anyhow::Result<Vec<Series>> {
-        let read = |(label, path): (Option<String>, PathBuf)| -> anyhow::Result<Series> {
-            let mut series = read_series(&path, self.metric)?;
-            series.label = label.unwrap_or(series.label);
-            Ok(series)
+        let read = |(label, path): &(Option<String>, PathBuf)| -> anyhow::Result<Series> {
+            let series = read_series(path, self.metric)?;
+            Ok(Series { label: label.clone().unwrap_or(series.label), ..series })
         };
         let inputs: Vec<_> = self.recordings.iter().map(|text| input(text)).collect();
         let all: Vec<anyhow::Result<Series>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = inputs.iter().cloned().map(|input| scope.spawn(|| read(input))).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            let threads: Vec<_> = inputs.iter().map(|input| scope.spawn(|| read(input))).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
         });
         let mut sides: Vec<Series> = Vec::new();
         for ((label, path), series) in inputs.iter().zip(all) {
             let series = series?;
             let named = label.is_some();
             match sides.iter_mut().find(|side| named && side.label == series.label) {
-                Some(side) => side.append(series).with_context(|| format!("{}: not of one kind", path.display()))?,
+                Some(side) => {
+                    side.append(series).with_context(|| format!("{}: not of one kind", path.display()))?;
+                }
                 None => sides.push(series),
             }
         }
@@ -107,7 +113,9 @@ impl Compare {
 /// "LABEL=FILE" or "FILE". A file whose name has an equals sign is still a file.
 fn input(text: &str) -> (Option<String>, PathBuf) {
     match text.split_once('=') {
-        Some((label, path)) if !label.is_empty() && !Path::new(text).exists() => (Some(label.to_owned()), path.into()),
+        Some((label, path)) if !label.is_empty() && !Path::new(text).exists() => {
+            (Some(label.to_owned()), path.into())
+        }
         _ => (None, text.into()),
     }
 }

@@ -100,7 +100,10 @@ impl Up {
         let (world, layout) = read_world(&self.world)?;
         let name = self.name.clone().unwrap_or_else(|| match &world.settings.name {
             Some(name) => name.clone(),
-            None => self.world.file_stem().map_or_else(|| "planet".to_owned(), |stem| stem.to_string_lossy().into_owned()),
+            None => self
+                .world
+                .file_stem()
+                .map_or_else(|| "planet".to_owned(), |stem| stem.to_string_lossy().into_owned()),
         });
         let life = if self.detach { Life::Detached } else { Life::WithStarter };
         // Before the planet is up, so that a Ctrl-C in between ends it in order too.
@@ -108,7 +111,10 @@ impl Up {
         let running = Running::start(&world, &name, life)?;
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
         if let Some(interrupted) = interrupted {
-            say(&format!("try: longhaul lab exec {} -- sh     (Ctrl-C ends the planet)", layout.hosts[0].name));
+            say(&format!(
+                "try: longhaul lab exec {} -- sh     (Ctrl-C ends the planet)",
+                layout.hosts[0].name
+            ));
             interrupted.wait()?;
             drop(running);
             say(&format!("planet \"{name}\" is gone"));
@@ -143,7 +149,11 @@ impl Which {
 
 impl Down {
     fn run(&self) -> anyhow::Result<ExitCode> {
-        let names = if self.all { Planet::running()? } else { vec![Planet::find(self.planet.as_deref())?.name().to_owned()] };
+        let names = if self.all {
+            Planet::running()?
+        } else {
+            vec![Planet::find(self.planet.as_deref())?.name().to_owned()]
+        };
         for name in names {
             Planet::find(Some(&name))?.down()?;
             say(&format!("planet \"{name}\" is gone"));
@@ -160,5 +170,9 @@ pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
 
 fn summary(layout: &Layout) -> String {
     let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    format!("{} in {}", plural(layout.hosts.len(), "host", "hosts"), plural(layout.cities.len(), "city", "cities"))
+    format!(
+        "{} in {}",
+        plural(layout.hosts.len(), "host", "hosts"),
+        plural(layout.cities.len(), "city", "cities")
+    )
 }

@@ -119,21 +119,37 @@ impl Probe {
         let targets = self.urls.iter().map(|url| url.parse()).collect::<Result<Vec<Target>, _>>()?;
         let stop = Stop::new();
         Interrupt::listen()?.ask(&stop);
-        let is_run = self.rate.is_some() || self.concurrency.is_some() || self.duration.is_some() || self.count.is_some();
+        let is_run = self.rate.is_some()
+            || self.concurrency.is_some()
+            || self.duration.is_some()
+            || self.count.is_some();
         match targets.as_slice() {
             [target] if is_run || self.output.is_some() => self.measure(target, &stop),
-            _ if is_run || self.output.is_some() => bail!("a run measures one URL; start one for each, side by side"),
+            _ if is_run || self.output.is_some() => {
+                bail!("a run measures one URL; start one for each, side by side")
+            }
             targets => self.look(targets, &stop),
         }
     }
 
     /// One request to each URL, shown in detail.
     fn look(&self, targets: &[Target], stop: &Stop) -> anyhow::Result<ExitCode> {
-        let config = Config { pace: Pace::Closed { concurrency: 1 }, count: Some(1), duration: None, ..self.config()? };
+        let config = Config {
+            pace: Pace::Closed { concurrency: 1 },
+            count: Some(1),
+            duration: None,
+            ..self.config()?
+        };
         let mut all_answered = true;
         for target in targets {
             let kept = Kept::default();
-            let summary = load::run(target, &config, Writer::new(kept.clone(), &load::header(target, &config))?, &Progress::default(), stop)?;
+            let summary = load::run(
+                target,
+                &config,
+                Writer::new(kept.clone(), &load::header(target, &config))?,
+                &Progress::default(),
+                stop,
+            )?;
             all_answered &= summary.failed == 0;
             if self.json {
                 output::print_json(&summary)?;
@@ -154,7 +170,8 @@ impl Probe {
         let bar = (!self.quiet).then(|| watch(&progress, config.duration)).transpose()?;
         let summary = match &self.output {
             Some(path) => {
-                let file = File::create(path).with_context(|| format!("{}: cannot be written", path.display()))?;
+                let file =
+                    File::create(path).with_context(|| format!("{}: cannot be written", path.display()))?;
                 load::run(target, &config, Writer::new(BufWriter::new(file), &header)?, &progress, stop)?
             }
             None => load::run(target, &config, Writer::new(io::sink(), &header)?, &progress, stop)?,

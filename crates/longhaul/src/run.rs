@@ -72,7 +72,8 @@ pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// A bar that is drawn only where somebody sees it.
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg:12} {bar:40} {pos:>3}/{len} s").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{msg:12} {bar:40} {pos:>3}/{len} s")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
 }
 

@@ -118,10 +118,11 @@ impl Planet {
 
     /// The names of this user's planets that are up.
     pub fn running() -> Result<Vec<String>, Error> {
-        let sockets =
-            std::fs::read_to_string("/proc/net/unix").doing(|| "look for planets in /proc/net/unix".to_owned())?;
+        let sockets = std::fs::read_to_string("/proc/net/unix")
+            .doing(|| "look for planets in /proc/net/unix".to_owned())?;
         let prefix = format!("@{}", address(""));
-        let names = sockets.lines().filter_map(|line| line.split_once(&prefix)).map(|(_, name)| name.to_owned());
+        let names =
+            sockets.lines().filter_map(|line| line.split_once(&prefix)).map(|(_, name)| name.to_owned());
         let mut names: Vec<_> = names.collect();
         names.sort();
         names.dedup();
@@ -174,7 +175,8 @@ impl Planet {
         if ended == 0 {
             nix::sys::signal::kill(self.pid, nix::sys::signal::Signal::SIGKILL)
                 .doing(|| format!("kill planet \"{}\"", self.name))?;
-            poll(&mut wanted, PollTimeout::NONE).doing(|| format!("wait for planet \"{}\" to end", self.name))?;
+            poll(&mut wanted, PollTimeout::NONE)
+                .doing(|| format!("wait for planet \"{}\" to end", self.name))?;
         }
         Ok(())
     }

@@ -9,9 +9,7 @@ use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
     address::{AddressAttribute, AddressHeaderFlags, AddressMessage},
     link::{LinkAttribute, LinkFlags, LinkMessage},
-    route::{
-        RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
-    },
+    route::{RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType},
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
@@ -67,7 +65,12 @@ impl Netlink {
     }
 
     /// Sends everything of the address's family to the device, with a congestion control of its own if one is named.
-    pub(crate) fn add_default_route(&self, index: u32, from: IpAddr, congestion: Option<&str>) -> io::Result<()> {
+    pub(crate) fn add_default_route(
+        &self,
+        index: u32,
+        from: IpAddr,
+        congestion: Option<&str>,
+    ) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header = RouteHeader {
             address_family: family(from),

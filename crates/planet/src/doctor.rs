@@ -46,9 +46,11 @@ fn privileges() -> Check {
     if Uid::effective().is_root() {
         return ok(name, "running as root");
     }
-    let allowed = read("/proc/sys/user/max_user_namespaces").and_then(|text| text.parse().ok()).unwrap_or(0_u64);
+    let allowed =
+        read("/proc/sys/user/max_user_namespaces").and_then(|text| text.parse().ok()).unwrap_or(0_u64);
     let clone = read("/proc/sys/kernel/unprivileged_userns_clone").is_none_or(|text| text != "0");
-    let apparmor = read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").is_some_and(|text| text == "1");
+    let apparmor =
+        read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").is_some_and(|text| text == "1");
     if allowed == 0 || !clone || apparmor {
         return missing(name, "user namespaces are not allowed", USER_NAMESPACE_REMEDY);
     }
@@ -74,7 +76,8 @@ fn ipv6() -> Check {
 /// In a user namespace a host's `tcp_rmem` and `tcp_wmem` can be set; these limits hold for the whole machine.
 fn memory_limits() -> Check {
     let name = "socket memory";
-    let Some(pages) = read("/proc/sys/net/ipv4/tcp_mem").and_then(|text| text.split_whitespace().nth(2)?.parse::<u64>().ok())
+    let Some(pages) = read("/proc/sys/net/ipv4/tcp_mem")
+        .and_then(|text| text.split_whitespace().nth(2)?.parse::<u64>().ok())
     else {
         return limited(name, "net.ipv4.tcp_mem cannot be read", "");
     };
@@ -84,12 +87,17 @@ fn memory_limits() -> Check {
     if megabytes >= 750 {
         return ok(name, &found);
     }
-    limited(name, &found, "for multi-gigabit flows over oceans, as root: sysctl net.ipv4.tcp_mem=\"400000 500000 600000\"")
+    limited(
+        name,
+        &found,
+        "for multi-gigabit flows over oceans, as root: sysctl net.ipv4.tcp_mem=\"400000 500000 600000\"",
+    )
 }
 
 fn descriptors() -> Check {
     let name = "file descriptors";
-    let limit = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).map_or(0, |(_, hard)| hard);
+    let limit = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)
+        .map_or(0, |(_, hard)| hard);
     // Each host takes three.
     let found = format!("up to {limit}, enough for {} hosts", limit.saturating_sub(100) / 3);
     if limit >= 1024 { ok(name, &found) } else { limited(name, &found, "ulimit -n 20000") }
@@ -101,7 +109,11 @@ fn processors() -> Check {
     if cores >= 2 {
         return ok(name, &format!("{cores} cores"));
     }
-    limited(name, "1 core: switch and programs share it, and runs may be INVALID", "use a machine with 2 cores or more")
+    limited(
+        name,
+        "1 core: switch and programs share it, and runs may be INVALID",
+        "use a machine with 2 cores or more",
+    )
 }
 
 fn read(path: &str) -> Option<String> {

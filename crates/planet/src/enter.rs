@@ -52,9 +52,13 @@ impl Planet {
             ForkResult::Parent { child } => Ok(ExitCode::from(wait_for(child, &signals)?)),
             ForkResult::Child => {
                 set_pdeathsig(Signal::SIGKILL).doing(|| "tie the program's life to ours".to_owned())?;
-                sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&signals), None).doing(|| "unblock signals".to_owned())?;
+                sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&signals), None)
+                    .doing(|| "unblock signals".to_owned())?;
                 let Err(errno) = execvp(&arguments[0], &arguments);
-                Err(Error::System { operation: format!("run {} in {host}", command[0].display()), source: errno.into() })
+                Err(Error::System {
+                    operation: format!("run {} in {host}", command[0].display()),
+                    source: errno.into(),
+                })
             }
         }
     }
@@ -69,7 +73,9 @@ impl Planet {
         let mounts = open(format!("{base}/ns/mnt"))?;
         // Root's planets share root's user namespace, and nobody can enter the one he is in.
         let ours = open("/proc/self/ns/user".to_owned())?;
-        let inode = |file: &File| file.metadata().map(|data| data.ino()).doing(|| "identify a user namespace".to_owned());
+        let inode = |file: &File| {
+            file.metadata().map(|data| data.ino()).doing(|| "identify a user namespace".to_owned())
+        };
         if inode(&user)? != inode(&ours)? {
             step(&user, CloneFlags::CLONE_NEWUSER, "user")?;
         }
@@ -91,12 +97,10 @@ fn wait_for(child: Pid, signals: &SigSet) -> Result<u8, Error> {
             WaitStatus::Signaled(_, signal, _) => return Ok(128 + u8::try_from(signal as i32).unwrap_or(0)),
             _ => {}
         }
-        match signals.wait().doing(|| "wait for a signal".to_owned())? {
-            signal @ (Signal::SIGTERM | Signal::SIGHUP) => {
-                // It may have ended this very moment.
-                let _ = kill(child, signal);
-            }
-            _ => {}
+        let signal = signals.wait().doing(|| "wait for a signal".to_owned())?;
+        if matches!(signal, Signal::SIGTERM | Signal::SIGHUP) {
+            // It may have ended this very moment.
+            let _ = kill(child, signal);
         }
     }
 }
@@ -108,8 +112,11 @@ fn signals() -> SigSet {
 
 fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
     let convert = |part: &OsString| CString::new(OsStr::as_bytes(part)).map_err(std::io::Error::from);
-    let all: Vec<_> =
-        command.iter().map(convert).collect::<Result<_, _>>().doing(|| "run a command with a zero byte".to_owned())?;
+    let all: Vec<_> = command
+        .iter()
+        .map(convert)
+        .collect::<Result<_, _>>()
+        .doing(|| "run a command with a zero byte".to_owned())?;
     if all.is_empty() {
         return Err(Error::System {
             operation: "run nothing".to_owned(),

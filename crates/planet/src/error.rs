@@ -72,13 +72,15 @@ impl Error {
     /// The remedy, where one is known.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NameTaken { name } => {
-                Some(format!("end it with: longhaul lab down --planet {name}, or give this world another name"))
-            }
+            Self::NameTaken { name } => Some(format!(
+                "end it with: longhaul lab down --planet {name}, or give this world another name"
+            )),
             Self::NoPlanet { running, .. } if running.is_empty() => {
                 Some("start one with: longhaul lab up WORLD.toml --detach".to_owned())
             }
-            Self::System { operation, .. } if operation.contains("/dev/net/tun") => Some(TUN_REMEDY.to_owned()),
+            Self::System { operation, .. } if operation.contains("/dev/net/tun") => {
+                Some(TUN_REMEDY.to_owned())
+            }
             Self::System { operation, .. } if operation.contains("user namespace") => {
                 Some(USER_NAMESPACE_REMEDY.to_owned())
             }

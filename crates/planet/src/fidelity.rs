@@ -124,6 +124,7 @@ impl Tally {
 }
 
 /// What a judgement needs to know beside the counts.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Surroundings {
     pub switch_cpu_share: f64,
     pub machine_cpu_share: Option<f64>,

@@ -1,12 +1,6 @@
 //! Makes a host: a network namespace with one TUN device, addresses, routes and kernel settings.
 
-use std::{
-    fs::File,
-    io,
-    net::IpAddr,
-    os::fd::AsRawFd,
-    path::PathBuf,
-};
+use std::{fs::File, io, net::IpAddr, os::fd::AsRawFd, path::PathBuf};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
@@ -31,7 +25,8 @@ impl Host {
     pub(crate) fn make(host: &layout::Host) -> Result<Self, Error> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("make a network namespace for {name}"))?;
-        let namespace = File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
+        let namespace =
+            File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
         let tun = Tun::open().doing(|| format!("open {} for {name}", tun::PATH))?;
         let netlink = configure(host)?;
         Ok(Self { tun, namespace, netlink })
@@ -47,7 +42,8 @@ impl Host {
         // A namespace is entered by a thread, and a thread that has can be let go.
         let look = || {
             setns(&self.namespace, CloneFlags::CLONE_NEWNET)?;
-            let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].map(std::fs::read_to_string);
+            let tables =
+                ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].map(std::fs::read_to_string);
             // A kernel without IPv6 has no second table.
             Ok(tables.into_iter().flatten().flat_map(|table| listening_ports(&table)).collect())
         };
@@ -90,7 +86,9 @@ fn configure(host: &layout::Host) -> Result<Netlink, Error> {
     }
 
     let device = netlink.device(tun::NAME).doing(|| format!("find the network device of {name}"))?;
-    netlink.switch_on(device.index, Some(QUEUE_LENGTH)).doing(|| format!("switch on the network device of {name}"))?;
+    netlink
+        .switch_on(device.index, Some(QUEUE_LENGTH))
+        .doing(|| format!("switch on the network device of {name}"))?;
     let addresses = [IpAddr::V4(host.v4), IpAddr::V6(host.v6)];
     for address in addresses.into_iter().filter(|address| address.is_ipv4() || has_ipv6) {
         netlink.add_address(device.index, address).doing(|| format!("give {name} the address {address}"))?;

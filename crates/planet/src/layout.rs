@@ -74,14 +74,19 @@ impl World {
     /// Resolves and checks every name.
     pub fn layout(&self, document: &Document) -> Result<Layout, Mistake> {
         let settings = &self.settings;
-        for (key, inflation) in [("inflation", settings.inflation), ("access_inflation", settings.access_inflation)] {
+        for (key, inflation) in
+            [("inflation", settings.inflation), ("access_inflation", settings.access_inflation)]
+        {
             if !(1.0..=10.0).contains(&inflation) {
-                let message = format!("{key} = {inflation}: no way is shorter than the great circle; expected 1 to 10");
+                let message =
+                    format!("{key} = {inflation}: no way is shorter than the great circle; expected 1 to 10");
                 return Err(document.mistake(0..0, message));
             }
         }
         if self.hosts.is_empty() {
-            return Err(document.mistake(0..0, "the world has no hosts; add a [[host]] with a name and a city"));
+            return Err(
+                document.mistake(0..0, "the world has no hosts; add a [[host]] with a name and a city")
+            );
         }
         if let Some(host) = self.hosts.get(MOST_HOSTS) {
             let message = format!("{} hosts are more than the limit of {MOST_HOSTS}", self.hosts.len());
@@ -142,7 +147,8 @@ impl Layout {
     pub fn detour(&self, from: HostId, to: HostId) -> Duration {
         let (from, to) = (&self.hosts[from], &self.hosts[to]);
         let last_miles = (from.last_mile + to.last_mile) / 2;
-        let is_generated = self.given(from.city, to.city).is_none_or(|link| link.delay.or(link.rtt).is_none());
+        let is_generated =
+            self.given(from.city, to.city).is_none_or(|link| link.delay.or(link.rtt).is_none());
         if !is_generated || (from.network, to.network) == (Network::Datacentre, Network::Datacentre) {
             return last_miles;
         }
@@ -153,8 +159,9 @@ impl Layout {
 
     /// The round trip between two hosts without queues or transmission times.
     pub fn rtt(&self, a: HostId, b: HostId) -> Duration {
-        let one_way =
-            |from: HostId, to: HostId| self.link(self.hosts[from].city, self.hosts[to].city).propagation + self.detour(from, to);
+        let one_way = |from: HostId, to: HostId| {
+            self.link(self.hosts[from].city, self.hosts[to].city).propagation + self.detour(from, to)
+        };
         one_way(a, b) + one_way(b, a)
     }
 
@@ -225,7 +232,10 @@ fn hosts(world: &World, cities: &[City], document: &Document) -> Result<Vec<Host
         sysctl.extend(host.sysctl.clone());
         Ok(Host {
             name: name.clone(),
-            city: cities.iter().position(|city| city.name == *host.city.get_ref()).expect("collected from the hosts"),
+            city: cities
+                .iter()
+                .position(|city| city.name == *host.city.get_ref())
+                .expect("collected from the hosts"),
             network: host.network,
             last_mile: host.last_mile.unwrap_or(default_last_mile),
             v4: Ipv4Addr::from(u32::from(V4_BASE) + number),
@@ -258,9 +268,10 @@ fn links(
         let ends = [end(a, cities, document)?, end(b, cities, document)?];
         let (links, pairs) = match ends {
             [Some(a), Some(b)] => (&mut exact, vec![(a, b)]),
-            [Some(one), None] | [None, Some(one)] => {
-                (&mut wild, (0..cities.len()).filter(|&other| other != one).map(|other| (one, other)).collect())
-            }
+            [Some(one), None] | [None, Some(one)] => (
+                &mut wild,
+                (0..cities.len()).filter(|&other| other != one).map(|other| (one, other)).collect(),
+            ),
             [None, None] => {
                 let all = (0..cities.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
                 (&mut wild, all.collect())
@@ -268,7 +279,8 @@ fn links(
         };
         for (a_id, b_id) in pairs {
             if a_id == b_id {
-                let message = format!("a link from \"{}\" to itself; two different cities are expected", a.get_ref());
+                let message =
+                    format!("a link from \"{}\" to itself; two different cities are expected", a.get_ref());
                 return Err(document.mistake(b.span(), message));
             }
             if links.insert((a_id.min(b_id), a_id.max(b_id)), link.clone()).is_some() {
@@ -299,7 +311,10 @@ fn end(name: &Spanned<String>, cities: &[City], document: &Document) -> Result<O
 
 fn is_host_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    (1..=63).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('-') && name != "localhost"
+    (1..=63).contains(&name.len())
+        && name.chars().all(is_plain)
+        && !name.starts_with('-')
+        && name != "localhost"
 }
 
 /// Three file descriptors a host, and a kernel's default limit of 20 000 of them.

@@ -98,7 +98,9 @@ impl Running {
         let failed = match answer {
             Ok(Ok(())) => return Ok(Self { planet: Planet::find(Some(name))?, guard, life }),
             Ok(Err(failure)) => failure.into(),
-            Err(error) => Error::Gone { name: name.to_owned(), detail: format!(" while it came up: {error}") },
+            Err(error) => {
+                Error::Gone { name: name.to_owned(), detail: format!(" while it came up: {error}") }
+            }
         };
         // It has said its last word and is ending by itself.
         let _ = guard.wait();
@@ -129,7 +131,9 @@ pub const COMMAND: &str = "planet-process";
 pub fn main() -> ExitCode {
     let orders: Orders = match control::read_line(io::stdin().lock()) {
         Ok(orders) => orders,
-        Err(error) => return fail(&Failure::from(&Error::Gone { name: "?".to_owned(), detail: format!(": {error}") })),
+        Err(error) => {
+            return fail(&Failure::from(&Error::Gone { name: "?".to_owned(), detail: format!(": {error}") }));
+        }
     };
     match guard(&orders) {
         Ok(code) => code,
@@ -218,10 +222,14 @@ impl Keeper {
                         Ok(()) => Reply::Done,
                         Err(error) => Reply::Refused(error.to_string()),
                     },
-                    _ => Reply::Refused(format!("there is no link between \"{}\" and \"{}\"", between[0], between[1])),
+                    _ => Reply::Refused(format!(
+                        "there is no link between \"{}\" and \"{}\"",
+                        between[0], between[1]
+                    )),
                 }
             }
-            Request::Listening { host } => match self.layout.host(&host).map(|id| self.hosts[id].listening()) {
+            Request::Listening { host } => match self.layout.host(&host).map(|id| self.hosts[id].listening())
+            {
                 Some(Ok(ports)) => Reply::Ports(ports),
                 Some(Err(error)) => Reply::Refused(format!("cannot look into {host}: {error}")),
                 None => Reply::Refused(format!("there is no host \"{host}\"")),
@@ -238,7 +246,8 @@ impl Keeper {
         let device_drops = self.hosts.iter().map(Host::dropped).sum::<io::Result<u64>>()?;
         let machine = self.machine.as_ref().zip(MachineCpu::read());
         let surroundings = Surroundings {
-            switch_cpu_share: reading.cpu.as_secs_f64() / reading.running.as_secs_f64().max(f64::MIN_POSITIVE),
+            switch_cpu_share: reading.cpu.as_secs_f64()
+                / reading.running.as_secs_f64().max(f64::MIN_POSITIVE),
             machine_cpu_share: machine.and_then(|(before, now)| now.share_since(before)),
             receive: self.layout.receive,
         };
@@ -262,11 +271,14 @@ impl Keeper {
 fn enter_user_namespace() -> Result<(), Error> {
     let (uid, gid) = (getuid(), getgid());
     unshare(CloneFlags::CLONE_NEWUSER).doing(|| "make a user namespace".to_owned())?;
-    for (file, text) in
-        [("setgroups", "deny".to_owned()), ("uid_map", format!("0 {uid} 1")), ("gid_map", format!("0 {gid} 1"))]
-    {
+    for (file, text) in [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("0 {uid} 1")),
+        ("gid_map", format!("0 {gid} 1")),
+    ] {
         let path = Path::new("/proc/self").join(file);
-        fs::write(&path, text).doing(|| format!("map the user in the user namespace ({})", path.display()))?;
+        fs::write(&path, text)
+            .doing(|| format!("map the user in the user namespace ({})", path.display()))?;
     }
     Ok(())
 }
@@ -295,7 +307,10 @@ fn furnish(layout: &Layout) -> Result<(), Error> {
 
 fn hosts_file(layout: &Layout) -> String {
     let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    layout.hosts.iter().fold(local, |text, host| format!("{text}{} {name}\n{} {name}\n", host.v4, host.v6, name = host.name))
+    layout
+        .hosts
+        .iter()
+        .fold(local, |text, host| format!("{text}{} {name}\n{} {name}\n", host.v4, host.v6, name = host.name))
 }
 
 /// Asks the kernel to kill this process when its parent dies, and makes sure that it has not died already.
@@ -336,7 +351,9 @@ impl From<&Error> for Failure {
                 os_error: source.raw_os_error(),
                 text: source.to_string(),
             },
-            Error::NameTaken { name } => Self { operation: None, name_taken: Some(name.clone()), os_error: None, text },
+            Error::NameTaken { name } => {
+                Self { operation: None, name_taken: Some(name.clone()), os_error: None, text }
+            }
             _ => Self { operation: None, name_taken: None, os_error: None, text },
         }
     }
@@ -344,8 +361,11 @@ impl From<&Error> for Failure {
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
-        let source =
-            || failure.os_error.map_or_else(|| io::Error::other(failure.text.clone()), io::Error::from_raw_os_error);
+        let source = || {
+            failure
+                .os_error
+                .map_or_else(|| io::Error::other(failure.text.clone()), io::Error::from_raw_os_error)
+        };
         match (failure.operation.clone(), failure.name_taken.clone()) {
             (_, Some(name)) => Self::NameTaken { name },
             (Some(operation), None) => Self::System { operation, source: source() },

@@ -92,7 +92,8 @@ impl Router {
             }
             let (Verdict::Deliver { segments, .. } | Verdict::Drop { segments, .. }) = &verdict;
             let packet = frame.packet;
-            let wire_bytes = packet.wire_bytes(segments.end, overhead) - packet.wire_bytes(segments.start, overhead);
+            let wire_bytes =
+                packet.wire_bytes(segments.end, overhead) - packet.wire_bytes(segments.start, overhead);
             each(Fate { verdict, wire_bytes, allowance: path.allowance });
         });
     }

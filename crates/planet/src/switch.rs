@@ -175,7 +175,14 @@ impl Switch {
             match verdict {
                 Verdict::Deliver { segments, due } => {
                     tally.bytes_in_flight += wire_bytes;
-                    schedule.push(Flight { due, allowance, to, segments, wire_bytes, held: Rc::clone(&held) });
+                    schedule.push(Flight {
+                        due,
+                        allowance,
+                        to,
+                        segments,
+                        wire_bytes,
+                        held: Rc::clone(&held),
+                    });
                 }
                 Verdict::Drop { .. } => tally.bytes_dropped += wire_bytes,
             }
@@ -215,8 +222,11 @@ impl Switch {
             match order {
                 Order::Change(a, b, change) => self.router.change(a, b, change),
                 Order::Report(to) => {
-                    let reading =
-                        Reading { tally: self.tally.clone(), running: self.clock.now(), cpu: clock::thread_cpu() };
+                    let reading = Reading {
+                        tally: self.tally.clone(),
+                        running: self.clock.now(),
+                        cpu: clock::thread_cpu(),
+                    };
                     // Whoever asked may have gone away, which is no concern of ours.
                     let _ = to.send(reading);
                 }

@@ -63,7 +63,12 @@ impl Frame {
         let gso_type = virtio[1] & !GSO_ECN;
         let segment = u16::from_le_bytes([virtio[4], virtio[5]]);
         if gso_type == GSO_NONE || segment == 0 {
-            return Ok(Self { to, packet: Packet::single(total), headers: packet.len(), transport: Transport::Any });
+            return Ok(Self {
+                to,
+                packet: Packet::single(total),
+                headers: packet.len(),
+                transport: Transport::Any,
+            });
         }
         if virtio[0] & NEEDS_CSUM == 0 {
             return Err(Malformed::Offload);
@@ -200,7 +205,7 @@ fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    low16(sum as usize)
+    u16::try_from(sum).expect("folded to 16 bits")
 }
 
 fn put<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {

@@ -1,1 +1,25 @@
-//! x
+//! The shell that measures HTTP: requests with all their phases, schedules of them, an origin to aim them at.
+//!
+//! - [`client`]: one request, and each of its phases and stamps as a [`recording::Sample`].
+//! - [`load`]: many requests, on a schedule (open loop) or by workers (closed loop), streamed into a
+//!   recording. The generator measures itself too; a run in which it was the bottleneck is marked invalid.
+//! - [`summary`]: what a run comes to, one object a phase.
+//! - [`serve`]: a small origin whose service time follows a distribution.
+//!
+//! Bytes from outside are parsed by hyper, h2 and rustls only; what they may cost is bounded in [`limits`].
+//! Time is read in `clock` and waited for in `timer`, nowhere else.
+
+pub mod client;
+mod clock;
+mod error;
+pub mod limits;
+pub mod load;
+mod random;
+pub mod serve;
+mod stop;
+pub mod summary;
+mod sys;
+mod timer;
+
+pub use error::Error;
+pub use stop::Stop;

@@ -20,14 +20,15 @@ pub fn of_comparison(
     page: Page,
     warnings: Vec<String>,
 ) -> Result<Report, experience::Error> {
+    let comparison = compare(metric, sides, page);
     Ok(Report {
         schema: REPORT_SCHEMA.to_owned(),
         title: title.to_owned(),
         summary: None,
         metric: metric.name().to_owned(),
         start: None,
-        valid: true,
-        comparison: compare(metric, sides, page),
+        valid: comparison.valid,
+        comparison,
         charts: charts(sides, CHART_REQUESTS.max(page.effective_requests()))?,
         claims: Vec::new(),
         faults: Vec::new(),
@@ -42,22 +43,22 @@ pub fn of_comparison(
 /// # Errors
 /// A side has no samples that make a distribution.
 pub fn of_scenario(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error> {
-    let valid = outcome.is_valid();
-    let mut warnings = outcome.invalid;
+    let mut warnings = Vec::new();
     let mut sides = Vec::new();
     for side in outcome.sides {
         warnings.extend(side.series.warnings.iter().map(|warning| format!("{}: {warning}", side.label)));
         sides.push(SideInput { label: side.label, ..SideInput::try_from(side.series)? });
     }
     let conditions = outcome.conditions.into_iter().map(|(name, value)| Condition { name, value });
+    let compared = of_comparison(&plan.title, plan.metric, &sides, plan.page, warnings)?;
     Ok(Report {
         summary: plan.summary.clone(),
         start: outcome.start,
-        valid,
+        valid: compared.valid && outcome.fidelity.valid,
         claims: outcome.claims,
         faults: outcome.faults,
         fidelity: Some(outcome.fidelity),
         conditions: conditions.collect(),
-        ..of_comparison(&plan.title, plan.metric, &sides, plan.page, warnings)?
+        ..compared
     })
 }

@@ -25,6 +25,8 @@ pub struct SideInput {
     pub failed: u64,
     /// Samples that carry no such metric.
     pub without_metric: u64,
+    /// Why whatever measured may have shaped the samples itself.
+    pub invalid: Vec<String>,
 }
 
 /// Samples with the time at which each started, as columns of equal length.
@@ -49,6 +51,7 @@ impl TryFrom<Series> for SideInput {
             timed,
             failed: series.failed,
             without_metric: series.without_metric,
+            invalid: series.invalid,
         })
     }
 }
@@ -60,6 +63,7 @@ pub fn compare(metric: Metric, sides: &[SideInput], page: Page) -> Comparison {
     Comparison {
         schema: SCHEMA.to_owned(),
         metric: metric.name().to_owned(),
+        valid: sides.iter().all(|side| side.invalid.is_empty()),
         page: page_model(page),
         percentile_to_watch: by_percentile(|visitors| page.percentile_to_watch(visitors) * 100.0),
         sides: sides.iter().zip(&labels).map(|(side, label)| describe(label, side, page)).collect(),
@@ -85,6 +89,7 @@ fn describe(label: &str, side: &SideInput, page: Page) -> Side {
         n: samples.n() as u64,
         failed: side.failed,
         without_metric: side.without_metric,
+        invalid: side.invalid.clone(),
         expected_request_ms: samples.mean(),
         standard_deviation_ms: samples.standard_deviation(),
         expected_experienced_ms: samples.expected_experienced(requests),

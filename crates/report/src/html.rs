@@ -32,6 +32,7 @@ mod tests {
             timed: None,
             failed: 0,
             without_metric: 0,
+            invalid: Vec::new(),
         };
         of_comparison("A title", Metric::Latency, &[side], Page::new(1, 1.0).unwrap(), Vec::new()).unwrap()
     }

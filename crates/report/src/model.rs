@@ -52,6 +52,8 @@ pub struct Comparison {
     pub schema: String,
     /// The metric compared.
     pub metric: String,
+    /// Whether no side is invalid.
+    pub valid: bool,
     /// The page that a person opens.
     pub page: Page,
     /// For a share of visitors in percent ("50", "99"): the request percentile, in percent, that decides for them.
@@ -91,6 +93,8 @@ pub struct Side {
     pub failed: u64,
     /// Samples that carry no such metric.
     pub without_metric: u64,
+    /// Why whatever measured this side may have shaped the numbers itself, as sentences. Empty when all is well.
+    pub invalid: Vec<String>,
     /// The mean.
     pub expected_request_ms: f64,
     /// Standard deviation of the samples.

@@ -11,9 +11,6 @@ use crate::model::{Comparison, Report, Side};
 /// A whole report: verdict, expectations, percentiles, claims, fidelity and warnings.
 pub fn report(report: &Report) -> String {
     let mut text = format!("{}\n\n", paint(&report.title, BOLD));
-    if !report.valid {
-        let _ = writeln!(text, "{}\n", paint("INVALID: these numbers describe the tool and not what it measured.", RED));
-    }
     text += &comparison(&report.comparison);
     if !report.claims.is_empty() {
         text += "\n";
@@ -34,6 +31,11 @@ pub fn report(report: &Report) -> String {
 /// A comparison: verdict, expectations and percentiles.
 pub fn comparison(comparison: &Comparison) -> String {
     let mut text = String::new();
+    for side in &comparison.sides {
+        for reason in &side.invalid {
+            let _ = writeln!(text, "{} {}: {reason}", paint("INVALID", RED), side.label);
+        }
+    }
     if let Some(verdict) = &comparison.verdict {
         let _ = writeln!(text, "{}\n", verdict.sentence);
     }
@@ -48,8 +50,9 @@ pub fn comparison(comparison: &Comparison) -> String {
     );
     let _ = writeln!(text, "{}", expectations(&comparison.sides));
     let _ = writeln!(text, "{}", percentiles(comparison));
-    let watch: Vec<_> =
-        in_order(&comparison.percentile_to_watch).map(|(people, request)| format!("p{request:.3} for {people} %")).collect();
+    let watch: Vec<_> = in_order(&comparison.percentile_to_watch)
+        .map(|(people, request)| format!("p{request:.3} for {people} %"))
+        .collect();
     if page.effective_requests > 1 {
         let _ = writeln!(text, "request percentile to watch, by share of people: {}", watch.join(", "));
     }
@@ -75,7 +78,9 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
         (Some(median), Some(tail)) => format!("late by {median:.0} us at the median, {tail:.0} us at p99.9"),
         _ => "nothing delivered yet".to_owned(),
     };
-    let machine = fidelity.machine_cpu_share.map_or_else(String::new, |share| format!(", machine {:.0} % busy", share * 100.0));
+    let machine = fidelity
+        .machine_cpu_share
+        .map_or_else(String::new, |share| format!(", machine {:.0} % busy", share * 100.0));
     let mut text = format!(
         "fidelity: {verdict}; {} packets, {lateness}; own drops {}{machine}",
         fidelity.delivered, fidelity.own_drops
@@ -89,7 +94,8 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
 fn expectations(sides: &[Side]) -> Table {
     let mut table = table(&["", "n", "failed", "expected request", "expected experienced", "min", "max"]);
     let best = |value: fn(&Side) -> f64| sides.iter().map(value).fold(f64::INFINITY, f64::min);
-    let (request, experienced) = (best(|side| side.expected_request_ms), best(|side| side.expected_experienced_ms));
+    let (request, experienced) =
+        (best(|side| side.expected_request_ms), best(|side| side.expected_experienced_ms));
     // A star marks the better one, also where there is no colour.
     let mark = |value: f64, best: f64| {
         let is_best = sides.len() > 1 && value <= best;
@@ -112,7 +118,8 @@ fn expectations(sides: &[Side]) -> Table {
 
 fn percentiles(comparison: &Comparison) -> Table {
     let Some(first) = comparison.sides.first() else { return Table::new() };
-    let names: Vec<String> = in_order(&first.request_percentiles_ms).map(|(name, _)| format!("p{name}")).collect();
+    let names: Vec<String> =
+        in_order(&first.request_percentiles_ms).map(|(name, _)| format!("p{name}")).collect();
     let mut header = vec![""];
     header.extend(names.iter().map(String::as_str));
     let mut table = table(&header);
@@ -157,7 +164,10 @@ fn number(ms: f64) -> String {
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header);
     table
 }
 

@@ -95,7 +95,9 @@ impl FromStr for Measure {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = || {
-            format!("\"{text}\" is no measure; expected request. or experienced. with mean, max or a percentile such as p99.9")
+            format!(
+                "\"{text}\" is no measure; expected request. or experienced. with mean, max or a percentile such as p99.9"
+            )
         };
         let (of, statistic) = text.split_once('.').ok_or_else(expected)?;
         let of = match of {
@@ -137,7 +139,9 @@ impl fmt::Display for Measure {
 pub fn judge<'s>(claim: &Claim, page: Page, samples: impl Fn(&str) -> Option<&'s Distribution>) -> Judgement {
     let value = |side: &str| {
         let samples = samples(side).ok_or_else(|| format!("{side} was not measured"))?;
-        let too_few = || format!("{} of {side} has fewer than 10 of its {} samples beyond it", claim.measure, samples.n());
+        let too_few = || {
+            format!("{} of {side} has fewer than 10 of its {} samples beyond it", claim.measure, samples.n())
+        };
         claim.measure.value(samples, page).ok_or_else(too_few)
     };
     let verdict = || match &claim.says {
@@ -172,7 +176,10 @@ mod tests {
     fn sides() -> [(&'static str, Distribution); 2] {
         let mut swift = vec![10.0; 990];
         swift.extend([500.0; 10]);
-        [("swift", Distribution::new(swift).unwrap()), ("steady", Distribution::new(vec![20.0; 1000]).unwrap())]
+        [
+            ("swift", Distribution::new(swift).unwrap()),
+            ("steady", Distribution::new(vec![20.0; 1000]).unwrap()),
+        ]
     }
 
     fn judged(at: &str, says: Says) -> Judgement {
@@ -193,13 +200,17 @@ mod tests {
         // 10 + 490 (1 - 0.99^90) = 301.7 ms.
         let page = judged("experienced.mean", faster("steady", "swift"));
         assert!(page.holds);
-        assert_eq!(page.figure, "experienced.mean: steady 20.0 ms, swift 301.7 ms; steady is 281.7 ms faster");
+        assert_eq!(
+            page.figure,
+            "experienced.mean: steady 20.0 ms, swift 301.7 ms; steady is 281.7 ms faster"
+        );
         assert!(!judged("experienced.mean", faster("swift", "steady")).holds);
     }
 
     #[test]
     fn a_margin_must_be_met_and_a_limit_kept() {
-        let by = |ms| Says::Faster { side: "swift".into(), than: "steady".into(), by: Duration::from_millis(ms) };
+        let by =
+            |ms| Says::Faster { side: "swift".into(), than: "steady".into(), by: Duration::from_millis(ms) };
         assert!(judged("request.p50", by(9)).holds);
         assert!(!judged("request.p50", by(10)).holds);
         let below = |ms| Says::Below { side: "steady".into(), limit: Duration::from_millis(ms) };
@@ -224,7 +235,9 @@ mod tests {
         for text in ["request.mean", "request.p99.9", "request.max", "experienced.p95", "experienced.mean"] {
             assert_eq!(text.parse::<Measure>().unwrap().to_string(), text);
         }
-        for text in ["p99", "request", "request.p100", "request.p-1", "request.99", "experienced.max", "page.mean"] {
+        for text in
+            ["p99", "request", "request.p100", "request.p-1", "request.99", "experienced.max", "page.mean"]
+        {
             assert!(text.parse::<Measure>().unwrap_err().contains("is no measure"), "{text}");
         }
     }

@@ -1,6 +1,9 @@
 //! The runner's clock. Nothing else in this crate asks what time it is.
 
-#![expect(clippy::disallowed_methods, reason = "this is the one place of this shell that reads clocks and waits")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place of this shell that reads clocks and waits"
+)]
 
 use std::time::{Duration, Instant};
 

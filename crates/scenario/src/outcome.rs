@@ -18,24 +18,10 @@ pub struct Outcome {
     pub faults: Vec<FaultMark>,
     /// How faithful the planet was.
     pub fidelity: Fidelity,
-    /// Why the measurement itself is invalid, beside what the fidelity says.
-    pub invalid: Vec<String>,
     /// When measuring started, RFC 3339.
     pub start: Option<String>,
     /// Under which conditions it was measured, in the order to show them.
     pub conditions: Vec<(String, String)>,
-}
-
-impl Outcome {
-    /// Whether neither the emulator nor a probe was the bottleneck.
-    pub fn is_valid(&self) -> bool {
-        self.fidelity.valid && self.invalid.is_empty()
-    }
-
-    /// Whether every claim held.
-    pub fn all_hold(&self) -> bool {
-        self.claims.iter().all(|claim| claim.holds)
-    }
 }
 
 /// One side of a scenario: the samples of all its probes.

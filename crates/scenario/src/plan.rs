@@ -87,12 +87,17 @@ impl Plan {
         };
         let document = open(path)?;
         let file: File = document.parse()?;
-        let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        let name = path
+            .file_stem()
+            .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
 
         let inline = World { settings: file.world, cities: file.city, links: file.link, hosts: file.host };
         let (world, layout) = match &file.scenario.world {
-            Some(other) if !inline.hosts.is_empty() || !inline.links.is_empty() || !inline.cities.is_empty() => {
-                let message = "the scenario has a world of its own and names a world file; one of them is expected";
+            Some(other)
+                if !inline.hosts.is_empty() || !inline.links.is_empty() || !inline.cities.is_empty() =>
+            {
+                let message =
+                    "the scenario has a world of its own and names a world file; one of them is expected";
                 return Err(document.mistake(other.span(), message).into());
             }
             Some(other) => {
@@ -105,11 +110,13 @@ impl Plan {
             }
         };
         let check = Check { document: &document, layout: &layout };
-        let programs = file.program.into_iter().map(|program| check.program(program)).collect::<Result<_, _>>()?;
+        let programs =
+            file.program.into_iter().map(|program| check.program(program)).collect::<Result<_, _>>()?;
         let probes = check.probes(&file.probe)?;
-        let mut faults = file.fault.into_iter().map(|fault| check.fault(fault)).collect::<Result<Vec<_>, _>>()?;
+        let mut faults = file.fault.iter().map(|fault| check.fault(fault)).collect::<Result<Vec<_>, _>>()?;
         faults.sort_by_key(|fault| fault.at);
-        let claims = file.claim.into_iter().map(|claim| check.claim(claim, &probes)).collect::<Result<_, _>>()?;
+        let claims =
+            file.claim.into_iter().map(|claim| check.claim(claim, &probes)).collect::<Result<_, _>>()?;
         let page = Page::new(*file.page.requests.get_ref(), file.page.required.get_ref().get())
             .map_err(|error| document.mistake(file.page.requests.span(), error.to_string()))?;
         Ok(Self {
@@ -154,7 +161,9 @@ impl Check<'_> {
     fn program(&self, program: file::Program) -> Result<Program, Mistake> {
         self.host(&program.host)?;
         if program.run.get_ref().is_empty() {
-            return Err(self.document.mistake(program.run.span(), "a program and its arguments are expected"));
+            return Err(self
+                .document
+                .mistake(program.run.span(), "a program and its arguments are expected"));
         }
         Ok(Program {
             host: program.host.into_inner(),
@@ -187,11 +196,12 @@ impl Check<'_> {
         Ok(checked)
     }
 
-    fn fault(&self, fault: file::Fault) -> Result<Fault, Mistake> {
+    fn fault(&self, fault: &file::Fault) -> Result<Fault, Mistake> {
         let [a, b] = &fault.between;
         for city in [a, b] {
             if self.layout.city(city.get_ref()).is_none() {
-                let hint = suggestion(city.get_ref(), self.layout.cities.iter().map(|city| city.name.as_str()));
+                let hint =
+                    suggestion(city.get_ref(), self.layout.cities.iter().map(|city| city.name.as_str()));
                 let message = format!("no host lives in \"{}\"{hint}", city.get_ref());
                 return Err(self.document.mistake(city.span(), message));
             }
@@ -222,12 +232,15 @@ impl Check<'_> {
             Err(self.document.mistake(name.span(), message))
         };
         let at = claim.at.span();
-        let measure = claim.at.get_ref().parse().map_err(|message: String| self.document.mistake(at, message))?;
+        let measure =
+            claim.at.get_ref().parse().map_err(|message: String| self.document.mistake(at, message))?;
         let says = match (claim.faster, claim.than, claim.side, claim.below) {
             (Some(faster), Some(than), None, None) => {
                 Says::Faster { side: side(faster)?, than: side(than)?, by: claim.by.unwrap_or_default() }
             }
-            (None, None, Some(one), Some(limit)) if claim.by.is_none() => Says::Below { side: side(one)?, limit },
+            (None, None, Some(one), Some(limit)) if claim.by.is_none() => {
+                Says::Below { side: side(one)?, limit }
+            }
             _ => {
                 let message = "a claim has either faster and than (and perhaps by), or side and below";
                 return Err(self.document.mistake(claim.claim.span(), message));

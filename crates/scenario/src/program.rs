@@ -29,7 +29,8 @@ impl Process {
         let access = |source| Error::Access { path: log.clone(), source };
         let output = File::create(&log).map_err(access)?;
         let errors = output.try_clone().map_err(access)?;
-        let what = format!("{} in {host}", command.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
+        let what =
+            format!("{} in {host}", command.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
         let program = if command[0] == "longhaul" { longhaul.as_os_str() } else { command[0].as_ref() };
         let child = Command::new(longhaul)
             .args(["lab", "exec", "--planet", planet, host, "--"])
@@ -55,7 +56,8 @@ impl Process {
 
     /// The end of its output, on lines of their own.
     pub(crate) fn last_words(&self) -> String {
-        let text = fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let text =
+            fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
         let lines: Vec<_> = text.lines().collect();
         let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
         last.iter().map(|line| format!("\n  | {line}")).collect()

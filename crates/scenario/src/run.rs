@@ -95,7 +95,11 @@ impl Stage<'_> {
     ) -> Result<Vec<Process>, Error> {
         let mut processes = Vec::new();
         for (index, program) in plan.programs.iter().enumerate() {
-            processes.push(self.start(&program.host, &program.command, &format!("{}-{}.log", program.host, index + 1))?);
+            processes.push(self.start(
+                &program.host,
+                &program.command,
+                &format!("{}-{}.log", program.host, index + 1),
+            )?);
         }
         let clock = Clock::start();
         for (index, program) in plan.programs.iter().enumerate() {
@@ -133,12 +137,17 @@ fn measure(
     let mut probes = Vec::new();
     for probe in &plan.probes {
         let file = recording_path(out, probe);
-        let mut command: Vec<String> = ["longhaul", "probe", &probe.url, "--quiet", "--label", &probe.side, "--output"]
-            .map(str::to_owned)
-            .to_vec();
+        let mut command: Vec<String> =
+            ["longhaul", "probe", &probe.url, "--quiet", "--label", &probe.side, "--output"]
+                .map(str::to_owned)
+                .to_vec();
         command.push(file.display().to_string());
         command.extend(probe.arguments.iter().cloned());
-        probes.push(stage.start(&probe.host, &command, &format!("probe-{}-from-{}.log", probe.side, probe.host))?);
+        probes.push(stage.start(
+            &probe.host,
+            &command,
+            &format!("probe-{}-from-{}.log", probe.side, probe.host),
+        )?);
     }
 
     let mut events = timeline(plan);
@@ -182,25 +191,22 @@ fn timeline(plan: &Plan) -> Vec<(Duration, [String; 2], Change)> {
 
 fn evaluate(plan: &Plan, fidelity: Fidelity, out: &Path) -> Result<Outcome, Error> {
     let mut sides: Vec<Side> = Vec::new();
-    let mut invalid = Vec::new();
     for probe in &plan.probes {
-        let series = read_series(&recording_path(out, probe), Some(plan.metric))?;
-        for reason in series.end.iter().flat_map(|end| &end.invalid) {
-            invalid.push(format!("{} from {}: {reason}", probe.side, probe.host));
+        let mut series = read_series(&recording_path(out, probe), Some(plan.metric))?;
+        for sentence in series.invalid.iter_mut().chain(&mut series.warnings) {
+            *sentence = format!("from {}: {sentence}", probe.host);
         }
         match sides.iter_mut().find(|side| side.label == probe.side) {
             Some(side) => side.series.append(series)?,
             None => sides.push(Side { label: probe.side.clone(), series }),
         }
     }
-    let mut distributions = BTreeMap::new();
-    for Side { label, series } in &sides {
-        match Distribution::new(series.values_ms.clone()) {
-            Ok(distribution) => drop(distributions.insert(label.as_str(), distribution)),
-            Err(error) => invalid.push(format!("{label}: {error}")),
-        }
-    }
-    let claims = plan.claims.iter().map(|claim| judge(claim, plan.page, |side| distributions.get(side))).collect();
+    // What was read is finite and not negative, so each side with a sample is a distribution.
+    let distribution =
+        |side: &Side| Some((side.label.clone(), Distribution::new(side.series.values_ms.clone()).ok()?));
+    let distributions: BTreeMap<_, _> = sides.iter().filter_map(distribution).collect();
+    let claims =
+        plan.claims.iter().map(|claim| judge(claim, plan.page, |side| distributions.get(side))).collect();
     let start = sides.first().and_then(|side| side.series.header.as_ref()?.start.clone());
     let faults = plan.faults.iter().map(|fault| FaultMark {
         label: format!("{}-{}: {}", fault.between[0], fault.between[1], fault.change),
@@ -211,7 +217,6 @@ fn evaluate(plan: &Plan, fidelity: Fidelity, out: &Path) -> Result<Outcome, Erro
         claims,
         faults: faults.collect(),
         fidelity,
-        invalid,
         start,
         conditions: conditions(plan, &sides),
         sides,
@@ -226,7 +231,10 @@ fn conditions(plan: &Plan, sides: &[Side]) -> Vec<(String, String)> {
         let hosts: Vec<&str> = probes.iter().map(|probe| probe.host.as_str()).collect();
         conditions.push((label.clone(), format!("{} from {}", probes[0].url, hosts.join(", "))));
         let header = series.header.iter().flat_map(|header| &header.conditions);
-        let how: Vec<String> = header.filter(|(name, _)| *name != "url").map(|(name, value)| format!("{name} {value}")).collect();
+        let how: Vec<String> = header
+            .filter(|(name, _)| *name != "url")
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
         conditions.push((format!("{label}, how"), how.join(", ")));
     }
     conditions.extend(machine());

@@ -9,7 +9,11 @@ use crate::{Error, number::Form};
 /// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, to the nanosecond.
 pub fn parse(text: &str) -> Result<Duration, Error> {
     FORM.parse(text).map(|nanos| {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "Form bounds it to 0..=3.2e17")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "Form bounds it to 0..=3.2e17"
+        )]
         Duration::from_nanos(nanos.round() as u64)
     })
 }
@@ -85,9 +89,13 @@ mod tests {
 
     #[test]
     fn spellings() {
-        for (text, nanos) in
-            [("300ms", 300_000_000), ("1.5 s", 1_500_000_000), ("20us", 20_000), ("20\u{b5}s", 20_000), ("7ns", 7)]
-        {
+        for (text, nanos) in [
+            ("300ms", 300_000_000),
+            ("1.5 s", 1_500_000_000),
+            ("20us", 20_000),
+            ("20\u{b5}s", 20_000),
+            ("7ns", 7),
+        ] {
             assert_eq!(parse(text), Ok(Duration::from_nanos(nanos)), "{text}");
         }
         assert!(parse("-3ms").unwrap_err().to_string().contains("out of range"));

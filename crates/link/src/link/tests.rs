@@ -187,7 +187,10 @@ fn the_same_seed_gives_the_same_verdicts() {
     let run = |seed| {
         let loss = Probability::new(0.02).unwrap();
         let mut link = Link::new(Config { loss, ..config("100Mbit") }, seed);
-        (0..2000).flat_map(|i| verdicts(&mut link, Duration::from_micros(700) * i, Packet::segmented(52, 9000, 1448)))
+        (0..2000)
+            .flat_map(|i| {
+                verdicts(&mut link, Duration::from_micros(700) * i, Packet::segmented(52, 9000, 1448))
+            })
             .collect::<Vec<_>>()
     };
     assert_eq!(run(1), run(1));

@@ -24,7 +24,8 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
         ("wait", sample.wait_ns),
         ("load", sample.load_ns),
     ];
-    let total = sample.last_byte_ns.unwrap_or_else(|| phases.iter().filter_map(|(_, ns)| *ns).sum()).max(1) as f64;
+    let total =
+        sample.last_byte_ns.unwrap_or_else(|| phases.iter().filter_map(|(_, ns)| *ns).sum()).max(1) as f64;
     let columns = |ns: u64| (ns as f64 / total * f64::from(WIDTH)).round();
     let mut start = 0;
     for (name, ns) in phases {
@@ -87,7 +88,8 @@ fn row(phase: &Phase) -> String {
 
 /// Failures by reason, as a phrase.
 pub(super) fn reasons(summary: &Summary) -> String {
-    let reasons: Vec<_> = summary.failed_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    let reasons: Vec<_> =
+        summary.failed_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
     reasons.join(", ")
 }
 

@@ -84,12 +84,21 @@ fn mistakes_have_a_place_and_a_remedy() {
         (link("rato = '1Gbit'"), "w.toml:10:1: unknown field `rato`"),
         (link("queue = '50ms'"), "w.toml:9:12: a link without a rate never queues"),
         (link("rtt = '1ms'\ndelay = '1ms'"), "w.toml:9:12: a link has a delay (one way) or an rtt"),
-        (link("").replace("['newyork', 'london']", "['london', 'london']"), "w.toml:9:22: a link from \"london\" to itself"),
+        (
+            link("").replace("['newyork', 'london']", "['london', 'london']"),
+            "w.toml:9:22: a link from \"london\" to itself",
+        ),
         (link("").replace("['newyork', 'london']", "['newyork', 'tokyo']"), "w.toml:9:23: a link to nowhere"),
         (format!("{}{}", link(""), "[[link]]\nbetween = ['london', 'newyork']\n"), "is described twice"),
-        (format!("{TWO}[[city]]\nname = 'x'\nlat = 91\nlon = 0\n"), "w.toml:9:8: coordinates are out of range"),
+        (
+            format!("{TWO}[[city]]\nname = 'x'\nlat = 91\nlon = 0\n"),
+            "w.toml:9:8: coordinates are out of range",
+        ),
         (format!("{TWO}[[city]]\nname = 'x'\nlat = 9\n"), "w.toml:9:8: a city needs both lat and lon"),
-        (format!("{TWO}[[city]]\nname = 'oslo'\n[[city]]\nname = 'oslo'\n"), "w.toml:11:8: city \"oslo\" is declared twice"),
+        (
+            format!("{TWO}[[city]]\nname = 'oslo'\n[[city]]\nname = 'oslo'\n"),
+            "w.toml:11:8: city \"oslo\" is declared twice",
+        ),
         (format!("[world]\ninflation = 0.5\n{TWO}"), "inflation = 0.5: no way is shorter"),
         (format!("[wrold]\n{TWO}"), "w.toml:1:2: unknown field `wrold`"),
     ] {

@@ -96,13 +96,20 @@ mod tests {
         let held = pool.hold(30, crate::wire::Frame::parse(&frame).unwrap()).unwrap();
         for (to, due) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
             let due = Duration::from_millis(due);
-            let flight =
-                Flight { due, allowance: Duration::ZERO, to, segments: 0..1, wire_bytes: 20, held: Rc::clone(&held) };
+            let flight = Flight {
+                due,
+                allowance: Duration::ZERO,
+                to,
+                segments: 0..1,
+                wire_bytes: 20,
+                held: Rc::clone(&held),
+            };
             schedule.push(flight);
         }
         assert!(schedule.pop_due(Duration::from_millis(9)).is_none());
-        let order: Vec<_> =
-            std::iter::from_fn(|| schedule.pop_due(Duration::from_millis(20))).map(|flight| flight.to).collect();
+        let order: Vec<_> = std::iter::from_fn(|| schedule.pop_due(Duration::from_millis(20)))
+            .map(|flight| flight.to)
+            .collect();
         assert_eq!(order, [2, 4, 1, 3]);
     }
 }

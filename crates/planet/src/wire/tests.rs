@@ -23,7 +23,7 @@ fn tcp_frame(version: u8, payload: usize, segment: u16) -> Vec<u8> {
     put(&mut ip, at + 4, 0xffff_fff0_u32.to_be_bytes());
     ip[at + 12] = 0x80;
     ip[at + 13] = 0x10 | FIN | PSH | CWR;
-    ip.extend((0..payload).map(|i| (i * 7) as u8));
+    ip.extend((0..payload).map(|i| low16(i * 7).to_le_bytes()[0]));
     let total = ip.len();
     set_length(&mut ip, total, 0);
     let sum = pseudo_sum(&ip, IPPROTO_TCP, tcp_header + payload);
@@ -31,7 +31,7 @@ fn tcp_frame(version: u8, payload: usize, segment: u16) -> Vec<u8> {
     let gso = if version == 4 { GSO_TCPV4 } else { GSO_TCPV6 };
     let mut frame = vec![NEEDS_CSUM, gso, 0xff, 0xff];
     frame.extend(segment.to_le_bytes());
-    frame.extend((at as u16).to_le_bytes());
+    frame.extend(low16(at).to_le_bytes());
     frame.extend(16_u16.to_le_bytes());
     frame.extend(ip);
     frame

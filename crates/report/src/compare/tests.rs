@@ -9,6 +9,7 @@ fn side(label: &str, samples: &[f64]) -> SideInput {
         timed: None,
         failed: 0,
         without_metric: 0,
+        invalid: Vec::new(),
     }
 }
 

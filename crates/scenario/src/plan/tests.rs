@@ -62,18 +62,36 @@ fn mistakes_have_a_place_and_a_remedy() {
     let swap = |from: &str, to: &str| SCENARIO.replacen(from, to, 1);
     for (text, expected) in [
         (swap("title", "titel"), "two.toml:3:1: unknown field `titel`"),
-        (swap("host = \"origin\"\nrun", "host = \"orgin\"\nrun"), "two.toml:14:8: unknown host \"orgin\"; did you mean \"origin\"?"),
-        (swap("run = [\"longhaul\", \"serve\"]", "run = []"), "two.toml:15:7: a program and its arguments are expected"),
-        (swap("[\"visitor\"]", "[\"visitor\", \"visitor\"]"), "two.toml:20:20: one is measured from \"visitor\" twice"),
-        (swap("\"london\", \"newyork\"", "\"lodnon\", \"newyork\""), "two.toml:26:12: no host lives in \"lodnon\"; did you mean \"london\"?"),
+        (
+            swap("host = \"origin\"\nrun", "host = \"orgin\"\nrun"),
+            "two.toml:14:8: unknown host \"orgin\"; did you mean \"origin\"?",
+        ),
+        (
+            swap("run = [\"longhaul\", \"serve\"]", "run = []"),
+            "two.toml:15:7: a program and its arguments are expected",
+        ),
+        (
+            swap("[\"visitor\"]", "[\"visitor\", \"visitor\"]"),
+            "two.toml:20:20: one is measured from \"visitor\" twice",
+        ),
+        (
+            swap("\"london\", \"newyork\"", "\"lodnon\", \"newyork\""),
+            "two.toml:26:12: no host lives in \"lodnon\"; did you mean \"london\"?",
+        ),
         (swap("loss = \"5%\"", ""), "two.toml:26:12: this fault changes nothing"),
         (swap("loss = \"5%\"", "loss = \"120%\""), "two.toml:27:8: \"120%\" is out of range"),
         (swap("\"request.p50\"", "\"p50\""), "two.toml:31:6: \"p50\" is no measure"),
-        (swap("side = \"one\"\nbelow", "side = \"ones\"\nbelow"), "two.toml:32:8: no probe measures the side \"ones\"; did you mean \"one\"?"),
+        (
+            swap("side = \"one\"\nbelow", "side = \"ones\"\nbelow"),
+            "two.toml:32:8: no probe measures the side \"ones\"; did you mean \"one\"?",
+        ),
         (swap("below = \"100ms\"", ""), "two.toml:30:9: a claim has either faster and than"),
         (format!("[page]\nrequests = 0\n{SCENARIO}"), "two.toml:2:12: "),
         (swap("title = \"Two hosts\"", "title = \"x\"\nworld = \"w.toml\""), "one of them is expected"),
-        (SCENARIO.split("[[probe]]").next().unwrap().to_owned(), "the scenario measures nothing; add a [[probe]]"),
+        (
+            SCENARIO.split("[[probe]]").next().unwrap().to_owned(),
+            "the scenario measures nothing; add a [[probe]]",
+        ),
     ] {
         let said = read(&text).unwrap_err();
         assert!(said.contains(expected), "expected {expected}\n  but got {said}");

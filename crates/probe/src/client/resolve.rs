@@ -1,0 +1,108 @@
+//! From a host's name to its addresses, in the order in which they are tried.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::sync::OnceCell;
+
+use super::{config::Lookups, failure::Failure, target::Origin, trace::Trace};
+use crate::{clock::Clock, limits};
+
+/// The system's resolver, perhaps with a memory.
+pub(crate) struct Resolver {
+    lookups: Lookups,
+    clock: Clock,
+    known: Mutex<HashMap<String, Arc<OnceCell<Vec<IpAddr>>>>>,
+}
+
+impl Resolver {
+    pub(crate) fn new(lookups: Lookups, clock: Clock) -> Self {
+        Self { lookups, clock, known: Mutex::default() }
+    }
+
+    /// The addresses of an origin, alternating between IPv6 and IPv4. Phase `dns` stays absent if nothing was
+    /// looked up.
+    pub(crate) async fn resolve(
+        &self,
+        origin: &Origin,
+        trace: &mut Trace,
+    ) -> Result<Vec<SocketAddr>, Failure> {
+        let port = origin.port;
+        if let Ok(literal) = origin.host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(literal, port)]);
+        }
+        let started = self.clock.now();
+        let addresses = match self.memory(&origin.host) {
+            Some(memory) => {
+                if let Some(known) = memory.get() {
+                    return Ok(with_port(known, port));
+                }
+                // Those who ask while the first lookup is under way wait for it, and have waited for it.
+                memory.get_or_try_init(|| look_up(origin.host.clone())).await?.clone()
+            }
+            None => look_up(origin.host.clone()).await?,
+        };
+        trace.dns = Some(self.clock.now().saturating_sub(started));
+        Ok(with_port(&addresses, port))
+    }
+
+    fn memory(&self, host: &str) -> Option<Arc<OnceCell<Vec<IpAddr>>>> {
+        if self.lookups == Lookups::EachConnection {
+            return None;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(memory) = known.get(host) {
+            return Some(Arc::clone(memory));
+        }
+        if known.len() >= limits::ORIGINS {
+            return None;
+        }
+        Some(Arc::clone(known.entry(host.to_owned()).or_default()))
+    }
+}
+
+/// Asks getaddrinfo, which asks for A and AAAA at once and returns when it has both.
+async fn look_up(host: String) -> Result<Vec<IpAddr>, Failure> {
+    let found = tokio::task::spawn_blocking(move || (host.as_str(), 0).to_socket_addrs()).await;
+    let found: Vec<IpAddr> = match found {
+        Ok(Ok(addresses)) => addresses.map(|address| address.ip()).collect(),
+        Ok(Err(_)) | Err(_) => return Err(Failure::Dns),
+    };
+    if found.is_empty() { Err(Failure::Dns) } else { Ok(interleaved(&found)) }
+}
+
+/// Alternates between the families, IPv6 first, and keeps the resolver's order within each (RFC 8305 section
+/// 4).
+fn interleaved(addresses: &[IpAddr]) -> Vec<IpAddr> {
+    let mut v6 = addresses.iter().filter(|address| address.is_ipv6());
+    let mut v4 = addresses.iter().filter(|address| address.is_ipv4());
+    let mut ordered = Vec::with_capacity(addresses.len());
+    for _ in 0..addresses.len() {
+        ordered.extend(v6.next());
+        ordered.extend(v4.next());
+    }
+    ordered
+}
+
+fn with_port(addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
+    addresses.iter().map(|&address| SocketAddr::new(address, port)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_alternate_and_ipv6_is_first() {
+        let parse =
+            |text: &str| text.split(' ').map(|address| address.parse().unwrap()).collect::<Vec<IpAddr>>();
+        assert_eq!(
+            interleaved(&parse("1.1.1.1 2.2.2.2 3.3.3.3 ::1 ::2")),
+            parse("::1 1.1.1.1 ::2 2.2.2.2 3.3.3.3")
+        );
+        assert_eq!(interleaved(&parse("1.1.1.1")), parse("1.1.1.1"));
+    }
+}

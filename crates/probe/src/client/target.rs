@@ -1,0 +1,195 @@
+//! What is asked, and of whom: a URL and the rest of a request.
+
+use std::{fmt, str::FromStr};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header, uri};
+
+use crate::Error;
+
+/// One request: URL, method, header fields and body. Cheap to clone.
+///
+/// ```
+/// let target: probe::client::Target = "https://example.com/a?b=c".parse()?;
+/// let target = target.method("POST")?.header("accept", "text/html")?.body("x=1");
+/// assert_eq!(target.to_string(), "https://example.com/a?b=c");
+/// # Ok::<(), probe::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub(crate) origin: Origin,
+    /// Path and query; begins with a slash, or is "*".
+    pub(crate) path: uri::PathAndQuery,
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+/// Scheme, host and port: what a connection belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Origin {
+    pub(crate) scheme: Scheme,
+    /// A name, or an address without brackets.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Scheme {
+    Http,
+    Https,
+}
+
+impl Target {
+    /// With another method than GET.
+    ///
+    /// # Errors
+    /// When `method` is not a token (RFC 9110 section 9.1), or is CONNECT, which asks for no resource.
+    pub fn method(mut self, method: &str) -> Result<Self, Error> {
+        let refused =
+            || Error::Request { text: method.to_owned(), what: "an HTTP method that can be measured" };
+        self.method = method.parse().map_err(|_| refused())?;
+        if self.method == Method::CONNECT { Err(refused()) } else { Ok(self) }
+    }
+
+    /// With one more header field, in place of a default of the same name.
+    ///
+    /// # Errors
+    /// When the name is not a token or the value has control characters.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
+        let refused = |text: &str, what| Error::Request { text: text.to_owned(), what };
+        let field: HeaderName = name.parse().map_err(|_| refused(name, "the name of a header field"))?;
+        let content =
+            HeaderValue::from_str(value).map_err(|_| refused(value, "the value of a header field"))?;
+        if DEFAULTS.iter().any(|(default, _)| field == *default) {
+            self.headers.insert(field, content);
+        } else {
+            self.headers.append(field, content);
+        }
+        Ok(self)
+    }
+
+    /// With a body; its length is announced.
+    #[must_use]
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = Bytes::from(body.into());
+        self
+    }
+}
+
+impl FromStr for Target {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refused = |why| Error::Url { text: text.to_owned(), why };
+        let uri: Uri = text
+            .parse()
+            .map_err(|_| refused("it is not a URL; a name in other letters than ASCII needs punycode"))?;
+        let scheme = match uri.scheme_str() {
+            Some("http") => Scheme::Http,
+            Some("https") => Scheme::Https,
+            _ => return Err(refused("it has to begin with http:// or https://")),
+        };
+        let authority = uri.authority().ok_or_else(|| refused("it names no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(refused("it carries a user name; send an Authorization header instead"));
+        }
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        if host.is_empty() {
+            return Err(refused("it names no host"));
+        }
+        let port = match authority.port() {
+            Some(port) => port.as_u16(),
+            None if authority.as_str().ends_with(':') || !authority.as_str().ends_with(authority.host()) => {
+                return Err(refused("its port is not a number up to 65535"));
+            }
+            None => scheme.port(),
+        };
+        let path = uri.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
+        let headers =
+            DEFAULTS.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
+        Ok(Self {
+            origin: Origin { scheme, host, port },
+            path,
+            method: Method::GET,
+            headers,
+            body: Bytes::new(),
+        })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}{}", self.origin.scheme.name(), self.origin.authority(), self.path)
+    }
+}
+
+impl Origin {
+    /// Host and port as they stand in a URL: the default port is left out.
+    pub(crate) fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
+    }
+}
+
+impl Scheme {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+}
+
+/// What is sent when nobody says otherwise. No accept-encoding: bodies are discarded, not decoded.
+const DEFAULTS: [(HeaderName, &str); 2] =
+    [(header::ACCEPT, "*/*"), (header::USER_AGENT, concat!("longhaul/", env!("CARGO_PKG_VERSION")))];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_what_it_was_parsed_from() {
+        for url in [
+            "http://localhost/",
+            "https://example.com:8443/a/b?c=d",
+            "http://127.0.0.1:8080/",
+            "http://[::1]:8080/x",
+            "https://[2001:db8::1]/",
+        ] {
+            assert_eq!(url.parse::<Target>().unwrap().to_string(), url);
+        }
+        assert_eq!("HTTP://Example.COM:80?q".parse::<Target>().unwrap().to_string(), "http://example.com/?q");
+    }
+
+    #[test]
+    fn what_cannot_be_probed_says_why() {
+        let said = |url: &str| url.parse::<Target>().unwrap_err().to_string();
+        assert!(said("example.com").contains("begin with http://"));
+        assert!(said("ftp://example.com/").contains("begin with http://"));
+        assert!(said("http://me:secret@example.com/").contains("Authorization"));
+        assert!(said("http://example.com:99999/").contains("65535"), "{}", said("http://example.com:99999/"));
+        assert!(said("http://").contains("cannot be probed"));
+        assert!(said("").contains("cannot be probed"));
+    }
+
+    #[test]
+    fn a_default_header_is_replaced_and_others_add_up() {
+        let target: Target = "http://localhost/".parse().unwrap();
+        let target =
+            target.header("accept", "a/b").unwrap().header("x", "1").unwrap().header("x", "2").unwrap();
+        assert_eq!(target.headers.get_all("accept").iter().collect::<Vec<_>>(), ["a/b"]);
+        assert_eq!(target.headers.get_all("x").iter().collect::<Vec<_>>(), ["1", "2"]);
+        assert!(target.clone().header("a b", "1").is_err());
+        assert!(target.clone().header("a", "1\r\n").is_err());
+        assert!(target.method("CONNECT").is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! Why a probe, a load run or an origin could not do its work.
+//!
+//! A request that fails is not an error but a [`recording::Sample`] with its `error` set: failures are results.
+
+use std::{io, net::SocketAddr, path::PathBuf};
+
+/// What went wrong, grouped by whose hand can mend it. Where a remedy is known the message ends in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    // The caller's.
+    /// The text is not a URL that can be probed.
+    #[error("\"{text}\" cannot be probed: {why}")]
+    Url {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A method, header name or header value that HTTP does not allow.
+    #[error("\"{text}\" is not {what}")]
+    Request {
+        /// What was given.
+        text: String,
+        /// What it should have been: "an HTTP method", ...
+        what: &'static str,
+    },
+    /// The text is not a distribution of service times.
+    #[error("\"{text}\" is not a service time: {why}; expected {expected}")]
+    ServiceTime {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+        /// The forms that would do.
+        expected: &'static str,
+    },
+    /// The file of trusted certificates cannot be read or holds none.
+    #[error("cannot trust {}: {why}", path.display())]
+    Trust {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// More connections were asked for than this process may open.
+    #[error("{wanted} connections need more open files than the limit of {limit}; raise it with `ulimit -n`")]
+    OpenFiles {
+        /// Connections asked for.
+        wanted: usize,
+        /// Files that may be open.
+        limit: usize,
+    },
+
+    // The environment's.
+    /// Another program listens there.
+    #[error(
+        "{address} is already in use; stop the program that listens there (`ss -ltnp`) or choose another port"
+    )]
+    AddressInUse {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The port is reserved for privileged programs.
+    #[error(
+        "port {} needs privileges; choose one from 1024 up, or allow it with \
+         `sysctl net.ipv4.ip_unprivileged_port_start={}`",
+        address.port(), address.port()
+    )]
+    PortForbidden {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The address is not one of this machine's, or the kernel refused it otherwise.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The origin's CA certificate could not be written.
+    #[error("cannot write the CA certificate to {}", path.display())]
+    WriteCa {
+        /// The file.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The recording could not be written; the run was ended.
+    #[error("cannot write the recording")]
+    Record {
+        /// What the writer said.
+        source: recording::Error,
+    },
+    /// The kernel refused something that this crate cannot do without.
+    #[error("cannot {what}")]
+    System {
+        /// What was tried: "start a runtime", ...
+        what: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+
+    // Ours, or a name in the certificate that is none.
+    /// No certificate could be made for the names given.
+    #[error("cannot make a certificate for {}", names.join(", "))]
+    Certificate {
+        /// The names.
+        names: Vec<String>,
+        /// What the certificate library said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

@@ -1,0 +1,72 @@
+//! How many requests are made, when, and when it ends. The only home of the run's defaults.
+
+use std::time::Duration;
+
+use units::Frequency;
+
+use super::schedule::Arrival;
+use crate::client;
+
+/// How many requests are made, when, and when it ends.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// What decides when a request starts.
+    pub pace: Pace,
+    /// No request starts after this. `None`: no limit.
+    pub duration: Option<Duration>,
+    /// No more requests than this; a chain of redirects is one. `None`: no limit. With neither limit, until
+    /// asked to stop.
+    pub count: Option<u64>,
+    /// How long requests in flight may take to finish once no more are started; those that do not, fail.
+    pub grace: Duration,
+    /// Seed of a Poisson schedule; the same seed makes the same schedule.
+    pub seed: u64,
+    /// Requests in flight at once. One that is due beyond it, or beyond what open files allow, is not sent,
+    /// which makes the run invalid.
+    pub max_in_flight: usize,
+    /// The run is invalid if more than one request in a thousand starts later than this after its intended
+    /// time.
+    pub lateness_limit: Duration,
+    /// The run is invalid if the generator's thread uses more than this share of a core.
+    pub cpu_limit: f64,
+    /// How each request is made.
+    pub client: client::Config,
+}
+
+/// What decides when a request starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// Open loop: a schedule, whatever becomes of the requests before. What users do.
+    Open {
+        /// Requests a second.
+        rate: Frequency,
+        /// How they are spread.
+        arrival: Arrival,
+    },
+    /// Closed loop: so many workers, each of which starts when its last request is done. Measures throughput.
+    /// It hides stalls: while the server does not answer nobody asks, so a stall of a second is one slow
+    /// sample a worker and not a second's worth of them ("coordinated omission").
+    Closed {
+        /// Workers.
+        concurrency: usize,
+    },
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            pace: Pace::Open {
+                rate: "10/s".parse().expect("10/s is a frequency"),
+                arrival: Arrival::Constant,
+            },
+            duration: Some(Duration::from_secs(10)),
+            count: None,
+            grace: Duration::from_secs(30),
+            seed: 1,
+            max_in_flight: 10_000,
+            lateness_limit: Duration::from_millis(5),
+            cpu_limit: 0.9,
+            client: client::Config::default(),
+        }
+    }
+}

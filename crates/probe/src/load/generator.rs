@@ -1,0 +1,225 @@
+//! The generator: starts requests when the schedule or its workers say so, and sees each of them to its end.
+
+use std::{
+    io,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use recording::Sample;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use units::Frequency;
+
+use super::{
+    config::{Config, Pace},
+    progress::Progress,
+    schedule::{Arrival, Schedule},
+    verdict::NOT_SENT,
+};
+use crate::{
+    Stop,
+    client::{Client, Target},
+    sys,
+    timer::Timer,
+};
+
+/// What all requests of a run share.
+pub(crate) struct Generator {
+    pub(crate) client: Client,
+    pub(crate) target: Target,
+    pub(crate) config: Config,
+    pub(crate) samples: mpsc::Sender<Sample>,
+    pub(crate) progress: Progress,
+    /// The caller's wish to end the run.
+    pub(crate) stop: Stop,
+    /// The run's own: asked once, nothing more is sent; asked twice, what is in flight is given up.
+    pub(crate) halt: Stop,
+    /// One place for each request or worker at a time.
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) room: usize,
+}
+
+/// What the generator says of itself.
+pub(crate) struct Conduct {
+    pub(crate) duration: Duration,
+    pub(crate) cpu_share: f64,
+}
+
+impl Generator {
+    /// The whole run: send, then wait for what is in flight.
+    pub(crate) async fn run(self: Arc<Self>) -> io::Result<Conduct> {
+        let clock = self.client.clock();
+        let (began, cpu_before) = (clock.now(), sys::thread_cpu());
+        match self.config.pace {
+            Pace::Open { rate, arrival } => self.follow_schedule(rate, arrival).await?,
+            Pace::Closed { concurrency } => self.employ(concurrency).await,
+        }
+        let sending = Duration::from_nanos(clock.now().saturating_sub(began).max(1));
+        let cpu = sys::thread_cpu().saturating_sub(cpu_before);
+        self.halt.ask();
+        self.drain().await;
+        Ok(Conduct {
+            duration: Duration::from_nanos(clock.now()),
+            cpu_share: cpu.as_secs_f64() / sending.as_secs_f64(),
+        })
+    }
+
+    /// Open loop: each request at its time, whatever becomes of the others.
+    async fn follow_schedule(self: &Arc<Self>, rate: Frequency, arrival: Arrival) -> io::Result<()> {
+        let clock = self.client.clock();
+        let mut timer = Timer::new()?;
+        let mut ended = pin!(self.ended());
+        let rng = Xoshiro256PlusPlus::seed_from_u64(self.config.seed);
+        let began = clock.now();
+        let mut burst = 0;
+        for (made, offset) in (0..).zip(Schedule::new(rate, arrival, rng)) {
+            let is_over = self.config.duration.is_some_and(|limit| offset >= limit);
+            if is_over || self.config.count.is_some_and(|limit| made >= limit) {
+                break;
+            }
+            let intended = began.saturating_add(u64::try_from(offset.as_nanos()).unwrap_or(u64::MAX));
+            let early = intended.saturating_sub(clock.now());
+            if early > 0 {
+                burst = 0;
+                tokio::select! {
+                    biased;
+                    () = &mut ended => break,
+                    slept = timer.sleep(Duration::from_nanos(early)) => slept?,
+                }
+            } else {
+                // Behind the schedule: send what is due, but let the requests already sent have their turn.
+                burst += 1;
+                if burst % BURST == 0 {
+                    tokio::task::yield_now().await;
+                }
+                if self.stop.is_asked() || self.halt.is_asked() {
+                    break;
+                }
+            }
+            self.start(intended).await;
+        }
+        Ok(())
+    }
+
+    async fn start(self: &Arc<Self>, intended: u64) {
+        match Arc::clone(&self.places).try_acquire_owned() {
+            Ok(place) => {
+                self.progress.count_sent();
+                tokio::spawn(Arc::clone(self).request(Some(intended), place));
+            }
+            // To wait for a place would make a closed loop of it, and hide that it did.
+            Err(_) => {
+                self.progress.count_failed();
+                let unsent = Sample {
+                    intended_ns: Some(intended),
+                    error: Some(NOT_SENT.to_owned()),
+                    ..Sample::default()
+                };
+                self.record(unsent).await;
+            }
+        }
+    }
+
+    async fn request(self: Arc<Self>, intended: Option<u64>, place: OwnedSemaphorePermit) {
+        self.measure(intended).await;
+        drop(place);
+    }
+
+    /// One request with its redirects; whether all of it went well.
+    async fn measure(&self, intended: Option<u64>) -> bool {
+        let mut samples = self.client.fetch(&self.target).await;
+        if let Some(first) = samples.first_mut() {
+            first.intended_ns = intended;
+        }
+        let went_well = samples.iter().all(|sample| sample.error.is_none());
+        self.progress.count_done();
+        if !went_well {
+            self.progress.count_failed();
+        }
+        for sample in samples {
+            self.record(sample).await;
+        }
+        went_well
+    }
+
+    async fn record(&self, sample: Sample) {
+        // Fails only after the ledger's thread is gone, whose own failure is reported instead.
+        let _ = self.samples.send(sample).await;
+    }
+
+    /// Closed loop: workers that start a request when their last one is done.
+    async fn employ(self: &Arc<Self>, concurrency: usize) {
+        let is_closing = Arc::new(AtomicBool::new(false));
+        let left = Arc::new(AtomicU64::new(self.config.count.unwrap_or(u64::MAX)));
+        for _ in 0..concurrency {
+            let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return };
+            tokio::spawn(Arc::clone(self).work(Arc::clone(&is_closing), Arc::clone(&left), place));
+        }
+        let out_of_time = async {
+            match self.config.duration {
+                Some(duration) => tokio::time::sleep(duration).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.all_done() => {}
+            () = out_of_time => {}
+            () = self.ended() => {}
+        }
+        is_closing.store(true, Relaxed);
+    }
+
+    async fn work(
+        self: Arc<Self>,
+        is_closing: Arc<AtomicBool>,
+        left: Arc<AtomicU64>,
+        place: OwnedSemaphorePermit,
+    ) {
+        while !is_closing.load(Relaxed)
+            && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
+        {
+            self.progress.count_sent();
+            if !self.measure(None).await {
+                tokio::time::sleep(FAILURE_PAUSE).await;
+            }
+        }
+        drop(place);
+    }
+
+    /// Waits for what is in flight, for as long as grace and caller allow; then gives it up.
+    async fn drain(&self) {
+        tokio::select! {
+            () = self.all_done() => return,
+            () = tokio::time::sleep(self.config.grace) => {}
+            () = self.stop.insisted() => {}
+        }
+        self.halt.ask();
+        self.all_done().await;
+    }
+
+    async fn all_done(&self) {
+        // The semaphore is never closed, so this cannot fail.
+        let _ = self.places.acquire_many(u32::try_from(self.room).unwrap_or(u32::MAX)).await;
+    }
+
+    async fn ended(&self) {
+        tokio::select! {
+            () = self.stop.asked() => {}
+            () = self.halt.asked() => {}
+        }
+    }
+}
+
+/// Requests sent in a row when behind the schedule, before others have their turn: about a millisecond's
+/// worth of work.
+const BURST: u64 = 32;
+
+/// A worker whose request failed waits: against a closed port it would make nothing but failures, hundreds of
+/// thousands a second.
+const FAILURE_PAUSE: Duration = Duration::from_millis(10);

@@ -1,0 +1,60 @@
+//! The thread that writes samples down while others are being measured.
+
+use std::io::Write;
+
+use recording::{Sample, Writer};
+use tokio::sync::mpsc;
+
+use crate::{Error, Stop, clock::Clock, summary::Tally};
+
+/// The recording so far, and what it comes to.
+pub(crate) struct Ledger<W: Write> {
+    pub(crate) recording: Writer<W>,
+    pub(crate) tally: Tally,
+    clock: Clock,
+    flushed: u64,
+}
+
+impl<W: Write> Ledger<W> {
+    /// A recording that has its header and no samples.
+    pub(crate) fn new(recording: Writer<W>) -> Self {
+        Self { recording, tally: Tally::new(), clock: Clock::start(), flushed: 0 }
+    }
+
+    /// Writes until nobody can send samples any more. If the recording cannot be written, the run is halted.
+    pub(crate) fn keep(mut self, mut samples: mpsc::Receiver<Sample>, halt: &Stop) -> Result<Self, Error> {
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut outcome = Ok(());
+        while samples.blocking_recv_many(&mut batch, BATCH) > 0 {
+            // After a failure the queue is still emptied, so that nobody waits for room in it.
+            if outcome.is_ok() {
+                outcome = self.write(&batch);
+                if outcome.is_err() {
+                    halt.ask();
+                    halt.ask();
+                }
+            }
+            batch.clear();
+        }
+        outcome.map(|()| self).map_err(|source| Error::Record { source })
+    }
+
+    fn write(&mut self, batch: &[Sample]) -> Result<(), recording::Error> {
+        for sample in batch {
+            self.tally.add(sample);
+            self.recording.write(sample)?;
+        }
+        let now = self.clock.now();
+        if now.saturating_sub(self.flushed) >= FLUSH_INTERVAL_NS {
+            self.recording.flush()?;
+            self.flushed = now;
+        }
+        Ok(())
+    }
+}
+
+/// Samples taken off the queue at once.
+const BATCH: usize = 256;
+
+/// Often enough for somebody who follows the file, seldom beside the samples of a fast run.
+const FLUSH_INTERVAL_NS: u64 = 200_000_000;

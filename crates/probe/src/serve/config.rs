@@ -1,0 +1,48 @@
+//! What the origin listens on and how it behaves. The only home of its defaults.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use units::Bytes;
+
+use super::service_time::ServiceTime;
+
+/// What the origin listens on and how it behaves.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where to listen; port 0 is any free one. Loopback unless told otherwise.
+    pub listen: Vec<SocketAddr>,
+    /// Size of each response's body.
+    pub body: Bytes,
+    /// How long a request is worked on before it is answered.
+    pub service_time: ServiceTime,
+    /// Seed of the service times; the same seed makes the same sequence.
+    pub seed: u64,
+    /// Speak TLS on every address, with a certificate made on the spot. Without it, clear text.
+    pub tls: Option<Tls>,
+}
+
+/// TLS with a certificate of its own making.
+#[derive(Debug, Clone, Default)]
+pub struct Tls {
+    /// Names and addresses that the certificate is for, besides `localhost`, 127.0.0.1, ::1 and those
+    /// listened on.
+    pub names: Vec<String>,
+    /// Where to write the certificate of the authority that signed it (PEM), for probes to trust.
+    pub write_ca: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],
+            body: Bytes(1000),
+            service_time: ServiceTime::Constant(Duration::ZERO),
+            seed: 1,
+            tls: None,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Counts samples as they pass by, in memory that does not grow with their number.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use recording::{Metric, Sample};
+
+use super::{Phase, SCHEMA, Summary};
+
+/// Everything a [`Summary`] says that comes from samples.
+pub(crate) struct Tally {
+    requests: u64,
+    failed: u64,
+    failed_by_reason: BTreeMap<String, u64>,
+    status: BTreeMap<u16, u64>,
+    protocol: BTreeMap<String, u64>,
+    body_bytes: u64,
+    phases: Vec<(Metric, Distribution)>,
+    lateness: Distribution,
+}
+
+/// What the generator knows of itself when a run is over.
+pub(crate) struct Conduct {
+    pub(crate) url: String,
+    pub(crate) duration_s: f64,
+    pub(crate) cpu_share: f64,
+    pub(crate) invalid: Vec<String>,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self {
+            requests: 0,
+            failed: 0,
+            failed_by_reason: BTreeMap::new(),
+            status: BTreeMap::new(),
+            protocol: BTreeMap::new(),
+            body_bytes: 0,
+            phases: Metric::ALL.into_iter().map(|metric| (metric, Distribution::new())).collect(),
+            lateness: Distribution::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, sample: &Sample) {
+        self.requests += 1;
+        if let Some(reason) = &sample.error {
+            self.failed += 1;
+            // Reasons are short phrases of our own; nobody else can make them many.
+            count(&mut self.failed_by_reason, reason);
+        }
+        if let Some(status) = sample.status {
+            *self.status.entry(status).or_default() += 1;
+        }
+        if let Some(protocol) = sample.labels.get("protocol") {
+            count(&mut self.protocol, protocol);
+        }
+        self.body_bytes = self.body_bytes.saturating_add(sample.body_bytes.unwrap_or(0));
+        for (metric, distribution) in &mut self.phases {
+            if let Some(nanos) = sample.get(*metric) {
+                distribution.add(nanos);
+            }
+        }
+        if let (Some(intended), Some(started)) = (sample.intended_ns, sample.started_ns) {
+            self.lateness.add(started.saturating_sub(intended));
+        }
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    pub(crate) fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// How often `is_it` holds of a failure's reason.
+    pub(crate) fn failed_because(&self, is_it: impl Fn(&str) -> bool) -> u64 {
+        self.failed_by_reason.iter().filter(|(reason, _)| is_it(reason)).map(|(_, count)| count).sum()
+    }
+
+    /// The 99.9th percentile of lateness in nanoseconds; `None` in a closed loop.
+    pub(crate) fn lateness_p999(&self) -> Option<u64> {
+        (self.lateness.n > 0).then(|| self.lateness.percentile(99.9))
+    }
+
+    pub(crate) fn summary(self, conduct: Conduct) -> Summary {
+        Summary {
+            schema: SCHEMA.to_owned(),
+            url: conduct.url,
+            duration_s: conduct.duration_s,
+            requests: self.requests,
+            failed: self.failed,
+            failed_by_reason: self.failed_by_reason,
+            status: self.status.into_iter().map(|(status, count)| (status.to_string(), count)).collect(),
+            protocol: self.protocol,
+            body_bytes: self.body_bytes,
+            phases: self.phases.iter().filter_map(|(metric, seen)| seen.phase(metric.name())).collect(),
+            lateness: self.lateness.phase("lateness"),
+            cpu_share: conduct.cpu_share,
+            invalid: conduct.invalid,
+            method: METHOD.to_owned(),
+        }
+    }
+}
+
+/// The distribution of one metric.
+struct Distribution {
+    n: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+    histogram: Histogram<u64>,
+}
+
+impl Distribution {
+    fn new() -> Self {
+        let histogram =
+            Histogram::new_with_bounds(1, HIGHEST_NS, 3).expect("1 <= HIGHEST_NS / 2 and 3 <= 5 digits");
+        Self { n: 0, sum: 0, min: u64::MAX, max: 0, histogram }
+    }
+
+    fn add(&mut self, nanos: u64) {
+        self.n += 1;
+        self.sum += u128::from(nanos);
+        self.min = self.min.min(nanos);
+        self.max = self.max.max(nanos);
+        self.histogram.saturating_record(nanos);
+    }
+
+    /// The smallest value that at least so many percent of samples do not exceed, to three digits.
+    fn percentile(&self, percent: f64) -> u64 {
+        // A bucket's upper end may lie beyond every sample in it.
+        self.histogram.value_at_quantile(percent / 100.0).clamp(self.min.min(self.max), self.max)
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "53 bits of a count or of nanoseconds are enough for display"
+    )]
+    fn phase(&self, name: &str) -> Option<Phase> {
+        if self.n == 0 {
+            return None;
+        }
+        let percentiles = PERCENTILES.map(|percent| (percent.to_string(), ms(self.percentile(percent))));
+        Some(Phase {
+            name: name.to_owned(),
+            n: self.n,
+            min_ms: ms(self.min),
+            mean_ms: self.sum as f64 / self.n as f64 / NANOS_PER_MS,
+            max_ms: ms(self.max),
+            percentiles_ms: percentiles.into(),
+            thin_above: (100.0 * (1.0 - ENOUGH_BEYOND / self.n as f64)).max(0.0),
+        })
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
+    match counts.get_mut(name) {
+        Some(count) => *count += 1,
+        None => drop(counts.insert(name.to_owned(), 1)),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
+fn ms(nanos: u64) -> f64 {
+    nanos as f64 / NANOS_PER_MS
+}
+
+const NANOS_PER_MS: f64 = 1e6;
+const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+/// Samples beyond a percentile, below which it says little.
+const ENOUGH_BEYOND: f64 = 10.0;
+/// One hour. What takes longer counts as this in percentiles; the maximum is exact.
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+const METHOD: &str = "Percentiles are nearest-rank from histograms of three significant digits (within 0.1 %); n, minimum, mean \
+                      and maximum are exact. Phases that did not happen are left out, not counted as 0.";

@@ -1,0 +1,56 @@
+//! A summary against samples whose distribution is known.
+
+use super::{tally::Conduct, *};
+use recording::Sample;
+
+fn conduct() -> Conduct {
+    Conduct { url: "http://localhost/".to_owned(), duration_s: 1.0, cpu_share: 0.5, invalid: Vec::new() }
+}
+
+#[test]
+fn percentiles_of_one_to_ten_thousand() {
+    let mut tally = Tally::new();
+    for i in 1..=10_000 {
+        tally.add(&Sample { wait_ns: Some(i * 1_000), status: Some(200), ..Sample::default() });
+    }
+    let summary = tally.summary(conduct());
+    let wait = summary.phases.iter().find(|phase| phase.name == "wait").unwrap();
+    assert_eq!((wait.n, wait.min_ms, wait.max_ms), (10_000, 0.001, 10.0));
+    assert!((wait.mean_ms - 5.0005).abs() < 1e-9);
+    for (percent, expected) in
+        [("50", 5.0), ("75", 7.5), ("90", 9.0), ("95", 9.5), ("99", 9.9), ("99.9", 9.99)]
+    {
+        let found = wait.percentiles_ms[percent];
+        // Three significant digits.
+        assert!((found / expected - 1.0).abs() <= 0.001, "{percent}: {found}");
+    }
+    // 10 of 10 000 lie beyond the 99.9th percentile.
+    assert!((wait.thin_above - 99.9).abs() < 1e-9);
+    assert_eq!(summary.status["200"], 10_000);
+}
+
+#[test]
+fn what_never_happened_is_not_there() {
+    let mut tally = Tally::new();
+    tally.add(&Sample { wait_ns: Some(5), ..Sample::default() });
+    tally.add(&Sample { connect_ns: Some(3), error: Some("timeout".to_owned()), ..Sample::default() });
+    let summary = tally.summary(conduct());
+    let names: Vec<&str> = summary.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(names, ["wait", "ttfb", "ttfb_without_dns"]);
+    assert_eq!((summary.requests, summary.failed, summary.failed_by_reason["timeout"]), (2, 1, 1));
+    assert_eq!(summary.lateness, None);
+}
+
+#[test]
+fn json_has_its_schema_and_no_nulls() {
+    let mut tally = Tally::new();
+    tally.add(&Sample { intended_ns: Some(10), started_ns: Some(30), ..Sample::default() });
+    let json = serde_json::to_value(tally.summary(conduct())).unwrap();
+    assert_eq!(json["schema"], "longhaul.probe/1");
+    assert_eq!(json["lateness"]["max_ms"], 2e-5);
+    assert!(!json.to_string().contains("null"));
+    assert!(
+        json.to_string().len() > 100
+            && schemars::schema_for!(Summary).to_value()["properties"]["phases"].is_object()
+    );
+}

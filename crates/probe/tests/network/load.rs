@@ -1,0 +1,252 @@
+//! Runs of many requests: what is recorded, when they end, and what they admit.
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use probe::{
+    Error, Stop,
+    client::{self, Connections, Protocol, Target},
+    load::{self, Arrival, Config, Pace, Progress},
+    serve::ServiceTime,
+    summary::Summary,
+};
+use recording::{End, Header, Sample, Writer};
+
+use crate::support::{Security, V4, origin};
+
+/// A file that is still there when the recording is finished.
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Recorded {
+    header: Header,
+    samples: Vec<Sample>,
+    end: End,
+    summary: Summary,
+}
+
+fn run(target: &Target, config: &Config) -> Recorded {
+    run_until(target, config, &Progress::default(), &Stop::new())
+}
+
+fn run_until(target: &Target, config: &Config, progress: &Progress, stop: &Stop) -> Recorded {
+    let paper = Paper::default();
+    let recording = Writer::new(paper.clone(), &load::header(target, config)).unwrap();
+    let summary = load::run(target, config, recording, progress, stop).unwrap();
+    let text = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [first, samples @ .., last] = lines.as_slice() else { panic!("{text}") };
+    let last: serde_json::Value = serde_json::from_str(last).unwrap();
+    Recorded {
+        header: serde_json::from_str(first).unwrap(),
+        samples: samples.iter().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        end: serde_json::from_value(last["end"].clone()).unwrap(),
+        summary,
+    }
+}
+
+fn open(rate: &str, arrival: Arrival, count: u64) -> Config {
+    let pace = Pace::Open { rate: rate.parse().unwrap(), arrival };
+    Config { pace, duration: None, count: Some(count), ..Config::default() }
+}
+
+fn closed(concurrency: usize, count: u64) -> Config {
+    Config { pace: Pace::Closed { concurrency }, duration: None, count: Some(count), ..Config::default() }
+}
+
+#[test]
+fn an_open_loop_keeps_its_schedule_in_the_recording() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    let recorded = run(&origin.target(), &open("1000/s", Arrival::Constant, 50));
+    assert_eq!(recorded.samples.len(), 50);
+    let mut intended: Vec<u64> = recorded.samples.iter().map(|sample| sample.intended_ns.unwrap()).collect();
+    intended.sort_unstable();
+    // 1000 a second: exactly 1 ms apart, whatever the machine did.
+    assert!(intended.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000), "{intended:?}");
+    for sample in &recorded.samples {
+        assert_eq!((sample.status, sample.error.as_deref()), (Some(200), None));
+        assert!(sample.started_ns >= sample.intended_ns);
+    }
+    assert_eq!((recorded.end.samples, recorded.end.failed), (50, 0));
+    assert!(recorded.end.schedule_lateness_p999_ns.is_some());
+    assert!(recorded.end.cpu_share > Some(0.0));
+    // The schedule takes 49 ms.
+    assert!(recorded.end.duration_ns >= 49_000_000);
+    assert_eq!((recorded.summary.requests, recorded.summary.status["200"]), (50, 50));
+    let phases: Vec<&str> = recorded.summary.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(phases, ["connect", "send", "wait", "load", "ttfb", "ttfb_without_dns", "total", "response"]);
+    assert!(recorded.summary.phases.iter().all(|phase| phase.n == 50));
+    assert_eq!(recorded.summary.lateness.as_ref().unwrap().n, 50);
+}
+
+#[test]
+fn a_poisson_schedule_is_the_seed_s() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    let offsets = |seed| {
+        let config = Config { seed, ..open("2000/s", Arrival::Poisson, 40) };
+        let recorded = run(&origin.target(), &config);
+        let mut intended: Vec<u64> =
+            recorded.samples.iter().map(|sample| sample.intended_ns.unwrap()).collect();
+        intended.sort_unstable();
+        intended.iter().map(|at| at - intended[0]).collect::<Vec<_>>()
+    };
+    assert_eq!(offsets(1), offsets(1));
+    assert_ne!(offsets(1), offsets(2));
+}
+
+#[test]
+fn the_header_states_the_conditions() {
+    let target: Target = "http://localhost:1/".parse().unwrap();
+    let header = load::header(&target, &open("50/s", Arrival::Poisson, 1));
+    assert_eq!((header.schema.as_str(), header.clock.as_str()), (recording::SCHEMA, "monotonic"));
+    for (name, value) in
+        [("url", "http://localhost:1/"), ("rate", "50/s"), ("loop", "open"), ("connections", "new")]
+    {
+        assert_eq!(header.conditions[name], value);
+    }
+    let recorded = run(&target, &closed(1, 1));
+    assert_eq!(recorded.header.conditions["concurrency"], "1");
+    assert_eq!(recorded.summary.failed_by_reason["connection refused"], 1);
+}
+
+#[test]
+fn a_closed_loop_makes_as_many_requests_as_asked() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    let mut config = closed(4, 101);
+    config.client.connections = Connections::Reuse;
+    let recorded = run(&origin.target(), &config);
+    assert_eq!(recorded.samples.len(), 101);
+    assert!(recorded.samples.iter().all(|sample| sample.intended_ns.is_none() && sample.status == Some(200)));
+    // Four workers need four connections at most.
+    let fresh = recorded.samples.iter().filter(|sample| sample.reused == Some(false)).count();
+    assert!((1..=4).contains(&fresh), "{fresh}");
+    assert_eq!((recorded.end.schedule_lateness_p999_ns, recorded.summary.lateness), (None, None));
+}
+
+#[test]
+fn http2_needs_one_connection_for_all() {
+    for security in [Security::Clear, Security::Tls] {
+        let origin = origin(V4, security, |config| config.service_time = "1ms".parse().unwrap());
+        let mut config = closed(20, 200);
+        config.client =
+            client::Config { protocol: Protocol::Http2, connections: Connections::Reuse, ..origin.client() };
+        let recorded = run(&origin.target(), &config);
+        assert_eq!(recorded.samples.len(), 200);
+        assert!(recorded.samples.iter().all(|sample| sample.status == Some(200)));
+        let fresh: Vec<_> = recorded.samples.iter().filter(|sample| sample.connect_ns.is_some()).collect();
+        assert_eq!(fresh.len(), 1);
+        assert_eq!(fresh[0].reused, Some(false));
+    }
+}
+
+#[test]
+fn what_is_due_but_has_no_room_makes_the_run_invalid() {
+    let origin =
+        origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MOST));
+    let config = Config { max_in_flight: 1, grace: Duration::ZERO, ..open("1000/s", Arrival::Constant, 3) };
+    let recorded = run(&origin.target(), &config);
+    assert_eq!((recorded.end.samples, recorded.end.failed), (3, 3));
+    let reasons = recorded.summary.failed_by_reason;
+    assert_eq!(reasons["unfinished when the run ended"], 1);
+    assert_eq!(reasons["not sent: too many in flight"], 2);
+    assert!(recorded.end.invalid.iter().any(|reason| reason.starts_with("2 requests were due but not sent")));
+    assert_eq!(recorded.end.invalid, recorded.summary.invalid);
+}
+
+#[test]
+fn asked_to_stop_it_finishes_what_is_in_flight_and_ends_the_recording() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    for pace in [
+        Pace::Open { rate: "500/s".parse().unwrap(), arrival: Arrival::Constant },
+        Pace::Closed { concurrency: 2 },
+    ] {
+        let config = Config { pace, duration: None, ..Config::default() };
+        let (progress, stop) = (Progress::default(), Stop::new());
+        let recorded = std::thread::scope(|scope| {
+            let running = scope.spawn(|| run_until(&origin.target(), &config, &progress, &stop));
+            while progress.done() < 10 {
+                std::thread::yield_now();
+            }
+            stop.ask();
+            running.join().unwrap()
+        });
+        assert_eq!((recorded.end.samples, recorded.end.failed), (progress.done(), 0));
+        assert_eq!(progress.sent(), progress.done());
+        assert!(recorded.samples.len() >= 10);
+    }
+}
+
+#[test]
+fn asked_twice_it_gives_up_what_is_in_flight() {
+    let origin =
+        origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MOST));
+    let config = Config { duration: None, ..open("1000/s", Arrival::Constant, 5) };
+    let (progress, stop) = (Progress::default(), Stop::new());
+    let recorded = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run_until(&origin.target(), &config, &progress, &stop));
+        while progress.sent() < 5 {
+            std::thread::yield_now();
+        }
+        stop.ask();
+        stop.ask();
+        running.join().unwrap()
+    });
+    assert_eq!(recorded.summary.failed_by_reason["unfinished when the run ended"], 5);
+}
+
+#[test]
+fn a_duration_ends_a_closed_loop() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    let config = Config {
+        pace: Pace::Closed { concurrency: 2 },
+        duration: Some(Duration::from_millis(50)),
+        ..Config::default()
+    };
+    let recorded = run(&origin.target(), &config);
+    assert!(!recorded.samples.is_empty());
+    assert!(recorded.end.duration_ns >= 50_000_000);
+}
+
+#[test]
+fn a_recording_that_cannot_be_written_ends_the_run() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let origin = origin(V4, Security::Clear, |_| {});
+    let config = Config { duration: None, count: None, ..closed(2, 0) };
+    let outcome = Writer::new(Full, &Header::default())
+        .map(|recording| load::run(&origin.target(), &config, recording, &Progress::default(), &Stop::new()));
+    match outcome {
+        // A writer without a buffer notices at once.
+        Err(_) => {}
+        Ok(outcome) => assert!(matches!(outcome, Err(Error::Record { .. })), "{outcome:?}"),
+    }
+}
+
+#[test]
+fn more_workers_than_open_files_are_refused() {
+    let config = closed(usize::MAX, 1);
+    let recording = Writer::new(io::sink(), &Header::default()).unwrap();
+    let target = "http://localhost:1/".parse().unwrap();
+    let error = load::run(&target, &config, recording, &Progress::default(), &Stop::new()).unwrap_err();
+    assert!(error.to_string().contains("ulimit -n"), "{error}");
+}

@@ -1,0 +1,171 @@
+//! Every way to reach our own origin, and what is measured on it.
+
+use std::time::Duration;
+
+use probe::{
+    Error,
+    client::{Config, Connections, Lookups, Protocol, Target, Trust},
+    serve::{self, Tls},
+};
+use recording::{Metric, Sample};
+use units::Bytes;
+
+use crate::support::{Origin, Security, V4, V6, fetch, fetch_one, origin};
+
+const SERVICE: Duration = Duration::from_millis(20);
+const SERVICE_NS: u64 = 20_000_000;
+
+fn slow(config: &mut serve::Config) {
+    config.service_time = serve::ServiceTime::Constant(SERVICE);
+}
+
+fn assert_whole(sample: &Sample, protocol: &str, security: Security) {
+    assert_eq!(sample.error, None);
+    assert_eq!((sample.status, sample.body_bytes), (Some(200), Some(1000)));
+    assert_eq!(sample.labels["protocol"], protocol);
+    assert_eq!(sample.reused, Some(false));
+    assert_eq!(sample.dns_ns, None, "the address is literal");
+    assert!(sample.connect_ns > Some(0));
+    assert_eq!(sample.tls_ns.is_some(), security == Security::Tls);
+    // The service time begins after the request's first byte was written, and ends before the header's first
+    // byte comes.
+    assert!(sample.send_ns.unwrap() + sample.wait_ns.unwrap() >= SERVICE_NS, "{sample:?}");
+    let worked_ms: f64 =
+        sample.server_timing.as_ref().unwrap().strip_prefix("app;dur=").unwrap().parse().unwrap();
+    assert!(worked_ms >= 20.0, "{worked_ms}");
+    assert!(
+        sample.final_headers_ns <= sample.first_body_byte_ns
+            && sample.first_body_byte_ns <= sample.last_byte_ns
+    );
+    // Phases do not overlap, so their sum is within the total.
+    let phases = sample.get(Metric::Ttfb).unwrap() + sample.send_ns.unwrap() + sample.load_ns.unwrap();
+    assert!(phases <= sample.get(Metric::Total).unwrap(), "{sample:?}");
+}
+
+#[test]
+fn every_protocol_over_both_families() {
+    for address in [V4, V6] {
+        for security in [Security::Clear, Security::Tls] {
+            let origin = origin(address, security, slow);
+            for (protocol, spoken) in [(Protocol::Http1, "http/1.1"), (Protocol::Http2, "h2")] {
+                let config = Config { protocol, ..origin.client() };
+                assert_whole(&fetch_one(&config, &origin.target()), spoken, security);
+            }
+        }
+    }
+}
+
+#[test]
+fn negotiation_prefers_http2_where_there_is_any() {
+    for (security, spoken) in [(Security::Clear, "http/1.1"), (Security::Tls, "h2")] {
+        let origin = origin(V4, security, |_| {});
+        assert_eq!(fetch_one(&origin.client(), &origin.target()).labels["protocol"], spoken);
+    }
+}
+
+#[test]
+fn a_reused_connection_has_no_connect_and_no_tls() {
+    for security in [Security::Clear, Security::Tls] {
+        let origin = origin(V4, security, |_| {});
+        for protocol in [Protocol::Http1, Protocol::Http2] {
+            let config = Config { protocol, connections: Connections::Reuse, ..origin.client() };
+            let samples = fetch(&config, &[origin.target(), origin.target(), origin.target()]);
+            assert_eq!(samples[0].reused, Some(false));
+            assert!(samples[0].connect_ns.is_some());
+            for sample in &samples[1..] {
+                assert_eq!((sample.status, sample.reused), (Some(200), Some(true)), "{sample:?}");
+                assert_eq!((sample.dns_ns, sample.connect_ns, sample.tls_ns), (None, None, None));
+                assert!(sample.wait_ns.is_some() && sample.load_ns.is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_is_looked_up_once_or_each_time() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    let port = origin.ready.addresses[0].port();
+    let target: Target = format!("http://localhost:{port}/").parse().unwrap();
+    for (lookups, second_has_dns) in [(Lookups::Once, false), (Lookups::EachConnection, true)] {
+        let config = Config { lookups, ..origin.client() };
+        let samples = fetch(&config, &[target.clone(), target.clone()]);
+        assert_eq!((samples[0].error.as_deref(), samples[1].error.as_deref()), (None, None));
+        assert!(samples[0].dns_ns.is_some());
+        assert_eq!(samples[1].dns_ns.is_some(), second_has_dns);
+    }
+}
+
+#[test]
+fn any_name_can_be_sent_to_an_address() {
+    let origin = origin(V4, Security::Tls, |config| {
+        config.tls.as_mut().unwrap().names = vec!["shop.example".to_owned()];
+    });
+    let config = Config { connect_to: Some(origin.ready.addresses[0]), ..origin.client() };
+    let sample = fetch_one(&config, &"https://shop.example/".parse().unwrap());
+    assert_eq!((sample.status, sample.dns_ns, sample.error), (Some(200), None, None));
+    let sample = fetch_one(&config, &"https://other.example/".parse().unwrap());
+    assert_eq!(sample.error.as_deref(), Some("tls: certificate for another name"));
+}
+
+#[test]
+fn trust_is_needed_or_waived() {
+    let origin = origin(V4, Security::Tls, |_| {});
+    let with = |trust| fetch_one(&Config { trust, ..origin.client() }, &origin.target());
+    let refused = with(Trust::WebRoots);
+    assert_eq!(refused.error.as_deref(), Some("tls: unknown issuer"));
+    assert!(refused.connect_ns.is_some());
+    assert_eq!((refused.tls_ns, refused.status, refused.last_byte_ns), (None, None, None));
+    assert_eq!(with(Trust::Anyone).status, Some(200));
+}
+
+#[test]
+fn a_file_without_certificates_is_no_trust() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let config = Config { trust: Trust::File(file.path().to_owned()), ..Config::default() };
+    let error = probe::client::Client::new(&config, &probe::Stop::new()).err().unwrap();
+    assert!(matches!(error, Error::Trust { .. }) && error.to_string().contains("PEM"), "{error}");
+}
+
+#[test]
+fn methods() {
+    let origin = origin(V4, Security::Clear, |config| config.body = Bytes(5000));
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let config = Config { protocol, ..origin.client() };
+        let ask = |target: Target| fetch_one(&config, &target);
+        let head = ask(origin.target().method("HEAD").unwrap());
+        assert_eq!(
+            (head.status, head.body_bytes, head.load_ns, head.error),
+            (Some(200), Some(0), None, None)
+        );
+        let delete = ask(origin.target().method("DELETE").unwrap());
+        assert_eq!((delete.status, delete.body_bytes, delete.error), (Some(405), Some(0), None));
+        let upload = ask(origin.target().method("POST").unwrap().body(vec![b'x'; 3_000_000]));
+        assert_eq!((upload.status, upload.body_bytes, upload.error), (Some(200), Some(5000), None));
+        assert!(upload.send_ns > Some(0) && upload.wait_ns.is_some());
+    }
+}
+
+#[test]
+fn large_bodies_arrive_whole() {
+    let origin = origin(V4, Security::Tls, |config| config.body = Bytes(20_000_001));
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let config = Config { protocol, ..origin.client() };
+        let sample = fetch_one(&config, &origin.target());
+        assert_eq!((sample.body_bytes, sample.error), (Some(20_000_001), None));
+        assert!(sample.load_ns > Some(0));
+    }
+}
+
+#[test]
+fn the_certificate_covers_what_is_listened_on_and_the_ca_is_written() {
+    let origin: Origin = origin(V4, Security::Tls, |_| {});
+    let written = std::fs::read_to_string(origin.ca()).unwrap();
+    assert_eq!(Some(written), origin.ready.ca_pem);
+    let unwritable = serve::Config {
+        listen: vec![V4.parse().unwrap()],
+        tls: Some(Tls { names: Vec::new(), write_ca: Some("/nonexistent/ca.pem".into()) }),
+        ..serve::Config::default()
+    };
+    let error = serve::serve(&unwritable, |_| {}, &probe::Stop::new()).unwrap_err();
+    assert!(matches!(error, Error::WriteCa { .. }), "{error}");
+}

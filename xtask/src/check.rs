@@ -1,0 +1,17 @@
+//! All that `make test` checks, quickest first.
+
+use crate::{generate, run, tidy};
+
+/// Runs every check. The page must have been built (`make web`).
+pub(crate) fn check() -> anyhow::Result<()> {
+    run(".", "cargo", &["fmt", "--check"])?;
+    tidy::tidy()?;
+    generate::is_fresh()?;
+    run(".", "cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    run(".", "cargo", &["build", "--quiet", "--package", "longhaul"])?;
+    run(".", "cargo", &["test", "--quiet", "--workspace"])?;
+    run("web", "npm", &["test", "--silent"])?;
+    // The page once more, with a report that Rust wrote about a planet that ran.
+    run(".", "target/debug/longhaul", &["run", "scenarios/quick.toml", "--out", "target/quick"])?;
+    run("web", "node", &["test/walk.mjs", "../target/quick/report.html"])
+}

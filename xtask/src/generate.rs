@@ -1,0 +1,35 @@
+//! What is generated from the code and kept in the tree: JSON schemas of all outputs, and the page's types.
+
+use std::fs;
+
+use anyhow::{Context, bail};
+use schemars::{Schema, schema_for};
+
+use crate::{root, run};
+
+/// Writes everything that is generated.
+pub(crate) fn generate() -> anyhow::Result<()> {
+    for (path, text) in schemas()? {
+        fs::write(root().join(path), text).with_context(|| format!("cannot write {path}"))?;
+    }
+    run("web", "npm", &["run", "--silent", "generate"])
+}
+
+/// Fails if a schema in the tree is not what the code says.
+pub(crate) fn is_fresh() -> anyhow::Result<()> {
+    for (path, text) in schemas()? {
+        if fs::read_to_string(root().join(path)).ok().as_deref() != Some(text.as_str()) {
+            bail!("{path} is out of date: run `cargo xtask generate`");
+        }
+    }
+    Ok(())
+}
+
+fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
+    let all: [(&str, Schema); 3] = [
+        ("web/schema/report.json", schema_for!(report::Report)),
+        ("docs/schema/compare.json", schema_for!(report::Comparison)),
+        ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
+    ];
+    all.into_iter().map(|(path, schema)| Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))).collect()
+}
