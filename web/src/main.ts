@@ -32,7 +32,7 @@ function show(root: HTMLElement, report: Report): void {
     sides.length,
   );
   followTheme(store);
-  document.title = `${report.fidelity && !report.fidelity.valid ? "INVALID: " : ""}${report.title} \u2013 Longhaul`;
+  document.title = `${report.valid ? "" : "INVALID: "}${report.title} \u2013 Longhaul`;
 
   const parts = {
     header: el("header"),

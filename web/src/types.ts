@@ -7,7 +7,7 @@ export interface Report {
   /**
    * Chart data, one entry a side, in the order of `comparison.sides`. Empty in `result.json`.
    */
-  charts?: SideCharts[];
+  charts: SideCharts[];
   /**
    * Scenario claims and whether they held. Empty for a plain comparison.
    */
@@ -183,6 +183,10 @@ export interface Comparison {
    */
   sides: Side[];
   /**
+   * Whether no side is invalid.
+   */
+  valid: boolean;
+  /**
    * Which side wins, first for one request, then for a person on the page. Absent for a single side.
    */
   verdict?: Verdicts | null;
@@ -251,6 +255,10 @@ export interface Side {
    * Samples that failed and so have no latency.
    */
   failed: number;
+  /**
+   * Why whatever measured this side may have shaped the numbers itself, as sentences. Empty when all is well.
+   */
+  invalid: string[];
   /**
    * What the side is called.
    */

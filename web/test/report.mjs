@@ -57,7 +57,7 @@ const experienced = (sorted, effective) => ({
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const byPercentile = (f) => Object.fromEntries(REQUEST_PERCENTILES.map((p) => [p, round(f(Number(p) / 100))]));
 
-function side(label, sorted, failed, effective) {
+function side({ label, failed = 0, invalid = [] }, sorted, effective) {
   const n = sorted.length;
   const average = mean(sorted);
   const thin = 100 * Math.max(0, 1 - 10 / n);
@@ -66,6 +66,7 @@ function side(label, sorted, failed, effective) {
     n,
     failed,
     without_metric: 0,
+    invalid,
     expected_request_ms: round(average),
     standard_deviation_ms: round(Math.sqrt(mean(sorted.map((x) => (x - average) ** 2)))),
     expected_experienced_ms: round(expectedExperienced(sorted, effective)),
@@ -138,7 +139,7 @@ function verdicts(sides) {
 }
 
 /**
- * `inputs`: one entry a side with label, samples ({ latency_ms, at_s? }) and failed. `rest`: parts of the report that
+ * `inputs`: one entry a side with label, samples ({ latency_ms, at_s? }), failed and invalid. `rest`: parts of the report that
  * do not follow from samples.
  */
 export function makeReport(
@@ -150,7 +151,7 @@ export function makeReport(
     label,
     sorted: samples.map((sample) => sample.latency_ms).sort((a, b) => a - b),
   }));
-  const sides = sorted.map((one, i) => side(one.label, one.sorted, inputs[i].failed ?? 0, effective));
+  const sides = sorted.map((one, i) => side(inputs[i], one.sorted, effective));
   return {
     schema: "longhaul.report/1",
     title: "A comparison",
@@ -158,6 +159,7 @@ export function makeReport(
     comparison: {
       schema: "longhaul.compare/1",
       metric,
+      valid: sides.every((side) => side.invalid.length === 0),
       page: { requests, required, effective_requests: effective },
       percentile_to_watch: Object.fromEntries(
         ["50", "99"].map((p) => [p, round(100 * (Number(p) / 100) ** (1 / effective))]),
@@ -181,5 +183,6 @@ export function makeReport(
     conditions: [],
     warnings: [],
     ...rest,
+    valid: (rest.fidelity?.valid ?? true) && sides.every((side) => side.invalid.length === 0),
   };
 }

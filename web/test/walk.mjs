@@ -97,15 +97,15 @@ async function assertDrawn(page, charts) {
 async function assertFits(page) {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
+    // Charts follow the window a moment later; a page that never fits ends in the wait's own time limit.
     await page.waitForFunction(
-      (w) => [...document.querySelectorAll(".uplot")].every((plot) => plot.clientWidth <= w),
+      (w) => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        const plots = [...document.querySelectorAll(".uplot")];
+        return scrollWidth <= clientWidth && plots.every((plot) => plot.clientWidth <= w);
+      },
       width,
     );
-    const [content, window] = await page.evaluate(() => [
-      document.documentElement.scrollWidth,
-      document.documentElement.clientWidth,
-    ]);
-    assert.ok(content <= window, `scrolls sideways at ${width} px: ${content} > ${window}`);
   }
 }
 
@@ -234,7 +234,9 @@ const SPECIAL = {
   "all equal": (_, text) => assert.match(text, /equal at every percentile/),
   "invalid run": async (page, text, report) => {
     assert.match(text, /INVALID/);
-    for (const reason of report.fidelity.reasons)
+    const reasons = [...report.fidelity.reasons, ...report.comparison.sides.flatMap((side) => side.invalid)];
+    assert.ok(reasons.length >= 2);
+    for (const reason of reasons)
       assert.ok(await page.locator(".invalid").getByText(reason).isVisible());
     assert.match(text, /machine, of all cores\s+not measured/);
   },

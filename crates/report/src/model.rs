@@ -30,7 +30,6 @@ pub struct Report {
     /// Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
     pub valid: bool,
     /// Chart data, one entry a side, in the order of `comparison.sides`. Empty in `result.json`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<SideCharts>,
     /// Scenario claims and whether they held. Empty for a plain comparison.
     pub claims: Vec<Judgement>,

@@ -7,12 +7,12 @@ export function header(element: HTMLElement, report: Report): void {
   const { fidelity, comparison } = report;
   const facts = [`metric: ${report.metric}`, report.start && moment(report.start)].filter(Boolean).join(" \u00b7 ");
   element.replaceChildren(
-    ...(fidelity && !fidelity.valid ? [invalid(fidelity.reasons)] : []),
+    ...(report.valid ? [] : [invalid(report)]),
     el(
       "div",
       { class: "title-row" },
       el("h1", {}, report.title),
-      fidelity?.valid && el("span", { class: "badge good" }, "\u2713 VALID run"),
+      report.valid && fidelity && el("span", { class: "badge good" }, "\u2713 VALID run"),
     ),
     el("p", { class: "facts" }, facts),
     ...(report.summary ? [el("p", { class: "summary" }, report.summary)] : []),
@@ -21,12 +21,15 @@ export function header(element: HTMLElement, report: Report): void {
   );
 }
 
-function invalid(reasons: string[]): HTMLElement {
+/** What was our own doing: the emulator's, or that of whatever measured a side. */
+function invalid(report: Report): HTMLElement {
+  const measured = report.comparison.sides.flatMap((side) => side.invalid.map((reason) => `${side.label}: ${reason}`));
+  const reasons = [...(report.fidelity?.reasons ?? []), ...measured];
   return el(
     "div",
     { class: "invalid", role: "alert" },
     el("strong", {}, "\u2715 INVALID run"),
-    el("p", {}, "The emulator did not stay within its limits: these numbers describe the emulator, not the network."),
+    el("p", {}, "The tool did not stay within its own limits: these numbers describe the tool, not what it measured."),
     el("ul", {}, ...reasons.map((reason) => el("li", {}, reason))),
   );
 }

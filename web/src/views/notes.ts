@@ -8,8 +8,8 @@ import { table } from "./table";
 export function notes(element: HTMLElement, report: Report): void {
   const warnings = allWarnings(report);
   element.replaceChildren(
-    section("faults", "Faults", faults(report)),
-    section("conditions", "Conditions", conditions(report)),
+    ...(report.faults.length > 0 ? [section("faults", "Faults", faults(report))] : []),
+    ...(report.conditions.length > 0 ? [section("conditions", "Conditions", conditions(report))] : []),
     section(
       "warnings",
       "Warnings",
@@ -22,7 +22,6 @@ export function notes(element: HTMLElement, report: Report): void {
 }
 
 function faults(report: Report): HTMLElement {
-  if (report.faults.length === 0) return el("p", { class: "absent" }, "No faults were put on the timeline.");
   const span = Math.max(...report.faults.map((fault) => fault.until_s ?? fault.at_s));
   return table(
     "What happened when, from the measurement's start",
@@ -42,7 +41,6 @@ function faults(report: Report): HTMLElement {
 }
 
 function conditions(report: Report): HTMLElement {
-  if (report.conditions.length === 0) return el("p", { class: "absent" }, "No conditions were recorded.");
   return table(
     "Under which conditions this was measured",
     [
