@@ -44,8 +44,9 @@ impl MachineCpu {
             text.lines().next()?.split_whitespace().skip(1).map(str::parse).collect::<Result<_, _>>().ok()?;
         // user nice system idle iowait irq softirq steal; guest time is part of user time (proc_stat(5)).
         let total = ticks.iter().take(8).sum();
-        let idle = ticks.get(3)? + ticks.get(4)?;
-        Some(Self { busy: total - idle, total })
+        let [nice, idle, iowait] = [*ticks.get(1)?, *ticks.get(3)?, *ticks.get(4)?];
+        // Low-priority processes give way, so their time was there to be had.
+        Some(Self { busy: total - nice - idle - iowait, total })
     }
 
     /// Share of all cores that were busy since `earlier`, 0..=1.

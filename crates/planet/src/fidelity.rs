@@ -18,7 +18,9 @@ pub struct Fidelity {
     /// How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
     /// packet was delivered.
     pub lateness_us: BTreeMap<String, f64>,
-    /// Share of packets later than the limit of their path: 250 us, or 1 % of its round trip if that is more.
+    /// How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
+    pub lateness_limit_us: f64,
+    /// Share of packets that were later.
     pub late_share: f64,
     /// Packets that the emulator itself lost, not the model.
     pub own_drops: u64,
@@ -83,9 +85,9 @@ impl Tally {
         let mut reasons = Vec::new();
         if late_share > MOST_LATE_SHARE {
             reasons.push(format!(
-                "{:.2} % of the packets were later than their path allows (250 us, or 1 % of the round trip); at most \
-                 {} % may be",
+                "{:.2} % of the packets were later than their path allows ({}, or 1 % of the round trip); at most {} % may be",
                 late_share * 100.0,
+                units::duration::show(surroundings.lateness_limit),
                 MOST_LATE_SHARE * 100.0
             ));
         }
@@ -110,6 +112,7 @@ impl Tally {
             reasons,
             delivered,
             lateness_us,
+            lateness_limit_us: surroundings.lateness_limit.as_secs_f64() * 1e6,
             late_share,
             own_drops,
             bytes_in: self.bytes_in,
@@ -129,11 +132,12 @@ pub(crate) struct Surroundings {
     pub switch_cpu_share: f64,
     pub machine_cpu_share: Option<f64>,
     pub receive: link::Receive,
+    pub lateness_limit: Duration,
 }
 
-/// How late a packet may be on a path with this round trip.
-pub(crate) fn allowance(rtt: Duration) -> Duration {
-    (rtt / 100).max(Duration::from_micros(250))
+/// How late a packet may be on a path with this round trip, in a world with this limit.
+pub(crate) fn allowance(rtt: Duration, limit: Duration) -> Duration {
+    (rtt / 100).max(limit)
 }
 
 /// One in a thousand: the limits are those of the 99.9th percentile.
@@ -146,15 +150,21 @@ const MOST_LATE_NS: u64 = 60_000_000_000;
 mod tests {
     use super::*;
 
+    const LIMIT: Duration = Duration::from_micros(250);
+
     fn judged(tally: &Tally, device_drops: u64) -> Fidelity {
-        let surroundings =
-            Surroundings { switch_cpu_share: 0.1, machine_cpu_share: None, receive: link::Receive::Slice };
+        let surroundings = Surroundings {
+            switch_cpu_share: 0.1,
+            machine_cpu_share: None,
+            receive: link::Receive::Slice,
+            lateness_limit: LIMIT,
+        };
         tally.judge(device_drops, surroundings)
     }
 
     fn with_deliveries(on_time: u32, late: u32) -> Tally {
         let mut tally = Tally::new();
-        let allowance = allowance(Duration::from_millis(10));
+        let allowance = allowance(Duration::from_millis(10), LIMIT);
         for _ in 0..on_time {
             tally.delivered(Duration::from_micros(20), allowance);
         }
@@ -174,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_long_path_allows_more() {
-        assert_eq!(allowance(Duration::from_millis(300)), Duration::from_millis(3));
-        assert_eq!(allowance(Duration::from_millis(1)), Duration::from_micros(250));
+        assert_eq!(allowance(Duration::from_millis(300), LIMIT), Duration::from_millis(3));
+        assert_eq!(allowance(Duration::from_millis(1), LIMIT), Duration::from_micros(250));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Layout {
     pub seed: u64,
     /// How segments reach a receiver.
     pub receive: Receive,
+    /// How late a packet may be on a short way.
+    pub lateness: Duration,
     /// All cities that have a host or were declared.
     pub cities: Vec<City>,
     /// All hosts, in the file's order.
@@ -99,6 +101,7 @@ impl World {
             name: settings.name.clone().unwrap_or_else(|| "planet".to_owned()),
             seed: settings.seed,
             receive: settings.receive.into(),
+            lateness: settings.lateness,
             cities,
             hosts,
             inflation: settings.inflation,

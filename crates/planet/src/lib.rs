@@ -14,6 +14,7 @@
 //! Inside: `process` makes namespaces and `host`s, `switch` moves packets between their devices, `router` (pure) decides
 //! where and when, `wire` (pure) reads and cuts frames, `control` is how others talk to it, `enter` how they get in.
 
+mod awake;
 mod change;
 mod clock;
 mod control;
@@ -34,6 +35,7 @@ mod sys;
 pub mod wire;
 mod world;
 
+pub use awake::Awake;
 pub use change::Change;
 pub use control::{HostStatus, Planet, Status};
 pub use document::{Document, Mistake, suggestion};

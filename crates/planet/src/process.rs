@@ -250,6 +250,7 @@ impl Keeper {
                 / reading.running.as_secs_f64().max(f64::MIN_POSITIVE),
             machine_cpu_share: machine.and_then(|(before, now)| now.share_since(before)),
             receive: self.layout.receive,
+            lateness_limit: self.layout.lateness,
         };
         let describe = |(host, made): (&crate::layout::Host, &Host)| HostStatus {
             name: host.name.clone(),

@@ -76,7 +76,7 @@ impl Router {
         let layout = &self.layout;
         let path = *self.paths.entry((from, to)).or_insert_with(|| Path {
             detour: layout.detour(from, to),
-            allowance: allowance(layout.rtt(from, to)),
+            allowance: allowance(layout.rtt(from, to), layout.lateness),
         });
         let cities = (layout.hosts[from].city, layout.hosts[to].city);
         let changes = &self.changes;

@@ -42,6 +42,9 @@ pub struct Settings {
     pub access_inflation: f64,
     /// How segments reach a receiver.
     pub receive: ReceiveMode,
+    /// How late a packet may be delivered before it counts against the run: this, or 1 % of its round trip if that is more.
+    #[serde(with = "units::duration")]
+    pub lateness: Duration,
     /// Kernel settings of every host, such as "net.ipv4.tcp_rmem" = "4096 131072 67108864".
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<String, String>,
@@ -55,6 +58,7 @@ impl Default for Settings {
             inflation: 1.5,
             access_inflation: 2.1,
             receive: ReceiveMode::Slice,
+            lateness: Duration::from_micros(250),
             sysctl: BTreeMap::new(),
         }
     }

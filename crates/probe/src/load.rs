@@ -82,7 +82,7 @@ pub fn run<W: Write + Send>(
         duration_ns: u64::try_from(conduct.duration.as_nanos()).unwrap_or(u64::MAX),
         samples: tally.requests(),
         failed: tally.failed(),
-        schedule_lateness_p999_ns: tally.lateness_p999(),
+        schedule_lateness_p999_ns: tally.lateness(99.9),
         cpu_share: Some(conduct.cpu_share),
         invalid: invalid.clone(),
     };

@@ -9,7 +9,7 @@ use std::{
 };
 
 use experience::Distribution;
-use planet::{Change, Fidelity, Life, Planet, Running};
+use planet::{Awake, Change, Fidelity, Life, Planet, Running};
 use recording::read_series;
 
 use crate::{
@@ -65,9 +65,11 @@ pub fn run(
     let running = Running::start(&plan.world, &name, Life::WithStarter)?;
     let planet = running.planet();
     let mut stage = Stage { planet, longhaul: &options.longhaul, logs: &logs };
+    let awake = Awake::hold();
     let mut programs = stage.start_programs(plan, &mut look)?;
     measure(plan, &mut stage, &mut programs, &options.out, &mut look)?;
     let fidelity = planet.status()?.fidelity;
+    drop(awake);
     drop(programs);
     drop(running);
 

@@ -1,4 +1,4 @@
-//! Asks the scheduler to run this thread soon after it wakes.
+//! Asks the scheduler to run a thread soon after it wakes, or only when nothing else would run.
 
 #![expect(unsafe_code, reason = "sched_setattr has no safe wrapper")]
 
@@ -6,19 +6,17 @@
 /// brings its turn forward at the price of a shorter one (Linux 6.12 and newer; older ones ignore it). Without either,
 /// the thread waits for its turn among the programs that are being measured.
 pub(crate) fn run_promptly() {
-    let attributes = |nice| Attributes {
-        size: u32::try_from(size_of::<Attributes>()).expect("a few dozen bytes"),
-        policy: 0,
-        flags: 0,
-        nice,
-        priority: 0,
-        runtime: SLICE_NS,
-        deadline: 0,
-        period: 0,
-    };
+    let attributes =
+        |nice| Attributes { policy: SCHED_OTHER, nice, runtime: SHORTEST_SLICE_NS, ..Attributes::default() };
     if !set(&attributes(-20)) {
         set(&attributes(0));
     }
+}
+
+/// Runs this thread only when its processor would be idle otherwise; whether that could be had. Its time counts as
+/// low-priority time.
+pub(crate) fn run_only_when_idle() -> bool {
+    set(&Attributes { policy: SCHED_IDLE, nice: 19, ..Attributes::default() })
 }
 
 fn set(attributes: &Attributes) -> bool {
@@ -39,5 +37,13 @@ struct Attributes {
     period: u64,
 }
 
-/// The shortest slice that the kernel accepts.
-const SLICE_NS: u64 = 100_000;
+impl Default for Attributes {
+    fn default() -> Self {
+        let size = u32::try_from(size_of::<Self>()).expect("a few dozen bytes");
+        Self { size, policy: SCHED_OTHER, flags: 0, nice: 0, priority: 0, runtime: 0, deadline: 0, period: 0 }
+    }
+}
+
+const SCHED_OTHER: u32 = 0;
+const SCHED_IDLE: u32 = 5;
+const SHORTEST_SLICE_NS: u64 = 100_000;

@@ -78,9 +78,9 @@ impl Tally {
         self.failed_by_reason.iter().filter(|(reason, _)| is_it(reason)).map(|(_, count)| count).sum()
     }
 
-    /// The 99.9th percentile of lateness in nanoseconds; `None` in a closed loop.
-    pub(crate) fn lateness_p999(&self) -> Option<u64> {
-        (self.lateness.n > 0).then(|| self.lateness.percentile(99.9))
+    /// A percentile of lateness in nanoseconds; `None` in a closed loop.
+    pub(crate) fn lateness(&self, percentile: f64) -> Option<u64> {
+        (self.lateness.n > 0).then(|| self.lateness.percentile(percentile))
     }
 
     pub(crate) fn summary(self, conduct: Conduct) -> Summary {
