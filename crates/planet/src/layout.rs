@@ -168,6 +168,18 @@ impl Layout {
         one_way(a, b) + one_way(b, a)
     }
 
+    /// The seed of one direction of a link: each draws its own losses. The multipliers are SplitMix64's, which spread
+    /// neighbouring numbers over the whole range (Steele, Lea and Flood, 2014).
+    pub fn link_seed(&self, from: CityId, to: CityId) -> u64 {
+        let mix = |value: u64| {
+            let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            value ^ (value >> 31)
+        };
+        mix(mix(mix(self.seed) ^ from as u64) ^ to as u64)
+    }
+
     fn distance_km(&self, a: CityId, b: CityId) -> f64 {
         great_circle_km(self.cities[a].place, self.cities[b].place)
     }

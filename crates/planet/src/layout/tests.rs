@@ -71,6 +71,15 @@ fn a_world_survives_being_written_and_read() {
 }
 
 #[test]
+fn directions_links_and_worlds_draw_their_own_losses() {
+    let (one, two) = (layout(TWO).unwrap(), layout(&format!("[world]\nseed = 2\n{TWO}")).unwrap());
+    let seeds = [one.link_seed(0, 1), one.link_seed(1, 0), one.link_seed(0, 2), two.link_seed(0, 1)];
+    for (i, seed) in seeds.iter().enumerate() {
+        assert!(!seeds[i + 1..].contains(seed));
+    }
+}
+
+#[test]
 fn mistakes_have_a_place_and_a_remedy() {
     let link = |line: &str| format!("{TWO}[[link]]\nbetween = ['newyork', 'london']\n{line}\n");
     for (text, expected) in [

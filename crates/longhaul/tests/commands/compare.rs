@@ -1,0 +1,130 @@
+//! `longhaul compare`: its numbers, its JSON, and what it says of files that are no recordings.
+
+use crate::harness::{Folder, longhaul, number};
+
+/// 99 fast requests and a slow one, against 100 that are all alike.
+fn sides(folder: &Folder) -> [String; 2] {
+    let swift = "latency_ms\n".to_owned() + &"10\n".repeat(99) + "500\n";
+    [
+        folder.file("swift.csv", swift),
+        folder.file("steady.csv", "latency_ms\n".to_owned() + &"20\n".repeat(100)),
+    ]
+}
+
+#[test]
+fn the_faster_request_can_be_the_slower_page() {
+    let folder = Folder::new();
+    let [swift, steady] = sides(&folder);
+    let json =
+        longhaul(&["compare", &swift, &steady, "--requests", "180", "--required", "0.5", "--json"]).json();
+    assert_eq!(json["schema"], "longhaul.compare/1");
+    assert_eq!(json["page"], serde_json::json!({"requests": 180, "required": 0.5, "effective_requests": 90}));
+    // 0.5^(1/90) and 0.99^(1/90), in percent.
+    assert!((number(&json, "/percentile_to_watch/50") - 99.2328).abs() < 1e-4);
+    assert!((number(&json, "/percentile_to_watch/99") - 99.98883).abs() < 1e-5);
+    let side = |index: usize, name: &str| number(&json, &format!("/sides/{index}/{name}"));
+    assert_eq!((json["sides"][0]["label"].as_str(), side(0, "n")), (Some("swift"), 100.0));
+    // (99 x 10 + 500) / 100, and 10 + 490 (1 - 0.99^90).
+    assert!((side(0, "expected_request_ms") - 14.9).abs() < 1e-9);
+    assert!((side(0, "expected_experienced_ms") - (10.0 + 490.0 * (1.0 - 0.99_f64.powi(90)))).abs() < 1e-9);
+    assert_eq!(
+        (side(1, "expected_experienced_ms"), side(1, "min_ms"), side(1, "max_ms")),
+        (20.0, 20.0, 20.0)
+    );
+    for percentile in ["50", "75", "90", "95", "99", "99.9", "99.99"] {
+        assert!(json["sides"][0]["request_percentiles_ms"][percentile].is_number(), "{percentile}");
+        assert!(json["sides"][0]["experienced_percentiles_ms"][percentile].is_number(), "{percentile}");
+    }
+    assert_eq!(json["verdict"]["median_request"]["better"], "swift");
+    assert_eq!(json["verdict"]["experienced"]["better"], "steady");
+}
+
+#[test]
+fn a_report_is_one_file_that_holds_the_numbers() {
+    let folder = Folder::new();
+    let [swift, steady] = sides(&folder);
+    let page = folder.path("report.html");
+    longhaul(&["compare", &swift, &steady, "--requests", "20", "--html", page.to_str().unwrap()]).ok();
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(text.contains("\"schema\":\"longhaul.report/1\"") && !text.contains("LONGHAUL-REPORT-DATA"));
+}
+
+#[test]
+fn files_of_one_label_are_one_side() {
+    let folder = Folder::new();
+    let [swift, steady] = sides(&folder);
+    let sides = [format!("both={swift}"), format!("both={steady}"), format!("steady={steady}")];
+    let json = longhaul(&["compare", &sides[0], &sides[1], &sides[2], "--json"]).json();
+    assert_eq!(json["sides"].as_array().unwrap().len(), 2);
+    assert_eq!((number(&json, "/sides/0/n"), number(&json, "/sides/1/n")), (200.0, 100.0));
+}
+
+#[test]
+fn native_recordings_are_asked_for_a_metric() {
+    let folder = Folder::new();
+    let recording = "{\"schema\":\"longhaul.recording/1\",\"label\":\"mine\"}\n\
+         {\"wait_ns\":2000000,\"connect_ns\":1000000}\n{\"wait_ns\":4000000}\n{\"end\":{}}\n";
+    let file = folder.file("r.jsonl", recording);
+    let mean = |metric: &str| {
+        let json = longhaul(&["compare", &file, "--metric", metric, "--json"]).json();
+        assert_eq!(json["sides"][0]["label"], "mine");
+        number(&json, "/sides/0/expected_request_ms")
+    };
+    assert_eq!(mean("wait"), 3.0);
+    // The second request had a connection already: it has no connect, and a ttfb of its wait alone.
+    assert_eq!(mean("connect"), 1.0);
+    assert_eq!(mean("ttfb"), 3.5);
+}
+
+#[test]
+fn what_is_no_recording_is_refused_with_its_place() {
+    let folder = Folder::new();
+    let good = folder.file("good.csv", "latency_ms\n1\n2\n");
+    for (content, expected) in [
+        (b"".as_slice(), "bad.csv:1:1: "),
+        (b"latency_ms\n", "bad.csv:"),
+        (b"latency_ms\n1\nNaN\n", "bad.csv:3:1: "),
+        (b"latency_ms\n1\n-3\n", "bad.csv:3:1: "),
+        (b"latency_ms\n1\nfast\n", "bad.csv:3:1: "),
+        (b"latency_ms,city\n1,oslo\n2\n", "bad.csv:3:"),
+        (b"\x7fELF\0\0\0\x01", "bad.csv:1:"),
+        (b"{\"schema\":\"longhaul.recording/9\"}\n", "bad.csv:1:"),
+    ] {
+        let bad = folder.file("bad.csv", content);
+        let said = longhaul(&["compare", &good, &bad, "--json"]).refused();
+        assert!(
+            said.contains(expected),
+            "expected {expected} for {:?}: {said}",
+            String::from_utf8_lossy(content)
+        );
+    }
+    let missing = folder.path("missing.csv");
+    assert!(longhaul(&["compare", missing.to_str().unwrap()]).refused().contains("missing.csv"));
+}
+
+#[test]
+fn impossible_pages_are_refused() {
+    let folder = Folder::new();
+    let [swift, _] = sides(&folder);
+    for flags in [
+        ["--requests", "0"],
+        ["--required", "120%"],
+        ["--required", "0"],
+        ["--required", "x"],
+        ["--metric", "wiat"],
+    ] {
+        let said = longhaul(&["compare", &swift, flags[0], flags[1]]).refused();
+        assert!(said.starts_with("error: "), "{said}");
+    }
+    assert!(longhaul(&["compare", &swift, "--metric", "wiat"]).refused().contains("did you mean \"wait\"?"));
+}
+
+#[test]
+fn a_recording_that_was_cut_off_is_read_up_to_its_last_whole_line() {
+    let folder = Folder::new();
+    let file = folder
+        .file("cut.jsonl", "{\"schema\":\"longhaul.recording/1\"}\n{\"latency_ns\":1000000}\n{\"latency_n");
+    let json = longhaul(&["compare", &file, "--json"]).json();
+    assert_eq!(number(&json, "/sides/0/n"), 1.0);
+    assert!(json["warnings"].to_string().contains("cut off"), "{json}");
+}

@@ -1,0 +1,231 @@
+//! A small language for the tests: run the program, describe a world, bring it up, work in it.
+
+use std::{
+    fmt::Write,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use tempfile::TempDir;
+
+/// The program.
+pub(crate) const LONGHAUL: &str = env!("CARGO_BIN_EXE_longhaul");
+
+/// Runs the program to its end.
+pub(crate) fn longhaul(arguments: &[&str]) -> Ended {
+    Ended::of(Command::new(LONGHAUL).args(arguments).output().unwrap())
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Its output, if all went well.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.stdout
+    }
+
+    /// Its output as JSON, if all went well.
+    #[track_caller]
+    pub(crate) fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+
+    /// What it said when it refused: exit code 2, nothing on standard output.
+    #[track_caller]
+    pub(crate) fn refused(self) -> String {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{self:?}");
+        self.stderr
+    }
+}
+
+/// A folder that goes when it is dropped.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A file with this content.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        std::fs::write(&path, content).unwrap();
+        path.display().to_string()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+/// A world in the making.
+pub(crate) struct World {
+    name: String,
+    text: String,
+}
+
+impl World {
+    /// A name is unique among the tests, which run at the same time, and on the machine.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: format!("test-{name}-{}", std::process::id()), text: String::new() }
+    }
+
+    pub(crate) fn host(mut self, name: &str, city: &str) -> Self {
+        write!(self.text, "[[host]]\nname = \"{name}\"\ncity = \"{city}\"\n").unwrap();
+        self
+    }
+
+    pub(crate) fn link(mut self, a: &str, b: &str, what: &str) -> Self {
+        write!(self.text, "[[link]]\nbetween = [\"{a}\", \"{b}\"]\n{what}\n").unwrap();
+        self
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Brings the world up.
+    #[track_caller]
+    pub(crate) fn up(self) -> Planet {
+        let folder = Folder::new();
+        let file = folder.file("world.toml", &self.text);
+        longhaul(&["lab", "up", &file, "--detach", "--name", &self.name]).ok();
+        Planet { name: self.name }
+    }
+}
+
+/// A planet that is up, and goes down when it is dropped.
+pub(crate) struct Planet {
+    name: String,
+}
+
+impl Planet {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs a program in a host to its end.
+    pub(crate) fn exec(&self, host: &str, command: &[&str]) -> Ended {
+        Ended::of(self.command(host, command).output().unwrap())
+    }
+
+    /// Starts `longhaul serve` in a host and waits until it listens.
+    pub(crate) fn serve(&self, host: &str, arguments: &[&str]) -> Running {
+        let mut command = vec![LONGHAUL, "serve", "--listen", "0.0.0.0:80"];
+        command.extend(arguments);
+        Running::listening(&mut self.command(host, &command)).0
+    }
+
+    pub(crate) fn command(&self, host: &str, command: &[&str]) -> Command {
+        let mut exec = Command::new(LONGHAUL);
+        exec.args(["lab", "exec", "--planet", &self.name, host, "--"]).args(command);
+        exec
+    }
+
+    pub(crate) fn status(&self) -> serde_json::Value {
+        longhaul(&["lab", "status", "--planet", &self.name, "--json"]).json()
+    }
+}
+
+impl Drop for Planet {
+    fn drop(&mut self) {
+        // A test may have ended it already.
+        longhaul(&["lab", "down", "--planet", &self.name]);
+    }
+}
+
+/// Whether a planet of that name answers.
+pub(crate) fn is_up(name: &str) -> bool {
+    std::fs::read_to_string("/proc/net/unix").unwrap().contains(&format!("/{name}\n"))
+}
+
+/// A program that is running, and is killed when it is dropped.
+pub(crate) struct Running(Child);
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Starts a program and waits until it says where it listens.
+    pub(crate) fn listening(command: &mut Command) -> (Self, String) {
+        let mut running = Self(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+        let address = running.says("listening on ");
+        (running, address)
+    }
+
+    /// Waits until the program says a line with these words on its standard error; what follows them.
+    #[track_caller]
+    pub(crate) fn says(&mut self, words: &str) -> String {
+        let lines = BufReader::new(self.0.stderr.as_mut().unwrap()).lines();
+        let mut said = Vec::new();
+        for line in lines.map_while(Result::ok) {
+            if let Some((_, rest)) = line.split_once(words) {
+                return rest.to_owned();
+            }
+            said.push(line);
+        }
+        panic!("it never said \"{words}\", but {said:?}");
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.0.id().try_into().unwrap()), signal).unwrap();
+    }
+
+    pub(crate) fn wait(mut self) -> Option<i32> {
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits for something that must happen; a test that waits in vain is ended by whoever runs the tests.
+pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        std::thread::yield_now();
+    }
+}
+
+/// Reads a JSON number.
+#[track_caller]
+pub(crate) fn number(json: &serde_json::Value, pointer: &str) -> f64 {
+    json.pointer(pointer)
+        .and_then(serde_json::Value::as_f64)
+        .unwrap_or_else(|| panic!("no number {pointer} in {json}"))
+}
+
+/// A folder of the project.
+pub(crate) fn project(path: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path).display().to_string()
+}
