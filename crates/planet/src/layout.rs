@@ -14,7 +14,7 @@ use crate::{
     document::suggestion,
     gazetteer,
     geography::{Place, great_circle_km, propagation},
-    world::{self, LAST_MILE, Network, World},
+    world::{self, ETHERNET, LAST_MILE, Network, World},
 };
 
 /// Index of a city in [`Layout::cities`].
@@ -131,7 +131,8 @@ impl Layout {
     /// The link from one city to another, both data centres.
     pub fn link(&self, from: CityId, to: CityId) -> link::Config {
         let generated = || propagation(self.distance_km(from, to), self.inflation);
-        let base = link::Config { receive: self.receive, ..link::Config::default() };
+        let overhead = u32::from(ETHERNET);
+        let base = link::Config { receive: self.receive, overhead, ..link::Config::default() };
         let Some(given) = self.given(from, to) else {
             return link::Config { propagation: generated(), ..base };
         };

@@ -11,8 +11,7 @@
 //! stays: namespaces and devices live no longer than the processes and descriptors that hold them.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::Path,
     process::{Child, Command, ExitCode, Stdio},
     sync::{Arc, mpsc},
@@ -284,7 +283,8 @@ fn enter_user_namespace() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the planet its own view of files: a hosts file with all names, and its own processes in `/proc`.
+/// Gives the planet its own view of files: a hosts file with all names, IPv4 preferred as the standard has it, and its own
+/// processes in `/proc`.
 fn furnish(layout: &Layout) -> Result<(), Error> {
     let nothing: Option<&str> = None;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
@@ -292,18 +292,26 @@ fn furnish(layout: &Layout) -> Result<(), Error> {
 
     // A file can be mounted over another only from a file system that is mounted; once it is, that may go again.
     mount(Some("longhaul"), "/tmp", Some("tmpfs"), MsFlags::empty(), Some("mode=0755"))
-        .doing(|| "mount a file system for the hosts file".to_owned())?;
-    fs::File::create("/tmp/hosts")
-        .and_then(|mut file| file.write_all(hosts_file(layout).as_bytes()))
-        .doing(|| "write the hosts file".to_owned())?;
-    mount(Some("/tmp/hosts"), "/etc/hosts", nothing, MsFlags::MS_BIND, nothing)
-        .doing(|| "mount the hosts file over /etc/hosts".to_owned())?;
-    umount2("/tmp", MntFlags::MNT_DETACH).doing(|| "unmount the hosts file's file system".to_owned())?;
+        .doing(|| "mount a file system for the planet's files".to_owned())?;
+    cover("hosts", "/etc/hosts", &hosts_file(layout))?;
+    if Path::new(ADDRESS_PREFERENCE).exists() {
+        cover("gai.conf", ADDRESS_PREFERENCE, PREFER_IPV4)?;
+    }
+    umount2("/tmp", MntFlags::MNT_DETACH)
+        .doing(|| "unmount the file system of the planet's files".to_owned())?;
 
     // Some containers cover parts of /proc and the kernel then refuses a fresh one. The old one shows too many
     // processes, under numbers of another namespace; the planet works all the same.
     let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
     Ok(())
+}
+
+/// Mounts a file with this content over one of the machine's, for the planet alone.
+fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
+    let nothing: Option<&str> = None;
+    let own = Path::new("/tmp").join(name);
+    fs::write(&own, content).doing(|| format!("write the planet's {path}"))?;
+    mount(Some(&own), path, nothing, MsFlags::MS_BIND, nothing).doing(|| format!("mount the planet's {path}"))
 }
 
 fn hosts_file(layout: &Layout) -> String {
@@ -313,6 +321,13 @@ fn hosts_file(layout: &Layout) -> String {
         .iter()
         .fold(local, |text, host| format!("{text}{} {name}\n{} {name}\n", host.v4, host.v6, name = host.name))
 }
+
+/// Where glibc's resolver is told which addresses to prefer (gai.conf(5)).
+const ADDRESS_PREFERENCE: &str = "/etc/gai.conf";
+
+/// Hosts have unique local IPv6 addresses, and RFC 6724 (section 2.1) prefers IPv4 to those. glibc has an older table, which
+/// this line brings up to date.
+const PREFER_IPV4: &str = "precedence ::ffff:0:0/96 100\n";
 
 /// Asks the kernel to kill this process when its parent dies, and makes sure that it has not died already.
 fn die_with_parent(life: Life, parent: i32) -> Result<(), Error> {

@@ -121,7 +121,7 @@ pub struct Link {
     /// Chance of losing a segment, each direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Probability>,
-    /// Bytes of framing for each segment: 38 for Ethernet.
+    /// Bytes of framing for each segment; absent: [`ETHERNET`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<u16>,
 }
@@ -158,6 +158,10 @@ pub enum Network {
     /// An access network: people.
     Access,
 }
+
+/// Preamble, header, checksum and gap of an Ethernet frame. The rates that people know are those of Ethernet ports, on which
+/// TCP gets 94 %.
+pub const ETHERNET: u16 = 38;
 
 /// The round trip between a home and its provider's first router: the order of what cable and fibre lines show.
 pub const LAST_MILE: Duration = Duration::from_millis(10);

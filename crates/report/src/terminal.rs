@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use planet::Fidelity;
 
 use crate::model::{Comparison, Report, Side};
@@ -11,6 +11,13 @@ use crate::model::{Comparison, Report, Side};
 /// A whole report: verdict, expectations, percentiles, claims, fidelity and warnings.
 pub fn report(report: &Report) -> String {
     let mut text = format!("{}\n\n", paint(&report.title, BOLD));
+    if !report.valid {
+        let _ = writeln!(
+            text,
+            "{}\n",
+            paint("INVALID: these numbers describe the tool, not what it measured.", RED)
+        );
+    }
     text += &comparison(&report.comparison);
     if !report.claims.is_empty() {
         text += "\n";
@@ -48,13 +55,15 @@ pub fn comparison(comparison: &Comparison) -> String {
         page.required * 100.0,
         page.effective_requests
     );
-    let _ = writeln!(text, "{}", expectations(&comparison.sides));
+    let _ = writeln!(text, "{}\n", expectations(&comparison.sides));
     let _ = writeln!(text, "{}", percentiles(comparison));
-    let watch: Vec<_> = in_order(&comparison.percentile_to_watch)
-        .map(|(people, request)| format!("p{request:.3} for {people} %"))
-        .collect();
     if page.effective_requests > 1 {
-        let _ = writeln!(text, "request percentile to watch, by share of people: {}", watch.join(", "));
+        let watch = ["50", "90", "99"]
+            .iter()
+            .filter_map(|people| Some((people, comparison.percentile_to_watch.get(*people)?)));
+        let watch: Vec<_> =
+            watch.map(|(people, request)| format!("p{request:.3} for {people} % of people")).collect();
+        let _ = writeln!(text, "request percentile to watch: {}", watch.join(", "));
     }
     for crossover in &comparison.crossovers {
         let _ = writeln!(
@@ -116,8 +125,8 @@ fn expectations(sides: &[Side]) -> Table {
     table
 }
 
-fn percentiles(comparison: &Comparison) -> Table {
-    let Some(first) = comparison.sides.first() else { return Table::new() };
+fn percentiles(comparison: &Comparison) -> String {
+    let Some(first) = comparison.sides.first() else { return String::new() };
     let names: Vec<String> =
         in_order(&first.request_percentiles_ms).map(|(name, _)| format!("p{name}")).collect();
     let mut header = vec![""];
@@ -138,11 +147,8 @@ fn percentiles(comparison: &Comparison) -> Table {
             table.add_row(row);
         }
     }
-    if is_thin {
-        table.add_row(["~ fewer than 10 samples beyond"]);
-    }
     align(&mut table);
-    table
+    format!("{table}\n{}", if is_thin { "~ fewer than 10 samples beyond\n" } else { "" })
 }
 
 /// Percentiles in the order of their numbers, not of their texts.
@@ -164,8 +170,9 @@ fn number(ms: f64) -> String {
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
+    let line_below_header = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(line_below_header)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(header);
     table

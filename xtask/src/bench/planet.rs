@@ -51,8 +51,7 @@ pub(super) fn bench() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Buffers for a window of 300 ms at 10 Gbit/s and more. The last link has Ethernet's overhead, so that its goodput is
-/// what a card of that rate gives.
+/// Buffers for a window of 300 ms at 10 Gbit/s and more.
 const WORLD: &str = r#"
 [world]
 name = "bench"
@@ -87,7 +86,6 @@ between = ["london", "madrid"]
 rtt = "20ms"
 rate = "1Gbit"
 queue = "50ms"
-overhead = 38
 "#;
 
 /// A planet that goes down when it is dropped.

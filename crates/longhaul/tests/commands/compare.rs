@@ -128,3 +128,33 @@ fn a_recording_that_was_cut_off_is_read_up_to_its_last_whole_line() {
     assert_eq!(number(&json, "/sides/0/n"), 1.0);
     assert!(json["warnings"].to_string().contains("cut off"), "{json}");
 }
+
+#[test]
+fn the_terminal_shows_verdict_expectations_and_percentiles() {
+    let folder = Folder::new();
+    let [swift, steady] = sides(&folder);
+    let text = longhaul(&["compare", &swift, &steady, "--requests", "180", "--required", "50%"]).ok();
+    let lines: Vec<_> = text.lines().map(str::trim_end).collect();
+    assert_eq!(lines, EXPECTED.lines().map(str::trim_end).collect::<Vec<_>>(), "{text}");
+}
+
+const EXPECTED: &str = "\
+swift is 10.0 ms faster at the median request, but steady is 281.7 ms faster for the expected page of 180 requests (90 required).
+
+latency in ms; page of 180 requests, 50 % required: 90 effective
+            n   failed   expected request   expected experienced    min     max
+────────────────────────────────────────────────────────────────────────────────
+ swift    100        0             14.9 *                301.7     10.0   500.0
+ steady   100        0             20.0                   20.0 *   20.0    20.0
+                         p50      p75      p90      p95      p99    p99.9   p99.99
+───────────────────────────────────────────────────────────────────────────────────
+ swift request         10.0     10.0     10.0     10.0~    14.9~   451.5~   495.1~
+ swift experienced    127.8~   345.2~   443.2~   472.4~   494.6~   499.5~   499.9~
+ steady request        20.0     20.0     20.0     20.0~    20.0~    20.0~    20.0~
+ steady experienced    20.0~    20.0~    20.0~    20.0~    20.0~    20.0~    20.0~
+~ fewer than 10 samples beyond
+
+request percentile to watch: p99.233 for 50 % of people, p99.883 for 90 % of people, p99.989 for 99 % of people
+warning: swift: 100 samples are too few for 90 effective requests: what even the median person waits for is decided by fewer than 10 of them.
+warning: steady: 100 samples are too few for 90 effective requests: what even the median person waits for is decided by fewer than 10 of them.
+";

@@ -1,5 +1,7 @@
 //! The program as its user runs it. Planets are real: these tests need root, or user namespaces and `/dev/net/tun`.
 
+#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that goes wrong")]
+
 mod compare;
 mod harness;
 mod lab;
