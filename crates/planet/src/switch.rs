@@ -196,13 +196,8 @@ impl Switch {
             let now = self.clock.now();
             let Some(flight) = self.schedule.pop_due(now) else { break };
             let held = &flight.held;
-            let tun = &self.hosts[flight.to].tun;
-            let written = if held.frame.is_whole(&flight.segments) {
-                tun.write(held.bytes(), &[])
-            } else {
-                let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments);
-                tun.write(&headers, payload)
-            };
+            let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments);
+            let written = self.hosts[flight.to].tun.write(&headers, payload);
             self.tally.bytes_in_flight -= flight.wire_bytes;
             if written.is_ok() {
                 self.tally.bytes_out += flight.wire_bytes;

@@ -95,13 +95,14 @@ impl Frame {
         Ok(Self { to, packet, headers, transport })
     }
 
-    /// Whether `segments` is the whole packet, so that the frame can be written as it came.
-    pub fn is_whole(&self, segments: &Range<u32>) -> bool {
-        *segments == (0..self.packet.segments())
-    }
-
-    /// New headers for some of a super-packet's segments, and the bytes of `frame` that follow them.
+    /// Some of a packet's segments as a frame of their own: headers, and the bytes of `frame` that follow them. All of them
+    /// are the frame as it came.
     pub fn slice<'f>(&self, frame: &'f [u8], segments: &Range<u32>) -> (Headers, &'f [u8]) {
+        if *segments == (0..self.packet.segments()) {
+            let mut virtio = Headers { bytes: [0; VIRTIO_HEADER + LONGEST_HEADERS], length: VIRTIO_HEADER };
+            virtio.bytes[..VIRTIO_HEADER].copy_from_slice(&frame[..VIRTIO_HEADER]);
+            return (virtio, &frame[VIRTIO_HEADER..]);
+        }
         let start = VIRTIO_HEADER + self.headers;
         let range = self.packet.payload_range(segments);
         let payload = &frame[start + range.start as usize..start + range.end as usize];
