@@ -374,9 +374,13 @@ export interface Fidelity {
    */
   delivered: number;
   /**
-   * Share of packets later than the limit of their path: 250 us, or 1 % of its round trip if that is more.
+   * Share of packets that were later.
    */
   late_share: number;
+  /**
+   * How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
+   */
+  lateness_limit_us: number;
   /**
    * How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
    * packet was delivered.

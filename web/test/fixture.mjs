@@ -37,6 +37,7 @@ const report = makeReport(
       reasons: [],
       delivered: 48_211_337,
       lateness_us: { 50: 3.2, 99: 41, 99.9: 118, max: 1904 },
+      lateness_limit_us: 250,
       late_share: 0.000021,
       own_drops: 0,
       bytes_in: 61_402_118_904,

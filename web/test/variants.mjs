@@ -18,6 +18,7 @@ const BROKEN_FIDELITY = {
   reasons: ["The switch used 98 % of its core (limit: 80 %).", "0.4 % of the packets were late (limit: 0.1 %)."],
   delivered: 1200,
   lateness_us: { 50: 90, 99: 2100, 99.9: 40_100, max: 81_000 },
+  lateness_limit_us: 4000,
   late_share: 0.004,
   own_drops: 12,
   bytes_in: 1000,

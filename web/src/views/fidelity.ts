@@ -40,7 +40,7 @@ function factsTable(run: Fidelity): HTMLElement {
   const unaccounted = run.bytes_in - run.bytes_out - run.bytes_dropped - run.bytes_in_flight;
   const rows: [string, string][] = [
     ["packets delivered", count(run.delivered)],
-    ["packets later than their path's limit", share(run.late_share)],
+    [`packets later than ${microseconds(run.lateness_limit_us)} \u00b5s, or 1 % of their round trip`, share(run.late_share)],
     ["packets lost by the emulator itself", count(run.own_drops)],
     ["bytes in", bytes(run.bytes_in)],
     ["bytes out", bytes(run.bytes_out)],
