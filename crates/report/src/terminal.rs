@@ -55,7 +55,7 @@ pub fn comparison(comparison: &Comparison) -> String {
         page.required * 100.0,
         page.effective_requests
     );
-    let _ = writeln!(text, "{}\n", expectations(&comparison.sides));
+    let _ = writeln!(text, "{}\n", expectations(&comparison.sides).trim_fmt());
     let _ = writeln!(text, "{}", percentiles(comparison));
     if page.effective_requests > 1 {
         let watch = ["50", "90", "99"]
@@ -148,7 +148,7 @@ fn percentiles(comparison: &Comparison) -> String {
         }
     }
     align(&mut table);
-    format!("{table}\n{}", if is_thin { "~ fewer than 10 samples beyond\n" } else { "" })
+    format!("{}\n{}", table.trim_fmt(), if is_thin { "~ fewer than 10 samples beyond\n" } else { "" })
 }
 
 /// Percentiles in the order of their numbers, not of their texts.

@@ -134,8 +134,7 @@ fn the_terminal_shows_verdict_expectations_and_percentiles() {
     let folder = Folder::new();
     let [swift, steady] = sides(&folder);
     let text = longhaul(&["compare", &swift, &steady, "--requests", "180", "--required", "50%"]).ok();
-    let lines: Vec<_> = text.lines().map(str::trim_end).collect();
-    assert_eq!(lines, EXPECTED.lines().map(str::trim_end).collect::<Vec<_>>(), "{text}");
+    assert_eq!(text, EXPECTED, "{text}");
 }
 
 const EXPECTED: &str = "\
@@ -146,6 +145,7 @@ latency in ms; page of 180 requests, 50 % required: 90 effective
 ────────────────────────────────────────────────────────────────────────────────
  swift    100        0             14.9 *                301.7     10.0   500.0
  steady   100        0             20.0                   20.0 *   20.0    20.0
+
                          p50      p75      p90      p95      p99    p99.9   p99.99
 ───────────────────────────────────────────────────────────────────────────────────
  swift request         10.0     10.0     10.0     10.0~    14.9~   451.5~   495.1~
