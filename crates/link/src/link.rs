@@ -65,9 +65,10 @@ impl Link {
         &self.config
     }
 
-    /// Changes the link for packets that arrive from now on. What is under way keeps its verdict, and nothing that
-    /// arrives later overtakes it.
-    pub fn reconfigure(&mut self, config: Config) {
+    /// Changes the link for packets that arrive from `now` on. What is under way keeps its verdict, and nothing that
+    /// arrives later overtakes it: a backlog drains at the rate at which it was admitted.
+    pub fn reconfigure(&mut self, now: Duration, config: Config) {
+        self.transmitter.reprice(now, self.config.rate, config.rate);
         self.loss.set(config.loss);
         self.config = config;
     }

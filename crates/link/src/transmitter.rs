@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use units::Bitrate;
+
 use crate::{Config, Packet};
 
 /// A wire that sends one segment after the other.
@@ -39,6 +41,26 @@ impl Transmitter {
         };
         self.free_at_ps = departure_ps(start_ps, packet, segments, config);
         Admission { segments, start_ps }
+    }
+}
+
+impl Transmitter {
+    /// Keeps the bytes that wait when the rate changes, and not the time that they would have taken: a queue that was long at
+    /// a low rate is short at a high one.
+    pub(crate) fn reprice(&mut self, now: Duration, before: Option<Bitrate>, after: Option<Bitrate>) {
+        let now_ps = picoseconds(now);
+        let waiting_ps = self.free_at_ps.saturating_sub(now_ps);
+        if before == after || waiting_ps == 0 {
+            return;
+        }
+        let waiting_ps = match (before, after) {
+            (Some(before), Some(after)) => {
+                let bits = u128::from(waiting_ps) * u128::from(before.bits_per_second());
+                u64::try_from(bits / u128::from(after.bits_per_second())).unwrap_or(u64::MAX)
+            }
+            _ => 0,
+        };
+        self.free_at_ps = now_ps.saturating_add(waiting_ps);
     }
 }
 

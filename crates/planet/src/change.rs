@@ -30,6 +30,16 @@ impl Change {
         *self == Self::default()
     }
 
+    /// This change on top of an earlier one: what this one does not name stays as the earlier one has it.
+    pub fn over(&self, earlier: &Self) -> Self {
+        Self {
+            loss: self.loss.or(earlier.loss),
+            rtt: self.rtt.or(earlier.rtt),
+            rate: self.rate.or(earlier.rate),
+            down: self.down || earlier.down,
+        }
+    }
+
     /// The changed link.
     pub(crate) fn apply(&self, config: Config) -> Config {
         Config {

@@ -2,7 +2,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the one place of this shell that reads clocks")]
 
-use std::time::{Duration, Instant};
+use std::{
+    fs::File,
+    os::unix::fs::FileExt,
+    time::{Duration, Instant},
+};
 
 use nix::time::{ClockId, clock_gettime};
 
@@ -27,6 +31,40 @@ impl Clock {
 /// How much processor time the calling thread has used.
 pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
+
+/// How long the calling thread has been ready to run without being let.
+#[derive(Debug)]
+pub(crate) struct RunQueue {
+    statistics: Option<File>,
+    seen: Duration,
+}
+
+impl RunQueue {
+    /// Of the thread that will ask. Kernels without the statistics know of no wait.
+    pub(crate) fn open() -> Self {
+        Self { statistics: None, seen: Duration::ZERO }
+    }
+
+    /// How long since this was last asked; the first answer is zero.
+    pub(crate) fn waited(&mut self) -> Duration {
+        let is_first = self.statistics.is_none();
+        let total = self.total().unwrap_or(self.seen);
+        let waited = total.saturating_sub(self.seen);
+        self.seen = total;
+        if is_first { Duration::ZERO } else { waited }
+    }
+
+    /// The second number of `/proc/thread-self/schedstat`: time spent in the run queue, in ns.
+    fn total(&mut self) -> Option<Duration> {
+        if self.statistics.is_none() {
+            self.statistics = File::open("/proc/thread-self/schedstat").ok();
+        }
+        let mut text = [0; 64];
+        let length = self.statistics.as_ref()?.read_at(&mut text, 0).ok()?;
+        let text = std::str::from_utf8(&text[..length]).ok()?;
+        text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+    }
 }
 
 /// Processor time of the whole machine since it started, in ticks.

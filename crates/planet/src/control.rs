@@ -25,7 +25,7 @@ use crate::{
     change::Change,
     error::{Doing, Error},
     fidelity::Fidelity,
-    sys::process::pidfd,
+    sys::process::{kill, pidfd},
 };
 
 /// What a planet can be asked.
@@ -34,6 +34,11 @@ use crate::{
 pub(crate) enum Request {
     /// How it is.
     Status,
+    /// Where a host's network is.
+    Locate {
+        /// The host's name.
+        host: String,
+    },
     /// To change the link between two cities.
     Change {
         /// The cities' names.
@@ -56,6 +61,10 @@ pub(crate) enum Request {
 pub(crate) enum Reply {
     /// How it is.
     Status(Box<Status>),
+    /// The planet's descriptor of a host's network namespace.
+    Namespace(i32),
+    /// No such host; these are some that there are.
+    NoHost(String),
     /// TCP ports.
     Ports(Vec<u16>),
     /// Done.
@@ -88,8 +97,6 @@ pub struct HostStatus {
     pub city: String,
     /// Its addresses, IPv4 first.
     pub addresses: Vec<IpAddr>,
-    /// The planet's descriptor of its network namespace.
-    pub namespace: i32,
 }
 
 /// A planet that is up, seen from another process.
@@ -111,9 +118,8 @@ impl Planet {
         let Some(name) = found else {
             return Err(Error::NoPlanet { wanted: name.map(str::to_owned), running });
         };
-        let stream = dial(name)?;
-        let peer = getsockopt(&stream, PeerCredentials).doing(|| format!("identify planet \"{name}\""))?;
-        Ok(Self { name: name.clone(), pid: Pid::from_raw(peer.pid()) })
+        let (_, pid) = dial(name).doing(|| format!("reach planet \"{name}\""))?;
+        Ok(Self { name: name.clone(), pid })
     }
 
     /// The names of this user's planets that are up.
@@ -123,7 +129,8 @@ impl Planet {
         let prefix = format!("@{}", address(""));
         let names =
             sockets.lines().filter_map(|line| line.split_once(&prefix)).map(|(_, name)| name.to_owned());
-        let mut names: Vec<_> = names.collect();
+        // Anybody can listen under our name; only who runs as us is ours.
+        let mut names: Vec<_> = names.filter(|name| dial(name).is_ok()).collect();
         names.sort();
         names.dedup();
         Ok(names)
@@ -143,7 +150,19 @@ impl Planet {
     pub fn status(&self) -> Result<Status, Error> {
         match self.ask(&Request::Status)? {
             Reply::Status(status) => Ok(*status),
+            Reply::Refused(reason) => Err(self.refused(&reason)),
             _ => Err(self.refused("it gave no status")),
+        }
+    }
+
+    /// The number, among its process' descriptors, of a host's network namespace.
+    pub(crate) fn locate(&self, host: &str) -> Result<i32, Error> {
+        match self.ask(&Request::Locate { host: host.to_owned() })? {
+            Reply::Namespace(number) => Ok(number),
+            Reply::NoHost(known) => {
+                Err(Error::NoHost { name: host.to_owned(), planet: self.name.clone(), known })
+            }
+            _ => Err(self.refused("it did not say where its hosts are")),
         }
     }
 
@@ -173,8 +192,7 @@ impl Planet {
         let ended = poll(&mut wanted, PollTimeout::from(PATIENCE_MS))
             .doing(|| format!("wait for planet \"{}\" to end", self.name))?;
         if ended == 0 {
-            nix::sys::signal::kill(self.pid, nix::sys::signal::Signal::SIGKILL)
-                .doing(|| format!("kill planet \"{}\"", self.name))?;
+            kill(&process).doing(|| format!("kill planet \"{}\"", self.name))?;
             poll(&mut wanted, PollTimeout::NONE)
                 .doing(|| format!("wait for planet \"{}\" to end", self.name))?;
         }
@@ -183,7 +201,7 @@ impl Planet {
 
     fn ask(&self, request: &Request) -> Result<Reply, Error> {
         let talk = || -> io::Result<Reply> {
-            let mut stream = dial_raw(&self.name)?;
+            let (mut stream, _) = dial(&self.name)?;
             stream.set_read_timeout(Some(PATIENCE))?;
             write_line(&mut stream, request)?;
             read_line(&stream)
@@ -237,12 +255,24 @@ pub(crate) fn read_line<T: DeserializeOwned>(stream: impl Read) -> io::Result<T>
     serde_json::from_str(&line).map_err(Into::into)
 }
 
-fn dial(name: &str) -> Result<UnixStream, Error> {
-    dial_raw(name).doing(|| format!("reach planet \"{name}\""))
+/// Connects to a planet of ours and says which process it is. An abstract address can be taken by anybody, so whoever
+/// listens there must be the same user.
+fn dial(name: &str) -> io::Result<(UnixStream, Pid)> {
+    let stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(address(name))?)?;
+    let peer = getsockopt(&stream, PeerCredentials)?;
+    if peer.uid() != getuid().as_raw() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user listens under its name"));
+    }
+    Ok((stream, Pid::from_raw(peer.pid())))
 }
 
-fn dial_raw(name: &str) -> io::Result<UnixStream> {
-    UnixStream::connect_addr(&SocketAddr::from_abstract_name(address(name))?)
+/// Refuses what cannot be a planet's name: it stands in an address, in messages and on command lines.
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with('-') {
+        return Ok(());
+    }
+    Err(Error::Name { name: name.to_owned(), longest: LONGEST_NAME })
 }
 
 fn address(name: &str) -> String {
@@ -252,6 +282,9 @@ fn address(name: &str) -> String {
 fn address_of(uid: u32, name: &str) -> String {
     format!("longhaul/{uid}/{name}")
 }
+
+/// An abstract address has room for 107 bytes, and a user's number needs some.
+const LONGEST_NAME: usize = 60;
 
 /// A planet answers between two packets; if it takes this long, it never will.
 const PATIENCE: Duration = Duration::from_secs(5);

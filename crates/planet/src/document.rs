@@ -1,6 +1,6 @@
 //! A configuration file's text, and mistakes in it said with file, line and column.
 
-use std::{fmt, ops::Range, path::Path};
+use std::{fmt, fs::File, io::Read, ops::Range, path::Path};
 
 use serde::de::DeserializeOwned;
 
@@ -27,11 +27,11 @@ pub struct Mistake {
 impl Document {
     /// Reads a file of at most [`LARGEST`] bytes.
     pub fn open(path: &Path) -> std::io::Result<Self> {
-        let size = std::fs::metadata(path)?.len();
-        if size > LARGEST {
-            return Err(std::io::Error::other(format!("{size} bytes are more than the limit of {LARGEST}")));
+        let mut text = String::new();
+        File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > LARGEST {
+            return Err(std::io::Error::other(format!("more than the limit of {LARGEST} bytes")));
         }
-        let text = std::fs::read_to_string(path)?;
         Ok(Self::new(path.display().to_string(), text))
     }
 

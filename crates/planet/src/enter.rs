@@ -1,7 +1,8 @@
 //! Runs a program in a host of a planet that is up.
 //!
 //! The calling process steps into the planet's namespaces and forks: only a child is counted in a new process namespace.
-//! The child keeps the terminal, the environment and the working directory, and dies with its parent or its planet.
+//! The child keeps the terminal, the environment and the working directory, and dies with its parent or its planet. What it
+//! leaves behind in the background lives as long as the planet.
 
 use std::{
     ffi::{CString, OsStr, OsString},
@@ -16,31 +17,26 @@ use std::{
 use nix::{
     sched::{CloneFlags, setns},
     sys::{
-        prctl::set_pdeathsig,
         signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask},
         wait::{WaitPidFlag, WaitStatus, waitpid},
     },
-    unistd::{ForkResult, Pid, chdir, execvp},
+    unistd::{ForkResult, Pid, chdir, execvp, getpid},
 };
 
 use crate::{
     control::Planet,
     error::{Doing, Error},
-    sys::process::fork,
+    process::die_with_parent,
+    sys::process::{end_by_broken_pipe, fork, is_alive, pidfd},
 };
 
 impl Planet {
     /// Runs `command` in `host` and returns its exit code, or 128 + N if signal N ended it. The calling process must have
     /// a single thread, and is inside the planet afterwards.
     pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<ExitCode, Error> {
-        let status = self.status()?;
-        let Some(found) = status.hosts.iter().find(|known| known.name == host) else {
-            let known: Vec<_> = status.hosts.iter().map(|known| known.name.as_str()).take(20).collect();
-            let known = known.join(", ") + if status.hosts.len() > 20 { ", ..." } else { "" };
-            return Err(Error::NoHost { name: host.to_owned(), planet: self.name().to_owned(), known });
-        };
+        let namespace = self.locate(host)?;
         let directory = std::env::current_dir().ok();
-        self.enter(found.namespace)?;
+        self.enter(namespace)?;
         if let Some(directory) = directory {
             // It may be hidden by a mount of the planet; the root directory, where we are now, serves as well.
             let _ = chdir(&directory);
@@ -48,10 +44,12 @@ impl Planet {
         let arguments = c_strings(command)?;
         let signals = signals();
         sigprocmask(SigmaskHow::SIG_BLOCK, Some(&signals), None).doing(|| "block signals".to_owned())?;
+        let parent = pidfd(getpid()).doing(|| "watch this process".to_owned())?;
         match fork().doing(|| format!("fork for {host}"))? {
             ForkResult::Parent { child } => Ok(ExitCode::from(wait_for(child, &signals)?)),
             ForkResult::Child => {
-                set_pdeathsig(Signal::SIGKILL).doing(|| "tie the program's life to ours".to_owned())?;
+                die_with_parent(|| is_alive(&parent))?;
+                end_by_broken_pipe().doing(|| "restore what a broken pipe does".to_owned())?;
                 sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&signals), None)
                     .doing(|| "unblock signals".to_owned())?;
                 let Err(errno) = execvp(&arguments[0], &arguments);

@@ -24,6 +24,16 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// The caller: that cannot be a planet's name.
+    #[error(
+        "\"{name}\" cannot be a planet's name; expected up to {longest} of a-z, A-Z, 0-9, \".\", \"_\" and \"-\""
+    )]
+    Name {
+        /// What was asked for.
+        name: String,
+        /// The limit.
+        longest: usize,
+    },
     /// The caller: no planet, or not the one that was named.
     #[error("{}", no_planet(.wanted.as_deref(), .running))]
     NoPlanet {
@@ -78,15 +88,24 @@ impl Error {
             Self::NoPlanet { running, .. } if running.is_empty() => {
                 Some("start one with: longhaul lab up WORLD.toml --detach".to_owned())
             }
-            Self::System { operation, .. } if operation.contains("/dev/net/tun") => {
-                Some(TUN_REMEDY.to_owned())
-            }
-            Self::System { operation, .. } if operation.contains("user namespace") => {
-                Some(USER_NAMESPACE_REMEDY.to_owned())
-            }
+            Self::System { operation, source } => hint(operation, source.raw_os_error()),
             _ => None,
         }
     }
+}
+
+/// The remedy for what the system refused.
+fn hint(operation: &str, errno: Option<i32>) -> Option<String> {
+    let remedy = match errno {
+        Some(libc::EMFILE | libc::ENFILE) => {
+            "raise the limit of open files: ulimit -n 20000 (a host takes three)"
+        }
+        Some(libc::ENOSPC) => "raise the limits of namespaces: sysctl user.max_net_namespaces=10000",
+        _ if operation.contains("/dev/net/tun") => TUN_REMEDY,
+        Some(libc::EPERM) if operation.contains("namespace") => USER_NAMESPACE_REMEDY,
+        _ => return None,
+    };
+    Some(remedy.to_owned())
 }
 
 /// Adds what was being done to an error of the system.
@@ -116,4 +135,5 @@ pub(crate) const TUN_REMEDY: &str = "as root: modprobe tun; chmod 0666 /dev/net/
 
 /// What to do when user namespaces are refused.
 pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user namespaces: \
-     sysctl user.max_user_namespaces=10000, and on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0";
+     sysctl user.max_user_namespaces=10000, on Ubuntu also sysctl kernel.apparmor_restrict_unprivileged_userns=0; \
+     in a container: --cap-add SYS_ADMIN,NET_ADMIN";

@@ -15,7 +15,7 @@ pub struct Fidelity {
     pub reasons: Vec<String>,
     /// Packets delivered.
     pub delivered: u64,
-    /// How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
+    /// How late packets were delivered, time to be read included, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
     /// packet was delivered.
     pub lateness_us: BTreeMap<String, f64>,
     /// How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
@@ -54,6 +54,8 @@ pub(crate) struct Tally {
     pub bytes_in_flight: u64,
     /// Bytes of packets in `own_drops`.
     pub bytes_lost: u64,
+    /// Hosts whose device is gone.
+    pub lost_hosts: u64,
 }
 
 impl Tally {
@@ -67,6 +69,7 @@ impl Tally {
             bytes_dropped: 0,
             bytes_in_flight: 0,
             bytes_lost: 0,
+            lost_hosts: 0,
         }
     }
 
@@ -93,6 +96,10 @@ impl Tally {
         }
         if own_drops > 0 {
             reasons.push(format!("the emulator lost {own_drops} packets that no link dropped"));
+        }
+        if self.lost_hosts > 0 {
+            reasons
+                .push(format!("{} hosts lost their network device to a program of theirs", self.lost_hosts));
         }
         let accounted = self.bytes_out + self.bytes_dropped + self.bytes_in_flight + self.bytes_lost;
         if self.bytes_in != accounted {

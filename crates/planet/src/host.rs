@@ -1,6 +1,12 @@
 //! Makes a host: a network namespace with one TUN device, addresses, routes and kernel settings.
 
-use std::{fs::File, io, net::IpAddr, os::fd::AsRawFd, path::PathBuf};
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Write},
+    net::IpAddr,
+    os::fd::AsRawFd,
+    path::PathBuf,
+};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
@@ -11,7 +17,7 @@ use crate::{
     sys::tun::{self, Tun},
 };
 
-/// A host that exists. Dropping it removes its device; its namespace lives as long as something runs in it.
+/// A host that exists. Its namespace, and the device in it, live as long as something runs in it or holds it.
 pub(crate) struct Host {
     /// Where its packets come from and go to.
     pub tun: Tun,
@@ -104,8 +110,9 @@ fn configure(host: &layout::Host) -> Result<Netlink, Error> {
 /// Writes a kernel setting of the calling thread's network namespace.
 fn set_sysctl(host: &str, key: &str, value: &str) -> Result<(), Error> {
     let path = PathBuf::from("/proc/sys").join(key.replace('.', "/"));
-    std::fs::write(&path, value).doing(|| {
-        format!("set {key} = \"{value}\" on {host} (only settings of a network namespace can be set, and some need root)")
+    let write = || OpenOptions::new().write(true).open(&path)?.write_all(value.as_bytes());
+    write().doing(|| {
+        format!("set {key} = \"{value}\" on {host} (some settings need root, and some are not a host's own)")
     })
 }
 

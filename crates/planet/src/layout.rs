@@ -94,6 +94,9 @@ impl World {
             let message = format!("{} hosts are more than the limit of {MOST_HOSTS}", self.hosts.len());
             return Err(document.mistake(host.name.span(), message));
         }
+        for key in settings.sysctl.keys().chain(self.hosts.iter().flat_map(|host| host.sysctl.keys())) {
+            check_sysctl(key.get_ref()).map_err(|message| document.mistake(key.span(), message))?;
+        }
         let cities = cities(self, document)?;
         let hosts = hosts(self, &cities, document)?;
         let links = links(self, &cities, document)?;
@@ -119,7 +122,7 @@ impl Layout {
 
     /// The city of that name.
     pub fn city(&self, name: &str) -> Option<CityId> {
-        self.cities.iter().position(|city| city.name == name)
+        self.cities.iter().position(|city| city.name == canonical(name))
     }
 
     /// The host behind an address.
@@ -190,12 +193,21 @@ impl Layout {
     }
 }
 
+/// A planet may change what belongs to a host's network, and nothing of the machine's.
+fn check_sysctl(key: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
+    if key.starts_with("net.") && key.chars().all(is_plain) && !key.contains("..") {
+        return Ok(());
+    }
+    Err(format!("\"{key}\" is no setting of a host's network; expected one such as net.ipv4.tcp_rmem"))
+}
+
 /// The declared cities, then those that only hosts name.
 fn cities(world: &World, document: &Document) -> Result<Vec<City>, Mistake> {
     let mut cities: Vec<City> = Vec::new();
     for city in &world.cities {
-        let name = city.name.get_ref();
-        if cities.iter().any(|known| known.name == *name) {
+        let name = canonical(city.name.get_ref());
+        if cities.iter().any(|known| known.name == name) {
             return Err(document.mistake(city.name.span(), format!("city \"{name}\" is declared twice")));
         }
         let place = match (city.lat, city.lon) {
@@ -207,15 +219,20 @@ fn cities(world: &World, document: &Document) -> Result<Vec<City>, Mistake> {
             (None, None) => known_place(&city.name, document)?,
             _ => return Err(document.mistake(city.name.span(), "a city needs both lat and lon, or neither")),
         };
-        cities.push(City { name: name.clone(), place });
+        cities.push(City { name: name.to_owned(), place });
     }
     for host in &world.hosts {
-        let name = host.city.get_ref();
-        if cities.iter().all(|city| city.name != *name) {
-            cities.push(City { name: name.clone(), place: known_place(&host.city, document)? });
+        let name = canonical(host.city.get_ref());
+        if cities.iter().all(|city| city.name != name) {
+            cities.push(City { name: name.to_owned(), place: known_place(&host.city, document)? });
         }
     }
     Ok(cities)
+}
+
+/// One city has one name, whether a file says "london", "London" or "LHR".
+fn canonical(name: &str) -> &str {
+    gazetteer::find(name).map_or(name, |city| city.name.as_str())
 }
 
 fn known_place(name: &Spanned<String>, document: &Document) -> Result<Place, Mistake> {
@@ -232,7 +249,7 @@ fn hosts(world: &World, cities: &[City], document: &Document) -> Result<Vec<Host
         let name = host.name.get_ref();
         if !is_host_name(name) {
             let message = format!(
-                "\"{name}\" cannot be a host's name; expected up to 63 of a-z, 0-9 and \"-\", and not \"localhost\""
+                "\"{name}\" cannot be a host's name; expected a letter and up to 62 more of a-z, 0-9 and \"-\", and not \"localhost\""
             );
             return Err(document.mistake(host.name.span(), message));
         }
@@ -244,13 +261,13 @@ fn hosts(world: &World, cities: &[City], document: &Document) -> Result<Vec<Host
             Network::Access => LAST_MILE,
         };
         let number = u32::try_from(index + 1).expect("bounded by MOST_HOSTS");
-        let mut sysctl = world.settings.sysctl.clone();
-        sysctl.extend(host.sysctl.clone());
+        let all = world.settings.sysctl.iter().chain(&host.sysctl);
+        let sysctl = all.map(|(key, value)| (key.get_ref().clone(), value.clone())).collect();
         Ok(Host {
             name: name.clone(),
             city: cities
                 .iter()
-                .position(|city| city.name == *host.city.get_ref())
+                .position(|city| city.name == canonical(host.city.get_ref()))
                 .expect("collected from the hosts"),
             network: host.network,
             last_mile: host.last_mile.unwrap_or(default_last_mile),
@@ -263,62 +280,72 @@ fn hosts(world: &World, cities: &[City], document: &Document) -> Result<Vec<Host
     world.hosts.iter().enumerate().map(resolve).collect()
 }
 
-/// Links by their cities in order of index. A link that names both cities wins over one with "*".
+/// Links by their cities in order of index. A link that names both cities wins over those with "*".
 fn links(
     world: &World,
     cities: &[City],
     document: &Document,
 ) -> Result<BTreeMap<(CityId, CityId), world::Link>, Mistake> {
-    let mut exact = BTreeMap::new();
-    let mut wild = BTreeMap::new();
-    for link in &world.links {
-        if link.rtt.is_some() && link.delay.is_some() {
-            let message = "a link has a delay (one way) or an rtt (both ways), not both";
-            return Err(document.mistake(link.between[0].span(), message));
+    let mut links = BTreeMap::new();
+    let is_wild = |link: &&world::Link| link.between.iter().any(|name| name.get_ref() == "*");
+    let (wild, exact): (Vec<_>, Vec<_>) = world.links.iter().partition(is_wild);
+    for link in exact {
+        check_link(link, document)?;
+        let [a, b] = link.between.each_ref();
+        let (a_id, b_id) = (end(a, cities, document)?, end(b, cities, document)?);
+        if a_id == b_id {
+            let message =
+                format!("a link from \"{}\" to itself; two different cities are expected", a.get_ref());
+            return Err(document.mistake(b.span(), message));
         }
-        if link.queue.is_some() && link.rate.is_none() {
-            let message = "a link without a rate never queues; give it a rate, or leave out the queue";
-            return Err(document.mistake(link.between[0].span(), message));
-        }
-        let [a, b] = [&link.between[0], &link.between[1]];
-        let ends = [end(a, cities, document)?, end(b, cities, document)?];
-        let (links, pairs) = match ends {
-            [Some(a), Some(b)] => (&mut exact, vec![(a, b)]),
-            [Some(one), None] | [None, Some(one)] => (
-                &mut wild,
-                (0..cities.len()).filter(|&other| other != one).map(|other| (one, other)).collect(),
-            ),
-            [None, None] => {
-                let all = (0..cities.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
-                (&mut wild, all.collect())
-            }
-        };
-        for (a_id, b_id) in pairs {
-            if a_id == b_id {
-                let message =
-                    format!("a link from \"{}\" to itself; two different cities are expected", a.get_ref());
-                return Err(document.mistake(b.span(), message));
-            }
-            if links.insert((a_id.min(b_id), a_id.max(b_id)), link.clone()).is_some() {
-                let (a, b) = (&cities[a_id].name, &cities[b_id].name);
-                let message = format!("the link between \"{a}\" and \"{b}\" is described twice");
-                return Err(document.mistake(link.between[0].span(), message));
+        add(link, (a_id, b_id), &mut links, cities, document)?;
+    }
+    let mut rest = BTreeMap::new();
+    for link in wild {
+        check_link(link, document)?;
+        let named = link.between.iter().find(|name| name.get_ref() != "*");
+        let named = named.map(|name| end(name, cities, document)).transpose()?;
+        let pairs = (0..cities.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        for (a, b) in pairs.filter(|&(a, b)| named.is_none_or(|named| named == a || named == b)) {
+            if !links.contains_key(&(b, a)) {
+                add(link, (a, b), &mut rest, cities, document)?;
             }
         }
     }
-    for (pair, link) in exact {
-        wild.insert(pair, link);
-    }
-    Ok(wild)
+    links.append(&mut rest);
+    Ok(links)
 }
 
-/// The city at one end of a link; `None` for "*".
-fn end(name: &Spanned<String>, cities: &[City], document: &Document) -> Result<Option<CityId>, Mistake> {
-    if name.get_ref() == "*" {
-        return Ok(None);
+fn check_link(link: &world::Link, document: &Document) -> Result<(), Mistake> {
+    let message = if link.rtt.is_some() && link.delay.is_some() {
+        "a link has a delay (one way) or an rtt (both ways), not both"
+    } else if link.queue.is_some() && link.rate.is_none() {
+        "a link without a rate never queues; give it a rate, or leave out the queue"
+    } else {
+        return Ok(());
+    };
+    Err(document.mistake(link.between[0].span(), message))
+}
+
+fn add(
+    link: &world::Link,
+    (a, b): (CityId, CityId),
+    links: &mut BTreeMap<(CityId, CityId), world::Link>,
+    cities: &[City],
+    document: &Document,
+) -> Result<(), Mistake> {
+    if links.insert((a.min(b), a.max(b)), link.clone()).is_none() {
+        return Ok(());
     }
-    let found = cities.iter().position(|city| city.name == *name.get_ref());
-    found.map(Some).ok_or_else(|| {
+    let message =
+        format!("the link between \"{}\" and \"{}\" is described twice", cities[a].name, cities[b].name);
+    Err(document.mistake(link.between[0].span(), message))
+}
+
+/// The city at one end of a link.
+fn end(name: &Spanned<String>, cities: &[City], document: &Document) -> Result<CityId, Mistake> {
+    let found = cities.iter().position(|city| city.name == canonical(name.get_ref()));
+    found.ok_or_else(|| {
         let hint = suggestion(name.get_ref(), cities.iter().map(|city| city.name.as_str()));
         let message = format!("a link to nowhere: no host lives in \"{}\"{hint}", name.get_ref());
         document.mistake(name.span(), message)
@@ -326,11 +353,10 @@ fn end(name: &Spanned<String>, cities: &[City], document: &Document) -> Result<O
 }
 
 fn is_host_name(name: &str) -> bool {
+    // A name of digits would be taken for an address.
+    let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase());
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    (1..=63).contains(&name.len())
-        && name.chars().all(is_plain)
-        && !name.starts_with('-')
-        && name != "localhost"
+    starts_well && name.len() <= 63 && name.chars().all(is_plain) && name != "localhost"
 }
 
 /// Three file descriptors a host, and a kernel's default limit of 20 000 of them.

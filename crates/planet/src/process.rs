@@ -22,10 +22,11 @@ use nix::{
     sched::{CloneFlags, unshare},
     sys::{
         prctl::set_pdeathsig,
-        signal::Signal,
+        resource::{Resource, getrlimit, setrlimit},
+        signal::{SigSet, Signal},
         wait::{WaitStatus, waitpid},
     },
-    unistd::{ForkResult, Uid, getgid, getppid, getuid, setsid},
+    unistd::{ForkResult, Uid, chdir, getgid, getpid, getppid, getuid, setsid},
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +40,7 @@ use crate::{
     layout::Layout,
     router::Router,
     switch::{Handle, Order, Switch},
-    sys::process::{fork, ignore_children},
+    sys::process::{close_others, fork, ignore_children, is_alive, pidfd},
     world::World,
 };
 
@@ -73,6 +74,7 @@ impl Running {
     /// Starts a planet under `name` and returns when every host can be reached. The calling program must hand the
     /// command line [`COMMAND`] over to [`main`].
     pub fn start(world: &World, name: &str, life: Life) -> Result<Self, Error> {
+        control::check_name(name)?;
         if Planet::running()?.iter().any(|running| running == name) {
             return Err(Error::NameTaken { name: name.to_owned() });
         }
@@ -95,13 +97,17 @@ impl Running {
             _ => Err(io::ErrorKind::BrokenPipe.into()),
         };
         let failed = match answer {
-            Ok(Ok(())) => return Ok(Self { planet: Planet::find(Some(name))?, guard, life }),
+            Ok(Ok(())) => match Planet::find(Some(name)) {
+                Ok(planet) => return Ok(Self { planet, guard, life }),
+                Err(error) => error,
+            },
             Ok(Err(failure)) => failure.into(),
             Err(error) => {
                 Error::Gone { name: name.to_owned(), detail: format!(" while it came up: {error}") }
             }
         };
-        // It has said its last word and is ending by itself.
+        // It has said its last word, or has nothing more to say to us.
+        let _ = guard.kill();
         let _ = guard.wait();
         Err(failed)
     }
@@ -143,6 +149,11 @@ pub fn main() -> ExitCode {
 /// Becomes the planet's guard, forks the planet, and waits for it.
 fn guard(orders: &Orders) -> Result<ExitCode, Error> {
     let uid = getuid();
+    // What the starter had open or blocked is its own business, and so is the folder it was in.
+    close_others().doing(|| "close what the starter left open".to_owned())?;
+    SigSet::all().thread_unblock().doing(|| "unblock signals".to_owned())?;
+    chdir("/").doing(|| "leave the starter's folder".to_owned())?;
+    raise_descriptor_limit();
     // A Ctrl-C is for whoever started us, who will then end the planet in order.
     setsid().doing(|| "leave the terminal's session".to_owned())?;
     if !Uid::effective().is_root() {
@@ -150,7 +161,10 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
     }
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)
         .doing(|| "make the planet's mount and process namespaces".to_owned())?;
-    die_with_parent(orders.life, orders.starter)?;
+    if orders.life == Life::WithStarter {
+        die_with_parent(|| getppid().as_raw() == orders.starter)?;
+    }
+    let guard = pidfd(getpid()).doing(|| "watch the guard".to_owned())?;
     match fork().doing(|| "fork the planet".to_owned())? {
         ForkResult::Parent { child } => {
             // The planet alone holds the pipe to the starter now.
@@ -162,8 +176,7 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
             }
         }
         ForkResult::Child => {
-            // Its parent, the guard, is outside its process namespace and so has no number there.
-            die_with_parent(Life::WithStarter, 0)?;
+            die_with_parent(|| is_alive(&guard))?;
             planet(orders, uid)
         }
     }
@@ -172,6 +185,7 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
 /// The planet itself.
 fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     // Whatever is orphaned in the planet becomes our child. We wait for none, so the kernel shall bury them.
+    die_by_panic();
     ignore_children().doing(|| "leave children to the kernel".to_owned())?;
     let listener = control::listen(&orders.name, uid.as_raw())?;
     let document = Document::new(format!("planet \"{}\"", orders.name), orders.world.as_str());
@@ -198,6 +212,15 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A planet of which a part is missing must not live on: a panic of any thread ends it.
+fn die_by_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::abort();
+    }));
+}
+
 /// Answers what other processes ask.
 struct Keeper {
     name: String,
@@ -213,6 +236,10 @@ impl Keeper {
             Request::Status => match self.status() {
                 Ok(status) => Reply::Status(Box::new(status)),
                 Err(error) => Reply::Refused(error.to_string()),
+            },
+            Request::Locate { host } => match self.layout.host(&host) {
+                Some(id) => Reply::Namespace(self.hosts[id].namespace_number()),
+                None => Reply::NoHost(self.some_hosts()),
             },
             Request::Change { between, change } => {
                 let [a, b] = between.each_ref().map(|name| self.layout.city(name));
@@ -238,11 +265,18 @@ impl Keeper {
         }
     }
 
+    /// Names of hosts for somebody who misspelt one.
+    fn some_hosts(&self) -> String {
+        let names: Vec<_> = self.layout.hosts.iter().map(|host| host.name.as_str()).take(20).collect();
+        names.join(", ") + if self.layout.hosts.len() > names.len() { ", ..." } else { "" }
+    }
+
     fn status(&self) -> io::Result<Status> {
         let (sender, receiver) = mpsc::channel();
         self.handle.give(Order::Report(sender))?;
         let reading = receiver.recv().map_err(io::Error::other)?;
-        let device_drops = self.hosts.iter().map(Host::dropped).sum::<io::Result<u64>>()?;
+        // A device that a program in its host removed has no counters; the switch says that it is gone.
+        let device_drops = self.hosts.iter().filter_map(|host| host.dropped().ok()).sum();
         let machine = self.machine.as_ref().zip(MachineCpu::read());
         let surroundings = Surroundings {
             switch_cpu_share: reading.cpu.as_secs_f64()
@@ -251,17 +285,16 @@ impl Keeper {
             receive: self.layout.receive,
             lateness_limit: self.layout.lateness,
         };
-        let describe = |(host, made): (&crate::layout::Host, &Host)| HostStatus {
+        let describe = |host: &crate::layout::Host| HostStatus {
             name: host.name.clone(),
             city: self.layout.cities[host.city].name.clone(),
             addresses: vec![host.v4.into(), host.v6.into()],
-            namespace: made.namespace_number(),
         };
         Ok(Status {
             name: self.name.clone(),
             ready: true,
             running_s: reading.running.as_secs_f64(),
-            hosts: self.layout.hosts.iter().zip(self.hosts.iter()).map(describe).collect(),
+            hosts: self.layout.hosts.iter().map(describe).collect(),
             fidelity: reading.tally.judge(device_drops, surroundings),
         })
     }
@@ -283,7 +316,7 @@ fn enter_user_namespace() -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the planet its own view of files: a hosts file with all names, IPv4 preferred as the standard has it, and its own
+/// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, and its own
 /// processes in `/proc`.
 fn furnish(layout: &Layout) -> Result<(), Error> {
     let nothing: Option<&str> = None;
@@ -294,8 +327,10 @@ fn furnish(layout: &Layout) -> Result<(), Error> {
     mount(Some("longhaul"), "/tmp", Some("tmpfs"), MsFlags::empty(), Some("mode=0755"))
         .doing(|| "mount a file system for the planet's files".to_owned())?;
     cover("hosts", "/etc/hosts", &hosts_file(layout))?;
-    if Path::new(ADDRESS_PREFERENCE).exists() {
-        cover("gai.conf", ADDRESS_PREFERENCE, PREFER_IPV4)?;
+    for (name, path, content) in RESOLVER {
+        if Path::new(path).exists() {
+            cover(name, path, content)?;
+        }
     }
     umount2("/tmp", MntFlags::MNT_DETACH)
         .doing(|| "unmount the file system of the planet's files".to_owned())?;
@@ -322,23 +357,35 @@ fn hosts_file(layout: &Layout) -> String {
         .fold(local, |text, host| format!("{text}{} {name}\n{} {name}\n", host.v4, host.v6, name = host.name))
 }
 
-/// Where glibc's resolver is told which addresses to prefer (gai.conf(5)).
-const ADDRESS_PREFERENCE: &str = "/etc/gai.conf";
+/// How names are resolved on a planet, for files that the machine has.
+const RESOLVER: [(&str, &str, &str); 3] = [
+    // The hosts file first, whatever service the machine would ask.
+    (
+        "nsswitch.conf",
+        "/etc/nsswitch.conf",
+        "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+    ),
+    // No planet has a name server: a name that the hosts file lacks is refused at once instead of after a long silence.
+    ("resolv.conf", "/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"),
+    // Hosts have unique local IPv6 addresses, and RFC 6724 (section 2.1) prefers IPv4 to those. glibc has an older table,
+    // which this line brings up to date (gai.conf(5)).
+    ("gai.conf", "/etc/gai.conf", "precedence ::ffff:0:0/96 100\n"),
+];
 
-/// Hosts have unique local IPv6 addresses, and RFC 6724 (section 2.1) prefers IPv4 to those. glibc has an older table, which
-/// this line brings up to date.
-const PREFER_IPV4: &str = "precedence ::ffff:0:0/96 100\n";
-
-/// Asks the kernel to kill this process when its parent dies, and makes sure that it has not died already.
-fn die_with_parent(life: Life, parent: i32) -> Result<(), Error> {
-    if life == Life::Detached {
-        return Ok(());
-    }
-    set_pdeathsig(Signal::SIGKILL).doing(|| "tie the planet's life to its starter".to_owned())?;
-    if getppid().as_raw() == parent {
+/// Asks the kernel to kill this process when its parent dies, then makes sure that it has not died already.
+pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> {
+    set_pdeathsig(Signal::SIGKILL).doing(|| "tie this process's life to its parent's".to_owned())?;
+    if is_alive() {
         return Ok(());
     }
     Err(Error::Gone { name: "?".to_owned(), detail: ": whoever started it went away".to_owned() })
+}
+
+/// Lets the planet hold as many hosts as the machine allows. Where that fails, making them will say what is missing.
+fn raise_descriptor_limit() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
 }
 
 fn fail(failure: &Failure) -> ExitCode {

@@ -98,12 +98,12 @@ impl Router {
         });
     }
 
-    /// Changes the link between two cities, both ways; an empty change restores it.
-    pub(crate) fn change(&mut self, a: CityId, b: CityId, change: Change) {
+    /// Changes the link between two cities, both ways, from `now` on; an empty change restores it.
+    pub(crate) fn change(&mut self, now: Duration, a: CityId, b: CityId, change: Change) {
         for cities in [(a, b), (b, a)] {
             let config = change.apply(self.layout.link(cities.0, cities.1));
             if let Some(link) = self.links.get_mut(&cities) {
-                link.reconfigure(config);
+                link.reconfigure(now, config);
             }
         }
         self.changes.insert(ordered((a, b)), change);
@@ -169,9 +169,9 @@ overhead = 38
         let (mut used, mut fresh) = (router(), router());
         fate(&mut used, Duration::ZERO);
         for router in [&mut used, &mut fresh] {
-            router.change(1, 0, down.clone());
+            router.change(Duration::ZERO, 1, 0, down.clone());
             assert!(matches!(fate(router, Duration::from_secs(1)).verdict, Verdict::Drop { .. }));
-            router.change(0, 1, Change::default());
+            router.change(Duration::from_secs(1), 0, 1, Change::default());
             assert!(matches!(fate(router, Duration::from_secs(2)).verdict, Verdict::Deliver { .. }));
         }
     }

@@ -1,7 +1,8 @@
 //! The switch: takes packets from hosts, asks the router what becomes of them, and hands them over when they are due.
 //!
 //! One thread holds every host's device. It computes in logical time: a packet's arrival is when it was read, its due
-//! time follows from the links alone, and waking up late shifts a packet but never a capacity. How late is counted.
+//! time follows from the links alone, and waking up late shifts a packet but never a capacity. How late is counted: from the
+//! due time to the delivery, and from when the packet can have been sent at the earliest to when it was read.
 
 mod alarm;
 pub(crate) mod pool;
@@ -22,7 +23,7 @@ use nix::sys::{
 
 use crate::{
     change::Change,
-    clock::{self, Clock},
+    clock::{self, Clock, RunQueue},
     fidelity::Tally,
     host::Host,
     layout::{CityId, HostId},
@@ -33,7 +34,7 @@ use crate::{
         schedule::{Flight, Schedule},
     },
     sys::{poll, priority},
-    wire::Frame,
+    wire::{Frame, Malformed},
 };
 
 /// The running heart of a planet.
@@ -45,6 +46,11 @@ pub(crate) struct Switch {
     tally: Tally,
     clock: Clock,
     alarm: Alarm,
+    /// When each host's device was last looked at.
+    looked: Vec<Duration>,
+    /// When this thread was last ready to run after a sleep, or saw all devices empty.
+    awake_since: Duration,
+    run_queue: RunQueue,
     epoll: Epoll,
     orders: mpsc::Receiver<Order>,
     bell: Arc<EventFd>,
@@ -91,6 +97,7 @@ impl Switch {
         }
         let bell = Arc::new(EventFd::new()?);
         epoll.add(&*bell, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
+        let looked = vec![Duration::ZERO; hosts.len()];
         let (sender, orders) = mpsc::channel();
         let handle = Handle { orders: sender, bell: Arc::clone(&bell) };
         let switch = Self {
@@ -101,6 +108,9 @@ impl Switch {
             tally: Tally::new(),
             clock: Clock::start(),
             alarm: Alarm::default(),
+            looked,
+            awake_since: Duration::ZERO,
+            run_queue: RunQueue::open(),
             epoll,
             orders,
             bell,
@@ -128,10 +138,10 @@ impl Switch {
 
     /// Sleeps until a host has sent something or the next packet is due, and spins for the last moments before that.
     fn wait(&mut self, events: &mut [EpollEvent]) -> io::Result<usize> {
-        let Some(due) = self.schedule.next_due() else { return poll::wait(&self.epoll, events, None) };
+        let Some(due) = self.schedule.next_due() else { return self.sleep(events, None) };
         let now = self.clock.now();
         let sleep = self.alarm.sleep(now, due.saturating_sub(now));
-        let ready = poll::wait(&self.epoll, events, Some(sleep))?;
+        let ready = self.sleep(events, Some(sleep))?;
         if ready > 0 || sleep.is_zero() && due <= now {
             return Ok(ready);
         }
@@ -140,7 +150,7 @@ impl Switch {
             self.alarm.woke(woke.saturating_sub(now + sleep));
         }
         while self.clock.now() < due {
-            let ready = poll::wait(&self.epoll, events, Some(Duration::ZERO))?;
+            let ready = self.sleep(events, Some(Duration::ZERO))?;
             if ready > 0 {
                 self.alarm.spun(self.clock.now() - woke);
                 return Ok(ready);
@@ -150,20 +160,48 @@ impl Switch {
         Ok(0)
     }
 
+    /// Waits, and notes since when a packet that is read next can have been there: since this thread was ready to run after
+    /// a sleep, or since all devices were seen empty.
+    fn sleep(&mut self, events: &mut [EpollEvent], time: Option<Duration>) -> io::Result<usize> {
+        let ready = poll::wait(&self.epoll, events, time)?;
+        if time != Some(Duration::ZERO) {
+            self.awake_since = self.clock.now().saturating_sub(self.run_queue.waited());
+        } else if ready == 0 {
+            self.awake_since = self.clock.now();
+        }
+        Ok(ready)
+    }
+
     /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.
     fn collect(&mut self, from: HostId) -> io::Result<()> {
         for _ in 0..BATCH {
-            let Some(length) = self.hosts[from].tun.read(self.pool.buffer())? else { break };
-            self.accept(from, length);
+            match self.hosts[from].tun.read(self.pool.buffer()) {
+                Ok(Some(length)) => self.accept(from, length),
+                Ok(None) => break,
+                // A program in the host removed its device. The other hosts live on.
+                Err(_) => {
+                    self.tally.lost_hosts += 1;
+                    return self.epoll.delete(&self.hosts[from].tun).map_err(Into::into);
+                }
+            }
         }
+        self.looked[from] = self.clock.now();
         Ok(())
     }
 
     /// Sends the frame in the pool's buffer on its way.
     fn accept(&mut self, from: HostId, length: usize) {
         let now = self.clock.now();
+        let waited = now.saturating_sub(self.looked[from].max(self.awake_since));
         // What is no IP packet, or for nobody (multicast, an address without a host), never was on a wire.
-        let Ok(frame) = Frame::parse(&self.pool.buffer()[..length]) else { return };
+        let frame = match Frame::parse(&self.pool.buffer()[..length]) {
+            Ok(frame) => frame,
+            Err(Malformed::Truncated) => return,
+            Err(Malformed::Offload) => {
+                self.tally.own_drops += 1;
+                return;
+            }
+        };
         let Route::Host(to) = self.router.route(frame.to) else { return };
         let Some(held) = self.pool.hold(length, frame) else {
             self.tally.own_drops += 1;
@@ -177,6 +215,7 @@ impl Switch {
                     tally.bytes_in_flight += wire_bytes;
                     schedule.push(Flight {
                         due,
+                        waited,
                         allowance,
                         to,
                         segments,
@@ -201,7 +240,7 @@ impl Switch {
             self.tally.bytes_in_flight -= flight.wire_bytes;
             if written.is_ok() {
                 self.tally.bytes_out += flight.wire_bytes;
-                self.tally.delivered(now.saturating_sub(flight.due), flight.allowance);
+                self.tally.delivered(now.saturating_sub(flight.due) + flight.waited, flight.allowance);
             } else {
                 self.tally.own_drops += 1;
                 self.tally.bytes_lost += flight.wire_bytes;
@@ -215,7 +254,7 @@ impl Switch {
         self.bell.read()?;
         while let Ok(order) = self.orders.try_recv() {
             match order {
-                Order::Change(a, b, change) => self.router.change(a, b, change),
+                Order::Change(a, b, change) => self.router.change(self.clock.now(), a, b, change),
                 Order::Report(to) => {
                     let reading = Reading {
                         tally: self.tally.clone(),

@@ -47,7 +47,7 @@ pub struct Settings {
     pub lateness: Duration,
     /// Kernel settings of every host, such as "net.ipv4.tcp_rmem" = "4096 131072 67108864".
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub sysctl: BTreeMap<String, String>,
+    pub sysctl: BTreeMap<Spanned<String>, String>,
 }
 
 impl Default for Settings {
@@ -145,7 +145,7 @@ pub struct Host {
     pub congestion: Option<Spanned<String>>,
     /// Kernel settings of this host alone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub sysctl: BTreeMap<String, String>,
+    pub sysctl: BTreeMap<Spanned<String>, String>,
 }
 
 /// What kind of network a host is attached to.

@@ -14,8 +14,7 @@ pub(crate) struct File {
     pub scenario: About,
     #[serde(default)]
     pub page: Page,
-    #[serde(default)]
-    pub world: Settings,
+    pub world: Option<Settings>,
     #[serde(default)]
     pub city: Vec<City>,
     #[serde(default)]
@@ -81,9 +80,9 @@ pub(crate) struct Program {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Probe {
     /// Which side of the comparison its samples belong to.
-    pub side: String,
-    pub from: Vec<Spanned<String>>,
-    pub url: String,
+    pub side: Spanned<String>,
+    pub from: Spanned<Vec<Spanned<String>>>,
+    pub url: Spanned<String>,
     /// Requests a second from each host.
     #[serde(default = "default_rate")]
     pub rate: Frequency,

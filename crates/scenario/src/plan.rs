@@ -91,11 +91,12 @@ impl Plan {
             .file_stem()
             .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
 
-        let inline = World { settings: file.world, cities: file.city, links: file.link, hosts: file.host };
+        let has_settings = file.world.is_some();
+        let settings = file.world.unwrap_or_default();
+        let inline = World { settings, cities: file.city, links: file.link, hosts: file.host };
+        let is_described = has_settings || inline.hosts.len() + inline.links.len() + inline.cities.len() > 0;
         let (world, layout) = match &file.scenario.world {
-            Some(other)
-                if !inline.hosts.is_empty() || !inline.links.is_empty() || !inline.cities.is_empty() =>
-            {
+            Some(other) if is_described => {
                 let message =
                     "the scenario has a world of its own and names a world file; one of them is expected";
                 return Err(document.mistake(other.span(), message).into());
@@ -113,7 +114,9 @@ impl Plan {
         let programs =
             file.program.into_iter().map(|program| check.program(program)).collect::<Result<_, _>>()?;
         let probes = check.probes(&file.probe)?;
-        let mut faults = file.fault.iter().map(|fault| check.fault(fault)).collect::<Result<Vec<_>, _>>()?;
+        let end = probes.iter().map(|probe: &Probe| probe.duration).max().unwrap_or_default();
+        let mut faults =
+            file.fault.iter().map(|fault| check.fault(fault, end)).collect::<Result<Vec<_>, _>>()?;
         faults.sort_by_key(|fault| fault.at);
         let claims =
             file.claim.into_iter().map(|claim| check.claim(claim, &probes)).collect::<Result<_, _>>()?;
@@ -178,17 +181,35 @@ impl Check<'_> {
         }
         let mut checked: Vec<Probe> = Vec::new();
         for probe in probes {
-            for from in &probe.from {
+            let side = probe.side.get_ref();
+            if !is_file_name(side) {
+                let message = format!(
+                    "\"{side}\" cannot be a side's name; expected a-z, A-Z, 0-9, \".\", \"_\" and \"-\", as in a file's name"
+                );
+                return Err(self.document.mistake(probe.side.span(), message));
+            }
+            if probe.from.get_ref().is_empty() {
+                return Err(self
+                    .document
+                    .mistake(probe.from.span(), "a probe measures from at least one host"));
+            }
+            if probe.duration.is_zero() {
+                return Err(self
+                    .document
+                    .mistake(probe.side.span(), "this probe has a duration of 0 and would measure nothing"));
+            }
+            self.url(&probe.url)?;
+            for from in probe.from.get_ref() {
                 self.host(from)?;
-                if checked.iter().any(|other| other.side == probe.side && other.host == *from.get_ref()) {
-                    let message = format!("{} is measured from \"{}\" twice", probe.side, from.get_ref());
+                if checked.iter().any(|other| other.side == *side && other.host == *from.get_ref()) {
+                    let message = format!("{side} is measured from \"{}\" twice", from.get_ref());
                     return Err(self.document.mistake(from.span(), message));
                 }
                 checked.push(Probe {
-                    side: probe.side.clone(),
+                    side: side.clone(),
                     host: from.get_ref().clone(),
                     duration: probe.duration,
-                    url: probe.url.clone(),
+                    url: probe.url.get_ref().clone(),
                     arguments: arguments(probe, checked.len()),
                 });
             }
@@ -196,7 +217,7 @@ impl Check<'_> {
         Ok(checked)
     }
 
-    fn fault(&self, fault: &file::Fault) -> Result<Fault, Mistake> {
+    fn fault(&self, fault: &file::Fault, end: Duration) -> Result<Fault, Mistake> {
         let [a, b] = &fault.between;
         for city in [a, b] {
             if self.layout.city(city.get_ref()).is_none() {
@@ -209,6 +230,14 @@ impl Check<'_> {
         if a.get_ref() == b.get_ref() {
             return Err(self.document.mistake(b.span(), "a fault is between two different cities"));
         }
+        if fault.at >= end {
+            let message = format!(
+                "this fault begins at {}, and measuring ends at {}",
+                units::duration::show(fault.at),
+                units::duration::show(end)
+            );
+            return Err(self.document.mistake(a.span(), message));
+        }
         let change = Change { loss: fault.loss, rtt: fault.rtt, rate: fault.rate, down: fault.down };
         if change.is_empty() {
             let message = "this fault changes nothing; expected loss, rtt, rate or down";
@@ -217,9 +246,16 @@ impl Check<'_> {
         Ok(Fault {
             at: fault.at,
             until: fault.lasts.map(|lasts| fault.at + lasts),
-            between: [a.get_ref().clone(), b.get_ref().clone()],
+            between: self.in_order(a.get_ref(), b.get_ref()),
             change,
         })
+    }
+
+    /// Two cities by the names and in the order that the world has, so that one link is written in one way.
+    fn in_order(&self, a: &str, b: &str) -> [String; 2] {
+        let mut ids = [a, b].map(|name| self.layout.city(name).expect("checked before"));
+        ids.sort_unstable();
+        ids.map(|id| self.layout.cities[id].name.clone())
     }
 
     fn claim(&self, claim: file::Claim, probes: &[Probe]) -> Result<Claim, Mistake> {
@@ -249,6 +285,27 @@ impl Check<'_> {
         Ok(Claim { text: claim.claim.into_inner(), measure, says })
     }
 
+    /// A URL must lead to a host of the world, by name or address: there is nobody else.
+    fn url(&self, url: &Spanned<String>) -> Result<(), Mistake> {
+        let mistake = |message: String| Err(self.document.mistake(url.span(), message));
+        let Some((_, rest)) = url.get_ref().split_once("://") else {
+            return mistake(format!(
+                "\"{}\" is no URL; expected something like \"http://origin/\"",
+                url.get_ref()
+            ));
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.starts_with('[') {
+            return Ok(());
+        }
+        let name = authority.split(':').next().unwrap_or_default();
+        if self.layout.host(name).is_some() || name.parse::<std::net::Ipv4Addr>().is_ok() {
+            return Ok(());
+        }
+        let hint = suggestion(name, self.layout.hosts.iter().map(|host| host.name.as_str()));
+        mistake(format!("the world has no host \"{name}\"{hint}"))
+    }
+
     fn host(&self, name: &Spanned<String>) -> Result<(), Mistake> {
         if self.layout.host(name.get_ref()).is_some() {
             return Ok(());
@@ -256,6 +313,12 @@ impl Check<'_> {
         let hint = suggestion(name.get_ref(), self.layout.hosts.iter().map(|host| host.name.as_str()));
         Err(self.document.mistake(name.span(), format!("unknown host \"{}\"{hint}", name.get_ref())))
     }
+}
+
+/// Names of sides become names of files.
+fn is_file_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=60).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with(['.', '-'])
 }
 
 /// The command line of a probe. Each one draws a schedule of its own.

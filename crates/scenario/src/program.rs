@@ -66,7 +66,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // What it runs in the planet dies with it. It may have ended by itself.
+        // The program dies with it, and what that left in the background with the planet. It may have ended by itself.
         let _: io::Result<()> = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,7 +1,7 @@
 //! Runs a plan: planet up, programs, probes and faults, planet down, judgement.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -17,7 +17,7 @@ use crate::{
     clock::{Clock, pause},
     error::Error,
     outcome::{FaultMark, Outcome, Side},
-    plan::{Plan, Probe},
+    plan::{Fault, Plan, Probe},
     program::Process,
 };
 
@@ -61,7 +61,10 @@ pub fn run(
     };
 
     look(Progress::Preparing)?;
-    let name = format!("{}-{}", plan.name, std::process::id());
+    // Two runs of one scenario are two planets. A file may be called what no planet can be.
+    let plain: String =
+        plan.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    let name = format!("run-{plain}-{}", std::process::id());
     let running = Running::start(&plan.world, &name, Life::WithStarter)?;
     let planet = running.planet();
     let mut stage = Stage { planet, longhaul: &options.longhaul, logs: &logs };
@@ -180,15 +183,23 @@ fn measure(
     }
 }
 
-/// Every beginning and end of a fault, latest first.
+/// What each link is to be changed to and when, latest first. A link's change at a moment is all that the faults active
+/// then say of it, the later ones first.
 fn timeline(plan: &Plan) -> Vec<(Duration, [String; 2], Change)> {
-    let mut events = Vec::new();
+    let mut moments = BTreeSet::new();
     for fault in &plan.faults {
-        events.push((fault.at, fault.between.clone(), fault.change.clone()));
-        events.extend(fault.until.map(|until| (until, fault.between.clone(), Change::default())));
+        moments.insert((fault.at, fault.between.clone()));
+        moments.extend(fault.until.map(|until| (until, fault.between.clone())));
     }
-    events.sort_by_key(|(at, _, _)| std::cmp::Reverse(*at));
-    events
+    let change = |(at, between): (Duration, [String; 2])| {
+        let is_active = |fault: &&Fault| {
+            fault.between == between && fault.at <= at && fault.until.is_none_or(|until| at < until)
+        };
+        let active = plan.faults.iter().filter(is_active);
+        let change = active.fold(Change::default(), |earlier, fault| fault.change.over(&earlier));
+        (at, between, change)
+    };
+    moments.into_iter().rev().map(change).collect()
 }
 
 fn evaluate(plan: &Plan, fidelity: Fidelity, out: &Path) -> Result<Outcome, Error> {
@@ -250,7 +261,7 @@ fn machine() -> Vec<(String, String)> {
     [
         ("kernel", read("/proc/sys/kernel/osrelease").map(|release| format!("Linux {release}"))),
         ("cores", Some(cores.to_string())),
-        ("congestion control", read("/proc/sys/net/ipv4/tcp_congestion_control")),
+        ("congestion control, machine's default", read("/proc/sys/net/ipv4/tcp_congestion_control")),
         ("longhaul", Some(env!("CARGO_PKG_VERSION").to_owned())),
     ]
     .into_iter()
@@ -264,3 +275,38 @@ fn recording_path(out: &Path, probe: &Probe) -> PathBuf {
 
 /// A program that takes longer than this to listen has a problem that more waiting does not solve.
 const READY_WITHIN: Duration = Duration::from_secs(15);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_that_meet_or_overlap_keep_their_own_times() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.toml");
+        let fault = |at: &str, lasts: &str, what: &str| {
+            format!("[[fault]]\nat = '{at}'\nfor = '{lasts}'\nbetween = ['paris', 'london']\n{what}\n")
+        };
+        let text = "[scenario]\ntitle = 'x'\n[[host]]\nname = 'a'\ncity = 'london'\n[[host]]\nname = 'b'\ncity = 'paris'\n\
+             [[probe]]\nside = 'x'\nfrom = ['a']\nurl = 'http://b/'\n"
+            .to_owned()
+            + &fault("1s", "2s", "rtt = '100ms'")
+            + &fault("3s", "4s", "rtt = '200ms'")
+            + &fault("4s", "1s", "loss = '5%'");
+        fs::write(&path, text).expect("a file");
+        let plan = Plan::read(&path).expect("a plan");
+        let told: Vec<_> = timeline(&plan)
+            .into_iter()
+            .rev()
+            .map(|(at, _, change)| (at.as_secs(), change.to_string()))
+            .collect();
+        let expected = [
+            (1, "rtt 100ms"),
+            (3, "rtt 200ms"),
+            (4, "loss 5%, rtt 200ms"),
+            (5, "rtt 200ms"),
+            (7, "as the world has it"),
+        ];
+        assert_eq!(told, expected.map(|(at, change)| (at, change.to_owned())));
+    }
+}

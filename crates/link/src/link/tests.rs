@@ -177,9 +177,26 @@ fn a_shorter_path_does_not_reorder() {
     let slow = Config { propagation: Duration::from_millis(100), ..Config::default() };
     let mut link = Link::new(slow, 1);
     let first = dues(&mut link, Duration::ZERO, Packet::single(100));
-    link.reconfigure(Config { propagation: Duration::from_millis(10), ..slow });
+    link.reconfigure(Duration::from_millis(1), Config { propagation: Duration::from_millis(10), ..slow });
     let second = dues(&mut link, Duration::from_millis(1), Packet::single(100));
     assert!(second >= first);
+}
+
+#[test]
+fn a_backlog_is_bytes_and_not_time() {
+    // 6 MB wait at 1 Mbit/s, which would be 48 s. Back at 1 Gbit/s they are 48 ms, and half of them would fit.
+    let queue = Limit::Bytes(Bytes(6_000_000));
+    let (slow, fast) = (Config { queue, ..config("1Mbit") }, Config { queue, ..config("1Gbit") });
+    let mut link = Link::new(slow, 1);
+    for _ in 0..4000 {
+        link.offer(Duration::ZERO, Packet::single(1500), |_| {});
+    }
+    assert_eq!(verdicts(&mut link, Duration::ZERO, Packet::single(1500)).len(), 1);
+    assert_eq!(link.counters().overflowed.segments, 1);
+    link.reconfigure(Duration::ZERO, fast);
+    // 24 ms later half has gone, so there is room; but it may not overtake what was promised before.
+    let got = verdicts(&mut link, Duration::from_millis(24), Packet::single(1500));
+    assert_eq!(got, [Verdict::Deliver { segments: 0..1, due: Duration::from_secs(48) }]);
 }
 
 #[test]

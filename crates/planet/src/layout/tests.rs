@@ -60,6 +60,22 @@ fn a_named_link_wins_over_a_wild_one() {
 }
 
 #[test]
+fn a_named_link_decides_between_two_wild_ones() {
+    let wild = "[[link]]\nbetween = ['london', '*']\nrtt = '10ms'\n[[link]]\nbetween = ['newyork', '*']\nrtt = '30ms'\n";
+    assert!(refused(&format!("{TWO}{wild}")).contains("is described twice"));
+    let decided = format!("{TWO}{wild}[[link]]\nbetween = ['newyork', 'london']\nrtt = '20ms'\n");
+    assert_eq!(layout(&decided).unwrap().rtt(0, 1), Duration::from_millis(20));
+}
+
+#[test]
+fn a_city_is_the_same_by_all_its_names() {
+    let text = TWO.replace("'london'", "'LHR'") + "[[link]]\nbetween = ['London', 'JFK']\nrtt = '20ms'\n";
+    let layout = layout(&text).unwrap();
+    assert_eq!((layout.cities.len(), layout.rtt(0, 1)), (2, Duration::from_millis(20)));
+    assert_eq!(layout.city("lhr"), Some(1));
+}
+
+#[test]
 fn a_world_survives_being_written_and_read() {
     let text = format!(
         "{TWO}network = 'access'\n[[link]]\nbetween = ['newyork', 'london']\ndelay = '36ms'\nrate = '1Gbit'\nqueue = '6MB'\n"
@@ -92,6 +108,12 @@ fn mistakes_have_a_place_and_a_remedy() {
         (link("loss = '120%'"), "w.toml:10:8: \"120%\" is out of range"),
         (link("rato = '1Gbit'"), "w.toml:10:1: unknown field `rato`"),
         (link("queue = '50ms'"), "w.toml:9:12: a link without a rate never queues"),
+        (
+            format!("[world]\nsysctl = {{ 'vm.swappiness' = '1' }}\n{TWO}"),
+            "w.toml:2:12: \"vm.swappiness\" is no setting of a host's network",
+        ),
+        (format!("[world]\nsysctl = {{ '/etc/passwd' = '1' }}\n{TWO}"), "\"/etc/passwd\" is no setting"),
+        (TWO.replace("'visitor'", "'2'"), "w.toml:6:8: \"2\" cannot be a host's name"),
         (link("rtt = '1ms'\ndelay = '1ms'"), "w.toml:9:12: a link has a delay (one way) or an rtt"),
         (
             link("").replace("['newyork', 'london']", "['london', 'london']"),

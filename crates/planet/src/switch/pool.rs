@@ -21,12 +21,19 @@ impl Held {
 }
 
 /// Where buffers come from and go back to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pool {
     /// The buffer to read into next.
     current: Vec<u8>,
     free: Vec<Vec<u8>>,
     held_bytes: usize,
+    most_held: usize,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { current: Vec::new(), free: Vec::new(), held_bytes: 0, most_held: most_held() }
+    }
 }
 
 impl Pool {
@@ -42,7 +49,7 @@ impl Pool {
     pub(crate) fn hold(&mut self, length: usize, frame: Frame) -> Option<Rc<Held>> {
         let bytes =
             if length <= SMALL { self.current[..length].to_vec() } else { std::mem::take(&mut self.current) };
-        if self.held_bytes + bytes.len() > MOST_HELD {
+        if self.held_bytes + bytes.len() > self.most_held {
             if bytes.len() == LARGEST_FRAME {
                 self.current = bytes;
             }
@@ -62,10 +69,18 @@ impl Pool {
     }
 }
 
-/// Copying this much is cheaper than keeping 64 KB for it.
-const SMALL: usize = 4096;
+/// How much may be on its way: 4 GiB, which is a round trip of 300 ms at 100 Gbit/s, or half of the memory that is free.
+fn most_held() -> usize {
+    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<usize>().ok()
+    });
+    available.map_or(MOST_HELD, |kilobytes| (kilobytes * 1024 / 2).min(MOST_HELD))
+}
 
-/// 4 GiB: a round trip of 300 ms at 100 Gbit/s.
+/// Copying this much is cheaper than keeping 64 KB for it.
+const SMALL: usize = 16_384;
+
 const MOST_HELD: usize = 4 << 30;
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use crate::layout::HostId;
 pub(crate) struct Flight {
     /// When they arrive.
     pub due: Duration,
-    /// By how much that may be missed.
+    /// How long the packet may have waited to be read.
+    pub waited: Duration,
+    /// By how much all that may be late.
     pub allowance: Duration,
     /// Who gets them.
     pub to: HostId,
@@ -98,6 +100,7 @@ mod tests {
             let due = Duration::from_millis(due);
             let flight = Flight {
                 due,
+                waited: Duration::ZERO,
                 allowance: Duration::ZERO,
                 to,
                 segments: 0..1,

@@ -1,13 +1,14 @@
-//! Forking, leaving children alone, and waiting for a process that is not our child.
+//! Forking, what is inherited by it, and watching a process that is not our child.
 
-#![expect(unsafe_code, reason = "fork, signal dispositions and pidfd_open have no safe wrapper")]
+#![expect(unsafe_code, reason = "fork, signal dispositions, close_range and pidfds have no safe wrapper")]
 
 use std::{
     io,
-    os::fd::{FromRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd},
 };
 
 use nix::{
+    poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::signal::{SigHandler, Signal, signal},
     unistd::{ForkResult, Pid},
 };
@@ -27,6 +28,34 @@ pub(crate) fn fork() -> io::Result<ForkResult> {
 pub(crate) fn ignore_children() -> io::Result<()> {
     // SAFETY: no handler is installed, so there is no code that a signal could run.
     unsafe { signal(Signal::SIGCHLD, SigHandler::SigIgn) }.map(drop).map_err(Into::into)
+}
+
+/// Ends a process for certain, and no other that may have got its number since.
+pub(crate) fn kill(process: &OwnedFd) -> io::Result<()> {
+    let nothing: *const libc::siginfo_t = std::ptr::null();
+    // SAFETY: the descriptor is open, and pidfd_send_signal takes null for no further information.
+    let result =
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), libc::SIGKILL, nothing, 0) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Whether the process behind a descriptor has not ended.
+pub(crate) fn is_alive(process: &OwnedFd) -> bool {
+    let mut wanted = [PollFd::new(process.as_fd(), PollFlags::POLLIN)];
+    poll(&mut wanted, PollTimeout::ZERO) == Ok(0)
+}
+
+/// Closes every descriptor beyond standard input, output and error.
+pub(crate) fn close_others() -> io::Result<()> {
+    // SAFETY: close_range takes numbers only; nothing in this process has opened a descriptor that it still needs.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Undoes what the runtime of a Rust program does before `main`: a program that writes to a closed pipe shall end.
+pub(crate) fn end_by_broken_pipe() -> io::Result<()> {
+    // SAFETY: no handler is installed, so there is no code that a signal could run.
+    unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.map(drop).map_err(Into::into)
 }
 
 /// A descriptor that becomes readable when the process ends.

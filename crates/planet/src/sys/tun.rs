@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-/// An open TUN device. Dropping it removes the device.
+/// An open TUN device. The device belongs to its network namespace and goes with it.
 #[derive(Debug)]
 pub(crate) struct Tun(File);
 
@@ -22,10 +22,13 @@ impl Tun {
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(PATH)?;
         let mut request = InterfaceRequest { name: [0; libc::IFNAMSIZ], flags: FLAGS, padding: [0; 22] };
         request.name[..NAME.len()].copy_from_slice(NAME.as_bytes());
-        ioctl(&file, TUNSETIFF, (&raw mut request).cast())?;
+        ioctl(&file, TUNSETIFF, (&raw mut request).expose_provenance())?;
+        // Otherwise each device is taken down when its descriptor closes, one after the other, 25 ms each; with its namespace
+        // all of them go at once.
+        ioctl(&file, TUNSETPERSIST, 1)?;
         let little_endian: libc::c_int = 1;
-        ioctl(&file, TUNSETVNETLE, (&raw const little_endian).cast_mut().cast())?;
-        let offload = |bits: libc::c_ulong| ioctl(&file, TUNSETOFFLOAD, bits as *mut libc::c_void);
+        ioctl(&file, TUNSETVNETLE, (&raw const little_endian).expose_provenance())?;
+        let offload = |bits| ioctl(&file, TUNSETOFFLOAD, bits);
         offload(TCP_OFFLOAD | UDP_OFFLOAD).or_else(|_| offload(TCP_OFFLOAD))?;
         Ok(Self(file))
     }
@@ -51,9 +54,9 @@ impl AsFd for Tun {
     }
 }
 
-fn ioctl(file: &File, request: libc::c_ulong, argument: *mut libc::c_void) -> io::Result<()> {
+fn ioctl(file: &File, request: libc::c_ulong, argument: usize) -> io::Result<()> {
     // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF a pointer
-    // to an ifreq of full size, TUNSETVNETLE a pointer to an int, TUNSETOFFLOAD a number in the pointer's place. All
+    // to an ifreq of full size, TUNSETVNETLE a pointer to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
     // outlive the call.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), request, argument) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -75,11 +78,12 @@ pub(crate) const PATH: &str = "/dev/net/tun";
 
 // linux/if_tun.h
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
 const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
 const TUNSETVNETLE: libc::c_ulong = 0x4004_54dc;
 /// IFF_TUN | IFF_NO_PI | IFF_VNET_HDR
 const FLAGS: u16 = 0x0001 | 0x1000 | 0x4000;
 /// TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN
-const TCP_OFFLOAD: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
+const TCP_OFFLOAD: usize = 0x01 | 0x02 | 0x04 | 0x08;
 /// TUN_F_USO4 | TUN_F_USO6: since Linux 6.2, and only together.
-const UDP_OFFLOAD: libc::c_ulong = 0x20 | 0x40;
+const UDP_OFFLOAD: usize = 0x20 | 0x40;

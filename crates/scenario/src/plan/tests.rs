@@ -78,6 +78,21 @@ fn mistakes_have_a_place_and_a_remedy() {
             swap("\"london\", \"newyork\"", "\"lodnon\", \"newyork\""),
             "two.toml:26:12: no host lives in \"lodnon\"; did you mean \"london\"?",
         ),
+        (
+            swap("\"http://origin/\"", "\"http://orgin/\""),
+            "the world has no host \"orgin\"; did you mean \"origin\"?",
+        ),
+        (swap("\"http://origin/\"", "\"origin\""), "\"origin\" is no URL"),
+        (swap("[\"visitor\"]", "[]"), "two.toml:20:8: a probe measures from at least one host"),
+        (
+            swap("side = \"one\"\nfrom", "side = \"../one\"\nfrom"),
+            "two.toml:19:8: \"../one\" cannot be a side's name",
+        ),
+        (swap("at = \"10s\"", "at = \"30s\""), "this fault begins at 30s, and measuring ends at 30s"),
+        (
+            "[scenario]\ntitle = \"x\"\nworld = \"w.toml\"\n[world]\nseed = 2\n".to_owned(),
+            "two.toml:3:9: the scenario has a world of its own",
+        ),
         (swap("loss = \"5%\"", ""), "two.toml:26:12: this fault changes nothing"),
         (swap("loss = \"5%\"", "loss = \"120%\""), "two.toml:27:8: \"120%\" is out of range"),
         (swap("\"request.p50\"", "\"p50\""), "two.toml:31:6: \"p50\" is no measure"),
