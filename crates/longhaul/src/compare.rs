@@ -78,7 +78,7 @@ impl Compare {
             write(path, &report::html(&report)?)?;
             say(&format!("report: {}", path.display()));
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(if comparison.valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// Reads all files, each in a thread of its own, and puts those of one label together.

@@ -53,7 +53,7 @@ fn table(checks: &[Check]) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{}  {:17} {}", paint(word, style), check.name, check.found);
         if let Some(remedy) = &check.remedy {
-            let _ = writeln!(text, "{:9}{:17} remedy: {remedy}", "", "");
+            let _ = writeln!(text, "{:9}{:18}remedy: {remedy}", "", "");
         }
     }
     text

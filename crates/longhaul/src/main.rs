@@ -16,7 +16,7 @@ use clap::{Parser, Subcommand};
 
 /// Run, emulate and measure an edge network
 ///
-/// Exit codes: 0 all is well, 1 a claim failed or the run is invalid, 2 it could not run.
+/// Exit codes: 0 all is well, 1 a claim failed or a measurement is invalid, 2 it could not run.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {

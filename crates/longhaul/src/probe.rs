@@ -192,7 +192,7 @@ impl Probe {
         if summary.requests == summary.failed {
             bail!("no request was answered: {}", show::reasons(summary));
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(if summary.invalid.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     fn config(&self) -> anyhow::Result<Config> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::{
     error::{TUN_REMEDY, USER_NAMESPACE_REMEDY},
+    process,
     sys::tun,
 };
 
@@ -43,8 +44,16 @@ pub fn examine() -> Vec<Check> {
 
 fn privileges() -> Check {
     let name = "namespaces";
+    if process::can_make_namespaces() {
+        let how = if Uid::effective().is_root() { "as root" } else { "without root, in a user namespace" };
+        return ok(name, &format!("they can be made {how}"));
+    }
     if Uid::effective().is_root() {
-        return ok(name, "running as root");
+        return missing(
+            name,
+            "root may not make namespaces here, as in a plain container",
+            USER_NAMESPACE_REMEDY,
+        );
     }
     let allowed =
         read("/proc/sys/user/max_user_namespaces").and_then(|text| text.parse().ok()).unwrap_or(0_u64);
@@ -54,7 +63,11 @@ fn privileges() -> Check {
     if allowed == 0 || !clone || apparmor {
         return missing(name, "user namespaces are not allowed", USER_NAMESPACE_REMEDY);
     }
-    ok(name, "user namespaces are allowed; root is not needed")
+    missing(
+        name,
+        "namespaces cannot be made, for a reason that the kernel does not tell",
+        USER_NAMESPACE_REMEDY,
+    )
 }
 
 fn device() -> Check {

@@ -300,6 +300,22 @@ impl Keeper {
     }
 }
 
+/// Whether this user may make what a planet needs. Tries it, in a process that then ends.
+pub(crate) fn can_make_namespaces() -> bool {
+    let attempt = || -> Result<(), Error> {
+        if !Uid::effective().is_root() {
+            enter_user_namespace()?;
+        }
+        unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET)
+            .doing(|| "make namespaces".to_owned())
+    };
+    match fork() {
+        Ok(ForkResult::Child) => std::process::exit(i32::from(attempt().is_err())),
+        Ok(ForkResult::Parent { child }) => matches!(waitpid(child, None), Ok(WaitStatus::Exited(_, 0))),
+        Err(_) => false,
+    }
+}
+
 /// Becomes user 0 of a new user namespace, which may make all the other namespaces.
 fn enter_user_namespace() -> Result<(), Error> {
     let (uid, gid) = (getuid(), getgid());

@@ -1,10 +1,10 @@
 //! Spans of time, as `std::time::Duration`.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Deserializer, Serializer};
 
-use crate::{Error, number::Form};
+use crate::{Error, number::Form, text::Text};
 
 /// Reads "300ms", "1.5s", "20us", "2min". Not negative, at most ten years, to the nanosecond.
 pub fn parse(text: &str) -> Result<Duration, Error> {
@@ -39,8 +39,7 @@ pub fn show(duration: Duration) -> String {
 
 /// For `#[serde(with = "units::duration")]`.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let text = Cow::<'de, str>::deserialize(deserializer)?;
-    parse(&text).map_err(serde::de::Error::custom)
+    deserializer.deserialize_str(Text { parse, example: FORM.example })
 }
 
 /// For `#[serde(with = "units::duration")]`.

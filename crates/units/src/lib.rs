@@ -18,6 +18,7 @@ mod frequency;
 mod nearest;
 mod number;
 mod probability;
+mod text;
 
 pub use bitrate::Bitrate;
 pub use bytes::Bytes;
@@ -31,8 +32,7 @@ macro_rules! serde_as_text {
     ($type:ty) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                deserializer.deserialize_str(crate::text::Text { parse: str::parse, example: FORM.example })
             }
         }
 
