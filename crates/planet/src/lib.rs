@@ -11,8 +11,9 @@
 //! - [`Fidelity`]: the proof that a run was shaped by its world and not by the emulator.
 //! - [`doctor`]: what this machine allows.
 //!
-//! Inside: `process` makes namespaces and `host`s, `switch` moves packets between their devices, `router` (pure) decides
-//! where and when, `wire` (pure) reads and cuts frames, `control` is how others talk to it, `enter` how they get in.
+//! Inside: `process` makes namespaces, `furnish` their files and `host` the hosts; `switch` moves packets between their
+//! devices, `router` (pure) decides where and when, `wire` (pure) reads and cuts frames; `control` is how others talk to a
+//! planet, `keeper` what it answers, `enter` how they get in.
 
 mod awake;
 mod change;
@@ -24,9 +25,11 @@ mod document;
 mod enter;
 mod error;
 mod fidelity;
+mod furnish;
 pub mod gazetteer;
 pub mod geography;
 mod host;
+mod keeper;
 mod layout;
 pub mod process;
 mod router;

@@ -14,11 +14,10 @@ use std::{
     fs, io,
     path::Path,
     process::{Child, Command, ExitCode, Stdio},
-    sync::{Arc, mpsc},
+    sync::Arc,
 };
 
 use nix::{
-    mount::{MntFlags, MsFlags, mount, umount2},
     sched::{CloneFlags, unshare},
     sys::{
         prctl::set_pdeathsig,
@@ -32,14 +31,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::MachineCpu,
-    control::{self, HostStatus, Planet, Reply, Request, Status},
+    control::{self, Planet},
     document::Document,
     error::{Doing, Error},
-    fidelity::Surroundings,
+    furnish::furnish,
     host::Host,
-    layout::Layout,
+    keeper::Keeper,
     router::Router,
-    switch::{Handle, Order, Switch},
+    switch::Switch,
     sys::process::{close_others, fork, ignore_children, is_alive, pidfd},
     world::World,
 };
@@ -221,85 +220,6 @@ fn die_by_panic() {
     }));
 }
 
-/// Answers what other processes ask.
-struct Keeper {
-    name: String,
-    layout: Layout,
-    hosts: Arc<Vec<Host>>,
-    handle: Handle,
-    machine: Option<MachineCpu>,
-}
-
-impl Keeper {
-    fn reply(&self, request: Request) -> Reply {
-        match request {
-            Request::Status => match self.status() {
-                Ok(status) => Reply::Status(Box::new(status)),
-                Err(error) => Reply::Refused(error.to_string()),
-            },
-            Request::Locate { host } => match self.layout.host(&host) {
-                Some(id) => Reply::Namespace(self.hosts[id].namespace_number()),
-                None => Reply::NoHost(self.some_hosts()),
-            },
-            Request::Change { between, change } => {
-                let [a, b] = between.each_ref().map(|name| self.layout.city(name));
-                match (a, b) {
-                    (Some(a), Some(b)) if a != b => match self.handle.give(Order::Change(a, b, change)) {
-                        Ok(()) => Reply::Done,
-                        Err(error) => Reply::Refused(error.to_string()),
-                    },
-                    _ => Reply::Refused(format!(
-                        "there is no link between \"{}\" and \"{}\"",
-                        between[0], between[1]
-                    )),
-                }
-            }
-            Request::Listening { host } => match self.layout.host(&host).map(|id| self.hosts[id].listening())
-            {
-                Some(Ok(ports)) => Reply::Ports(ports),
-                Some(Err(error)) => Reply::Refused(format!("cannot look into {host}: {error}")),
-                None => Reply::Refused(format!("there is no host \"{host}\"")),
-            },
-            // As the first process of its namespace it takes all others with it.
-            Request::Down => std::process::exit(0),
-        }
-    }
-
-    /// Names of hosts for somebody who misspelt one.
-    fn some_hosts(&self) -> String {
-        let names: Vec<_> = self.layout.hosts.iter().map(|host| host.name.as_str()).take(20).collect();
-        names.join(", ") + if self.layout.hosts.len() > names.len() { ", ..." } else { "" }
-    }
-
-    fn status(&self) -> io::Result<Status> {
-        let (sender, receiver) = mpsc::channel();
-        self.handle.give(Order::Report(sender))?;
-        let reading = receiver.recv().map_err(io::Error::other)?;
-        // A device that a program in its host removed has no counters; the switch says that it is gone.
-        let device_drops = self.hosts.iter().filter_map(|host| host.dropped().ok()).sum();
-        let machine = self.machine.as_ref().zip(MachineCpu::read());
-        let surroundings = Surroundings {
-            switch_cpu_share: reading.cpu.as_secs_f64()
-                / reading.running.as_secs_f64().max(f64::MIN_POSITIVE),
-            machine_cpu_share: machine.and_then(|(before, now)| now.share_since(before)),
-            receive: self.layout.receive,
-            lateness_limit: self.layout.lateness,
-        };
-        let describe = |host: &crate::layout::Host| HostStatus {
-            name: host.name.clone(),
-            city: self.layout.cities[host.city].name.clone(),
-            addresses: vec![host.v4.into(), host.v6.into()],
-        };
-        Ok(Status {
-            name: self.name.clone(),
-            ready: true,
-            running_s: reading.running.as_secs_f64(),
-            hosts: self.layout.hosts.iter().map(describe).collect(),
-            fidelity: reading.tally.judge(device_drops, surroundings),
-        })
-    }
-}
-
 /// Whether this user may make what a planet needs. Tries it, in a process that then ends.
 pub(crate) fn can_make_namespaces() -> bool {
     let attempt = || -> Result<(), Error> {
@@ -331,62 +251,6 @@ fn enter_user_namespace() -> Result<(), Error> {
     }
     Ok(())
 }
-
-/// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, and its own
-/// processes in `/proc`.
-fn furnish(layout: &Layout) -> Result<(), Error> {
-    let nothing: Option<&str> = None;
-    mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
-        .doing(|| "keep the planet's mounts to itself".to_owned())?;
-
-    // A file can be mounted over another only from a file system that is mounted; once it is, that may go again.
-    mount(Some("longhaul"), "/tmp", Some("tmpfs"), MsFlags::empty(), Some("mode=0755"))
-        .doing(|| "mount a file system for the planet's files".to_owned())?;
-    cover("hosts", "/etc/hosts", &hosts_file(layout))?;
-    for (name, path, content) in RESOLVER {
-        if Path::new(path).exists() {
-            cover(name, path, content)?;
-        }
-    }
-    umount2("/tmp", MntFlags::MNT_DETACH)
-        .doing(|| "unmount the file system of the planet's files".to_owned())?;
-
-    // Some containers cover parts of /proc and the kernel then refuses a fresh one. The old one shows too many
-    // processes, under numbers of another namespace; the planet works all the same.
-    let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
-    Ok(())
-}
-
-/// Mounts a file with this content over one of the machine's, for the planet alone.
-fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
-    let nothing: Option<&str> = None;
-    let own = Path::new("/tmp").join(name);
-    fs::write(&own, content).doing(|| format!("write the planet's {path}"))?;
-    mount(Some(&own), path, nothing, MsFlags::MS_BIND, nothing).doing(|| format!("mount the planet's {path}"))
-}
-
-fn hosts_file(layout: &Layout) -> String {
-    let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    layout
-        .hosts
-        .iter()
-        .fold(local, |text, host| format!("{text}{} {name}\n{} {name}\n", host.v4, host.v6, name = host.name))
-}
-
-/// How names are resolved on a planet, for files that the machine has.
-const RESOLVER: [(&str, &str, &str); 3] = [
-    // The hosts file first, whatever service the machine would ask.
-    (
-        "nsswitch.conf",
-        "/etc/nsswitch.conf",
-        "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
-    ),
-    // No planet has a name server: a name that the hosts file lacks is refused at once instead of after a long silence.
-    ("resolv.conf", "/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"),
-    // Hosts have unique local IPv6 addresses, and RFC 6724 (section 2.1) prefers IPv4 to those. glibc has an older table,
-    // which this line brings up to date (gai.conf(5)).
-    ("gai.conf", "/etc/gai.conf", "precedence ::ffff:0:0/96 100\n"),
-];
 
 /// Asks the kernel to kill this process when its parent dies, then makes sure that it has not died already.
 pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> {

@@ -1,0 +1,66 @@
+//! A planet's own view of files: names, and how they are resolved. The machine's files stay as they are.
+
+use std::{fs, path::Path};
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+
+use crate::{
+    error::{Doing, Error},
+    layout::Layout,
+};
+
+/// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, and its own
+/// processes in `/proc`.
+pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
+    let nothing: Option<&str> = None;
+    mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
+        .doing(|| "keep the planet's mounts to itself".to_owned())?;
+
+    // A file can be mounted over another only from a file system that is mounted; once it is, that may go again.
+    mount(Some("longhaul"), "/tmp", Some("tmpfs"), MsFlags::empty(), Some("mode=0755"))
+        .doing(|| "mount a file system for the planet's files".to_owned())?;
+    cover("hosts", "/etc/hosts", &hosts_file(layout))?;
+    for (name, path, content) in RESOLVER {
+        if Path::new(path).exists() {
+            cover(name, path, content)?;
+        }
+    }
+    umount2("/tmp", MntFlags::MNT_DETACH)
+        .doing(|| "unmount the file system of the planet's files".to_owned())?;
+
+    // Some containers cover parts of /proc and the kernel then refuses a fresh one. The old one shows too many
+    // processes, under numbers of another namespace; the planet works all the same.
+    let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
+    Ok(())
+}
+
+/// Mounts a file with this content over one of the machine's, for the planet alone.
+fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
+    let nothing: Option<&str> = None;
+    let own = Path::new("/tmp").join(name);
+    fs::write(&own, content).doing(|| format!("write the planet's {path}"))?;
+    mount(Some(&own), path, nothing, MsFlags::MS_BIND, nothing).doing(|| format!("mount the planet's {path}"))
+}
+
+fn hosts_file(layout: &Layout) -> String {
+    let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
+    layout
+        .hosts
+        .iter()
+        .fold(local, |text, host| format!("{text}{} {name}\n{} {name}\n", host.v4, host.v6, name = host.name))
+}
+
+/// How names are resolved on a planet, for files that the machine has.
+const RESOLVER: [(&str, &str, &str); 3] = [
+    // The hosts file first, whatever service the machine would ask.
+    (
+        "nsswitch.conf",
+        "/etc/nsswitch.conf",
+        "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+    ),
+    // No planet has a name server: a name that the hosts file lacks is refused at once instead of after a long silence.
+    ("resolv.conf", "/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"),
+    // Hosts have unique local IPv6 addresses, and RFC 6724 (section 2.1) prefers IPv4 to those. glibc has an older table,
+    // which this line brings up to date (gai.conf(5)).
+    ("gai.conf", "/etc/gai.conf", "precedence ::ffff:0:0/96 100\n"),
+];
