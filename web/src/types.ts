@@ -382,7 +382,7 @@ export interface Fidelity {
    */
   lateness_limit_us: number;
   /**
-   * How late packets were delivered, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
+   * How late packets were delivered, time to be read included, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
    * packet was delivered.
    */
   lateness_us: {

@@ -1,6 +1,6 @@
 //! All that `make test` checks, quickest first.
 
-use crate::{generate, run, tidy};
+use crate::{generate, run, run_allowing, tidy};
 
 /// Runs every check. The page must have been built (`make web`).
 pub(crate) fn check() -> anyhow::Result<()> {
@@ -12,6 +12,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     run(".", "cargo", &["test", "--quiet", "--workspace"])?;
     run("web", "npm", &["test", "--silent"])?;
     // The page once more, with a report that Rust wrote about a planet that ran.
-    run(".", "target/debug/longhaul", &["run", "scenarios/quick.toml", "--out", "target/quick"])?;
+    // Its exit code is left out: 1 says that this machine was too busy, and the page must show that just as well.
+    let quick = ["run", "scenarios/quick.toml", "--out", "target/quick"];
+    run_allowing(&[0, 1], ".", "target/debug/longhaul", &quick)?;
     run("web", "node", &["test/walk.mjs", "../target/quick/report.html"])
 }

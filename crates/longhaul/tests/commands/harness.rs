@@ -51,6 +51,13 @@ impl Ended {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
+    /// The JSON of a measurement. 1 is one that this machine was too busy for; it is a result all the same, and says so.
+    #[track_caller]
+    pub(crate) fn measured(self) -> serde_json::Value {
+        assert!(matches!(self.code, Some(0 | 1)), "{self:?}");
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+
     /// What it said when it refused: exit code 2, nothing on standard output.
     #[track_caller]
     pub(crate) fn refused(self) -> String {

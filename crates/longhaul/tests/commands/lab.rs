@@ -97,7 +97,7 @@ fn every_byte_of_a_transfer_is_accounted_for() {
         .up();
     let _origin = planet.serve("origin", &["--body", "5MB"]);
     let summary =
-        planet.exec("visitor", &[LONGHAUL, "probe", "http://origin/", "--count", "4", "--json"]).json();
+        planet.exec("visitor", &[LONGHAUL, "probe", "http://origin/", "--count", "4", "--json"]).measured();
     assert_eq!(number(&summary, "/body_bytes"), 20e6);
     let fidelity = planet.status()["fidelity"].clone();
     let bytes = |name: &str| number(&fidelity, &format!("/bytes_{name}"));

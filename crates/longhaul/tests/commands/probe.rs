@@ -27,7 +27,7 @@ fn a_run_becomes_a_recording_and_a_summary() {
         "mine",
         "--json",
     ])
-    .json();
+    .measured();
     assert_eq!(
         (summary["schema"].as_str(), number(&summary, "/requests")),
         (Some("longhaul.probe/1"), 100.0)
@@ -41,7 +41,7 @@ fn a_run_becomes_a_recording_and_a_summary() {
     // An address needs no resolver and clear text no handshake: absent, not 0.
     assert!(!phases.contains(&"dns") && !phases.contains(&"tls"), "{phases:?}");
 
-    let compared = longhaul(&["compare", file, "--metric", "wait", "--json"]).json();
+    let compared = longhaul(&["compare", file, "--metric", "wait", "--json"]).measured();
     assert_eq!(
         (compared["sides"][0]["label"].as_str(), number(&compared, "/sides/0/n")),
         (Some("mine"), 100.0)
@@ -54,7 +54,7 @@ fn tls_is_trusted_by_its_certificate_only() {
     let ca = folder.path("ca.pem");
     let ca = ca.to_str().unwrap();
     let (_origin, url) = serve(&["--tls", "--write-ca", ca]);
-    let summary = longhaul(&["probe", &url, "--ca", ca, "--count", "3", "--json"]).json();
+    let summary = longhaul(&["probe", &url, "--ca", ca, "--count", "3", "--json"]).measured();
     assert_eq!(number(&summary, "/protocol/h2"), 3.0);
     assert!(summary["phases"].to_string().contains("\"tls\""));
     let distrusted = longhaul(&["probe", &url, "--count", "1"]);
