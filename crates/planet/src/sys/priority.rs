@@ -14,9 +14,10 @@ pub(crate) fn run_promptly() {
 }
 
 /// Runs this thread only when its processor would be idle otherwise; whether that could be had. Its time counts as
-/// low-priority time.
+/// low-priority time, for which the kernel goes by the niceness, and that only the ordinary policy sets.
 pub(crate) fn run_only_when_idle() -> bool {
-    set(&Attributes { policy: SCHED_IDLE, nice: 19, ..Attributes::default() })
+    set(&Attributes { policy: SCHED_OTHER, nice: 19, ..Attributes::default() })
+        && set(&Attributes { policy: SCHED_IDLE, ..Attributes::default() })
 }
 
 fn set(attributes: &Attributes) -> bool {
