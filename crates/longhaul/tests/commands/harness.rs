@@ -166,6 +166,25 @@ impl Drop for Planet {
     }
 }
 
+/// Starts a program in a host that runs until it is ended, and waits until it does run.
+pub(crate) fn sleeper(planet: &str, host: &str) -> Running {
+    let mut command = Command::new(LONGHAUL);
+    command.args([
+        "lab",
+        "exec",
+        "--planet",
+        planet,
+        host,
+        "--",
+        "sh",
+        "-c",
+        "echo asleep >&2; exec sleep 1000",
+    ]);
+    let mut running = Running::start(command.stderr(Stdio::piped()));
+    running.says("asleep");
+    running
+}
+
 /// Whether a planet of that name answers.
 pub(crate) fn is_up(name: &str) -> bool {
     std::fs::read_to_string("/proc/net/unix").unwrap().contains(&format!("/{name}\n"))

@@ -13,7 +13,7 @@ use nix::{
 };
 use planet::{Document, World as Description};
 
-use crate::harness::{Ended, Folder, LONGHAUL, Running, World, is_up, longhaul, number, wait_until};
+use crate::harness::{Ended, Folder, LONGHAUL, Running, World, is_up, longhaul, number, sleeper, wait_until};
 
 fn atlantic(name: &str) -> World {
     World::named(name).host("origin", "newyork").host("visitor", "london").link(
@@ -118,7 +118,7 @@ fn a_second_planet_of_one_name_is_refused_and_the_first_lives_on() {
 #[test]
 fn down_takes_everything_with_it() {
     let planet = atlantic("down").up();
-    let orphan = Running::start(&mut planet.command("origin", &["sleep", "1000"]));
+    let orphan = sleeper(planet.name(), "origin");
     longhaul(&["lab", "down", "--planet", planet.name()]).ok();
     assert_eq!(orphan.wait(), Some(128 + 9));
     assert!(!is_up(planet.name()));
@@ -150,21 +150,20 @@ fn kill_9_of_whoever_started_it_ends_a_planet_in_the_foreground() {
         Command::new(LONGHAUL).args(["lab", "up", &file, "--name", world.name()]).stderr(Stdio::piped()),
     );
     up.says("is up");
-    let exec = ["lab", "exec", "--planet", world.name(), "origin", "--", "sleep", "1000"];
-    let orphan = Running::start(Command::new(LONGHAUL).args(exec));
+    let orphan = sleeper(world.name(), "origin");
     up.signal(Signal::SIGKILL);
     assert_eq!(up.wait(), None);
-    orphan.wait();
+    assert_eq!(orphan.wait(), Some(128 + 9));
     wait_until(|| !is_up(world.name()));
 }
 
 #[test]
 fn kill_9_of_a_planet_leaves_no_process() {
     let planet = atlantic("kill-planet").up();
-    let orphan = Running::start(&mut planet.command("origin", &["sleep", "1000"]));
+    let orphan = sleeper(planet.name(), "origin");
     let pid = planet::Planet::find(Some(planet.name())).unwrap().pid();
     kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-    orphan.wait();
+    assert_eq!(orphan.wait(), Some(128 + 9));
     wait_until(|| !is_up(planet.name()));
 }
 
