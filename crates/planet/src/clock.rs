@@ -33,20 +33,16 @@ pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// How long the calling thread has been ready to run without being let.
-#[derive(Debug)]
+/// How long a thread has been ready to run without being let.
+#[derive(Debug, Default)]
 pub(crate) struct RunQueue {
+    /// Of the thread that asks, and so opened when it first does.
     statistics: Option<File>,
     seen: Duration,
 }
 
 impl RunQueue {
-    /// Of the thread that will ask. Kernels without the statistics know of no wait.
-    pub(crate) fn open() -> Self {
-        Self { statistics: None, seen: Duration::ZERO }
-    }
-
-    /// How long since this was last asked; the first answer is zero.
+    /// How long since this was last asked; the first answer is zero. Kernels without the statistics know of no wait.
     pub(crate) fn waited(&mut self) -> Duration {
         let is_first = self.statistics.is_none();
         let total = self.total().unwrap_or(self.seen);

@@ -110,7 +110,7 @@ impl Switch {
             alarm: Alarm::default(),
             looked,
             awake_since: Duration::ZERO,
-            run_queue: RunQueue::open(),
+            run_queue: RunQueue::default(),
             epoll,
             orders,
             bell,
@@ -185,6 +185,7 @@ impl Switch {
                 }
             }
         }
+        // What a full batch leaves behind is taken to have come since now: nothing says when it did.
         self.looked[from] = self.clock.now();
         Ok(())
     }
