@@ -2,12 +2,25 @@
 
 use crate::{Error, sum::sum};
 
-/// The samples of one metric of one side, in milliseconds, sorted once. There is always at least one.
+/// The samples of one metric of one side, in milliseconds, sorted once; or their counts by value, from a histogram
+/// ([`Distribution::from_counts`]). There is always at least one sample, and every method answers for the samples one by
+/// one, however they are kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
-    sorted: Vec<f64>,
+    /// Ascending: the samples themselves, or the distinct values of `counts`.
+    values: Vec<f64>,
+    counts: Option<Counts>,
     mean: f64,
     standard_deviation: f64,
+}
+
+/// How many samples each value stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Counts {
+    /// Samples up to and including each value; the last is n.
+    pub(crate) cumulative: Vec<usize>,
+    /// How far a sample may be from the value that stands for it, relative to it.
+    pub(crate) relative_error: f64,
 }
 
 impl Distribution {
@@ -24,25 +37,52 @@ impl Distribution {
             return Err(Error::Empty);
         }
         samples.sort_unstable_by(f64::total_cmp);
+        Ok(Self::of_sorted(samples))
+    }
+
+    /// Of checked samples in ascending order, at least one.
+    pub(crate) fn of_sorted(samples: Vec<f64>) -> Self {
         let n = as_f64(samples.len());
         let mean = sum(samples.iter().copied()) / n;
         let variance = sum(samples.iter().map(|sample| (sample - mean).powi(2))) / n;
-        Ok(Self { sorted: samples, mean, standard_deviation: variance.sqrt() })
+        Self { values: samples, counts: None, mean, standard_deviation: variance.sqrt() }
+    }
+
+    /// Of checked, distinct, ascending values with their counts, at least one.
+    pub(crate) fn of_counts(values: Vec<f64>, counts: Counts) -> Self {
+        let n = as_f64(counts.cumulative[counts.cumulative.len() - 1]);
+        let before = std::iter::once(&0).chain(&counts.cumulative);
+        let weights: Vec<f64> =
+            counts.cumulative.iter().zip(before).map(|(up_to, before)| as_f64(up_to - before)).collect();
+        let weighted = |of: &dyn Fn(f64) -> f64| {
+            sum(values.iter().zip(&weights).map(|(&value, weight)| of(value) * weight)) / n
+        };
+        let mean = weighted(&|value| value);
+        let variance = weighted(&|value| (value - mean).powi(2));
+        Self { values, counts: Some(counts), mean, standard_deviation: variance.sqrt() }
     }
 
     /// How many samples there are; at least 1.
     pub fn n(&self) -> usize {
-        self.sorted.len()
+        self.counts
+            .as_ref()
+            .map_or(self.values.len(), |counts| counts.cumulative[counts.cumulative.len() - 1])
+    }
+
+    /// How far a sample may be from the value that stands for it, relative to that value: the stated error of the
+    /// histogram that the samples came as. `None` when every sample is known exactly.
+    pub fn relative_error(&self) -> Option<f64> {
+        self.counts.as_ref().map(|counts| counts.relative_error)
     }
 
     /// The fastest sample, ms.
     pub fn min(&self) -> f64 {
-        self.sorted[0]
+        self.values[0]
     }
 
     /// The slowest sample, ms.
     pub fn max(&self) -> f64 {
-        self.sorted[self.n() - 1]
+        self.values[self.values.len() - 1]
     }
 
     /// The expected request latency, ms. Its error is a few units in the last place, whatever n is.
@@ -60,28 +100,54 @@ impl Distribution {
     /// around (n - 1) share. That is the default of numpy and R. A share outside 0..=1 counts as the nearer end; NaN
     /// gives NaN.
     pub fn quantile(&self, share: f64) -> f64 {
-        let position = as_f64(self.n() - 1) * share.clamp(0.0, 1.0);
+        self.at_position(as_f64(self.n() - 1) * share.clamp(0.0, 1.0))
+    }
+
+    /// The sample at `rank` in ascending order, ms; ranks count from 0, and what is above the last counts as the last.
+    pub fn at_rank(&self, rank: usize) -> f64 {
+        let index = self
+            .counts
+            .as_ref()
+            .map_or(rank, |counts| counts.cumulative.partition_point(|&up_to| up_to <= rank));
+        self.values[index.min(self.values.len() - 1)]
+    }
+
+    /// The latency at a rank that may lie between two samples, counted from 0. NaN gives NaN.
+    pub(crate) fn at_position(&self, position: f64) -> f64 {
         if position.is_nan() {
             return f64::NAN;
         }
         let below = floor(position).min(self.n() - 1);
-        let above = (below + 1).min(self.n() - 1);
-        between(self.sorted[below], self.sorted[above], position - position.floor())
+        between(self.at_rank(below), self.at_rank(below + 1), position - position.floor())
     }
 
     /// The share of samples that are at most `latency_ms`: the empirical distribution function. NaN gives 0.
     pub fn cdf(&self, latency_ms: f64) -> f64 {
-        as_f64(self.sorted.partition_point(|&sample| sample <= latency_ms)) / as_f64(self.n())
+        as_f64(self.at_most(latency_ms)) / as_f64(self.n())
     }
 
-    /// The samples in ascending order, ms.
-    pub fn sorted(&self) -> &[f64] {
-        &self.sorted
+    /// How many samples are at most `latency_ms`.
+    pub(crate) fn at_most(&self, latency_ms: f64) -> usize {
+        self.up_to(self.values.partition_point(|&value| value <= latency_ms))
+    }
+
+    /// The samples in ascending order, or the distinct values that have counts.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// How many samples the first `values` of [`Self::values`] stand for.
+    pub(crate) fn up_to(&self, values: usize) -> usize {
+        match &self.counts {
+            None => values,
+            Some(_) if values == 0 => 0,
+            Some(counts) => counts.cumulative[values - 1],
+        }
     }
 }
 
 /// The sample, or what is wrong with it. -0 becomes 0, which the sort would otherwise put apart from 0.
-fn checked(index: usize, value: f64) -> Result<f64, Error> {
+pub(crate) fn checked(index: usize, value: f64) -> Result<f64, Error> {
     if !value.is_finite() {
         return Err(Error::NotFinite { index, value });
     }

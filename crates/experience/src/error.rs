@@ -1,6 +1,6 @@
 //! What can be wrong with samples, pages and intervals.
 
-use crate::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS};
+use crate::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS, MOST_RESAMPLES, MOST_SAMPLES};
 
 /// Input that no statistic can be made of. All of it is the caller's: nothing here depends on the environment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -69,5 +69,59 @@ pub enum Error {
         interval_s: f64,
         /// The latest time, seconds.
         span_s: f64,
+    },
+    /// More samples than can be counted exactly.
+    #[error("{count} samples or more; counts are exact up to {MOST_SAMPLES}")]
+    TooMany {
+        /// How many there were when it became too many.
+        count: u64,
+    },
+    /// The error of a histogram is not a share of its values.
+    #[error("a relative error of {relative_error}; it is 0 or more and below 1")]
+    RelativeError {
+        /// What was stated.
+        relative_error: f64,
+    },
+    /// A number of resamples or a level that makes no interval.
+    #[error(
+        "{resamples} resamples for a level of {level}; 100 to {MOST_RESAMPLES} for a level from 0.5 up to 0.999"
+    )]
+    Resamples {
+        /// How many were asked for.
+        resamples: u32,
+        /// The level asked for.
+        level: f64,
+    },
+    /// A series that is not the side's samples in order of time, or blocks that it cannot be cut into.
+    #[error(
+        "blocks of {length} of {values} values in time for {samples} samples; exact samples, all of them, and a block is 1 to all of them long"
+    )]
+    Blocks {
+        /// How long a block was to be.
+        length: usize,
+        /// How many values were given in order of time.
+        values: usize,
+        /// How many samples the side has.
+        samples: usize,
+    },
+    /// A column that has not the length of the others.
+    #[error("{found} {column} for {values}; there must be as many of one as of the other")]
+    Uneven {
+        /// What the column holds, in the plural.
+        column: &'static str,
+        /// How many entries it has.
+        found: usize,
+        /// How many it should have.
+        values: usize,
+    },
+    /// Too few of something to say anything about it.
+    #[error("{found} {what}; at least {least} are needed")]
+    TooFew {
+        /// What there is too little of, in the plural.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many it takes.
+        least: usize,
     },
 }

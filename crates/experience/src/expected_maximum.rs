@@ -8,7 +8,8 @@
 //! ```
 //!
 //! in which every term is positive, so nothing cancels, and below some i the factor is 1 and the terms add up to a
-//! sample. To evaluate it for hundreds of N, neighbouring i are taken together: around a centre c, with i = c (1 + e),
+//! sample. Equal samples have no gap, so a histogram needs a term for each distinct value only, i being the number of
+//! samples up to it. To evaluate it for hundreds of N, neighbouring i are taken together: around a centre c, with i = c (1 + e),
 //!
 //! ```text
 //! (i/n)^N = (c/n)^N (1 + e)^N = (c/n)^N (1 + sum over k of binomial(N, k) e^k)
@@ -20,23 +21,25 @@
 use std::{array, ops::RangeInclusive};
 
 use crate::{
+    Distribution,
     distribution::{as_f64, floor},
     sum::Sum,
 };
 
 /// The upper part of a sample, as blocks of gaps: all that E[max of N] needs for a range of N.
 pub(crate) struct Blocks<'s> {
-    sorted: &'s [f64],
+    side: &'s Distribution,
     /// The largest N that the blocks are narrow enough for; moments are in units of 1/widest, against underflow.
     widest: f64,
     /// Ascending and without a gap between them.
     blocks: Vec<Block>,
 }
 
-/// The gaps above ranks `low..=high`, where the gap above rank i is x_(i+1) - x_(i), ranks counted from 1.
+/// The gaps above the values `low..=high`, where the gap above value i is x_(i+1) - x_(i), counted from 1.
 struct Block {
     low: usize,
-    high: usize,
+    /// How many samples there are up to value `high`.
+    rank: usize,
     /// The sum of the gaps.
     gap: f64,
     /// ln(c/n) of the centre c.
@@ -46,29 +49,35 @@ struct Block {
 }
 
 impl<'s> Blocks<'s> {
-    /// Prepares a sorted sample, not empty, for the numbers in `requests`, the least of which is at least 1.
-    pub(crate) fn new(sorted: &'s [f64], requests: RangeInclusive<u32>) -> Self {
+    /// Prepares a sample for the numbers in `requests`, the least of which is at least 1.
+    pub(crate) fn new(side: &'s Distribution, requests: RangeInclusive<u32>) -> Self {
         let widest = *requests.end();
-        let lowest = lowest_rank(sorted.len(), *requests.start());
+        let lowest_rank = lowest_rank(side.n(), *requests.start());
         let mut blocks = Vec::new();
-        let mut high = sorted.len() - 1;
-        while high >= lowest {
-            let size = block_size(high, sorted.len(), widest as usize).min(high - lowest + 1);
-            blocks.push(Block::new(sorted, high + 1 - size, high, f64::from(widest)));
-            high -= size;
+        let mut high = side.values().len() - 1;
+        while high >= 1 && side.up_to(high) >= lowest_rank {
+            let rank = side.up_to(high);
+            let narrowest =
+                (rank + 1).saturating_sub(block_size(rank, side.n(), widest as usize)).max(lowest_rank);
+            let mut low = high;
+            while low > 1 && side.up_to(low - 1) >= narrowest {
+                low -= 1;
+            }
+            blocks.push(Block::new(side, low, high, f64::from(widest)));
+            high = low - 1;
         }
         blocks.reverse();
-        Self { sorted, widest: f64::from(widest), blocks }
+        Self { side, widest: f64::from(widest), blocks }
     }
 
     /// E[max of `requests`], ms. `requests` must lie in the range that the blocks were made for.
     pub(crate) fn expected_maximum(&self, requests: u32) -> f64 {
-        let lowest = lowest_rank(self.sorted.len(), requests);
-        let needed = &self.blocks[self.blocks.partition_point(|block| block.high < lowest)..];
-        let Some(first) = needed.first() else { return self.sorted[self.sorted.len() - 1] };
+        let lowest = lowest_rank(self.side.n(), requests);
+        let needed = &self.blocks[self.blocks.partition_point(|block| block.rank < lowest)..];
+        let Some(first) = needed.first() else { return self.side.max() };
         let coefficients = self.coefficients(f64::from(requests));
         let mut sum = Sum::default();
-        sum.add(self.sorted[first.low - 1]);
+        sum.add(self.side.values()[first.low - 1]);
         sum.extend(needed.iter().map(|block| block.expected(f64::from(requests), &coefficients)));
         sum.value()
     }
@@ -85,12 +94,13 @@ impl<'s> Blocks<'s> {
 }
 
 impl Block {
-    fn new(sorted: &[f64], low: usize, high: usize, widest: f64) -> Self {
-        let centre = f64::midpoint(as_f64(low), as_f64(high));
+    fn new(side: &Distribution, low: usize, high: usize, widest: f64) -> Self {
+        let values = side.values();
+        let centre = f64::midpoint(as_f64(side.up_to(low)), as_f64(side.up_to(high)));
         let mut moments = [0.0; ORDER];
-        for rank in low..=high {
-            let offset = (as_f64(rank) - centre) / centre * widest;
-            let mut power = sorted[rank] - sorted[rank - 1];
+        for index in low..=high {
+            let offset = (as_f64(side.up_to(index)) - centre) / centre * widest;
+            let mut power = values[index] - values[index - 1];
             if power > 0.0 && offset != 0.0 {
                 for moment in &mut moments {
                     power *= offset;
@@ -98,8 +108,8 @@ impl Block {
                 }
             }
         }
-        let gap = sorted[high] - sorted[low - 1];
-        Self { low, high, gap, ln_share: ln_share(centre, as_f64(sorted.len())), moments }
+        let gap = values[high] - values[low - 1];
+        Self { low, rank: side.up_to(high), gap, ln_share: ln_share(centre, as_f64(side.n())), moments }
     }
 
     /// Sum over the block of gap (1 - (i/n)^N).

@@ -14,13 +14,13 @@ impl Distribution {
     /// [`crate::Page::effective_requests`]; 0 counts as 1. Relative error below 1e-12 for n up to 1e7 and N up to 1e6.
     pub fn expected_experienced(&self, requests: u32) -> f64 {
         let requests = requests.max(1);
-        Blocks::new(self.sorted(), requests..=requests).expected_maximum(requests)
+        Blocks::new(self, requests..=requests).expected_maximum(requests)
     }
 
     /// [`Distribution::expected_experienced`] for every number of requests from 1 to `most`: entry i is for i + 1.
     /// Costs one pass over the samples, and then next to nothing for each number.
     pub fn expected_experienced_up_to(&self, most: u32) -> Vec<f64> {
-        let blocks = Blocks::new(self.sorted(), 1..=most.max(1));
+        let blocks = Blocks::new(self, 1..=most.max(1));
         (1..=most).map(|requests| blocks.expected_maximum(requests)).collect()
     }
 }

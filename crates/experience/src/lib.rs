@@ -35,33 +35,67 @@
 //! # Ok::<(), experience::Error>(())
 //! ```
 //!
-//! - [`Distribution`]: samples of one metric of one side, asked for mean, quantiles and shares.
+//! - [`Distribution`]: samples of one metric of one side, one by one or counted in [`Bucket`]s, asked for mean,
+//!   quantiles and shares.
 //! - [`Page`]: how many requests a person waits for; [`Distribution::expected_experienced`] and
 //!   [`Distribution::experienced_quantile`] say what they wait.
 //! - [`qq`], [`effective_qq`] and [`crossovers`]: where two sides differ.
+//! - [`resample`]: how sure all that is, with intervals for one side and for the difference of two.
 //! - [`tail_ranks`]: few points that draw a distribution with its whole tail.
+//! - [`independence`], [`consecutive_maxima`], [`slow_clusters`], [`rank_autocorrelation`]: whether requests are
+//!   independent, and how far the model of a page is off if not; [`automatic_block_length`] for a block bootstrap.
+//! - [`time_shifts`] and [`heat`]: when the distribution changed, and the whole of it over time.
+//! - [`phase_stack`] and [`phase_difference`]: which phase makes the difference, at which percentile.
 //! - [`over_time`]: percentiles, maximum and count by interval.
 //! - [`thin_above`], [`experienced_thin_above`]: from where a percentile has too few samples behind it.
 //!
 //! Latencies are `f64` milliseconds. A share is 0..=1; a percentile in the text is a share in percent.
 
+mod autocorrelation;
+mod block_length;
 mod crossover;
 mod distribution;
 mod error;
 mod expected_maximum;
 mod experienced;
+mod heat;
+mod histogram;
+mod independence;
+mod inputs;
+mod order_statistics;
 mod over_time;
 mod page;
+mod phase_stack;
 mod qq;
+mod resample;
+mod shift;
 mod sum;
+#[cfg(test)]
+mod synthetic;
 mod tail_grid;
 mod thin;
 
+pub use autocorrelation::{
+    ConsecutiveMaxima, SlowClusters, consecutive_maxima, rank_autocorrelation, slow_autocorrelation,
+    slow_clusters,
+};
+pub use block_length::automatic_block_length;
 pub use crossover::{Crossover, Faster, crossovers};
 pub use distribution::{Distribution, LARGEST_MS};
 pub use error::Error;
+pub use heat::{Heat, MOST_CLASSES, heat};
+pub use histogram::{Bucket, MOST_SAMPLES};
+pub use independence::{Independence, PagePoint, Versus, independence};
 pub use over_time::{Interval, MOST_INTERVALS, fitting_interval_s, over_time};
 pub use page::{MOST_REQUESTS, Page};
+pub use phase_stack::{
+    Part, PhaseDifference, PhaseMix, phase_difference, phase_mix, phase_shares, phase_stack,
+};
 pub use qq::{Point, effective_qq, qq};
+pub use resample::{
+    BandPoint, ConfidenceInterval, Difference, DifferencePoint, MOST_RESAMPLES, Pair, PlacedCrossover,
+    Resampled, Resamples, Scheme, Settings, resample, share_faster,
+};
+pub use shift::{MOST_SHIFTS, SHUFFLES, SURE, Shift, time_shifts};
 pub use tail_grid::{SLOWEST, share_of_rank, tail_ranks};
 pub use thin::{experienced_thin_above, thin_above};

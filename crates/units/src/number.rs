@@ -28,7 +28,8 @@ impl Form {
             unit: unit.to_owned(),
             expected: self.expected,
         })?;
-        let value = number * scale;
+        // Divided where the unit is a part of the base unit: 95/100 is the number nearest to 0.95, 95 x 0.01 is not.
+        let value = if scale < 1.0 { number / scale.recip() } else { number * scale };
         let is_negative = text.trim_start().starts_with('-');
         if is_negative || !value.is_finite() || value > self.most {
             return Err(Error::Range { text: text.to_owned(), limit: self.limit });

@@ -33,7 +33,7 @@ fn quantiles(side: &Distribution) -> Quantiles {
     let share = |(index, &rank): (usize, &usize)| if index == last { 1.0 } else { share_of_rank(rank, n) };
     Quantiles {
         share: ranks.iter().enumerate().map(share).collect(),
-        latency_ms: ranks.iter().map(|&rank| side.sorted()[rank]).collect(),
+        latency_ms: ranks.iter().map(|&rank| side.at_rank(rank)).collect(),
     }
 }
 

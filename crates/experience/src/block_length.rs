@@ -1,0 +1,189 @@
+//! How long the blocks of a block bootstrap must be, decided by the series itself.
+//!
+//! Politis and White (Automatic Block-Length Selection for the Dependent Bootstrap, Econometric Reviews 23, 2004), with
+//! the constant of Patton, Politis and White (Correction, Econometric Reviews 28, 2009) for circular or moving blocks:
+//!
+//! ```text
+//! b = (2 G^2 / D)^(1/3) n^(1/3)      G = sum |k| R(k) w(k/M)      D = 4/3 (sum R(k) w(k/M))^2      |k| <= M
+//! ```
+//!
+//! R(k) is the autocovariance at lag k and w the flat-top window, 1 up to 1/2 and then straight down to 0 at 1. M is
+//! twice the first lag from which K = max(5, log10 n) autocorrelations in a row are below 2 sqrt(log10(n)/n), and at
+//! most sqrt(n) + K. This follows the authors' own program, as the R package `np` and the Python package `arch` do.
+//!
+//! Lags are computed only as far as the rule asks, and at most [`WORK`]/n of them. A series whose correlation reaches
+//! further is replaced by the means of its pairs, again and again until the rule is satisfied, and the length found is
+//! scaled back. Grouping by g divides G by g^2, the sum in D by g and n by g, hence b by g: up to the rounding of lags
+//! to groups the answer is the same.
+
+use std::borrow::Cow;
+
+use crate::{
+    autocorrelation::{autocovariances, centred, slow_above},
+    distribution::{as_f64, floor},
+};
+
+/// The length of blocks, in samples, that a moving or circular block bootstrap needs for this series, which must be in
+/// the order of time. 1 means that neighbours look independent: resample one by one.
+///
+/// It is the larger of two lengths. One is for the ranks of the values: the largest of a heavy tail would drown the
+/// covariances of the values themselves (a single outlier of a thousand times the median hides any drift), while ranks
+/// see each sample once; logarithms would not bear a 0. The other is for whether a sample is above the 90th percentile:
+/// tail percentiles and `E[max]` feel when slow requests come together, even if all else is independent. At most
+/// min(3 sqrt(n), n/3), as in the paper; fewer than 20 samples give 1. Values must be as a [`crate::Distribution`]
+/// takes them. Up to 65 536 samples the ranks are exact; of more, they count among that many taken evenly.
+pub fn automatic_block_length(in_time_ms: &[f64]) -> usize {
+    let n = in_time_ms.len();
+    if n < FEWEST {
+        return 1;
+    }
+    let slow_from = slow_above(in_time_ms, SLOW);
+    let slow = in_time_ms.iter().map(|&value| f64::from(u8::from(value > slow_from))).collect();
+    let longest = [ranks(in_time_ms), slow]
+        .into_iter()
+        .map(|mut series: Vec<f64>| {
+            centred(&mut series);
+            needed(&series, WORK)
+        })
+        .fold(1.0, f64::max);
+    floor(longest.ceil()).clamp(1, floor(most(n)))
+}
+
+/// The length for a short series that is not one of latencies: 1 if it looks independent. At most a third of it.
+pub(crate) fn residual_block_length(residuals: &[f64]) -> usize {
+    let mut series = residuals.to_vec();
+    centred(&mut series);
+    if series.len() < FEWEST { 1 } else { floor(needed(&series, WORK).ceil()).max(1) }
+}
+
+/// The length for one centred series; 1 if it looks independent or never changes. `work` bounds lags x n.
+fn needed(series: &[f64], work: usize) -> f64 {
+    let mut series = Cow::Borrowed(series);
+    let mut group = 1.0;
+    loop {
+        match reach(&series, work) {
+            Reach::None => return 1.0,
+            Reach::First if group == 1.0 => return 1.0,
+            Reach::First => return group * optimal(&series, 2),
+            Reach::Lags(bandwidth) => return group * optimal(&series, bandwidth),
+            Reach::Beyond => {
+                series = series.chunks_exact(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect();
+                centred(series.to_mut());
+                group *= 2.0;
+            }
+        }
+    }
+}
+
+/// How far the autocorrelation of a series reaches.
+#[derive(Debug, PartialEq)]
+enum Reach {
+    /// There is none: the series is constant.
+    None,
+    /// Not even to the first lag; M is 2 in the authors' program and 0 in the paper.
+    First,
+    /// The bandwidth M.
+    Lags(usize),
+    /// Further than is affordable.
+    Beyond,
+}
+
+fn reach(series: &[f64], work: usize) -> Reach {
+    let n = series.len();
+    let quiet = insignificant(n);
+    let most = floor(as_f64(n).sqrt().ceil()) + quiet;
+    let affordable = most.min((work / n).max(LEAST_LAGS));
+    let level = 2.0 * (as_f64(n).log10() / as_f64(n)).sqrt();
+    let total: f64 = series.iter().map(|value| value * value).sum();
+    if total <= 0.0 {
+        return Reach::None;
+    }
+    // Sums of squares without the first, and without the last, lag + 1 values: what arch divides by.
+    let (mut without_first, mut without_last) = (total - series[0].powi(2), total - series[n - 1].powi(2));
+    let mut run = 0;
+    let mut covariances = autocovariances(series);
+    // The authors look at lags below the largest only.
+    for lag in 1..affordable {
+        without_first -= series[lag].powi(2);
+        without_last -= series[n - 1 - lag].powi(2);
+        let scale = (without_first * without_last).max(f64::MIN_POSITIVE).sqrt();
+        let correlation = covariances.at(lag) * as_f64(n) / scale;
+        run = if correlation.abs() < level { run + 1 } else { 0 };
+        if run == quiet {
+            return match 2 * (lag + 1 - quiet) {
+                2 => Reach::First,
+                bandwidth if bandwidth.min(most) <= affordable => Reach::Lags(bandwidth.min(most)),
+                _ => Reach::Beyond,
+            };
+        }
+    }
+    if affordable == most { Reach::Lags(most) } else { Reach::Beyond }
+}
+
+/// The formula of the module's doc for a bandwidth M, limited as in the paper.
+fn optimal(series: &[f64], bandwidth: usize) -> f64 {
+    let n = as_f64(series.len());
+    let mut covariances = autocovariances(series);
+    let mut spectrum = covariances.at(0);
+    let mut slope = 0.0;
+    for lag in 1..=bandwidth {
+        let share = as_f64(lag) / as_f64(bandwidth);
+        let window = if share <= 0.5 { 1.0 } else { 2.0 * (1.0 - share) };
+        let term = 2.0 * window * covariances.at(lag);
+        spectrum += term;
+        slope += term * as_f64(lag);
+    }
+    let length = (2.0 * slope * slope / (4.0 / 3.0 * spectrum * spectrum) * n).cbrt();
+    // A spectrum of 0 at frequency 0 (a series that undoes itself) makes it infinite, or 0/0.
+    if length.is_nan() { 1.0 } else { length.min(most(series.len())) }
+}
+
+/// The longest block: ceil(min(3 sqrt(n), n/3)).
+fn most(n: usize) -> f64 {
+    (3.0 * as_f64(n).sqrt()).min(as_f64(n) / 3.0).ceil()
+}
+
+/// K: how many insignificant autocorrelations in a row end the search.
+fn insignificant(n: usize) -> usize {
+    floor(as_f64(n).log10()).max(5)
+}
+
+/// The rank of each value among up to [`REFERENCE`] of them, ties sharing their mean.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let stride = values.len().div_ceil(REFERENCE);
+    let mut reference: Vec<f64> = values.iter().copied().step_by(stride).collect();
+    reference.sort_unstable_by(f64::total_cmp);
+    let rank = |&value: &f64| {
+        let below = reference.partition_point(|&other| other < value);
+        let equal = reference[below..].iter().take_while(|&&other| other <= value).take(SHORT_TIE).count();
+        let upto = if equal < SHORT_TIE {
+            below + equal
+        } else {
+            reference.partition_point(|&other| other <= value)
+        };
+        as_f64(below + upto) / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
+/// Multiplications to spend on one pass: up to 340 000 samples the rule has all the sqrt(n) lags that it may ask for,
+/// and 10^7 samples have [`LEAST_LAGS`], which takes a fraction of a second.
+const WORK: usize = 200_000_000;
+
+/// With fewer lags the rule could not see a correlation end: K is 7 for 10^7 samples.
+const LEAST_LAGS: usize = 32;
+
+/// Samples to rank among: neighbouring ranks are 1/65536 apart, far below what any correlation needs.
+const REFERENCE: usize = 65_536;
+
+/// Ties up to here are counted one by one, which is faster than a second bisection.
+const SHORT_TIE: usize = 4;
+
+/// "Slow" is above this share.
+const SLOW: f64 = 0.9;
+
+/// Below this a third of the samples is no more than six.
+const FEWEST: usize = 20;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! The whole distribution over time: how many samples fell into each interval and each class of latency.
+//!
+//! Percentiles over time hide what is between them: two modes, a floor that lifts, a few stalls. Counts hide nothing.
+//! Latency is cut at Renard's preferred numbers (ISO 3), ten to a decade, or twenty or forty where that many samples lie
+//! close together: each class is about 26, 12 or 6 % wide, and its edges are numbers that a person can read.
+
+use crate::{
+    Error,
+    distribution::floor,
+    fitting_interval_s,
+    inputs::{check_values, time_range},
+};
+
+/// Counts by time and latency.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heat {
+    /// The length of an interval, seconds: 1, 2 or 5 times a power of ten, of [`fitting_interval_s`].
+    pub interval_s: f64,
+    /// When the first interval starts, seconds since the measurement's start: a whole number of intervals. Nothing was
+    /// recorded before it.
+    pub start_s: f64,
+    /// The edges of the classes, ms, ascending; one more than there are classes, which are at most [`MOST_CLASSES`].
+    /// Class i holds what is at least edge i and below edge i + 1. The first edge is 0 if there are samples below 1 us.
+    pub edges_ms: Vec<f64>,
+    /// Samples, interval after interval (at most 120), and within an interval class after class, fastest first. A count
+    /// beyond `u32` stops there.
+    pub counts: Vec<u32>,
+}
+
+impl Heat {
+    /// How many classes of latency there are; at least 1.
+    pub fn classes(&self) -> usize {
+        self.edges_ms.len() - 1
+    }
+
+    /// How many intervals there are, empty ones included; at least 1.
+    pub fn intervals(&self) -> usize {
+        self.counts.len() / self.classes()
+    }
+
+    /// The counts of one interval, by class; empty if there is no such interval.
+    pub fn interval(&self, index: usize) -> &[u32] {
+        self.counts.chunks(self.classes()).nth(index).unwrap_or_default()
+    }
+}
+
+/// Counts samples by the time at which they started and by latency, in any order.
+///
+/// # Errors
+/// Unequal lengths or no samples; a time that is NaN, infinite or negative; a value that no [`crate::Distribution`]
+/// takes.
+pub fn heat(started_s: &[f64], values_ms: &[f64]) -> Result<Heat, Error> {
+    let (earliest, latest) = time_range(started_s, values_ms.len())?;
+    check_values(values_ms)?;
+    let (interval_s, first, intervals) = cut(started_s.len(), earliest, latest);
+    let edges_ms = edges(values_ms);
+    let classes = edges_ms.len() - 1;
+    let mut counts = vec![0_u32; intervals * classes];
+    for (&started, &value) in started_s.iter().zip(values_ms) {
+        let interval = floor(started / interval_s - first).min(intervals - 1);
+        let class = edges_ms[1..classes].partition_point(|&edge| edge <= value);
+        let count = &mut counts[interval * classes + class];
+        *count = count.saturating_add(1);
+    }
+    Ok(Heat { interval_s, start_s: first * interval_s, edges_ms, counts })
+}
+
+/// The interval, the number of the first one counted from time 0, and how many there are.
+fn cut(samples: usize, earliest: f64, latest: f64) -> (f64, f64, usize) {
+    let mut interval_s = fitting_interval_s(samples, latest - earliest);
+    // The first interval starts before the first sample; if that makes one too many, the next longer interval it is.
+    if latest / interval_s - (earliest / interval_s).floor() >= MOST_COLUMNS {
+        interval_s = fitting_interval_s(samples, interval_s * MOST_COLUMNS);
+    }
+    let first = (earliest / interval_s).floor();
+    (interval_s, first, floor(latest / interval_s - first) + 1)
+}
+
+/// Edges around all values: the finest of [`STEPS`] that makes at most [`MOST_CLASSES`] classes. A few samples would be
+/// lost in fine ones.
+fn edges(values_ms: &[f64]) -> Vec<f64> {
+    let least = values_ms.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = values_ms.iter().copied().fold(LEAST_EDGE_MS, f64::max);
+    let tiny = least < LEAST_EDGE_MS;
+    let coarse = if values_ms.len() > FEW { 0 } else { FINE };
+    for &(mantissas, decades) in &STEPS[coarse..] {
+        let mut edges = if tiny { vec![0.0] } else { Vec::new() };
+        edges.extend(between(mantissas, decades, least.max(LEAST_EDGE_MS), largest));
+        if edges.len() <= MOST_CLASSES + 1 {
+            return edges;
+        }
+    }
+    vec![0.0, f64::INFINITY]
+}
+
+/// The round numbers from the last one that is at most `least` to the first one above `largest`.
+fn between(mantissas: &[i32], decades: i32, least: f64, largest: f64) -> impl Iterator<Item = f64> {
+    let exponents = (-6..=120).step_by(usize::try_from(decades).unwrap_or(1));
+    let all = exponents.flat_map(|exponent| mantissas.iter().map(move |&mantissa| round(mantissa, exponent)));
+    let mut edges: Vec<f64> = all.collect();
+    let first = edges.partition_point(|&edge| edge <= least).saturating_sub(1);
+    let last = edges.partition_point(|&edge| edge <= largest).min(edges.len() - 1);
+    edges.truncate(last + 1);
+    edges.into_iter().skip(first)
+}
+
+/// `mantissa` hundredths times 10^`exponent`: the double nearest to the number that is written.
+fn round(mantissa: i32, exponent: i32) -> f64 {
+    let written = format!("{mantissa}e{}", exponent - 2);
+    written.parse().expect("digits, an e and an exponent are a number")
+}
+
+/// The most classes of latency: as many rows as a chart has room for. Ten to a decade, that is 6.4 decades.
+pub const MOST_CLASSES: usize = 64;
+
+/// Below a microsecond all is one class.
+const LEAST_EDGE_MS: f64 = 1e-3;
+
+/// As many intervals as [`fitting_interval_s`] makes.
+const MOST_COLUMNS: f64 = 120.0;
+
+/// Up to so many samples, classes are no narrower than ten to a decade.
+const FEW: usize = 1000;
+
+/// How many of [`STEPS`] are for more samples.
+const FINE: usize = 2;
+
+/// Hundredths, and how many decades apart they repeat: forty, twenty, ten, five, three and one edge a decade, and one in two decades,
+/// which reaches from 1e-3 to 1e100 in 53.
+const STEPS: [(&[i32], i32); 7] = [
+    (
+        &[
+            100, 106, 112, 118, 125, 132, 140, 150, 160, 170, 180, 190, 200, 212, 224, 236, 250, 265, 280,
+            300, 315, 335, 355, 375, 400, 425, 450, 475, 500, 530, 560, 600, 630, 670, 710, 750, 800, 850,
+            900, 950,
+        ],
+        1,
+    ),
+    (
+        &[100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800, 900],
+        1,
+    ),
+    (&[100, 125, 160, 200, 250, 315, 400, 500, 630, 800], 1),
+    (&[100, 160, 250, 400, 630], 1),
+    (&[100, 200, 500], 1),
+    (&[100], 1),
+    (&[100], 2),
+];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn counts_lie_where_they_belong() {
+        // Three samples, 2 s: fitting_interval_s finds no interval that leaves 100 in each, so one of 5 s takes all.
+        // 4 ms begins the class 4..5; 10 lies in 10..12.5, above which no edge is needed.
+        let one = heat(&[0.0, 1.0, 2.0], &[4.0, 4.9, 10.0]).unwrap();
+        assert_eq!((one.interval_s, one.start_s), (5.0, 0.0));
+        assert_eq!(one.edges_ms, [4.0, 5.0, 6.3, 8.0, 10.0, 12.5]);
+        assert_eq!(one.counts, [2, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn time_begins_where_samples_do() {
+        // 1000 samples from 1000 s to 1009.99 s: ten intervals of 100, the shortest of which is 1 s (9.99 < 10).
+        let started: Vec<f64> = (0..1000).map(|i| 1000.0 + f64::from(i) / 100.0).collect();
+        let values: Vec<f64> = started.iter().map(|&time| if time < 1005.0 { 1.0 } else { 3.0 }).collect();
+        let heat = heat(&started, &values).unwrap();
+        assert_eq!((heat.interval_s, heat.start_s, heat.intervals()), (1.0, 1000.0, 10));
+        assert_eq!(heat.edges_ms, [1.0, 1.25, 1.6, 2.0, 2.5, 3.15]);
+        assert_eq!(heat.interval(4), [100, 0, 0, 0, 0]);
+        assert_eq!(heat.interval(5), [0, 0, 0, 0, 100]);
+        assert!(heat.interval(10).is_empty());
+    }
+
+    #[test]
+    fn narrow_ranges_of_many_samples_have_narrower_classes() {
+        let values: Vec<f64> = (0..2000).map(|i| 100.0 + f64::from(i) / 20.0).collect();
+        let edges = heat(&vec![0.0; 2000], &values).unwrap().edges_ms;
+        // From 100 to above 199.95: the first thirteen of forty to a decade.
+        assert_eq!((edges.len(), edges[1], edges[12]), (13, 106.0, 200.0));
+    }
+
+    #[test]
+    fn wide_ranges_have_wider_classes() {
+        let classes = |values: &[f64]| heat(&vec![0.0; values.len()], values).unwrap().edges_ms;
+        // 0.01 to 10 000: six decades of ten, and the class that 10 000 begins: 61.
+        assert_eq!(classes(&[0.01, 1e4]).len(), 62);
+        // 0.01 to 100 000: 71 are too many, 36 of five a decade are not.
+        assert_eq!(classes(&[0.01, 1e5]).len(), 37);
+        // 0 and the largest: even powers of ten around 10^-3 and 10^100 are 10^-4 and 10^102: 53 classes, and one from 0.
+        let all = classes(&[0.0, 1e100]);
+        assert_eq!((all.len(), all[0], all[1], all[54]), (55, 0.0, 1e-4, 1e102));
+        assert_eq!(classes(&[0.0]), [0.0, 1e-3, 1.25e-3]);
+        // Each edge is the number that is written.
+        assert!(classes(&[0.001, 1.0]).contains(&0.0315));
+    }
+
+    proptest! {
+        #[test]
+        fn no_sample_is_lost(
+            samples in prop::collection::vec((0.0..1e5, -5.0..9.0), 1..500),
+            from in 0.0..1e6,
+        ) {
+            let (started, values): (Vec<f64>, Vec<f64>) =
+                samples.into_iter().map(|(time, power): (f64, f64)| (from + time, 10_f64.powf(power))).unzip();
+            let heat = heat(&started, &values).unwrap();
+            prop_assert!(heat.classes() <= MOST_CLASSES && heat.intervals() <= 120);
+            prop_assert_eq!(heat.counts.iter().sum::<u32>() as usize, values.len());
+            prop_assert!(heat.edges_ms.windows(2).all(|pair| pair[0] < pair[1]));
+            for (class, edge) in heat.edges_ms.windows(2).enumerate() {
+                let inside = values.iter().filter(|&&value| edge[0] <= value && value < edge[1]).count();
+                let counted: u32 = (0..heat.intervals()).map(|interval| heat.interval(interval)[class]).sum();
+                prop_assert_eq!(counted as usize, inside);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! One side with all that resampling says about it.
+
+use super::{
+    Settings,
+    confidence::{self, ConfidenceInterval, Shape},
+    draw::Draw,
+    pass::{EXPECTED, MEAN, Pass, QUANTILES},
+    rank_interval,
+};
+use crate::{
+    Distribution,
+    distribution::{as_f64, between},
+    page::percentile_to_watch,
+};
+
+/// One side, its statistics and how sure they are.
+#[derive(Debug, Clone)]
+pub struct Resampled<'d> {
+    pub(crate) side: &'d Distribution,
+    pub(crate) settings: Settings,
+    pub(crate) requests: u32,
+    /// The shares at which resamples know their quantile.
+    pub(crate) shares: Vec<f64>,
+    /// Independent draws: samples or blocks.
+    pub(crate) draws: f64,
+    /// How many independent samples count at each share; nothing if all do.
+    effective: Vec<f64>,
+    mean: Shape,
+    expected: Shape,
+    rows: Vec<f64>,
+    width: usize,
+    cuts: std::ops::Range<usize>,
+}
+
+/// A point of a percentile curve with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BandPoint {
+    /// Share of requests, 0..=1.
+    pub share: f64,
+    /// The quantile of the samples, ms.
+    pub latency_ms: f64,
+    /// The lower end of its interval, ms; 0 if the samples do not bound it.
+    pub low_ms: f64,
+    /// The upper end, ms; `None` if the samples cannot bound it.
+    pub high_ms: Option<f64>,
+}
+
+impl<'d> Resampled<'d> {
+    pub(super) fn new(
+        side: &'d Distribution,
+        settings: Settings,
+        draw: &Draw,
+        pass: &Pass<'_>,
+        shares: Vec<f64>,
+        rows: Vec<f64>,
+    ) -> Self {
+        let draws = draw.independent_draws();
+        let shape = |requests: u32, estimate| {
+            let skewness = draw.skewness(&confidence::influence(pass.cells, requests));
+            let maxima = draws.min(as_f64(side.n()) / f64::from(requests));
+            Shape { estimate, acceleration: skewness / 6.0 / draws.sqrt(), maxima }
+        };
+        let mut resampled = Self {
+            side,
+            settings,
+            requests: pass.requests,
+            shares,
+            draws,
+            effective: Vec::new(),
+            mean: shape(1, side.mean()),
+            expected: shape(pass.requests, side.expected_experienced(pass.requests)),
+            rows,
+            width: pass.width(),
+            cuts: pass.cuts()..pass.own(),
+        };
+        let effective = |(column, &share): (usize, &f64)| {
+            let variance = variance(&resampled.column(column).collect::<Vec<_>>());
+            rank_interval::effective(share, variance, draws, as_f64(side.n()), settings.level)
+        };
+        // Without the columns of blocks there is nothing to zip with.
+        resampled.effective = (pass.own()..pass.width()).zip(&resampled.shares).map(effective).collect();
+        resampled
+    }
+
+    /// The samples.
+    pub fn distribution(&self) -> &'d Distribution {
+        self.side
+    }
+
+    /// The requests of a page that a person waits for, as asked.
+    pub fn requests(&self) -> u32 {
+        self.requests
+    }
+
+    /// The interval of the expected request latency, ms (BCa). Open upwards with fewer than 6 samples (at 95 %).
+    pub fn mean(&self) -> ConfidenceInterval {
+        confidence::interval(self.column(MEAN).collect(), self.mean, self.settings.level)
+    }
+
+    /// The interval of the expected wait for the slowest of the page's requests, ms (BCa). Open upwards if the samples
+    /// make fewer than 5.4 maxima of so many requests (at 95 %).
+    pub fn expected_experienced(&self) -> ConfidenceInterval {
+        confidence::interval(self.column(EXPECTED).collect(), self.expected, self.settings.level)
+    }
+
+    /// The interval of the quantile at any share of requests, ms, from order statistics. Open upwards where all samples
+    /// may well lie below it: share^n > (1 - level)/2.
+    pub fn quantile(&self, share: f64) -> ConfidenceInterval {
+        rank_interval::interval(self.side, share, self.effective_at(share), self.settings.level)
+    }
+
+    /// The interval of what a share of visitors experience on the page, ms: [`Self::quantile`] at
+    /// [`crate::Page::percentile_to_watch`].
+    pub fn experienced_quantile(&self, visitors: f64) -> ConfidenceInterval {
+        self.quantile(percentile_to_watch(self.requests, visitors))
+    }
+
+    /// The percentile curve with its intervals, at about 160 shares that cover the body evenly and the tail evenly by its
+    /// nines, up to the last that has a sample beyond it. Each interval holds its own point; all points at once are held
+    /// less often.
+    pub fn band(&self) -> Vec<BandPoint> {
+        let point = |share| {
+            let interval = self.quantile(share);
+            BandPoint {
+                share,
+                latency_ms: self.side.quantile(share),
+                low_ms: interval.low.unwrap_or(0.0),
+                high_ms: interval.high,
+            }
+        };
+        self.reached().map(point).collect()
+    }
+
+    /// The shares of the grid that have a sample beyond them.
+    pub(super) fn reached(&self) -> impl Iterator<Item = f64> {
+        // 1 - 10^-log10(n) may come out a rounding above 1 - 1/n.
+        let reach = 1.0 - 1.0 / as_f64(self.side.n()) + 1e-15;
+        self.shares.iter().copied().filter(move |&share| share <= reach)
+    }
+
+    /// The mean with its interval.
+    pub(super) fn mean_estimate(&self) -> (f64, ConfidenceInterval) {
+        (self.mean.estimate, self.mean())
+    }
+
+    /// E[max] with its interval.
+    pub(super) fn expected_estimate(&self) -> (f64, ConfidenceInterval) {
+        (self.expected.estimate, self.expected_experienced())
+    }
+
+    /// The mean of each resample.
+    pub(super) fn means(&self) -> impl Iterator<Item = f64> {
+        self.column(MEAN)
+    }
+
+    /// E[max] of each resample.
+    pub(super) fn expected(&self) -> impl Iterator<Item = f64> {
+        self.column(EXPECTED)
+    }
+
+    /// The quantile of each resample; between the shares of the grid, on a line.
+    pub(super) fn quantiles(&self, share: f64) -> impl Iterator<Item = f64> {
+        let (below, above, part) = self.around(share);
+        let row = move |row: &[f64]| between(row[QUANTILES + below], row[QUANTILES + above], part);
+        self.rows.chunks(self.width).map(row)
+    }
+
+    /// For each resample the share of draws up to each cut.
+    pub(super) fn cumulative(&self) -> impl Iterator<Item = &[f64]> {
+        self.rows.chunks(self.width).map(|row| &row[self.cuts.clone()])
+    }
+
+    fn effective_at(&self, share: f64) -> f64 {
+        if self.effective.is_empty() {
+            return as_f64(self.side.n());
+        }
+        let (below, above, part) = self.around(share);
+        between(self.effective[below], self.effective[above], part)
+    }
+
+    /// The shares of the grid around a share, and how far it lies between them.
+    fn around(&self, share: f64) -> (usize, usize, f64) {
+        let above = self.shares.partition_point(|&other| other < share).min(self.shares.len() - 1);
+        let below = if self.shares[above] <= share { above } else { above.saturating_sub(1) };
+        let width = self.shares[above] - self.shares[below];
+        (below, above, if width > 0.0 { (share - self.shares[below]) / width } else { 0.0 })
+    }
+
+    fn column(&self, column: usize) -> impl Iterator<Item = f64> {
+        self.rows.chunks(self.width).map(move |row| row[column])
+    }
+}
+
+/// The variance of resamples.
+pub(super) fn variance(resamples: &[f64]) -> f64 {
+    let count = as_f64(resamples.len());
+    let mean = resamples.iter().sum::<f64>() / count;
+    resamples.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0)
+}

@@ -1,0 +1,163 @@
+//! When the latency changed: moments at which the whole distribution moved, rather than noise.
+//!
+//! The time is cut into up to 200 intervals, and each is given the mean rank of its samples among all: ranks see a
+//! median that moves and are blind to how far one outlier is out. For every stretch of intervals, the excess of its
+//! ranks over the mean of all, squared and scaled by its variance under "nothing changed",
+//!
+//! ```text
+//! (sum of w (r - mean))^2 / (W_s (W - W_s)/W)      w: samples of an interval, W_s: of the stretch, W: of all
+//! ```
+//!
+//! says how much better two levels explain the series than one; the best stretch begins and ends at shifts (circular
+//! binary segmentation: Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). A stretch that touches an end
+//! is a single shift, one inside a pair: an outage comes and goes. Parts between shifts are searched again. Whether a
+//! stretch is more than chance is decided by shuffling: 999 times the intervals are put in another order and the best
+//! stretch is sought again. Intervals that resemble their neighbours are shuffled as blocks of neighbours, as long as
+//! [`crate::automatic_block_length`]'s rule wants for what the stretch leaves unexplained: a slow drift has few blocks,
+//! and few blocks cannot be sure of anything. At last each shift is tested against its neighbours alone.
+
+use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+
+mod search;
+
+use search::{Intervals, shifts};
+
+use crate::{
+    Error,
+    autocorrelation::midranks,
+    distribution::{as_f64, floor},
+    inputs::{check_values, time_range},
+};
+
+/// A moment at which the distribution changed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shift {
+    /// When, seconds since the measurement's start: the start of the first interval that is different. The change lies
+    /// within an interval's length (span/200, or longer with fewer than 10 000 samples) of it.
+    pub at_s: f64,
+    /// The median from the shift before (or the start) up to this one, ms.
+    pub before_ms: f64,
+    /// The median from this one up to the next (or the end), ms.
+    pub after_ms: f64,
+    /// How sure it is that something changed here: 1 minus the share of shuffled series with as large a change, the
+    /// series itself counted among them. With [`SHUFFLES`] shuffles at most 0.999, and at least [`SURE`].
+    pub sure: f64,
+}
+
+/// The up to [`MOST_SHIFTS`] largest shifts in time, ascending. Times and values may be in any order; the same seed
+/// gives the same answer.
+///
+/// What it finds and what not, in 60 simulated recordings each of 12 000 exponential samples over 600 s: a step of 20 %
+/// in 59; a rise by 10 % and again by 10 % in 41, as one shift; an outage (20 times as slow) of 20 s in 59 and of 10 s,
+/// three intervals, in 56, as two shifts; of 6 s in 11 only, because two stray intervals are neighbours in one order
+/// of 100, and three in one of 6600. In 3000 recordings without any shift: none. A drift is told from a shift only
+/// where it shows between intervals: if the level follows an autoregression with a factor of 0.9 from interval to
+/// interval and swings by 30 %, 2 of 60 have shifts; if it swings by 10 %, less than the noise of an interval, 25 have
+/// one or two. Among intervals that depend on each other, an outage must last several times longer than the
+/// dependence. Fewer than some 500 samples make so few intervals that nothing is ever sure.
+///
+/// # Errors
+/// Unequal lengths or no samples; a time that is NaN, infinite or negative; a value that no [`crate::Distribution`]
+/// takes.
+pub fn time_shifts(started_s: &[f64], values_ms: &[f64], seed: u64) -> Result<Vec<Shift>, Error> {
+    let (earliest, latest) = time_range(started_s, values_ms.len())?;
+    check_values(values_ms)?;
+    let cut = Cut::new(started_s, earliest, latest);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let found = shifts(&cut.ranks(values_ms), &mut random);
+    let mut bounds: Vec<usize> = found.iter().map(|&(at, _)| at).collect();
+    bounds.insert(0, 0);
+    bounds.push(cut.starts_s.len());
+    let medians = cut.medians(values_ms, &bounds);
+    let shift = |(index, &(at, sure)): (usize, &(usize, f64))| Shift {
+        at_s: cut.starts_s[at],
+        before_ms: medians[index],
+        after_ms: medians[index + 1],
+        sure,
+    };
+    Ok(found.iter().enumerate().map(shift).collect())
+}
+
+/// Which interval each sample belongs to.
+struct Cut {
+    /// When each interval starts; the first at the earliest sample.
+    starts_s: Vec<f64>,
+    /// The interval of each sample.
+    of_sample: Vec<usize>,
+}
+
+impl Cut {
+    /// Equal pieces of time, as many as leave [`EACH`] samples in the average one and at most [`INTERVALS`]. One with
+    /// fewer than [`LEAST`] is joined with the next, or at the end with the one before.
+    fn new(started_s: &[f64], earliest: f64, latest: f64) -> Self {
+        let pieces = (started_s.len() / EACH).clamp(1, INTERVALS);
+        let length = (latest - earliest) / as_f64(pieces);
+        let piece = |&time: &f64| floor((time - earliest) / length).min(pieces - 1);
+        let mut counts = vec![0; pieces];
+        started_s.iter().for_each(|time| counts[piece(time)] += 1);
+        let mut starts_s: Vec<f64> = Vec::new();
+        let mut interval_of = vec![0; pieces];
+        let mut held = LEAST;
+        for (piece, count) in counts.iter().enumerate() {
+            let left: usize = counts[piece..].iter().sum();
+            if held >= LEAST && (left >= LEAST || starts_s.is_empty()) {
+                starts_s.push(earliest + as_f64(piece) * length);
+                held = 0;
+            }
+            held += count;
+            interval_of[piece] = starts_s.len() - 1;
+        }
+        Self { of_sample: started_s.iter().map(|time| interval_of[piece(time)]).collect(), starts_s }
+    }
+
+    /// The number of samples and their mean rank, relative to the mean of all, by interval.
+    fn ranks(&self, values_ms: &[f64]) -> Intervals {
+        let ranks = midranks(values_ms);
+        let middle = as_f64(values_ms.len() - 1) / 2.0;
+        let mut weights = vec![0.0; self.starts_s.len()];
+        let mut levels = vec![0.0; self.starts_s.len()];
+        for (rank, &interval) in ranks.iter().zip(&self.of_sample) {
+            weights[interval] += 1.0;
+            levels[interval] += (rank - middle) / as_f64(values_ms.len());
+        }
+        levels.iter_mut().zip(&weights).for_each(|(level, weight)| *level /= weight);
+        Intervals { weights, levels }
+    }
+
+    /// The median (type 7) between each two neighbouring bounds, which are numbers of intervals.
+    fn medians(&self, values_ms: &[f64], bounds: &[usize]) -> Vec<f64> {
+        let mut parts: Vec<Vec<f64>> = vec![Vec::new(); bounds.len() - 1];
+        for (&value, &interval) in values_ms.iter().zip(&self.of_sample) {
+            parts[bounds.partition_point(|&bound| bound <= interval) - 1].push(value);
+        }
+        let median = |mut part: Vec<f64>| {
+            // Type 7 at 1/2: the sample in the middle, or halfway between the two.
+            let (n, middle) = (part.len(), part.len() / 2);
+            let (below, &mut upper, _) = part.select_nth_unstable_by(middle, f64::total_cmp);
+            let lower = if n % 2 == 1 { upper } else { below.iter().copied().fold(0.0, f64::max) };
+            f64::midpoint(lower, upper)
+        };
+        parts.into_iter().map(median).collect()
+    }
+}
+
+/// How often the intervals are shuffled.
+pub const SHUFFLES: u32 = 999;
+
+/// What a shift must reach: no shuffle may do as well. Without any shift, one recording in 1000 has a false one.
+pub const SURE: f64 = 0.999;
+
+/// More shifts than that are no shifts but a state of affairs; heat maps show it better.
+pub const MOST_SHIFTS: usize = 3;
+
+/// Intervals, at most: the search takes the square of it.
+const INTERVALS: usize = 200;
+
+/// Samples in the average interval: their mean rank is normal enough, and 500 samples make ten intervals.
+const EACH: usize = 50;
+
+/// Fewer samples than that make no interval.
+const LEAST: usize = 10;
+
+#[cfg(test)]
+mod tests;
