@@ -18,6 +18,10 @@ export interface Report {
    */
   conditions: Condition[];
   /**
+   * How each other side differs from the first, percentile by percentile. Empty in `result.json`.
+   */
+  differences: DifferenceCurve[];
+  /**
    * Faults that a scenario put on the timeline.
    */
   faults: FaultMark[];
@@ -59,9 +63,17 @@ export interface Report {
  */
 export interface SideCharts {
   /**
+   * The confidence band of the quantile function. Absent if there are no intervals.
+   */
+  band?: Band | null;
+  /**
    * The experienced numbers for effective requests 1, 2, 3, ...: entry i is for i + 1.
    */
   experienced: Experienced[];
+  /**
+   * The whole distribution over time. Absent when samples carry no time.
+   */
+  heat?: Heat | null;
   /**
    * The side's label.
    */
@@ -70,7 +82,25 @@ export interface SideCharts {
    * Percentiles over time. Absent when samples carry no time.
    */
   over_time?: OverTime | null;
+  /**
+   * What requests spend in each phase, by percentile of the metric. Absent when samples carry no phases.
+   */
+  phases?: PhaseStack | null;
   quantiles: Quantiles;
+}
+/**
+ * A confidence band of a quantile function, as columns: at each share by itself, not of the curve as a whole.
+ */
+export interface Band {
+  /**
+   * The interval at each.
+   */
+  ci_ms: [number | null, number | null][];
+  /**
+   * Shares of requests, 0..=1, ascending. A share of visitors of a page is such a share to the power of the page's
+   * effective requests.
+   */
+  share: number[];
 }
 /**
  * What a person experiences for one number of effective requests.
@@ -87,6 +117,31 @@ export interface Experienced {
    * @maxItems 7
    */
   percentiles_ms: [number, number, number, number, number, number, number];
+}
+/**
+ * The whole distribution over time: how many samples started in each interval with a latency in each row.
+ */
+export interface Heat {
+  /**
+   * Samples by interval: row by row from the lowest latency, then the next interval.
+   */
+  counts: number[];
+  /**
+   * The edges of the rows, ascending; one more than there are rows.
+   */
+  edges_ms: number[];
+  /**
+   * Length of an interval in seconds.
+   */
+  interval_s: number;
+  /**
+   * How many intervals there are.
+   */
+  intervals: number;
+  /**
+   * Start of the first interval, seconds since the measurement's start.
+   */
+  start_s: number;
 }
 /**
  * Percentiles over time as columns; one entry an interval that has samples.
@@ -120,6 +175,32 @@ export interface OverTime {
    * Start of the interval, seconds since the measurement's start.
    */
   start_s: number[];
+}
+/**
+ * What requests spend in each phase, by percentile of the metric, as columns.
+ */
+export interface PhaseStack {
+  /**
+   * The phases in the order in which they happen, and last what none explains. They add up to the metric.
+   */
+  phases: PhaseColumn[];
+  /**
+   * Shares of requests, 0..=1, ascending.
+   */
+  share: number[];
+}
+/**
+ * One phase of a [`PhaseStack`].
+ */
+export interface PhaseColumn {
+  /**
+   * The mean over requests around each share; 0 where it never happened.
+   */
+  mean_ms: number[];
+  /**
+   * "dns", "connect", "tls", "send", "wait", "load" or "rest".
+   */
+  phase: string;
 }
 /**
  * A quantile function as columns.
@@ -156,11 +237,24 @@ export interface Judgement {
  */
 export interface Comparison {
   /**
+   * The first two sides by the value of a label. Absent if it was not asked for.
+   */
+  breakdown?: Breakdown | null;
+  /**
    * Request percentiles (in percent) at which the faster of the first two sides changes.
    */
   crossovers: Crossover[];
   /**
-   * How quantiles were computed, as a sentence.
+   * Phases that were taken out of it.
+   */
+  excluded_phases: string[];
+  independence: Independence;
+  /**
+   * How the intervals below were made. Absent if there are none.
+   */
+  intervals?: Intervals | null;
+  /**
+   * How quantiles were computed, as sentences.
    */
   method: string;
   /**
@@ -169,11 +263,20 @@ export interface Comparison {
   metric: string;
   page: Page;
   /**
+   * Every side against every other, where there are more than two.
+   */
+  pairs: Pair[];
+  /**
    * For a share of visitors in percent ("50", "99"): the request percentile, in percent, that decides for them.
    */
   percentile_to_watch: {
     [k: string]: number;
   };
+  /**
+   * Which phase makes the difference between the first two sides, percentile by percentile. Empty if a side knows
+   * nothing of phases.
+   */
+  phases: PhaseDifference[];
   /**
    * "longhaul.compare/1".
    */
@@ -182,6 +285,10 @@ export interface Comparison {
    * One entry an input, in the order given.
    */
   sides: Side[];
+  /**
+   * The thresholds that were asked for, and whether they held.
+   */
+  thresholds: Judgement[];
   /**
    * Whether no side is invalid.
    */
@@ -196,9 +303,120 @@ export interface Comparison {
   warnings: string[];
 }
 /**
+ * The first two sides by the value of a label.
+ */
+export interface Breakdown {
+  /**
+   * Its values: first those for which the first side is worse, those that concern most people first; then the others,
+   * sorted so too; then those that only one side has.
+   */
+  groups: Group[];
+  /**
+   * The label.
+   */
+  label: string;
+  /**
+   * Samples of the two sides that have no such label.
+   */
+  unlabelled: number;
+}
+/**
+ * One value of a label.
+ */
+export interface Group {
+  /**
+   * Which is better by the expected experienced latency; absent if only one side has such samples.
+   */
+  experienced?: Verdict | null;
+  /**
+   * The numbers of the first side; absent if it has no such samples.
+   */
+  first?: GroupSide | null;
+  /**
+   * The value.
+   */
+  name: string;
+  /**
+   * The numbers of the second side.
+   */
+  second?: GroupSide | null;
+  /**
+   * The share of all samples that are in it, 0..=1: of all people, if all make as many requests.
+   */
+  share: number;
+}
+/**
+ * The best side by one number.
+ */
+export interface Verdict {
+  /**
+   * Label of the better side; absent for a tie.
+   */
+  better?: string | null;
+  /**
+   * The confidence interval of that difference; its lower end is below 0 where the other may be better.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  ci_ms?: [number | null, number | null] | null;
+  /**
+   * By how much it beats the next best.
+   */
+  difference_ms: number;
+  /**
+   * The share of requests (or of page views) for which it is faster than the next best, if both draw one at random;
+   * ties count half.
+   */
+  share_better?: number | null;
+  /**
+   * The confidence interval of that share.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  share_better_ci?: [number, number] | null;
+  /**
+   * How sure it is that it is the better one, 0.5..=1: the share of resamples in which it is.
+   */
+  sure?: number | null;
+}
+/**
+ * One value of a label on one side.
+ */
+export interface GroupSide {
+  /**
+   * The mean of the slowest of `effective_requests` independent requests of this group.
+   */
+  expected_experienced_ms: number;
+  /**
+   * The mean.
+   */
+  expected_request_ms: number;
+  /**
+   * The median.
+   */
+  median_ms: number;
+  /**
+   * Samples.
+   */
+  n: number;
+  /**
+   * Whether fewer than 10 samples decide what the median person of this group waits for.
+   */
+  thin: boolean;
+}
+/**
  * A percentile at which the faster side changes.
  */
 export interface Crossover {
+  /**
+   * Its confidence interval, in percent. Absent if the samples cannot tell.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  ci?: [number, number] | null;
   /**
    * The side that is faster above it.
    */
@@ -211,6 +429,157 @@ export interface Crossover {
    * In percent.
    */
   percentile: number;
+}
+/**
+ * The independent model beside what the samples say of real pages.
+ */
+export interface Independence {
+  /**
+   * Whether samples of a side carry page ids, so that real pages could be looked at.
+   */
+  checked: boolean;
+  /**
+   * What the model expects people to experience, of the side for which it is furthest off; for the pages as they are
+   * in the recording, not for the page that was asked for. Absent if unchecked.
+   */
+  model_ms?: number | null;
+  /**
+   * What they did experience there.
+   */
+  observed_ms?: number | null;
+  /**
+   * The findings as a sentence.
+   */
+  sentence: string;
+  /**
+   * One entry a side, in their order.
+   */
+  sides: SideIndependence[];
+}
+/**
+ * What one side's samples say.
+ */
+export interface SideIndependence {
+  /**
+   * The side.
+   */
+  label: string;
+  /**
+   * By the order of its samples in time; absent if they carry no time.
+   */
+  neighbours?: NeighbourCheck | null;
+  /**
+   * By its page ids; absent if it has none.
+   */
+  pages?: PageCheck | null;
+}
+/**
+ * Neighbours in time beside the model.
+ */
+export interface NeighbourCheck {
+  /**
+   * Correlation of neighbours' ranks, -1..=1; 0 if they have nothing to do with each other.
+   */
+  correlation: number;
+  /**
+   * The same if requests were independent.
+   */
+  model_ms?: number | null;
+  /**
+   * Its confidence interval.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  observed_ci_ms?: [number | null, number | null] | null;
+  /**
+   * Mean of the slowest of each `effective_requests` neighbours; absent if there are too few.
+   */
+  observed_ms?: number | null;
+  /**
+   * A request slower than this is called slow.
+   */
+  slow_above_ms: number;
+  /**
+   * The share of slow requests among those that follow a slow one.
+   */
+  slow_after_slow: number;
+  /**
+   * The share of slow requests.
+   */
+  slow_share: number;
+}
+/**
+ * Real pages beside the model.
+ */
+export interface PageCheck {
+  /**
+   * Mean time until as many requests as are required were there, whichever they are, if requests were independent.
+   */
+  first_model_ms: number;
+  /**
+   * The same as the pages had it.
+   */
+  first_observed_ms: number;
+  /**
+   * Mean wait for the required requests of a page if requests were independent.
+   */
+  model_ms: number;
+  /**
+   * Its confidence interval.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  observed_ci_ms?: [number | null, number | null] | null;
+  /**
+   * Mean wait that the pages had: for a random choice of required requests, if not all are.
+   */
+  observed_ms: number;
+  /**
+   * How far the model is off: model/observed - 1. Above 0 it is pessimistic.
+   */
+  off: number;
+  /**
+   * The confidence interval of that, which allows for the model's own sampling error.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  off_ci: [number, number];
+  /**
+   * Page views in the recording.
+   */
+  pages: number;
+  /**
+   * The most.
+   */
+  requests_max: number;
+  /**
+   * The median.
+   */
+  requests_median: number;
+  /**
+   * The fewest requests of one of them.
+   */
+  requests_min: number;
+}
+/**
+ * How confidence intervals were made.
+ */
+export interface Intervals {
+  /**
+   * How often such an interval contains the truth: 0.95.
+   */
+  level: number;
+  /**
+   * How many times the samples were drawn anew.
+   */
+  resamples: number;
+  /**
+   * The seed of the draws: with it, anybody gets the same intervals.
+   */
+  seed: number;
 }
 /**
  * A page: many requests, of which a share must finish before the person is served.
@@ -230,17 +599,99 @@ export interface Page {
   required: number;
 }
 /**
+ * Two sides against each other.
+ */
+export interface Pair {
+  experienced: Verdict;
+  /**
+   * The one side.
+   */
+  first: string;
+  request: Verdict;
+  /**
+   * The other.
+   */
+  second: string;
+}
+/**
+ * Where the first two sides' difference comes from at one percentile of the metric.
+ */
+export interface PhaseDifference {
+  /**
+   * The phase with most of the difference; absent if the two are level.
+   */
+  decisive?: string | null;
+  /**
+   * In percent, as text: "99".
+   */
+  percentile: string;
+  /**
+   * What requests around this percentile spend in each phase, on average; the last entry is what no phase explains.
+   */
+  phases: PhaseShare[];
+}
+/**
+ * One phase in both sides.
+ */
+export interface PhaseShare {
+  /**
+   * The first side.
+   */
+  first_ms: number;
+  /**
+   * "dns", "connect", "tls", "send", "wait", "load" or "rest".
+   */
+  phase: string;
+  /**
+   * The second side.
+   */
+  second_ms: number;
+}
+/**
  * One side of a comparison.
  */
 export interface Side {
+  /**
+   * How many neighbours in time the resampling kept together, because they are alike. Absent if samples were taken to
+   * be independent of each other.
+   */
+  block_length?: number | null;
+  /**
+   * Samples outside the period that was asked for.
+   */
+  excluded: number;
+  /**
+   * Its confidence interval.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  expected_experienced_ci_ms?: [number | null, number | null] | null;
   /**
    * The mean of the slowest of `effective_requests` independent requests.
    */
   expected_experienced_ms: number;
   /**
+   * Its confidence interval.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  expected_request_ci_ms?: [number | null, number | null] | null;
+  /**
    * The mean.
    */
   expected_request_ms: number;
+  /**
+   * Their confidence intervals. Empty if there are none.
+   */
+  experienced_percentiles_ci_ms: {
+    /**
+     * @minItems 2
+     * @maxItems 2
+     */
+    [k: string]: [number | null, number | null];
+  };
   /**
    * Percentiles of what a person on the page experiences.
    */
@@ -255,6 +706,10 @@ export interface Side {
    * Samples that failed and so have no latency.
    */
   failed: number;
+  /**
+   * Which format it was read from.
+   */
+  format: string;
   /**
    * Why whatever measured this side may have shaped the numbers itself, as sentences. Empty when all is well.
    */
@@ -276,11 +731,33 @@ export interface Side {
    */
   n: number;
   /**
+   * Samples read: the sum of the four that follow.
+   */
+  read: number;
+  /**
+   * How far each value may lie from the truth, as a share of it. Absent if values are exact.
+   */
+  relative_error?: number | null;
+  /**
+   * Their confidence intervals. Empty if there are none.
+   */
+  request_percentiles_ci_ms: {
+    /**
+     * @minItems 2
+     * @maxItems 2
+     */
+    [k: string]: [number | null, number | null];
+  };
+  /**
    * Percentiles of one request.
    */
   request_percentiles_ms: {
     [k: string]: number;
   };
+  /**
+   * Moments at which the latency changed for longer.
+   */
+  shifts: Shift[];
   /**
    * Standard deviation of the samples.
    */
@@ -295,6 +772,27 @@ export interface Side {
   without_metric: number;
 }
 /**
+ * A moment at which the latency changed for longer.
+ */
+export interface Shift {
+  /**
+   * The median after it, up to the next shift.
+   */
+  after_ms: number;
+  /**
+   * Seconds since the recording's start.
+   */
+  at_s: number;
+  /**
+   * The median before it, back to the shift before.
+   */
+  before_ms: number;
+  /**
+   * How sure it is that this is no chance, 0..=1.
+   */
+  sure: number;
+}
+/**
  * Who is better at what.
  */
 export interface Verdicts {
@@ -305,19 +803,6 @@ export interface Verdicts {
    * The verdicts as one sentence.
    */
   sentence: string;
-}
-/**
- * The best side by one number.
- */
-export interface Verdict {
-  /**
-   * Label of the better side; absent for a tie.
-   */
-  better?: string | null;
-  /**
-   * By how much it beats the next best.
-   */
-  difference_ms: number;
 }
 /**
  * A named condition of the measurement.
@@ -331,6 +816,31 @@ export interface Condition {
    * Its value.
    */
   value: string;
+}
+/**
+ * How a side differs from the first, percentile by percentile, as columns.
+ */
+export interface DifferenceCurve {
+  /**
+   * The interval at each share. Empty if there are none.
+   */
+  ci_ms: [number | null, number | null][];
+  /**
+   * The second side's latency less the first's: above 0 the second is slower.
+   */
+  difference_ms: number[];
+  /**
+   * The first side.
+   */
+  first: string;
+  /**
+   * The side that is held against it.
+   */
+  second: string;
+  /**
+   * Shares of requests, 0..=1, ascending.
+   */
+  share: number[];
 }
 /**
  * A fault on the timeline.

@@ -1,6 +1,7 @@
 //! Speed, measured beside a peer in the same run. Not a test: a figure depends on the machine, a ratio much less.
 
 mod compare;
+mod engines;
 mod planet;
 
 use anyhow::bail;
@@ -21,9 +22,13 @@ pub(crate) fn bench(names: &[&str]) -> anyhow::Result<()> {
     }
     if is_wanted("compare") {
         compare::bench()?;
+        // What is timed in this process must be optimised.
+        run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", "engine-bench"])?;
     }
     Ok(())
 }
+
+pub(crate) use engines::bench as engines;
 
 /// Prints one row of the table.
 fn row(what: &str, goal: &str, unit: &str, mut values: Vec<f64>) {

@@ -4,6 +4,7 @@
 
 mod bench;
 mod check;
+mod example;
 mod generate;
 mod tidy;
 
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::tidy(),
         ["generate"] => generate::generate(),
         ["bench", names @ ..] => bench::bench(names),
+        ["engine-bench"] => bench::engines(),
+        ["example", folder] => example::example(Path::new(folder)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -40,7 +43,8 @@ const USAGE: &str = "\
 cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
-cargo xtask bench [NAME...]  measure speed beside a peer: planet, compare; all without a name";
+cargo xtask bench [NAME...]  measure speed beside a peer: planet, compare; all without a name
+cargo xtask example DIR      write the recordings of the tutorial in docs/compare.md";
 
 /// The top folder of the project.
 fn root() -> PathBuf {

@@ -1,15 +1,16 @@
 //! `longhaul compare`: recordings, as people experience them.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::{Context, bail};
 use clap::Args;
-use experience::Page;
-use recording::{Metric, Series, read_series};
-use report::SideInput;
+use experience::{Page, Settings};
+use recording::{AccessLog, Metric, Unit};
+use report::{Analysis, Blocks, Question, SideInput, Threshold, terminal::Detail};
 use units::Probability;
 
 use crate::{
@@ -17,10 +18,19 @@ use crate::{
     run::write,
 };
 
+mod progress;
+mod sides;
+mod values;
+
+use progress::Progress;
+pub(crate) use values::metric;
+use values::{Period, block, level, moment, period, phase};
+
 /// Compare recordings as people experience them
 ///
-/// A recording is a native one or CSV with a column such as latency_ms. LABEL=FILE names a side; several files with one
-/// label are one side.
+/// A recording is a native one, CSV with a column such as latency_ms, HAR, an HdrHistogram log, or what curl, oha, k6,
+/// vegeta, a browser or a web server wrote; packed or not. The format is recognised by its content. LABEL=FILE names a
+/// side; several files with one label are one side.
 ///
 /// Example: longhaul compare a.csv b.csv --requests 180 --required 0.5 --html report.html
 #[derive(Debug, Args)]
@@ -34,96 +44,175 @@ pub(crate) struct Compare {
     /// Share of them that a person waits for: 0.5 or 50%
     #[arg(long, default_value = "100%", value_name = "SHARE")]
     required: Probability,
+    /// Break the comparison down by this label: a column, city, status, ...
+    #[arg(long, value_name = "LABEL")]
+    by: Option<String>,
+
     /// The number to compare: latency, dns, connect, tls, send, wait, load, ttfb, ttfb_without_dns, total, response
-    #[arg(long, value_parser = metric)]
+    #[arg(long, value_parser = metric, help_heading = "What is read")]
     metric: Option<Metric>,
+    /// Take a phase out of it: dns, connect, tls, send, wait or load
+    #[arg(long, value_parser = phase, value_name = "PHASE", help_heading = "What is read")]
+    exclude_phase: Vec<Metric>,
+    /// The unit of plain numbers whose column names none: ns, us, ms, s
+    #[arg(long, help_heading = "What is read")]
+    unit: Option<Unit>,
+    /// How the lines of an access log are made: nginx, envoy, or a format such as '$request_time $status'
+    #[arg(long, value_name = "FORMAT", help_heading = "What is read")]
+    log_format: Option<AccessLog>,
+    /// More samples than this are kept as a histogram
+    #[arg(long, value_name = "N", default_value_t = recording::Wanted::default().exact_up_to, help_heading = "What is read")]
+    exact_up_to: usize,
+
+    /// Leave out what started before: 30s since the start, or 2025-03-14T09:30:00Z
+    #[arg(long, value_parser = moment, value_name = "TIME", help_heading = "Time")]
+    from: Option<recording::Moment>,
+    /// Leave out what started then or later
+    #[arg(long, value_parser = moment, value_name = "TIME", help_heading = "Time")]
+    to: Option<recording::Moment>,
+    /// Leave out a period: 240s..330s
+    #[arg(long, value_parser = period, value_name = "PERIOD", help_heading = "Time")]
+    exclude: Vec<Period>,
+    /// Compare one recording before this moment with itself after it
+    #[arg(long, value_parser = moment, value_name = "TIME", help_heading = "Time")]
+    mark: Option<recording::Moment>,
+
+    /// How often an interval must hold the truth
+    #[arg(long, value_parser = level, default_value = "95%", help_heading = "Certainty")]
+    level: f64,
+    /// How many times to draw the samples anew; 0: no intervals
+    #[arg(long, value_name = "N", help_heading = "Certainty")]
+    resamples: Option<u32>,
+    /// The seed of the draws
+    #[arg(long, default_value_t = Settings::default().seed, help_heading = "Certainty")]
+    seed: u64,
+    /// How many neighbours in time to draw together, because they are alike: auto, none or a number
+    #[arg(long, value_parser = block, default_value = "auto", help_heading = "Certainty")]
+    block: Blocks,
+
+    /// Exit with 1 if this is so: 'experienced.p95 worse by 5%', 'p99 above 300ms', 'mean surely worse by 10ms',
+    /// 'failed above 1%'
+    #[arg(long, value_name = "CONDITION", help_heading = "Output")]
+    fail_if: Vec<Threshold>,
+    /// Print the intervals of percentiles too, and every pair
+    #[arg(long, help_heading = "Output")]
+    wide: bool,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// Write a report to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
+    /// Write each chart to this folder, for slides
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    svg: Option<PathBuf>,
+    /// Write a summary for a pull request to this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    markdown: Option<PathBuf>,
 }
 
 impl Compare {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let page = Page::new(self.requests, self.required.get())?;
-        let mut sides = self.read()?;
-        let metric = sides[0].metric;
-        if let Some(other) = sides.iter().find(|side| side.metric != metric) {
-            bail!(
-                "{} has {metric} and {} has {}: they cannot be compared; choose with --metric",
-                sides[0].label,
-                other.label,
-                other.metric
-            );
+        let progress = Progress::start("reading");
+        let (metric, sides, mut warnings) = self.sides()?;
+        if sides.len() < 2 && self.fail_if.iter().any(Threshold::is_relative) {
+            bail!("--fail-if 'worse by' holds one recording against another, and there is only one");
         }
-        let warnings = sides.iter_mut().flat_map(|side| {
-            let label = side.label.clone();
-            std::mem::take(&mut side.warnings).into_iter().map(move |warning| format!("{label}: {warning}"))
-        });
-        let warnings: Vec<String> = warnings.collect();
-        let sides = sides.into_iter().map(SideInput::try_from).collect::<Result<Vec<_>, _>>()?;
+        let question = self.question(metric, page, &sides)?;
+        progress.turn_to("resampling");
+        let mut analysis = report::compare(&question, &sides)?;
+        if let Some(by) = self.by.as_ref().filter(|_| analysis.comparison.breakdown.is_none()) {
+            warnings.push(match sides.len() {
+                1 => "--by compares two recordings, and there is only one.".to_owned(),
+                _ => format!("No sample has the label \"{by}\": there is no breakdown."),
+            });
+        }
+        analysis.comparison.warnings.extend(warnings.iter().cloned());
+        progress.turn_to("drawing");
+        self.write(&analysis, warnings)?;
+        progress.finish();
 
-        let mut comparison = report::compare(metric, &sides, page);
-        comparison.warnings.extend(warnings.iter().cloned());
+        let comparison = &analysis.comparison;
         if self.json {
-            output::print_json(&comparison)?;
+            output::print_json(comparison)?;
         } else {
-            output::print(&report::terminal::comparison(&comparison))?;
+            let detail = if self.wide { Detail::Wide } else { Detail::Short };
+            output::print(&report::terminal::comparison(comparison, detail))?;
         }
+        let all_hold = comparison.thresholds.iter().all(|threshold| threshold.holds);
+        Ok(if comparison.valid && all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn question(&self, metric: Metric, page: Page, sides: &[SideInput]) -> anyhow::Result<Question> {
+        for &phase in &self.exclude_phase {
+            if !metric.contains(phase) {
+                bail!("--exclude-phase {phase}: {metric} does not contain it; ttfb, total and latency do");
+            }
+        }
+        let resamples = self.resamples.unwrap_or_else(|| self.fitting_resamples(sides));
+        let intervals = (resamples > 0).then_some(Settings { resamples, seed: self.seed, level: self.level });
+        if intervals.is_none() && self.fail_if.iter().any(Threshold::is_about_certainty) {
+            bail!("--fail-if 'surely worse' needs intervals, and --resamples 0 makes none");
+        }
+        Ok(Question {
+            metric,
+            excluded_phases: self.exclude_phase.clone(),
+            page,
+            intervals,
+            blocks: self.block,
+            by: self.by.clone(),
+            thresholds: self.fail_if.clone(),
+        })
+    }
+
+    /// The default, or fewer where blocks of time of many samples would take minutes.
+    fn fitting_resamples(&self, sides: &[SideInput]) -> u32 {
+        let timed =
+            |side: &SideInput| side.columns.as_ref().is_some_and(|columns| columns.started_s.is_some());
+        let samples = sides.iter().filter(|side| timed(side)).map(|side| side.distribution.n()).max();
+        let most = match samples {
+            Some(samples) if self.block != Blocks::None => MOST_STEPS / samples.max(1),
+            _ => usize::MAX,
+        };
+        let default = Settings::default().resamples;
+        u32::try_from(most).unwrap_or(default).clamp(FEWEST_RESAMPLES, default)
+    }
+
+    /// All files that were asked for.
+    fn write(&self, analysis: &Analysis<'_>, warnings: Vec<String>) -> anyhow::Result<()> {
+        if let Some(path) = &self.markdown {
+            write(path, &report::markdown::summary(&analysis.comparison))?;
+            say(&format!("summary: {}", path.display()));
+        }
+        if self.html.is_none() && self.svg.is_none() {
+            return Ok(());
+        }
+        let labels: Vec<_> = analysis.comparison.sides.iter().map(|side| side.label.as_str()).collect();
+        let report = report::of_comparison(&labels.join(" and "), analysis, warnings)?;
         if let Some(path) = &self.html {
-            let labels: Vec<_> = comparison.sides.iter().map(|side| side.label.as_str()).collect();
-            let report = report::of_comparison(&labels.join(" and "), metric, &sides, page, warnings)?;
             write(path, &report::html(&report)?)?;
             say(&format!("report: {}", path.display()));
         }
-        Ok(if comparison.valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
-
-    /// Reads all files, each in a thread of its own, and puts those of one label together.
-    fn read(&self) -> anyhow::Result<Vec<Series>> {
-        let read = |(label, path): &(Option<String>, PathBuf)| -> anyhow::Result<Series> {
-            let series = read_series(path, self.metric)?;
-            Ok(Series { label: label.clone().unwrap_or(series.label), ..series })
-        };
-        let inputs: Vec<_> = self.recordings.iter().map(|text| input(text)).collect();
-        let all: Vec<anyhow::Result<Series>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = inputs.iter().map(|input| scope.spawn(|| read(input))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        let mut sides: Vec<Series> = Vec::new();
-        for ((label, path), series) in inputs.iter().zip(all) {
-            let series = series?;
-            let named = label.is_some();
-            match sides.iter_mut().find(|side| named && side.label == series.label) {
-                Some(side) => {
-                    side.append(series).with_context(|| format!("{}: not of one kind", path.display()))?;
-                }
-                None => sides.push(series),
-            }
+        if let Some(folder) = &self.svg {
+            write_charts(folder, &report)?;
         }
-        Ok(sides)
+        Ok(())
     }
 }
 
-/// "LABEL=FILE" or "FILE". A file whose name has an equals sign is still a file.
-fn input(text: &str) -> (Option<String>, PathBuf) {
-    match text.split_once('=') {
-        Some((label, path)) if !label.is_empty() && !Path::new(text).exists() => {
-            (Some(label.to_owned()), path.into())
-        }
-        _ => (None, text.into()),
+fn write_charts(folder: &Path, report: &report::Report) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    let charts = report::svg::charts(report);
+    for (name, chart) in &charts {
+        write(&folder.join(name), chart)?;
     }
+    say(&format!("{} charts: {}", charts.len(), folder.display()));
+    Ok(())
 }
 
-fn metric(name: &str) -> Result<Metric, String> {
-    Metric::from_name(name).ok_or_else(|| {
-        let known: Vec<_> = Metric::ALL.into_iter().map(Metric::name).collect();
-        let hint = planet::suggestion(name, known.iter().copied());
-        format!("unknown metric \"{name}\"{hint}; expected one of {}", known.join(", "))
-    })
-}
+/// Steps of resampling by blocks that take some seconds.
+const MOST_STEPS: usize = 2_000_000_000;
+
+/// Fewer make intervals rough.
+const FEWEST_RESAMPLES: u32 = 200;

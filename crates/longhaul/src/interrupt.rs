@@ -1,5 +1,10 @@
 //! Ctrl-C, a terminal that goes away, or a polite request to end: waited for, so that what was begun can be ended in order.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use nix::sys::{
     signal::{SigSet, Signal},
     signalfd::{SfdFlags, SignalFd},
@@ -32,6 +37,16 @@ impl Interrupt {
         std::thread::spawn(move || {
             while self.signals.wait().is_ok() {
                 stop.ask();
+            }
+        });
+    }
+
+    /// Sets `stop` when one has come.
+    pub(crate) fn set(self, stop: &Arc<AtomicBool>) {
+        let stop = Arc::clone(stop);
+        std::thread::spawn(move || {
+            if self.signals.wait().is_ok() {
+                stop.store(true, Ordering::Relaxed);
             }
         });
     }

@@ -2,6 +2,7 @@
 
 mod compare;
 mod completions;
+mod convert;
 mod doctor;
 mod interrupt;
 mod lab;
@@ -16,7 +17,7 @@ use clap::{Parser, Subcommand};
 
 /// Run, emulate and measure an edge network
 ///
-/// Exit codes: 0 all is well, 1 a claim failed or a measurement is invalid, 2 it could not run.
+/// Exit codes: 0 all is well, 1 a claim or a threshold failed or a measurement is invalid, 2 it could not run.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
@@ -29,6 +30,8 @@ enum Command {
     Doctor(doctor::Doctor),
     Run(run::Run),
     Compare(compare::Compare),
+    Convert(convert::Convert),
+    Merge(convert::Merge),
     Probe(probe::Probe),
     Serve(serve::Serve),
     #[command(subcommand)]
@@ -45,6 +48,8 @@ fn main() -> ExitCode {
         Command::Doctor(doctor) => doctor.run(),
         Command::Run(run) => run.run(),
         Command::Compare(compare) => compare.run(),
+        Command::Convert(convert) => convert.run(),
+        Command::Merge(merge) => merge.run(),
         Command::Probe(probe) => probe.run(),
         Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),

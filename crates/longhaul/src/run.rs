@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use report::Report;
+use report::{Report, terminal::Detail};
 use scenario::{Options, Plan, Progress};
 
 use crate::{
@@ -52,12 +52,12 @@ impl Run {
         let report = report::of_scenario(&plan, outcome?)?;
         let page = out.join("report.html");
         write(&page, &report::html(&report)?)?;
-        let result = Report { charts: Vec::new(), ..report };
+        let result = Report { charts: Vec::new(), differences: Vec::new(), ..report };
         write(&out.join("result.json"), &(serde_json::to_string_pretty(&result)? + "\n"))?;
         if self.json {
             output::print_json(&result)?;
         } else {
-            output::print(&report::terminal::report(&result))?;
+            output::print(&report::terminal::report(&result, Detail::default()))?;
         }
         say(&format!("report: {}", page.display()));
         let all_hold = result.claims.iter().all(|claim| claim.holds);

@@ -19,7 +19,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A recording that could not be read or written. The first three are the environment's, the rest is the file's.
+/// A recording that could not be read or written. The first four are the environment's, the rest is the file's.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened.
@@ -45,6 +45,12 @@ pub enum Error {
         line: u64,
         /// Why not.
         source: io::Error,
+    },
+    /// Whoever asked for it asked to stop.
+    #[error("stopped: {} is not written", path.display())]
+    Stopped {
+        /// What was being written.
+        path: PathBuf,
     },
     /// There are no samples, or none with a value.
     #[error("{place}: {found}; expected {expected}")]
@@ -133,6 +139,18 @@ pub enum Error {
         /// What would do.
         expected: String,
     },
+}
+
+/// A word on the command line that names nothing known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} \"{found}\"; expected {expected}")]
+pub struct Unknown {
+    /// What the word should have named.
+    pub what: &'static str,
+    /// The word.
+    pub found: String,
+    /// What would do.
+    pub expected: &'static str,
 }
 
 /// "1 sample", "2 samples".

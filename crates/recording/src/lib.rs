@@ -15,11 +15,12 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use recording::{Metric, decode_series};
+//! use recording::{Metric, Values, Wanted, decode_series};
 //!
-//! let series = decode_series("ttfb_us,city\n1500,Oslo\n,Oslo\n2500,Lima\n".as_bytes(), Path::new("edge.csv"), None)?;
+//! let text = "ttfb_us,city\n1500,Oslo\n,Oslo\n2500,Lima\n";
+//! let series = decode_series(text.as_bytes(), Path::new("edge.csv"), &Wanted::default())?;
 //! assert_eq!((series.label.as_str(), series.metric), ("edge", Metric::Ttfb));
-//! assert_eq!(series.values_ms, [1.5, 2.5]);
+//! assert_eq!(series.values, Values::Exact(vec![1.5, 2.5]));
 //! // An empty cell was not measured: it is missing, not 0.
 //! assert_eq!(series.without_metric, 1);
 //! # Ok::<(), recording::Error>(())
@@ -32,19 +33,29 @@
 //! trusted becomes a sentence in `warnings`: a recording that was cut off. One that calls
 //! itself invalid says why in `invalid`.
 
-mod csv;
-mod detect;
 mod error;
 mod header;
-mod lines;
-mod native;
+mod histogram;
+mod merge;
+mod read;
 mod sample;
 mod series;
-mod writer;
+mod sink;
+mod unit;
+mod write;
 
-pub use error::{Error, Place};
+pub use error::{Error, Place, Unknown};
+pub use experience::Bucket;
 pub use header::{End, Header, SCHEMA};
-pub use native::{Reader, open};
+pub use histogram::Histogram;
+pub use merge::{Merged, merge};
+pub use read::{
+    AccessLog, EPOCH_NS, Format, Labels, Options, Origin, decode,
+    native::{Reader, open},
+    read, unix_seconds,
+};
 pub use sample::{Metric, Sample};
-pub use series::{Series, decode_series, read_series};
-pub use writer::Writer;
+pub use series::{Groups, Moment, NO_GROUP, Series, Values, Wanted, decode_series, read_series};
+pub use sink::{Counts, Event, Sink};
+pub use unit::Unit;
+pub use write::{Recorder, Target, WriteOptions, Writer, Written, create};

@@ -3,7 +3,7 @@
 //! A phase that did not happen is absent, not 0: a request on a reused connection has no `connect_ns`. Stamps count from
 //! `started_ns`; `started_ns` and `intended_ns` count from the recording's start, on a monotonic clock.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,9 @@ pub struct Sample {
     /// Phase: first body byte to last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_ns: Option<u64>,
+    /// Start to first byte, where its parts are not known. With `wait_ns` there it is not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttfb_ns: Option<u64>,
 
     /// Stamp: the first interim (1xx) response, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,13 +96,42 @@ impl Sample {
             Metric::Send => self.send_ns,
             Metric::Wait => self.wait_ns,
             Metric::Load => self.load_ns,
-            Metric::Ttfb => self.ttfb(self.dns_ns),
+            Metric::Ttfb => self.ttfb(self.dns_ns).or(self.ttfb_ns),
             Metric::TtfbWithoutDns => self.ttfb(None),
             Metric::Total => self.last_byte_ns,
             Metric::Response => {
                 let late = self.started_ns?.checked_sub(self.intended_ns?)?;
                 late.checked_add(self.last_byte_ns.or(self.latency_ns)?)
             }
+        }
+    }
+
+    /// Puts a length of time where it belongs. `false` for a metric that is made of several fields and has none of its
+    /// own.
+    pub fn set(&mut self, metric: Metric, nanoseconds: Option<u64>) -> bool {
+        let field = match metric {
+            Metric::Latency => &mut self.latency_ns,
+            Metric::Dns => &mut self.dns_ns,
+            Metric::Connect => &mut self.connect_ns,
+            Metric::Tls => &mut self.tls_ns,
+            Metric::Send => &mut self.send_ns,
+            Metric::Wait => &mut self.wait_ns,
+            Metric::Load => &mut self.load_ns,
+            Metric::Ttfb => &mut self.ttfb_ns,
+            Metric::Total => &mut self.last_byte_ns,
+            Metric::TtfbWithoutDns | Metric::Response => return false,
+        };
+        *field = nanoseconds;
+        true
+    }
+
+    /// What the sample says under a label's name: one of `labels`, or `status`, `reused` or `error`.
+    pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
+        match name {
+            "status" => self.status.map(|status| status.to_string().into()),
+            "reused" => self.reused.map(|reused| if reused { "reused" } else { "new" }.into()),
+            "error" => self.error.as_deref().map(Cow::from),
+            _ => self.labels.get(name).map(|text| text.as_str().into()),
         }
     }
 
@@ -152,6 +184,19 @@ impl Metric {
         Self::Total,
         Self::Response,
     ];
+
+    /// The phases: what a request's time is made of, one after the other.
+    pub const PHASES: [Self; 6] = [Self::Dns, Self::Connect, Self::Tls, Self::Send, Self::Wait, Self::Load];
+
+    /// Whether `phase` is a part of it, so that it can be taken out.
+    pub fn contains(self, phase: Self) -> bool {
+        match self {
+            Self::Latency | Self::Total | Self::Response => Self::PHASES.contains(&phase),
+            Self::Ttfb => matches!(phase, Self::Dns | Self::Connect | Self::Tls | Self::Wait),
+            Self::TtfbWithoutDns => matches!(phase, Self::Connect | Self::Tls | Self::Wait),
+            _ => false,
+        }
+    }
 
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {

@@ -1,35 +1,32 @@
 //! Puts a report together, from what was read or from what was run.
 
-use experience::Page;
-use recording::Metric;
 use scenario::{Outcome, Plan};
 
 use crate::{
-    compare::{CHART_REQUESTS, SideInput, charts, compare},
+    compare::{Analysis, Question, SideInput, compare},
     model::{Condition, REPORT_SCHEMA, Report},
 };
 
-/// A report on recordings. `warnings` are those of reading them.
+/// A report on recordings that were compared. `warnings` are those of reading them.
 ///
 /// # Errors
 /// The times of a side's samples make no sense.
 pub fn of_comparison(
     title: &str,
-    metric: Metric,
-    sides: &[SideInput],
-    page: Page,
+    analysis: &Analysis<'_>,
     warnings: Vec<String>,
 ) -> Result<Report, experience::Error> {
-    let comparison = compare(metric, sides, page);
+    let comparison = analysis.comparison.clone();
     Ok(Report {
         schema: REPORT_SCHEMA.to_owned(),
         title: title.to_owned(),
         summary: None,
-        metric: metric.name().to_owned(),
+        metric: comparison.metric.clone(),
         start: None,
         valid: comparison.valid,
+        charts: analysis.charts()?,
+        differences: analysis.differences(),
         comparison,
-        charts: charts(sides, CHART_REQUESTS.max(page.effective_requests()))?,
         claims: Vec::new(),
         faults: Vec::new(),
         fidelity: None,
@@ -50,7 +47,8 @@ pub fn of_scenario(plan: &Plan, outcome: Outcome) -> Result<Report, experience::
         sides.push(SideInput { label: side.label, ..SideInput::try_from(side.series)? });
     }
     let conditions = outcome.conditions.into_iter().map(|(name, value)| Condition { name, value });
-    let compared = of_comparison(&plan.title, plan.metric, &sides, plan.page, warnings)?;
+    let question = Question::new(plan.metric, plan.page);
+    let compared = of_comparison(&plan.title, &compare(&question, &sides)?, warnings)?;
     Ok(Report {
         summary: plan.summary.clone(),
         start: outcome.start,

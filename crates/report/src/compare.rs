@@ -1,77 +1,118 @@
 //! From samples to the numbers of a comparison: fills the model, draws nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use experience::{Distribution, Faster, Page, crossovers, experienced_thin_above, thin_above};
-use recording::{Metric, Series};
+use experience::{
+    Distribution, Faster, Page, Resamples, Settings, crossovers, experienced_thin_above, thin_above,
+};
+use recording::Metric;
 
-use crate::model::{Comparison, Crossover, Page as PageModel, Side};
+use crate::{
+    model::{Comparison, Crossover, Intervals, Page as PageModel, Side},
+    threshold::{Evidence, Threshold},
+};
 
+mod breakdown;
 mod charts;
+mod independence;
+mod inference;
+mod phases;
+mod side;
 mod verdict;
+mod warnings;
 
-pub use charts::{CHART_REQUESTS, charts};
+pub use inference::Blocks;
+pub use side::{Columns, SideInput};
 
-/// One side of a comparison: the samples of one metric, and what is missing from them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SideInput {
-    /// What the side is called. Equal labels are told apart by " (2)", " (3)".
-    pub label: String,
-    /// The samples.
-    pub distribution: Distribution,
-    /// The same samples in the order of their recording, if it says when they started.
-    pub timed: Option<Timed>,
-    /// Events that failed and so have no latency.
-    pub failed: u64,
-    /// Samples that carry no such metric.
-    pub without_metric: u64,
-    /// Why whatever measured may have shaped the samples itself.
-    pub invalid: Vec<String>,
+/// What is asked of recordings.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The metric of all sides.
+    pub metric: Metric,
+    /// The phases that were taken out of it.
+    pub excluded_phases: Vec<Metric>,
+    /// The page that people open.
+    pub page: Page,
+    /// How to make confidence intervals. Without it there are none.
+    pub intervals: Option<Settings>,
+    /// Which neighbours in time are drawn together for them.
+    pub blocks: Blocks,
+    /// The label to break the comparison down by.
+    pub by: Option<String>,
+    /// What makes the comparison fail.
+    pub thresholds: Vec<Threshold>,
 }
 
-/// Samples with the time at which each started, as columns of equal length.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Timed {
-    /// Seconds since the measurement's start.
-    pub started_s: Vec<f64>,
-    /// Latency, ms.
-    pub values_ms: Vec<f64>,
-}
-
-impl TryFrom<Series> for SideInput {
-    type Error = experience::Error;
-
-    /// Takes over what was read. The series' header and warnings are not in a side: show them yourself.
-    fn try_from(series: Series) -> Result<Self, experience::Error> {
-        let timed =
-            series.started_s.map(|started_s| Timed { started_s, values_ms: series.values_ms.clone() });
-        Ok(Self {
-            label: series.label,
-            distribution: Distribution::new(series.values_ms)?,
-            timed,
-            failed: series.failed,
-            without_metric: series.without_metric,
-            invalid: series.invalid,
-        })
+impl Question {
+    /// A question with every default.
+    pub fn new(metric: Metric, page: Page) -> Self {
+        Self {
+            metric,
+            excluded_phases: Vec::new(),
+            page,
+            intervals: Some(Settings::default()),
+            blocks: Blocks::Automatic,
+            by: None,
+            thresholds: Vec::new(),
+        }
     }
 }
 
-/// Compares sides as people on `page` experience them. One side is described, two or more get verdicts; crossovers are
-/// between the first two.
-pub fn compare(metric: Metric, sides: &[SideInput], page: Page) -> Comparison {
-    let labels = distinct_labels(sides);
-    Comparison {
+/// A comparison and what its charts need besides.
+#[derive(Debug, Clone)]
+pub struct Analysis<'s> {
+    metric: Metric,
+    sides: &'s [SideInput],
+    labels: Vec<String>,
+    resamples: Option<Resamples<'s>>,
+    /// The numbers.
+    pub comparison: Comparison,
+}
+
+/// Compares sides as people on the question's page experience them. One side is described, two or more get verdicts;
+/// crossovers, phases and labels are of the first two.
+///
+/// # Errors
+/// Settings or times that make no sense.
+pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analysis<'s>, experience::Error> {
+    let labels = side::distinct_labels(sides);
+    let inferred = inference::infer(question, sides)?;
+    let resamples = inferred.resamples;
+    let page = question.page;
+    let describe = |(number, side): (usize, &SideInput)| -> Result<Side, experience::Error> {
+        let block_length = inferred.block_lengths[number];
+        Ok(Side {
+            block_length: block_length.map(|length| length as u64),
+            shifts: inference::shifts(side)?,
+            ..described(&labels[number], side, page, resamples.as_ref().map(|all| &all.sides()[number]))
+        })
+    };
+    let described = sides.iter().enumerate().map(describe).collect::<Result<Vec<_>, _>>()?;
+    let evidence = Evidence { sides, labels: &labels, page, resamples: resamples.as_ref() };
+    let comparison = Comparison {
         schema: SCHEMA.to_owned(),
-        metric: metric.name().to_owned(),
+        metric: question.metric.name().to_owned(),
+        excluded_phases: question.excluded_phases.iter().map(|phase| phase.name().to_owned()).collect(),
         valid: sides.iter().all(|side| side.invalid.is_empty()),
         page: page_model(page),
         percentile_to_watch: by_percentile(|visitors| page.percentile_to_watch(visitors) * 100.0),
-        sides: sides.iter().zip(&labels).map(|(side, label)| describe(label, side, page)).collect(),
-        verdict: verdict::verdicts(sides, &labels, page),
-        crossovers: crossed(sides, &labels),
-        method: method(page),
-        warnings: warnings(metric, sides, &labels, page),
-    }
+        intervals: question.intervals.map(|settings| Intervals {
+            level: settings.level,
+            resamples: settings.resamples,
+            seed: settings.seed,
+        }),
+        sides: described,
+        verdict: verdict::verdicts(sides, &labels, page, resamples.as_ref()),
+        pairs: verdict::pairs(sides, &labels, page, resamples.as_ref()),
+        crossovers: crossed(sides, &labels, resamples.as_ref()),
+        independence: independence::check(sides, &labels, question)?,
+        phases: phases::difference(question.metric, sides)?,
+        breakdown: breakdown::breakdown(sides, question)?,
+        thresholds: question.thresholds.iter().map(|threshold| threshold.judge(&evidence)).collect(),
+        method: method(question),
+        warnings: warnings::warnings(question, sides, &labels),
+    };
+    Ok(Analysis { metric: question.metric, sides, labels, resamples, comparison })
 }
 
 fn page_model(page: Page) -> PageModel {
@@ -82,123 +123,106 @@ fn page_model(page: Page) -> PageModel {
     }
 }
 
-fn describe(label: &str, side: &SideInput, page: Page) -> Side {
-    let (samples, requests) = (&side.distribution, page.effective_requests());
+/// All of a side but what needs its times.
+fn described(
+    label: &str,
+    side: &SideInput,
+    page: Page,
+    resampled: Option<&experience::Resampled<'_>>,
+) -> Side {
+    let (samples, requests): (&Distribution, u32) = (&side.distribution, page.effective_requests());
+    let intervals = |share: &dyn Fn(f64) -> f64| {
+        let of = |resampled: &experience::Resampled<'_>| {
+            by_percentile(|people| inference::ci(resampled.quantile(share(people))))
+        };
+        resampled.map(of).unwrap_or_default()
+    };
     Side {
         label: label.to_owned(),
+        format: side.format.clone(),
+        read: side.read,
         n: samples.n() as u64,
         failed: side.failed,
         without_metric: side.without_metric,
+        excluded: side.excluded,
+        relative_error: samples.relative_error(),
         invalid: side.invalid.clone(),
         expected_request_ms: samples.mean(),
+        expected_request_ci_ms: resampled.map(|side| inference::ci(side.mean())),
         standard_deviation_ms: samples.standard_deviation(),
         expected_experienced_ms: samples.expected_experienced(requests),
+        expected_experienced_ci_ms: resampled.map(|side| inference::ci(side.expected_experienced())),
         min_ms: samples.min(),
         max_ms: samples.max(),
         request_percentiles_ms: by_percentile(|share| samples.quantile(share)),
+        request_percentiles_ci_ms: intervals(&|share| share),
         experienced_percentiles_ms: by_percentile(|visitors| {
             samples.experienced_quantile(requests, visitors)
         }),
+        experienced_percentiles_ci_ms: intervals(&|visitors| page.percentile_to_watch(visitors)),
         thin_above: thin_above(samples.n()) * 100.0,
         experienced_thin_above: experienced_thin_above(samples.n(), requests) * 100.0,
+        block_length: None,
+        shifts: Vec::new(),
     }
 }
 
-fn by_percentile(value: impl Fn(f64) -> f64) -> BTreeMap<String, f64> {
+fn by_percentile<T>(value: impl Fn(f64) -> T) -> BTreeMap<String, T> {
     PERCENTILES.iter().map(|&(name, share)| (name.to_owned(), value(share))).collect()
 }
 
-fn crossed(sides: &[SideInput], labels: &[String]) -> Vec<Crossover> {
+fn crossed(sides: &[SideInput], labels: &[String], resamples: Option<&Resamples<'_>>) -> Vec<Crossover> {
     let ([first, second, ..], [first_label, second_label, ..]) = (sides, labels) else { return Vec::new() };
-    crossovers(&first.distribution, &second.distribution)
-        .into_iter()
-        .map(|crossover| Crossover {
-            percentile: crossover.share * 100.0,
-            latency_ms: crossover.latency_ms,
-            faster_above: match crossover.faster_above {
-                Faster::First => first_label.clone(),
-                Faster::Second => second_label.clone(),
-            },
-        })
-        .collect()
+    let model = |crossover: experience::Crossover, ci: Option<[f64; 2]>| Crossover {
+        percentile: crossover.share * 100.0,
+        ci,
+        latency_ms: crossover.latency_ms,
+        faster_above: match crossover.faster_above {
+            Faster::First => first_label.clone(),
+            Faster::Second => second_label.clone(),
+        },
+    };
+    match resamples.and_then(|resamples| resamples.pair(0, 1)) {
+        Some(pair) => pair
+            .crossovers()
+            .into_iter()
+            .map(|placed| model(placed.crossover, inference::share_ci(placed.share).map(percent)))
+            .collect(),
+        None => crossovers(&first.distribution, &second.distribution)
+            .into_iter()
+            .map(|crossover| model(crossover, None))
+            .collect(),
+    }
 }
 
-fn method(page: Page) -> String {
-    let requests = page.effective_requests();
+fn percent([low, high]: [f64; 2]) -> [f64; 2] {
+    [low * 100.0, high * 100.0]
+}
+
+fn method(question: &Question) -> String {
+    let requests = question.page.effective_requests();
     let waits = if requests == 1 {
         "A person waits for 1 request".to_owned()
     } else {
         format!("A person waits for the slowest of {requests} requests, taken to be independent")
     };
+    let intervals = question.intervals.map_or_else(String::new, |settings| {
+        format!(
+            " Intervals hold the truth {} % of the time; they are of the bootstrap with {} resamples (BCa) and, for \
+             percentiles, of order statistics.",
+            settings.level * 100.0,
+            settings.resamples
+        )
+    });
     format!(
         "Percentiles are type 7 (linear between samples), the default of numpy and R. {waits}. A crossover is reported \
-         where the lead changes between percentiles at which the 99 % intervals of the two sides do not overlap."
+         where the lead changes between percentiles at which the 99 % intervals of the two sides do not overlap.{intervals}"
     )
-}
-
-/// What the numbers themselves give reason to doubt.
-fn warnings(metric: Metric, sides: &[SideInput], labels: &[String], page: Page) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (side, label) in sides.iter().zip(labels) {
-        let n = side.distribution.n() as u64;
-        let all = n + side.failed + side.without_metric;
-        if side.failed > 0 {
-            let failed = side.failed;
-            warnings.push(format!("{label}: {failed} of {all} events failed; they are in no percentile."));
-        }
-        if side.without_metric > 0 {
-            let without = side.without_metric;
-            warnings
-                .push(format!("{label}: {without} of {all} samples carry no {metric}; they are left out."));
-        }
-        warnings.extend(thinness(side, label, page));
-    }
-    if sides.len() > 1 && sides.iter().take(2).any(|side| side.distribution.n() < ENOUGH_TO_CROSS) {
-        warnings.push(format!(
-            "Fewer than {ENOUGH_TO_CROSS} samples on a side: too few to say where they cross."
-        ));
-    }
-    warnings
-}
-
-/// A sentence if the tail that people on the page meet has too few samples behind it.
-fn thinness(side: &SideInput, label: &str, page: Page) -> Option<String> {
-    let (n, requests) = (side.distribution.n(), page.effective_requests());
-    let thin = experienced_thin_above(n, requests);
-    let samples = if n == 1 { "1 sample".to_owned() } else { format!("{n} samples") };
-    if thin <= 0.5 {
-        return Some(format!(
-            "{label}: {samples} are too few for {requests} effective requests: what even the median person waits \
-             for is decided by fewer than 10 of them."
-        ));
-    }
-    (thin <= 0.99).then(|| {
-        format!(
-            "{label}: with {samples}, what people above the {:.1}th percentile experience is decided by fewer than \
-             10 of them.",
-            // Rounded down: the mark must not lie above the first thin percentile.
-            (thin * 1000.0).floor() / 10.0
-        )
-    })
-}
-
-/// The labels, with " (2)", " (3)", ... where one has been used already.
-fn distinct_labels(sides: &[SideInput]) -> Vec<String> {
-    let mut used = BTreeSet::new();
-    let mut distinct = |label: &str| {
-        let numbered = (2_u64..).map(|number| format!("{label} ({number})"));
-        let mut candidates = std::iter::once(label.to_owned()).chain(numbered);
-        candidates.find(|candidate| used.insert(candidate.clone())).unwrap_or_default()
-    };
-    sides.iter().map(|side| distinct(&side.label)).collect()
 }
 
 /// The percentiles that are shown: their names, and as shares. In the order of the charts' `percentiles_ms`.
 const PERCENTILES: [(&str, f64); 7] =
     [("50", 0.5), ("75", 0.75), ("90", 0.9), ("95", 0.95), ("99", 0.99), ("99.9", 0.999), ("99.99", 0.9999)];
-
-/// The least number of samples with which [`crossovers`] can find one: ten on either side of the median.
-const ENOUGH_TO_CROSS: usize = 20;
 
 const SCHEMA: &str = "longhaul.compare/1";
 

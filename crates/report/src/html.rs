@@ -23,18 +23,12 @@ mod tests {
     use recording::Metric;
 
     use super::*;
-    use crate::{SideInput, of_comparison};
+    use crate::{Question, SideInput, compare, of_comparison};
 
     fn report(label: &str) -> Report {
-        let side = SideInput {
-            label: label.to_owned(),
-            distribution: Distribution::new(vec![1.0, 2.0, 3.0]).unwrap(),
-            timed: None,
-            failed: 0,
-            without_metric: 0,
-            invalid: Vec::new(),
-        };
-        of_comparison("A title", Metric::Latency, &[side], Page::new(1, 1.0).unwrap(), Vec::new()).unwrap()
+        let sides = [SideInput::bare(label, Distribution::new(vec![1.0, 2.0, 3.0]).unwrap())];
+        let question = Question::new(Metric::Latency, Page::new(1, 1.0).unwrap());
+        of_comparison("A title", &compare(&question, &sides).unwrap(), Vec::new()).unwrap()
     }
 
     #[test]

@@ -1,17 +1,23 @@
 //! What Longhaul shows: tables on a terminal, JSON for programs, and one HTML file that needs nothing else.
 //!
-//! - [`compare`], [`charts`]: from samples to the numbers of a comparison.
+//! - [`Question`], [`compare`]: from samples to the numbers of a comparison.
 //! - [`Report`], [`Comparison`]: all numbers of a result, as data. The page draws them and computes nothing.
 //! - [`of_comparison`], [`of_scenario`]: start here. A report, from what was read or what was run.
-//! - [`html`]: the page. [`terminal`]: the tables.
+//! - [`html`]: the page. [`terminal`]: the tables. [`svg`]: the charts as files. [`markdown`]: a comment on a pull
+//!   request.
 
 mod assemble;
 mod compare;
 mod html;
+pub mod markdown;
 mod model;
+pub mod svg;
 pub mod terminal;
+mod text;
+mod threshold;
 
 pub use assemble::{of_comparison, of_scenario};
-pub use compare::{CHART_REQUESTS, SideInput, Timed, charts, compare};
+pub use compare::{Analysis, Blocks, Columns, Question, SideInput, compare};
 pub use html::html;
 pub use model::*;
+pub use threshold::Threshold;

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use experience::{Distribution, Page, experienced_thin_above, thin_above};
+use experience::{Difference, Distribution, Page, Pair, experienced_thin_above, thin_above};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,21 @@ impl Measure {
                 let share = percentile / 100.0;
                 let is_thick = share < experienced_thin_above(samples.n(), requests);
                 is_thick.then(|| samples.experienced_quantile(requests, share))
+            }
+        }
+    }
+}
+
+impl Measure {
+    /// How two sides differ in it, with its interval; `None` for the maximum, which no samples bound.
+    pub fn difference(self, pair: &Pair<'_>) -> Option<Difference> {
+        match (self.of, self.statistic) {
+            (_, Statistic::Max) => None,
+            (Of::Request, Statistic::Mean) => Some(pair.mean()),
+            (Of::Experienced, Statistic::Mean) => Some(pair.expected_experienced()),
+            (Of::Request, Statistic::Percentile(percentile)) => Some(pair.quantile(percentile / 100.0)),
+            (Of::Experienced, Statistic::Percentile(percentile)) => {
+                Some(pair.experienced_quantile(percentile / 100.0))
             }
         }
     }

@@ -10,7 +10,7 @@ use std::{
 
 use experience::Distribution;
 use planet::{Awake, Change, Fidelity, Life, Planet, Running};
-use recording::read_series;
+use recording::{Wanted, read_series};
 
 use crate::{
     claim::judge,
@@ -205,7 +205,7 @@ fn timeline(plan: &Plan) -> Vec<(Duration, [String; 2], Change)> {
 fn evaluate(plan: &Plan, fidelity: Fidelity, out: &Path) -> Result<Outcome, Error> {
     let mut sides: Vec<Side> = Vec::new();
     for probe in &plan.probes {
-        let mut series = read_series(&recording_path(out, probe), Some(plan.metric))?;
+        let mut series = read_series(&recording_path(out, probe), &Wanted::metric(plan.metric))?;
         for sentence in series.invalid.iter_mut().chain(&mut series.warnings) {
             *sentence = format!("from {}: {sentence}", probe.host);
         }
@@ -216,7 +216,7 @@ fn evaluate(plan: &Plan, fidelity: Fidelity, out: &Path) -> Result<Outcome, Erro
     }
     // What was read is finite and not negative, so each side with a sample is a distribution.
     let distribution =
-        |side: &Side| Some((side.label.clone(), Distribution::new(side.series.values_ms.clone()).ok()?));
+        |side: &Side| Some((side.label.clone(), Distribution::try_from(side.series.values.clone()).ok()?));
     let distributions: BTreeMap<_, _> = sides.iter().filter_map(distribution).collect();
     let claims =
         plan.claims.iter().map(|claim| judge(claim, plan.page, |side| distributions.get(side))).collect();

@@ -138,23 +138,27 @@ fn the_terminal_shows_verdict_expectations_and_percentiles() {
 }
 
 const EXPECTED: &str = "\
-swift is 10.0 ms faster at the median request, but steady is 281.7 ms faster for the expected page of 180 requests (90 required).
+swift is 10.0 ms faster at the median request, but steady is 281.7 ms faster for the expected page of 180 requests (90 required). steady is faster for 60 % of page views; its expected page is 281.7 ms faster (the samples cannot bound that): undecided (62 %).
 
 latency in ms; page of 180 requests, 50 % required: 90 effective
-            n   failed   expected request   expected experienced    min     max
-────────────────────────────────────────────────────────────────────────────────
- swift    100        0             14.9 *                301.7     10.0   500.0
- steady   100        0             20.0                   20.0 *   20.0    20.0
+            n    expected request     expected experienced
+─────────────────────────────────────────────────────────────
+ swift    100   14.9 [10.0, 34.5] *       301.7 [10.0, ..]
+ steady   100   20.0 [20.0, 20.0]          20.0 [20.0, ..] *
 
-                         p50      p75      p90      p95      p99    p99.9   p99.99
-───────────────────────────────────────────────────────────────────────────────────
- swift request         10.0     10.0     10.0     10.0~    14.9~   451.5~   495.1~
- swift experienced    127.8~   345.2~   443.2~   472.4~   494.6~   499.5~   499.9~
- steady request        20.0     20.0     20.0     20.0~    20.0~    20.0~    20.0~
- steady experienced    20.0~    20.0~    20.0~    20.0~    20.0~    20.0~    20.0~
+ request         p50      p75      p90      p95      p99    p99.9    p99.99
+─────────────────────────────────────────────────────────────────────────────
+ swift          10.0     10.0     10.0     10.0~    14.9~   451.5~    495.1~
+ steady         20.0     20.0     20.0     20.0~    20.0~    20.0~     20.0~
+ experienced
+ swift         127.8~   345.2~   443.2~   472.4~   494.6~   499.5~    499.9~
+ steady         20.0~    20.0~    20.0~    20.0~    20.0~    20.0~     20.0~
 ~ fewer than 10 samples beyond
+decides for 50 % of people: p99.23 of requests; 90 %: p99.88; 99 %: p99.989
 
-request percentile to watch: p99.233 for 50 % of people, p99.883 for 90 % of people, p99.989 for 99 % of people
+Independence is assumed, not checked: samples carry no page ids and no times.
+
+95 % intervals, 1000 resamples, seed 1
 warning: swift: 100 samples are too few for 90 effective requests: what even the median person waits for is decided by fewer than 10 of them.
 warning: steady: 100 samples are too few for 90 effective requests: what even the median person waits for is decided by fewer than 10 of them.
 ";

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that goes wrong")]
 
+mod certainty;
 mod compare;
+mod convert;
 mod harness;
 mod lab;
 mod mistakes;

@@ -5,9 +5,18 @@ use std::io::Write;
 use proptest::prelude::*;
 
 use super::*;
+use crate::Reader;
 
 fn read_as(text: impl AsRef<[u8]>, metric: Option<Metric>) -> Result<Series, String> {
-    decode_series(text.as_ref(), Path::new("dir/a.b.jsonl"), metric).map_err(|error| error.to_string())
+    read_wanted(text, &Wanted { metric, ..Wanted::default() })
+}
+
+fn read_wanted(text: impl AsRef<[u8]>, wanted: &Wanted) -> Result<Series, String> {
+    decode_series(text.as_ref(), Path::new("dir/a.b.jsonl"), wanted).map_err(|error| error.to_string())
+}
+
+fn values(series: &Series) -> &[f64] {
+    series.values.exact().unwrap()
 }
 
 const PHASES: &str = concat!(
@@ -22,10 +31,7 @@ const PHASES: &str = concat!(
 fn native_with_phases_gives_ttfb() {
     let series = read_as(PHASES, None).unwrap();
     assert_eq!((series.label.as_str(), series.metric), ("a.b", Metric::Ttfb));
-    assert_eq!(
-        (&series.values_ms[..], series.started_s.as_deref()),
-        (&[50.5, 30.0][..], Some(&[0.0, 0.5][..]))
-    );
+    assert_eq!((values(&series), series.started_s.as_deref()), (&[50.5, 30.0][..], Some(&[0.0, 0.5][..])));
     assert_eq!((series.read, series.failed, series.without_metric), (3, 1, 0));
     assert_eq!(series.header.unwrap().start.as_deref(), Some("2025-01-01T00:00:00Z"));
     assert_eq!((series.end.unwrap().failed, series.warnings), (1, vec![]));
@@ -35,16 +41,17 @@ fn native_with_phases_gives_ttfb() {
 fn a_metric_by_name() {
     let series = read_as(PHASES, Some(Metric::Connect)).unwrap();
     // The second request found its connection open: it has no connect time, and must not count as 0.
-    assert_eq!((&series.values_ms[..], series.without_metric), (&[20.0][..], 1));
+    assert_eq!((values(&series), series.without_metric), (&[20.0][..], 1));
     assert_eq!(
         read_as(PHASES, Some(Metric::Tls)).unwrap_err(),
-        "dir/a.b.jsonl:4:1: found 3 samples without tls; expected at least one sample with tls"
+        "dir/a.b.jsonl:3:1: found 3 samples without tls, the last with wait, ttfb, ttfb_without_dns; expected at least one \
+         sample with tls"
     );
 }
 
 #[test]
-fn native_latency_goes_before_ttfb() {
-    let text = "{\"schema\":\"longhaul.recording/1\",\"label\":\"x\"}\n{\"wait_ns\":1000000}\n{\"latency_ns\":2000000}\n";
+fn the_first_sample_with_a_metric_decides() {
+    let text = "{\"schema\":\"longhaul.recording/1\",\"label\":\"x\"}\n{\"send_ns\":1000000}\n{\"wait_ns\":1,\"latency_ns\":2000000}\n";
     let series = read_as(text, None).unwrap();
     assert_eq!((series.label.as_str(), series.metric, series.without_metric), ("x", Metric::Latency, 1));
     assert_eq!(series.warnings, ["The recording was cut off: it has no end line, only 2 samples."]);
@@ -65,7 +72,7 @@ fn nothing_to_compare() {
     assert!(
         read_as(format!("{head}{{\"tls_ns\":5}}\n"), None)
             .unwrap_err()
-            .contains("1 sample without latency or ttfb, the last with tls")
+            .contains("1 sample without latency, ttfb or total, the last with tls; expected")
     );
 }
 
@@ -73,30 +80,100 @@ fn nothing_to_compare() {
 fn the_name_says_nothing() {
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     file.write_all(PHASES.as_bytes()).unwrap();
-    assert_eq!(read_series(file.path(), None).unwrap().metric, Metric::Ttfb);
-    let missing = read_series(Path::new("/nowhere/a.csv"), None).unwrap_err();
+    assert_eq!(read_series(file.path(), &Wanted::default()).unwrap().metric, Metric::Ttfb);
+    let missing = read_series(Path::new("/nowhere/a.csv"), &Wanted::default()).unwrap_err();
     assert_eq!(missing.to_string(), "cannot open /nowhere/a.csv");
     // A folder opens, but cannot be read.
     let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(read_series(folder.path(), None), Err(Error::Read { .. })));
+    assert!(matches!(read_series(folder.path(), &Wanted::default()), Err(Error::Read { .. })));
 }
 
 #[test]
 fn vantages_add_up() {
     let mut side = read_as(PHASES, None).unwrap();
     side.append(read_as("ttfb_ms,started_s\n7,1\n,2\n", None).unwrap()).unwrap();
-    assert_eq!(side.values_ms, [50.5, 30.0, 7.0]);
+    assert_eq!(values(&side), [50.5, 30.0, 7.0]);
     assert_eq!(side.started_s.as_deref(), Some(&[0.0, 0.5, 1.0][..]));
     assert_eq!((side.read, side.failed, side.without_metric), (5, 1, 1));
 
     side.append(read_as("ttfb_ms\n8\n", None).unwrap()).unwrap();
-    assert_eq!((side.values_ms.len(), &side.started_s), (4, &None));
+    assert_eq!((values(&side).len(), &side.started_s), (4, &None));
     assert_eq!(side.warnings, ["Only some of the recordings say when samples started; times are left out."]);
 
     let before = side.clone();
     let error = side.append(read_as("tls_ms\n8\n", None).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "a.b:1:1: found values of tls; expected ttfb, as in a.b");
     assert_eq!(side, before);
+}
+
+#[test]
+fn what_is_too_large_becomes_a_histogram() {
+    let rows: String = (1..=1000).map(|i| format!("{i},{i}\n")).collect();
+    let wanted = Wanted { exact_up_to: 100, ..Wanted::default() };
+    let series = read_wanted(format!("latency_ms,started_s\n{rows}"), &wanted).unwrap();
+    let Values::Counted { buckets, relative_error } = &series.values else { panic!("counts") };
+    assert_eq!((series.read, series.values.count(), &series.started_s), (1000, 1000, &None));
+    // Four digits: half of 1/16384.
+    assert_eq!(*relative_error, 0.5 / 16384.0);
+    for (bucket, exact) in buckets.iter().zip(1..) {
+        let exact = f64::from(exact);
+        assert!((bucket.value_ms - exact).abs() <= relative_error * exact, "{bucket:?}");
+    }
+    assert!(
+        series.warnings[0].contains("More than 100 samples: kept as a histogram, each value within 0.003 %")
+    );
+}
+
+#[test]
+fn a_period_and_a_mark() {
+    let text = "started_s,latency_ms,page\n0,1,7\n10,2,7\n20,3,8\n30,4,9\n";
+    let mut series = read_as(text, None).unwrap();
+    let hole = Moment::SinceStart(10.0)..Moment::SinceStart(20.0);
+    series.restrict(None, Some(Moment::SinceStart(30.0)), &[hole]).unwrap();
+    assert_eq!((values(&series), series.started_s.as_deref()), (&[1.0, 3.0][..], Some(&[0.0, 20.0][..])));
+    assert_eq!((series.pages.as_deref(), series.read, series.excluded), (Some(&[0, 1][..]), 4, 2));
+
+    let [before, after] = read_as(text, None).unwrap().split_at(Moment::SinceStart(20.0)).unwrap();
+    assert_eq!((values(&before), values(&after)), (&[1.0, 2.0][..], &[3.0, 4.0][..]));
+    assert_eq!((before.label.as_str(), after.label.as_str()), ("a.b before", "a.b after"));
+
+    let refused = |text: &str, from| {
+        read_as(text, None).unwrap().restrict(Some(from), None, &[]).unwrap_err().to_string()
+    };
+    assert!(refused(text, Moment::SinceStart(31.0)).contains("samples start from 0 to 30.000 s"));
+    assert!(refused(text, Moment::Unix(1e9)).contains("on which date it started"));
+    assert!(refused("latency_ms\n1\n", Moment::SinceStart(1.0)).contains("do not say when they started"));
+    // 2025-01-01T00:00:00Z is 1735689600; the recording's second sample starts half a second later.
+    let mut dated = read_as(PHASES, None).unwrap();
+    dated.restrict(Some(Moment::Unix(1_735_689_600.25)), None, &[]).unwrap();
+    assert_eq!(values(&dated), [30.0]);
+}
+
+#[test]
+fn packed_files_are_unpacked_and_bombs_are_not() {
+    use flate2::{Compression, write::GzEncoder};
+    let pack = |text: &[u8]| {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    };
+    // Two members in one file, as `cat a.gz b.gz` makes it.
+    let packed = [pack(b"latency_ms\n1\n"), pack(b"2\n")].concat();
+    assert_eq!(values(&read_as(packed, None).unwrap()), [1.0, 2.0]);
+    let frame =
+        |text: &[u8]| ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest);
+    let packed = [frame(b"latency_ms\n1\n"), frame(b"2\n")].concat();
+    assert_eq!(values(&read_as(packed, None).unwrap()), [1.0, 2.0]);
+    // Cut off in the middle.
+    let cut = pack(b"latency_ms\n1\n2\n3\n");
+    assert!(matches!(
+        decode_series(&cut[..cut.len() - 12], Path::new("x.gz"), &Wanted::default()),
+        Err(Error::Read { .. })
+    ));
+    // 100 MiB of blank lines in 100 KiB.
+    let bomb = pack(&vec![b'\n'; 100 << 20]);
+    let error = read_as(bomb, None).unwrap_err();
+    assert!(error.contains("cannot read on"), "{error}");
 }
 
 proptest! {
@@ -108,7 +185,7 @@ proptest! {
         // Scaling there and back may round above the limit by itself.
         prop_assume!(values.iter().all(|&value| value < 9.9e14));
         let series = series.unwrap();
-        for (found, expected) in series.values_ms.iter().zip(&values) {
+        for (found, expected) in self::values(&series).iter().zip(&values) {
             prop_assert!((found - expected).abs() <= 4e-16 * expected, "{} {}", found, expected);
         }
         prop_assert_eq!(series.read, values.len() as u64);
@@ -118,13 +195,14 @@ proptest! {
     #[test]
     fn garbage_is_read_or_refused(bytes in garbage()) {
         for metric in [None, Some(Metric::Wait)] {
-            let Ok(series) = decode_series(bytes.as_slice(), Path::new("x"), metric) else { continue };
-            prop_assert!(!series.values_ms.is_empty());
-            prop_assert!(series.values_ms.iter().all(|value| value.is_finite() && *value >= 0.0));
-            prop_assert_eq!(series.read, series.values_ms.len() as u64 + series.failed + series.without_metric);
-            prop_assert!(series.started_s.is_none_or(|times| times.len() == series.values_ms.len()));
+            let wanted = Wanted { metric, ..Wanted::default() };
+            let Ok(series) = decode_series(bytes.as_slice(), Path::new("x"), &wanted) else { continue };
+            prop_assert!(!values(&series).is_empty());
+            prop_assert!(values(&series).iter().all(|value| value.is_finite() && *value >= 0.0));
+            prop_assert_eq!(series.read, values(&series).len() as u64 + series.failed + series.without_metric);
+            prop_assert!(series.started_s.as_ref().is_none_or(|times| times.len() == values(&series).len()));
         }
-        if let Ok(reader) = native::Reader::new(bytes.as_slice(), "x") {
+        if let Ok(reader) = Reader::new(bytes.as_slice(), "x") {
             let _ = reader.count();
         }
     }

@@ -1,28 +1,72 @@
 //! What the charts draw, computed here so that the page only draws.
 
-use experience::{Distribution, Interval, fitting_interval_s, over_time, share_of_rank, tail_ranks};
+use experience::{
+    Distribution, Error, Interval, Resampled, fitting_interval_s, heat, over_time, share_of_rank, tail_ranks,
+};
 
-use super::{PERCENTILES, SideInput, distinct_labels};
-use crate::model::{Experienced, OverTime, Quantiles, SideCharts};
+use super::{Analysis, PERCENTILES, SideInput, inference, phases};
+use crate::model::{Band, DifferenceCurve, Experienced, Heat, OverTime, Quantiles, SideCharts};
 
-/// The chart data of each side, in their order. `most_requests` is the largest number of effective requests that the
-/// page can be set to: [`CHART_REQUESTS`], or the page's own if that is more.
-///
-/// All sides share one interval of time, so that their lines can be laid over each other.
-///
-/// # Errors
-/// [`Timed`](super::Timed) columns of unequal length, or a time that is NaN, infinite or negative.
-pub fn charts(sides: &[SideInput], most_requests: u32) -> Result<Vec<SideCharts>, experience::Error> {
-    let interval_s = shared_interval_s(sides);
-    let chart = |(side, label): (&SideInput, String)| {
-        Ok(SideCharts {
-            label,
-            quantiles: quantiles(&side.distribution),
-            experienced: experienced(&side.distribution, most_requests),
-            over_time: side_over_time(side, interval_s)?,
-        })
-    };
-    sides.iter().zip(distinct_labels(sides)).map(chart).collect()
+impl Analysis<'_> {
+    /// The chart data of each side, in their order. The page can be set to as many effective requests as its own, and at
+    /// least to 400: what the heaviest shops make.
+    ///
+    /// All sides share one interval of time, so that their lines can be laid over each other.
+    ///
+    /// # Errors
+    /// A time that is NaN, infinite or negative.
+    pub fn charts(&self) -> Result<Vec<SideCharts>, Error> {
+        let most_requests = CHART_REQUESTS.max(self.comparison.page.effective_requests);
+        let interval_s = shared_interval_s(self.sides);
+        let chart = |(number, side): (usize, &SideInput)| {
+            Ok(SideCharts {
+                label: self.labels[number].clone(),
+                quantiles: quantiles(&side.distribution),
+                experienced: experienced(&side.distribution, most_requests),
+                band: self.resamples.as_ref().map(|all| band(&all.sides()[number])),
+                over_time: side_over_time(side, interval_s)?,
+                heat: side_heat(side)?,
+                phases: phases::stack(self.metric, side)?,
+            })
+        };
+        self.sides.iter().enumerate().map(chart).collect()
+    }
+
+    /// How each other side differs from the first, where there are intervals.
+    pub fn differences(&self) -> Vec<DifferenceCurve> {
+        let Some(resamples) = &self.resamples else { return Vec::new() };
+        let curve = |second: usize| {
+            let points = resamples.pair(0, second)?.difference_band();
+            Some(DifferenceCurve {
+                first: self.labels[0].clone(),
+                second: self.labels[second].clone(),
+                share: points.iter().map(|point| point.share).collect(),
+                difference_ms: points.iter().map(|point| point.difference.difference_ms).collect(),
+                ci_ms: points.iter().map(|point| inference::ci(point.difference.interval)).collect(),
+            })
+        };
+        (1..self.sides.len()).filter_map(curve).collect()
+    }
+}
+
+fn band(side: &Resampled<'_>) -> Band {
+    let points = side.band();
+    Band {
+        share: points.iter().map(|point| point.share).collect(),
+        ci_ms: points.iter().map(|point| [Some(point.low_ms), point.high_ms]).collect(),
+    }
+}
+
+fn side_heat(side: &SideInput) -> Result<Option<Heat>, Error> {
+    let Some((started_s, values_ms)) = side.in_time() else { return Ok(None) };
+    let found = heat(started_s, values_ms)?;
+    Ok(Some(Heat {
+        interval_s: found.interval_s,
+        start_s: found.start_s,
+        intervals: u32::try_from(found.intervals()).unwrap_or(u32::MAX),
+        edges_ms: found.edges_ms,
+        counts: found.counts,
+    }))
 }
 
 fn quantiles(side: &Distribution) -> Quantiles {
@@ -47,15 +91,15 @@ fn experienced(side: &Distribution, most_requests: u32) -> Vec<Experienced> {
 
 /// Fits the longest side, and the one with the most samples: a side of few must not blur one of many.
 fn shared_interval_s(sides: &[SideInput]) -> f64 {
-    let timed = || sides.iter().filter_map(|side| side.timed.as_ref());
-    let samples = timed().map(|timed| timed.started_s.len()).max().unwrap_or(0);
-    let span_s = timed().flat_map(|timed| &timed.started_s).copied().fold(0.0, f64::max);
+    let times = || sides.iter().filter_map(SideInput::in_time).map(|(times, _)| times);
+    let samples = times().map(<[f64]>::len).max().unwrap_or(0);
+    let span_s = times().flatten().copied().fold(0.0, f64::max);
     fitting_interval_s(samples, span_s)
 }
 
-fn side_over_time(side: &SideInput, interval_s: f64) -> Result<Option<OverTime>, experience::Error> {
-    let Some(timed) = &side.timed else { return Ok(None) };
-    let intervals = over_time(&timed.started_s, &timed.values_ms, interval_s)?;
+fn side_over_time(side: &SideInput, interval_s: f64) -> Result<Option<OverTime>, Error> {
+    let Some((started_s, values_ms)) = side.in_time() else { return Ok(None) };
+    let intervals = over_time(started_s, values_ms, interval_s)?;
     let column = |value: fn(&Interval) -> f64| intervals.iter().map(value).collect();
     Ok(Some(OverTime {
         interval_s,
@@ -69,4 +113,4 @@ fn side_over_time(side: &SideInput, interval_s: f64) -> Result<Option<OverTime>,
 }
 
 /// How far the page's control of effective requests goes by default: the heaviest shops make 400 requests a page.
-pub const CHART_REQUESTS: u32 = 400;
+const CHART_REQUESTS: u32 = 400;

@@ -1,16 +1,19 @@
 //! Comparisons whose numbers can be derived by hand.
 
-use super::*;
+use super::{side::distinct_labels, *};
+use crate::{Breakdown, Columns};
 
 fn side(label: &str, samples: &[f64]) -> SideInput {
-    SideInput {
-        label: label.to_owned(),
-        distribution: Distribution::new(samples.to_vec()).unwrap(),
-        timed: None,
-        failed: 0,
-        without_metric: 0,
-        invalid: Vec::new(),
-    }
+    SideInput::bare(label, Distribution::new(samples.to_vec()).unwrap())
+}
+
+/// Without intervals, which have tests of their own.
+fn question(metric: Metric, page: Page) -> Question {
+    Question { intervals: None, ..Question::new(metric, page) }
+}
+
+fn compared(metric: Metric, sides: &[SideInput], page: Page) -> Comparison {
+    compare(&question(metric, page), sides).unwrap().comparison
 }
 
 /// 99 fast requests and a slow one.
@@ -25,7 +28,7 @@ fn steady() -> SideInput {
 }
 
 fn sentence(sides: &[SideInput], page: Page) -> String {
-    compare(Metric::Latency, sides, page).verdict.unwrap().sentence
+    compared(Metric::Latency, sides, page).verdict.unwrap().sentence
 }
 
 fn page() -> Page {
@@ -34,14 +37,16 @@ fn page() -> Page {
 
 #[test]
 fn the_verdict_flips() {
-    let comparison = compare(Metric::Ttfb, &[swift(), steady()], page());
+    let comparison = compared(Metric::Ttfb, &[swift(), steady()], page());
     assert_eq!((comparison.schema.as_str(), comparison.metric.as_str()), ("longhaul.compare/1", "ttfb"));
     assert_eq!(comparison.page.effective_requests, 90);
     let verdict = comparison.verdict.unwrap();
-    assert_eq!(
-        verdict.median_request,
-        crate::Verdict { better: Some("swift".to_owned()), difference_ms: 10.0 }
-    );
+    assert_eq!(verdict.median_request.better.as_deref(), Some("swift"));
+    assert_eq!(verdict.median_request.difference_ms, 10.0);
+    // Of independent requests, swift's is the faster one unless it is the slow one.
+    assert!((verdict.request.share_better.unwrap() - 0.99).abs() < 1e-12);
+    // Of independent page views, steady's is the faster one if swift's has the slow request: 1 - 0.99^90.
+    assert!((verdict.experienced.share_better.unwrap() - (1.0 - 0.99_f64.powi(90))).abs() < 1e-12);
     // (99 x 10 + 500)/100 = 14.9.
     assert_eq!(verdict.request.better.as_deref(), Some("swift"));
     assert!((verdict.request.difference_ms - 5.1).abs() < 1e-12);
@@ -61,11 +66,11 @@ fn sentences_for_agreement_and_ties() {
     let all = Page::new(7, 1.0).unwrap();
     assert_eq!(
         sentence(&[fast.clone(), slow.clone()], all),
-        "fast is 0.25 ms faster at the median request and 0.25 ms faster for the expected page of 7 requests."
+        "fast is 0.250 ms faster at the median request and 0.250 ms faster for the expected page of 7 requests."
     );
     assert_eq!(
         sentence(&[fast.clone(), fast.clone()], Page::new(1, 1.0).unwrap()),
-        "Both are level at the median request and for the expected page of 1 request."
+        "Both are level at the median request and on average."
     );
     let three = [steady(), side("level", &[20.0; 100]), swift()];
     assert_eq!(
@@ -76,13 +81,13 @@ fn sentences_for_agreement_and_ties() {
     assert_eq!(
         sentence(&[fast, side("late", &[10.0, 10.0, 13.0])], all),
         // 10 + 3 (1 - (2/3)^7) = 12.8244.
-        "Both are level at the median request, but fast is 2.8 ms faster for the expected page of 7 requests."
+        "Both are level at the median request, but fast is 2.82 ms faster for the expected page of 7 requests."
     );
 }
 
 #[test]
 fn one_side_is_described_without_a_verdict() {
-    let comparison = compare(Metric::Latency, &[swift()], page());
+    let comparison = compared(Metric::Latency, &[swift()], page());
     assert_eq!((comparison.verdict, comparison.crossovers), (None, Vec::new()));
     let side = &comparison.sides[0];
     assert_eq!((side.n, side.min_ms, side.max_ms), (100, 10.0, 500.0));
@@ -94,14 +99,14 @@ fn one_side_is_described_without_a_verdict() {
     assert!((side.experienced_thin_above - 0.0188).abs() < 1e-4);
     // 0.5^(1/90).
     assert!((comparison.percentile_to_watch["50"] - 99.232_795).abs() < 1e-6);
-    assert_eq!(compare(Metric::Latency, &[], page()).sides, []);
+    assert_eq!(compared(Metric::Latency, &[], page()).sides, []);
 }
 
 #[test]
 fn what_is_missing_is_said() {
     let mut lossy = swift();
-    (lossy.failed, lossy.without_metric) = (3, 7);
-    let warnings = compare(Metric::Tls, &[lossy, side("few", &[1.0, 2.0])], page()).warnings;
+    (lossy.read, lossy.failed, lossy.without_metric) = (110, 3, 7);
+    let warnings = compared(Metric::Tls, &[lossy, side("few", &[1.0, 2.0])], page()).warnings;
     assert_eq!(
         warnings,
         [
@@ -116,10 +121,10 @@ fn what_is_missing_is_said() {
     );
     // ((5000 - 10)/4999)^90 = exp(-90 x 0.00180198) = 0.850.
     let samples: Vec<f64> = (0..5000).map(f64::from).collect();
-    let warnings = compare(Metric::Tls, &[side("some", &samples)], page()).warnings;
+    let warnings = compared(Metric::Tls, &[side("some", &samples)], page()).warnings;
     assert_eq!(warnings.len(), 1);
     assert!(
-        warnings[0].contains("with 5000 samples, what people above the 85.0th percentile"),
+        warnings[0].contains("with 5 000 samples, what people above the 85.0th percentile"),
         "{}",
         warnings[0]
     );
@@ -133,7 +138,7 @@ fn crossovers_name_the_side_that_is_faster_above() {
     };
     // 100 + 100 p and 50 + 200 p meet at p = 1/2.
     let comparison =
-        compare(Metric::Latency, &[uniform("narrow", 100.0, 100.0), uniform("wide", 50.0, 200.0)], page());
+        compared(Metric::Latency, &[uniform("narrow", 100.0, 100.0), uniform("wide", 50.0, 200.0)], page());
     assert_eq!(comparison.crossovers.len(), 1);
     let crossover = &comparison.crossovers[0];
     assert!((crossover.percentile - 50.0).abs() < 1e-6 && (crossover.latency_ms - 150.0).abs() < 1e-6);
@@ -150,13 +155,16 @@ fn equal_labels_are_told_apart() {
 fn charts_run_from_end_to_end() {
     let samples: Vec<f64> = (0..50_000).map(f64::from).collect();
     let mut long = side("side", &samples);
-    long.timed = Some(Timed {
-        started_s: samples.iter().map(|i| i / 1000.0).collect(),
+    long.columns = Some(Columns {
+        started_s: Some(samples.iter().map(|i| i / 1000.0).collect()),
         values_ms: samples.iter().map(|i| i % 1000.0).collect(),
+        ..Columns::default()
     });
     let mut single = side("side", &[7.0]);
-    single.timed = Some(Timed { started_s: vec![49.5], values_ms: vec![7.0] });
-    let drawn = charts(&[long, single, swift()], 400).unwrap();
+    single.columns =
+        Some(Columns { started_s: Some(vec![49.5]), values_ms: vec![7.0], ..Columns::default() });
+    let sides = [long, single, swift()];
+    let drawn = compare(&question(Metric::Latency, page()), &sides).unwrap().charts().unwrap();
 
     let quantiles = &drawn[0].quantiles;
     assert_eq!((quantiles.share[0], *quantiles.share.last().unwrap()), (0.0, 1.0));
@@ -185,20 +193,148 @@ fn charts_run_from_end_to_end() {
     assert_eq!(drawn[2].over_time, None);
 }
 
-#[test]
-fn columns_that_do_not_match_are_an_error() {
-    let mut broken = swift();
-    broken.timed = Some(Timed { started_s: vec![1.0], values_ms: vec![] });
-    assert_eq!(charts(&[broken], 1).unwrap_err(), experience::Error::Unpaired { times: 1, values: 0 });
+/// Samples from text, as the command reads them.
+fn read(text: &str, by: Option<&str>) -> SideInput {
+    let wanted = recording::Wanted { by: by.map(str::to_owned), ..recording::Wanted::default() };
+    let series =
+        recording::decode_series(text.as_bytes(), std::path::Path::new("x/edge.csv"), &wanted).unwrap();
+    SideInput::try_from(series).unwrap()
 }
 
 #[test]
 fn a_series_becomes_a_side() {
-    let text = "started_s,latency_ms,error\n1,30,\n0,10,\n2,,reset\n3,,\n";
-    let series = recording::decode_series(text.as_bytes(), std::path::Path::new("x/edge.csv"), None).unwrap();
-    let side = SideInput::try_from(series).unwrap();
-    assert_eq!((side.label.as_str(), side.failed, side.without_metric), ("edge", 1, 1));
-    assert_eq!((side.distribution.at_rank(0), side.distribution.at_rank(1)), (10.0, 30.0));
-    // In the order of the file, unlike the distribution.
-    assert_eq!(side.timed, Some(Timed { started_s: vec![1.0, 0.0], values_ms: vec![30.0, 10.0] }));
+    let side = read("started_s,latency_ms,error\n1,30,\n0,10,\n2,,reset\n3,,\n", None);
+    assert_eq!((side.label.as_str(), side.format.as_str()), ("edge", "CSV"));
+    assert_eq!((side.read, side.failed, side.without_metric), (4, 1, 1));
+    assert_eq!((side.distribution.min(), side.distribution.max()), (10.0, 30.0));
+    // In the order of time, not of the file.
+    assert_eq!(side.in_time(), Some((&[0.0, 1.0][..], &[10.0, 30.0][..])));
+}
+
+/// 20 000 samples from min to max, evenly spread over the quantiles, at times that have nothing to do with them.
+fn spread(label: &str, min: f64, max: f64) -> SideInput {
+    let n = 20_000_u32;
+    let values: Vec<f64> =
+        (0..n).map(|i| min + (max - min) * f64::from(i * 7919 % n) / f64::from(n - 1)).collect();
+    let started = (0..n).map(|i| f64::from(i) * 0.01).collect();
+    let mut side = side(label, &values);
+    side.columns = Some(Columns { values_ms: values, started_s: Some(started), ..Columns::default() });
+    side
+}
+
+#[test]
+fn intervals_hold_what_they_are_about() {
+    let sides = [spread("narrow", 100.0, 200.0), spread("wide", 50.0, 250.0)];
+    let analysis = compare(&Question::new(Metric::Latency, page()), &sides).unwrap();
+    let comparison = &analysis.comparison;
+    let holds = |ci: crate::Ci, value: f64| ci[0].unwrap() < value && value < ci[1].unwrap();
+    for side in &comparison.sides {
+        assert!(holds(side.expected_request_ci_ms.unwrap(), 150.0), "{side:?}");
+        assert!(holds(side.expected_experienced_ci_ms.unwrap(), side.expected_experienced_ms), "{side:?}");
+        assert!(holds(side.request_percentiles_ci_ms["95"], side.request_percentiles_ms["95"]), "{side:?}");
+    }
+    let verdicts = comparison.verdict.as_ref().unwrap();
+    assert_eq!(verdicts.request.better, None);
+    let experienced = &verdicts.experienced;
+    // U^90 has mean 90/91 of the width above the minimum: 198.9 and 247.8.
+    assert_eq!(experienced.better.as_deref(), Some("narrow"));
+    assert!(holds(experienced.ci_ms.unwrap(), (50.0 + 200.0 * 90.0 / 91.0) - (100.0 + 100.0 * 90.0 / 91.0)));
+    assert_eq!(experienced.sure, Some(1.0));
+    assert!(verdicts.sentence.ends_with(": sure (over 99.9 %)."), "{}", verdicts.sentence);
+    let crossover = &comparison.crossovers[0];
+    let [low, high] = crossover.ci.unwrap();
+    assert!(low < 50.0 && 50.0 < high && high - low < 5.0, "{crossover:?}");
+    assert_eq!(analysis.differences().len(), 1);
+    let charts = analysis.charts().unwrap();
+    assert!(charts.iter().all(|side| side.band.is_some() && side.heat.is_some() && side.phases.is_none()));
+}
+
+#[test]
+fn three_sides_make_three_pairs() {
+    let sides = [side("a", &[1.0; 30]), side("b", &[2.0; 30]), side("c", &[3.0; 30])];
+    let pairs = compared(Metric::Latency, &sides, page()).pairs;
+    let found: Vec<_> =
+        pairs.iter().map(|pair| (&*pair.first, &*pair.second, pair.request.difference_ms)).collect();
+    assert_eq!(found, [("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 1.0)]);
+}
+
+#[test]
+fn a_breakdown_begins_where_the_first_is_worse_for_most() {
+    let rows = |oslo: u32, lima: u32, rome: u32| {
+        let city = |name: &str, ms: u32, n: usize| format!("{ms},{name}\n").repeat(n);
+        format!(
+            "latency_ms,city\n{}{}{}5,\n",
+            city("oslo", oslo, 40),
+            city("lima", lima, 80),
+            city("rome", rome, 60)
+        )
+    };
+    let sides =
+        [read(&rows(10, 30, 30), Some("city")), read(&(rows(20, 20, 20) + "7,nowhere\n"), Some("city"))];
+    let by_city = Question { by: Some("city".to_owned()), ..Question::new(Metric::Latency, page()) };
+    let Breakdown { label, groups, unlabelled } =
+        compare(&by_city, &sides).unwrap().comparison.breakdown.unwrap();
+    let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!((label.as_str(), names, unlabelled), ("city", vec!["lima", "rome", "oslo", "nowhere"], 2));
+    // 160 of 361.
+    assert!((groups[0].share - 160.0 / 361.0).abs() < 1e-12);
+    let verdict = groups[0].experienced.as_ref().unwrap();
+    assert_eq!((verdict.better.is_some(), verdict.difference_ms), (true, 10.0));
+    assert_eq!((&groups[3].first, groups[3].second.as_ref().unwrap().n), (&None, 1));
+}
+
+#[test]
+fn the_phase_that_makes_the_difference() {
+    let rows = |tls: u32| {
+        let row = |i: u32| format!("{},10,{tls},{}\n", 10 + tls + 20 + i % 7, 20 + i % 7);
+        format!("total_ms,connect_ms,tls_ms,wait_ms\n{}", (0..500).map(row).collect::<String>())
+    };
+    let sides = [read(&rows(30), None), read(&rows(80), None)];
+    let total = Question::new(Metric::Total, page());
+    let analysis = compare(&total, &sides).unwrap();
+    let phases = &analysis.comparison.phases;
+    assert!(phases.iter().all(|at| at.decisive.as_deref() == Some("tls")), "{phases:?}");
+    let tls = phases[0].phases.iter().find(|share| share.phase == "tls").unwrap();
+    assert_eq!((tls.first_ms, tls.second_ms), (30.0, 80.0));
+    let stack = analysis.charts().unwrap()[0].phases.clone().unwrap();
+    let at_median: f64 = stack.phases.iter().map(|phase| phase.mean_ms[stack.share.len() / 2]).sum();
+    assert!((60.0..=66.0).contains(&at_median), "{at_median}");
+}
+
+#[test]
+fn real_pages_are_held_against_the_model() {
+    // Pages of ten requests that are all alike: whoever is slow is slow as a whole.
+    let rows: String = (0..2000).map(|i| format!("{},{}\n", 10 + i / 10 % 200, i / 10)).collect();
+    let side = read(&format!("latency_ms,page\n{rows}"), None);
+    let independence = compared(Metric::Latency, &[side], Page::new(10, 1.0).unwrap()).independence;
+    assert!(independence.checked);
+    // A page waits 10 + its number, on average 10 + 199/2.
+    assert!((independence.observed_ms.unwrap() - 109.5).abs() < 1e-9);
+    // The slowest of ten uniform values: about 10 + 200 x 10/11 - 1/2.
+    assert!((independence.model_ms.unwrap() - (9.5 + 2000.0 / 11.0)).abs() < 0.5, "{independence:?}");
+    assert!(independence.sentence.contains("the model is pessimistic by 7"), "{}", independence.sentence);
+    let bare = compared(Metric::Latency, &[swift()], page()).independence;
+    assert_eq!((bare.checked, bare.model_ms), (false, None));
+}
+
+#[test]
+fn thresholds_are_judged_against_the_first_side() {
+    let sides = [spread("narrow", 100.0, 200.0), spread("wide", 50.0, 250.0)];
+    let judged = |text: &str| {
+        let question =
+            Question { thresholds: vec![text.parse().unwrap()], ..Question::new(Metric::Latency, page()) };
+        compare(&question, &sides).unwrap().comparison.thresholds.remove(0)
+    };
+    // p90 is 190 and 230, 21.05 % more.
+    assert!(judged("p90 worse by 22%").holds);
+    let broken = judged("p90 worse by 21%");
+    assert!(!broken.holds);
+    assert_eq!(broken.figure, "wide: 230.0 ms against 190.0 ms (+21.1 %)");
+    assert!(judged("p90 surely worse by 21%").holds);
+    assert!(!judged("p90 surely worse by 15%").holds);
+    assert!(judged("p10 worse by 0%").holds);
+    assert!(!judged("mean above 149ms").holds && judged("mean above 151ms").holds);
+    assert!(judged("failed above 0%").holds);
+    // Fewer than ten samples lie beyond: that cannot be judged.
+    assert!(!judged("p99.99 worse by 500%").holds);
 }

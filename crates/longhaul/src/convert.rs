@@ -1,0 +1,141 @@
+//! `longhaul convert` and `longhaul merge`: recordings in another format, and several as one.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use clap::Args;
+use recording::{AccessLog, Metric, Options, Target, Unit, WriteOptions};
+use report::{CONVERSION_SCHEMA, Conversion};
+use units::duration;
+
+use crate::{
+    compare::metric,
+    interrupt::Interrupt,
+    output::{self, say},
+};
+
+/// Write a recording in another format
+///
+/// The format of IN is recognised by its content, that of OUT by its name: .jsonl (native), .csv, .tsv, .hlog
+/// (HdrHistogram log), .hgrm (its percentiles) or .prom (Prometheus text), packed if .gz or .zst is behind it.
+///
+/// Example: longhaul convert site.har site.jsonl.zst
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    /// The recording
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    how: How,
+}
+
+/// Put recordings together: exactly, or for histograms without losing a count
+///
+/// Samples keep their order by file. Page views of different files stay different. Times are moved onto the earliest
+/// start, where all files know theirs.
+///
+/// Example: longhaul merge oslo.jsonl lima.jsonl -o all.jsonl
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// The recordings
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<PathBuf>,
+    /// The file to write
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    how: How,
+}
+
+/// What the files do not say themselves.
+#[derive(Debug, Args)]
+struct How {
+    /// The format to write, if the name of OUT does not say it: native, csv, tsv, hlog, hgrm, prometheus
+    #[arg(long, value_name = "FORMAT")]
+    to: Option<Target>,
+    /// The metric of a format that holds only one
+    #[arg(long, value_parser = metric)]
+    metric: Option<Metric>,
+    /// The unit of plain numbers whose column names none: ns, us, ms, s
+    #[arg(long)]
+    unit: Option<Unit>,
+    /// How the lines of an access log are made: nginx, envoy, or a format such as '$request_time $status'
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<AccessLog>,
+    /// Significant digits of a histogram, 1 to 5
+    #[arg(long, default_value_t = WriteOptions::default().digits, value_parser = clap::value_parser!(u8).range(1..=5))]
+    digits: u8,
+    /// Length of the intervals of an HdrHistogram log
+    #[arg(long, default_value = "1s", value_parser = duration::parse)]
+    interval: std::time::Duration,
+    /// The label whose values become the tags of an HdrHistogram log
+    #[arg(long, value_name = "LABEL")]
+    tag: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Convert {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        self.how.put_together(std::slice::from_ref(&self.input), &self.output)
+    }
+}
+
+impl Merge {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        self.how.put_together(&self.inputs, &self.output)
+    }
+}
+
+impl How {
+    fn put_together(&self, inputs: &[PathBuf], output: &Path) -> anyhow::Result<ExitCode> {
+        let target = self.to.map_or_else(|| Target::of(output), Ok)?;
+        let read = Options {
+            metric: self.metric,
+            unit: self.unit,
+            access_log: self.log_format.clone(),
+            labels: recording::Labels::All,
+        };
+        let written = WriteOptions {
+            metric: self.metric,
+            digits: self.digits,
+            interval_s: self.interval.as_secs_f64(),
+            tag: self.tag.clone(),
+            ..WriteOptions::default()
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        Interrupt::listen()?.set(&stop);
+        let merged = recording::merge(inputs, output, target, &read, &written, &stop)?;
+        let conversion = Conversion {
+            schema: CONVERSION_SCHEMA.to_owned(),
+            inputs: inputs.iter().map(|path| path.display().to_string()).collect(),
+            output: output.display().to_string(),
+            format: target.name().to_owned(),
+            read: merged.read,
+            written: merged.written,
+            failed: merged.failed,
+            lost: merged.lost,
+            warnings: merged.warnings,
+        };
+        if self.json {
+            output::print_json(&conversion)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        say(&format!(
+            "{}: {} samples of {} read, {} of them failed",
+            conversion.output, conversion.written, conversion.read, conversion.failed
+        ));
+        conversion.lost.iter().for_each(|sentence| say(&format!("left out: {sentence}")));
+        conversion.warnings.iter().for_each(|sentence| {
+            say(&format!("{} {sentence}", output::paint("warning:", output::YELLOW)));
+        });
+        Ok(ExitCode::SUCCESS)
+    }
+}

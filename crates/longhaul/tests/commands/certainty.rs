@@ -1,0 +1,195 @@
+//! `longhaul compare`: how sure it is, parts of the time, labels, thresholds, and files for others.
+
+use std::fmt::Write;
+
+use crate::harness::{Folder, longhaul, number};
+
+/// Two recordings of a thousand seconds. Of `swift`, one request in 50 takes 300 ms longer, and from 600 s on every
+/// request takes 5 ms more; in Lima it has no such tail.
+fn recordings(folder: &Folder) -> [String; 2] {
+    let header = "started_s,city,page,status,latency_ms\n";
+    let (mut swift, mut steady) = (header.to_owned(), header.to_owned());
+    for i in 0..8000_u32 {
+        let (started, city, page) = (f64::from(i) / 8.0, ["oslo", "lima"][(i % 2) as usize], i / 20);
+        // A hash, so that neighbours have nothing to do with each other.
+        let spread = f64::from(i.wrapping_mul(2_654_435_761)) / f64::from(u32::MAX) * 10.0;
+        let slow = if i * 31 % 50 == 0 && i % 2 == 0 { 300.0 } else { 0.0 };
+        let late = if i >= 4800 { 5.0 } else { 0.0 };
+        writeln!(swift, "{started},{city},{page},200,{}", 20.0 + spread + slow + late).unwrap();
+        writeln!(steady, "{started},{city},{page},200,{}", 60.0 + spread).unwrap();
+    }
+    [folder.file("swift.csv", swift), folder.file("steady.csv", steady)]
+}
+
+#[test]
+fn every_figure_has_its_interval_and_a_seed_gives_it_again() {
+    let folder = Folder::new();
+    let [swift, steady] = recordings(&folder);
+    let compare = |more: &[&str]| {
+        let page = ["compare", &swift, &steady, "--requests", "40", "--json"];
+        longhaul(&[&page, more].concat()).json()
+    };
+    let json = compare(&["--level", "0.9", "--seed", "7"]);
+    assert_eq!(json["intervals"], serde_json::json!({"level": 0.9, "resamples": 1000, "seed": 7}));
+    for side in 0..2 {
+        for figure in ["expected_request", "expected_experienced"] {
+            let at = |name: &str| number(&json, &format!("/sides/{side}/{figure}_{name}"));
+            assert!(at("ci_ms/0") <= at("ms") && at("ms") <= at("ci_ms/1"), "{figure} {side}");
+        }
+    }
+    // One request in 50 of swift is slow: a page of 40 meets one in 1 - 0.98^40 = 55 % of views.
+    assert_eq!(json["verdict"]["request"]["better"], "swift");
+    assert_eq!(json["verdict"]["experienced"]["better"], "steady");
+    let experienced = |name: &str| number(&json, &format!("/verdict/experienced/{name}"));
+    assert!(experienced("ci_ms/0") > 0.0 && experienced("ci_ms/0") < experienced("difference_ms"));
+    assert_eq!(experienced("sure"), 1.0);
+    assert!((0.0..=1.0).contains(&experienced("share_better")));
+    let crossover = |name: &str| number(&json, &format!("/crossovers/0/{name}"));
+    assert!(crossover("ci/0") <= crossover("percentile") && crossover("percentile") <= crossover("ci/1"));
+    assert_eq!(json, compare(&["--level", "90%", "--seed", "7"]));
+
+    let bare = compare(&["--resamples", "0"]);
+    assert!(bare.get("intervals").is_none() && bare["sides"][0].get("expected_request_ci_ms").is_none());
+    assert!(bare["verdict"]["experienced"].get("sure").is_none());
+}
+
+#[test]
+fn independence_is_checked_where_samples_name_their_pages() {
+    let folder = Folder::new();
+    let [swift, steady] = recordings(&folder);
+    let json = longhaul(&["compare", &swift, &steady, "--requests", "20", "--json"]).json();
+    assert_eq!(json["independence"]["checked"], true);
+    // 400 pages of 20 requests, each in the order of the file.
+    let pages = |name: &str| number(&json, &format!("/independence/sides/0/pages/{name}"));
+    assert_eq!((pages("pages"), pages("requests_min"), pages("requests_max")), (400.0, 20.0, 20.0));
+    assert!(json["independence"]["sentence"].as_str().unwrap().contains("400 real page views"));
+    let bare = folder.file("bare.csv", "latency_ms\n1\n2\n3\n");
+    let json = longhaul(&["compare", &bare, "--json"]).json();
+    assert_eq!(json["independence"]["checked"], false);
+    assert!(json["independence"].get("model_ms").is_none());
+}
+
+#[test]
+fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
+    let folder = Folder::new();
+    let [swift, _] = recordings(&folder);
+    let json = longhaul(&["compare", &swift, "--json"]).json();
+    let shift = |name: &str| number(&json, &format!("/sides/0/shifts/0/{name}"));
+    // The step is at 600 s and 5 ms high; intervals are at most 20 s long.
+    assert!((shift("at_s") - 600.0).abs() <= 20.0, "{json}");
+    assert!((shift("after_ms") - shift("before_ms") - 5.0).abs() < 0.5);
+
+    let json = longhaul(&["compare", &swift, "--mark", "600s", "--json"]).json();
+    let labels = [0, 1].map(|side| json["sides"][side]["label"].as_str().unwrap().to_owned());
+    assert_eq!(labels, ["swift before", "swift after"]);
+    assert_eq!((number(&json, "/sides/0/n"), number(&json, "/sides/1/n")), (4800.0, 3200.0));
+    assert!((number(&json, "/verdict/median_request/difference_ms") - 5.0).abs() < 0.1);
+
+    let cut = ["--from", "100s", "--to", "300s", "--exclude", "150s..200s"];
+    let json = longhaul(&[&["compare", &swift, "--json"][..], &cut].concat()).json();
+    // 200 s less 50 s, 8 a second.
+    assert_eq!(number(&json, "/sides/0/n"), 1200.0);
+    assert_eq!((number(&json, "/sides/0/read"), number(&json, "/sides/0/excluded")), (8000.0, 6800.0));
+}
+
+#[test]
+fn a_breakdown_by_label_begins_where_the_first_is_worse() {
+    let folder = Folder::new();
+    let [swift, steady] = recordings(&folder);
+    let json = longhaul(&["compare", &swift, &steady, "--requests", "40", "--by", "city", "--json"]).json();
+    let groups = &json["breakdown"]["groups"];
+    assert_eq!((groups[0]["name"].as_str(), groups[1]["name"].as_str()), (Some("oslo"), Some("lima")));
+    assert_eq!(groups[0]["experienced"]["better"], "steady");
+    assert_eq!(groups[1]["experienced"]["better"], "swift");
+    assert_eq!(number(&json, "/breakdown/groups/0/share"), 0.5);
+    let none = longhaul(&["compare", &swift, &steady, "--by", "town", "--json"]).json();
+    assert!(none["warnings"].to_string().contains("No sample has the label"), "{none}");
+}
+
+#[test]
+fn a_broken_threshold_is_exit_code_1_and_a_summary_says_so() {
+    let folder = Folder::new();
+    let [swift, steady] = recordings(&folder);
+    let summary = folder.path("summary.md");
+    let run = |condition: &str| {
+        longhaul(&[
+            "compare",
+            &swift,
+            &steady,
+            "--fail-if",
+            condition,
+            "--markdown",
+            summary.to_str().unwrap(),
+        ])
+    };
+    let held = run("experienced.p95 worse by 300%");
+    assert_eq!(held.code, Some(0), "{held:?}");
+    let broken = run("request.p50 worse by 5%");
+    assert_eq!(broken.code, Some(1), "{broken:?}");
+    assert!(broken.stdout.contains("FAILED  fail if request.p50 worse by 5%"), "{}", broken.stdout);
+    let text = std::fs::read_to_string(&summary).unwrap();
+    assert!(text.contains("request.p50 worse by 5%") && text.contains("| samples |"), "{text}");
+    assert!(run("p50 is bad").refused().contains("expected for example"));
+    let alone = longhaul(&["compare", &swift, "--fail-if", "p50 worse by 5%"]).refused();
+    assert!(alone.contains("there is only one"), "{alone}");
+    assert_eq!(longhaul(&["compare", &swift, "--fail-if", "p50 above 10ms"]).code, Some(1));
+}
+
+#[test]
+fn three_sides_are_a_matrix() {
+    let folder = Folder::new();
+    let [swift, steady] = recordings(&folder);
+    let third = folder.file("third.csv", "latency_ms\n".to_owned() + &"70\n".repeat(500));
+    let json = longhaul(&["compare", &swift, &steady, &third, "--json"]).json();
+    let pairs = json["pairs"].as_array().unwrap();
+    let named: Vec<_> = pairs.iter().map(|pair| (pair["first"].clone(), pair["second"].clone())).collect();
+    assert_eq!(
+        named,
+        [("swift", "steady"), ("swift", "third"), ("steady", "third")].map(|(a, b)| (a.into(), b.into()))
+    );
+}
+
+#[test]
+fn charts_are_files_for_slides() {
+    let folder = Folder::new();
+    let [swift, steady] = recordings(&folder);
+    let charts = folder.path("charts");
+    longhaul(&["compare", &swift, &steady, "--requests", "40", "--svg", charts.to_str().unwrap()]).ok();
+    for name in
+        ["cdf", "cdf-nines", "qq", "effective-qq", "difference", "experienced", "over-time", "heat-swift"]
+    {
+        let text = std::fs::read_to_string(charts.join(name).with_extension("svg")).unwrap();
+        assert!(text.starts_with("<svg ") && text.trim_end().ends_with("</svg>"), "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let folder = Folder::new();
+    let [swift, steady] = recordings(&folder);
+    let bare = folder.file("bare.csv", "latency_ms\n1\n2\n3\n");
+    let phases = folder.file("phases.csv", "ttfb_ms,dns_ms\n5,1\n6,\n");
+    for (arguments, expected) in [
+        (vec![swift.as_str(), &phases], "they cannot be compared; choose with --metric"),
+        (vec![&swift, "--from", "5000s"], "samples start from 0 to 999.875 s"),
+        (vec![&bare, "--from", "1s"], "do not say when they started"),
+        (vec![&swift, "--from", "noon"], "is no moment"),
+        (vec![&swift, "--mark", "2025-01-01T00:00:00Z"], "on which date it started"),
+        (vec![&swift, &steady, "--mark", "5s"], "--mark divides one recording"),
+        (vec![&swift, "--level", "100%"], "expected 50% to 99.9%"),
+        (vec![&swift, "--resamples", "5"], "resamples"),
+        (vec![&swift, "--block", "0"], "expected auto, none or a number"),
+        (vec![&swift, "--exclude-phase", "body"], "unknown phase \"body\""),
+        (vec![&swift, "--metric", "wait"], "such as wait_ms"),
+        (vec![&phases, "--metric", "ttfb", "--exclude-phase", "load"], "ttfb does not contain it"),
+        (vec![&swift, "--log-format", ""], "log"),
+        (vec![&swift, "--unit", "days"], "expected ns, us, ms or s"),
+    ] {
+        let said = longhaul(&[&["compare"], arguments.as_slice()].concat()).refused();
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+    // dns is taken out where it happened.
+    let json = longhaul(&["compare", &phases, "--exclude-phase", "dns", "--json"]).json();
+    assert_eq!((number(&json, "/sides/0/min_ms"), number(&json, "/sides/0/max_ms")), (4.0, 6.0));
+    assert_eq!(json["excluded_phases"], serde_json::json!(["dns"]));
+}

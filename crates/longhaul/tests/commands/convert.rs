@@ -1,0 +1,111 @@
+//! `longhaul convert` and `longhaul merge`, and that `compare` reads what others write.
+
+use crate::harness::{Folder, longhaul, number};
+
+/// Ten samples with what stands beside them.
+fn recording(folder: &Folder, name: &str, base_ms: u32) -> String {
+    let row = |i: u32| format!("{}.5,{},200,oslo,{}\n", i, i / 5, base_ms + i);
+    folder.file(
+        name,
+        "started_s,page,status,city,latency_ms\n".to_owned() + &(0..10).map(row).collect::<String>(),
+    )
+}
+
+fn path(folder: &Folder, name: &str) -> String {
+    folder.path(name).display().to_string()
+}
+
+#[test]
+fn a_recording_goes_through_every_format_and_keeps_its_numbers() {
+    let folder = Folder::new();
+    let csv = recording(&folder, "side.csv", 100);
+    let mean = |file: &str| {
+        let json = longhaul(&["compare", file, "--json", "--metric", "latency"]).json();
+        assert_eq!(number(&json, "/sides/0/n"), 10.0);
+        number(&json, "/sides/0/expected_request_ms")
+    };
+    // 100, 101, ..., 109.
+    assert_eq!(mean(&csv), 104.5);
+    for (name, tolerance) in
+        [("a.jsonl", 1e-9), ("a.jsonl.zst", 1e-9), ("b.csv.gz", 1e-9), ("c.tsv", 1e-9), ("d.hlog", 0.06)]
+    {
+        let output = path(&folder, name);
+        let json = longhaul(&["convert", &csv, &output, "--json"]).json();
+        assert_eq!((number(&json, "/read"), number(&json, "/written")), (10.0, 10.0), "{name}");
+        // A log of three digits keeps each value within 0.05 %.
+        assert!((mean(&output) - 104.5).abs() <= tolerance, "{name}: {}", mean(&output));
+    }
+    let text = path(&folder, "e.prom");
+    longhaul(&["convert", &csv, &text]).ok();
+    let text = std::fs::read_to_string(text).unwrap();
+    assert!(text.contains("_bucket{le=\"+Inf\"} 10\n") && text.contains("_count 10\n"), "{text}");
+}
+
+#[test]
+fn pages_of_different_files_stay_different() {
+    let folder = Folder::new();
+    let (first, second) = (recording(&folder, "a.csv", 100), recording(&folder, "b.csv", 200));
+    let merged = path(&folder, "all.jsonl");
+    longhaul(&["merge", &first, &second, "-o", &merged]).ok();
+    let json = longhaul(&["compare", &merged, "--json"]).json();
+    assert_eq!(number(&json, "/sides/0/n"), 20.0);
+    // Two pages in each.
+    assert_eq!(number(&json, "/independence/sides/0/pages/pages"), 4.0);
+    // The percentile over merged parts is the percentile over the whole, though no average of theirs.
+    let whole = longhaul(&["compare", &format!("x={first}"), &format!("x={second}"), "--json"]).json();
+    assert_eq!(json["sides"][0]["request_percentiles_ms"], whole["sides"][0]["request_percentiles_ms"]);
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let csv = recording(&folder, "side.csv", 100);
+    let log = path(&folder, "side.hlog");
+    longhaul(&["convert", &csv, &log]).ok();
+    // A histogram has no samples to write one by one.
+    let said = longhaul(&["convert", &log, &path(&folder, "back.csv")]).refused();
+    assert!(said.contains("hlog"), "{said}");
+    assert!(longhaul(&["convert", &csv, &path(&folder, "side.xls")]).refused().contains(".jsonl, .csv"));
+    assert!(longhaul(&["convert", &csv, &path(&folder, "no/where.csv")]).refused().contains("where.csv"));
+    let broken = folder.file("broken.csv", "latency_ms\n1\nfast\n");
+    assert!(
+        longhaul(&["convert", &broken, &path(&folder, "out.jsonl")]).refused().contains("broken.csv:3:1")
+    );
+    let mut left: Vec<_> = std::fs::read_dir(folder.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["broken.csv", "side.csv", "side.hlog"]);
+}
+
+#[test]
+fn what_others_write_is_read() {
+    let folder = Folder::new();
+    let har = r#"{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"pages":[],"entries":[
+        {"startedDateTime":"2025-03-14T09:26:53.000Z","time":50,"request":{"method":"GET","url":"http://a/","httpVersion":"HTTP/1.1"},
+         "response":{"status":200,"bodySize":5},"timings":{"blocked":-1,"dns":5,"connect":10,"ssl":-1,"send":1,"wait":30,"receive":4}}]}}"#;
+    let curl = r#"{"time_namelookup":0.005,"time_connect":0.015,"time_appconnect":0,"time_pretransfer":0.015,"time_starttransfer":0.045,"time_total":0.05,"http_code":200,"num_connects":1,"exitcode":0}"#;
+    let vegeta = r#"{"attack":"","seq":0,"code":200,"timestamp":"2025-03-14T09:26:53Z","latency":50000000,"bytes_out":0,"bytes_in":5,"error":"","method":"GET","url":"http://a/"}"#;
+    for (content, metric, expected, format) in [
+        (har, "total", 50.0, "HAR"),
+        (har, "ttfb", 45.0, "HAR"),
+        (curl, "ttfb", 45.0, "curl"),
+        (curl, "total", 50.0, "curl"),
+        (vegeta, "latency", 50.0, "vegeta"),
+    ] {
+        let file = folder.file("file", format!("{content}\n"));
+        let json = longhaul(&["compare", &file, "--metric", metric, "--json"]).json();
+        assert!((number(&json, "/sides/0/max_ms") - expected).abs() < 1e-9, "{format} {metric}: {json}");
+        assert_eq!(json["sides"][0]["format"], format);
+    }
+    let log = "::1 - - [14/Mar/2025:09:26:53 +0000] \"GET / HTTP/1.1\" 200 5 0.050\n";
+    let file = folder.file("access.log", log);
+    assert!(longhaul(&["compare", &file]).refused().contains("--log-format"));
+    let format = r#"$remote_addr - - [$time_local] "$request" $status $body_bytes_sent $request_time"#;
+    let json = longhaul(&["compare", &file, "--log-format", format, "--json"]).json();
+    assert!((number(&json, "/sides/0/max_ms") - 50.0).abs() < 1e-9);
+    let wrong = format!("{log}nothing of the kind\n");
+    let file = folder.file("access.log", wrong);
+    assert!(longhaul(&["compare", &file, "--log-format", format]).refused().contains("access.log:2:"));
+}

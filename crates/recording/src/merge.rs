@@ -1,0 +1,281 @@
+//! Puts recordings of any format together into one file; of a single one, that is conversion.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{BufReader, Cursor, Read},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use crate::{
+    Counts, End, Error, Event, Header, Labels, Metric, Options, Origin, Reader, Recorder, Sample, Sink,
+    Target, WriteOptions, create,
+    read::{EPOCH_NS, rfc3339},
+};
+
+/// What [`merge`] did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Samples in the inputs.
+    pub read: u64,
+    /// Samples in the output; those that failed included where the format has them.
+    pub written: u64,
+    /// Samples that failed, of those in the inputs.
+    pub failed: u64,
+    /// What a reader must know before trusting the values, as sentences; each with its file's name where there are several.
+    pub warnings: Vec<String>,
+    /// What the output's format could not hold, as sentences.
+    pub lost: Vec<String>,
+}
+
+/// Reads all inputs, in their order, into one output. With one input that is conversion, and nothing else changes. With
+/// several:
+///
+/// - pages and redirect chains get new numbers, so that those of two inputs stay apart;
+/// - if all inputs say when they started, times count from the earliest start; otherwise they stay as they are;
+/// - label, host and conditions stay if all inputs have the same.
+///
+/// What cannot be read as samples one by one (histograms) can only go to formats of counts ([`Target::takes_counts`]).
+/// Headers are looked at before anything is read, which a pipe does not allow: of one, the header is left out.
+///
+/// Whoever sets `stop`, from another thread, ends it early.
+///
+/// # Errors
+/// An input's, the output's, an input of counts for a target of samples, or [`Error::Stopped`]. Then nothing is left of
+/// the output.
+pub fn merge(
+    inputs: &[PathBuf],
+    output: &Path,
+    target: Target,
+    reading: &Options,
+    writing: &WriteOptions,
+    stop: &AtomicBool,
+) -> Result<Merged, Error> {
+    let metric = writing.metric.or(reading.metric);
+    let writing = WriteOptions { metric, ..writing.clone() };
+    let reading = Options { metric, labels: labels(target, &writing), ..reading.clone() };
+    let mut merged = Merged::default();
+    let headers: Vec<Option<Header>> = inputs.iter().map(|path| header(path)).collect::<Result<_, _>>()?;
+    let starts = starts(&headers);
+    let mut is_relative = false;
+    let mut recorder = create(output, target, &writing)?;
+    recorder.begin(&common(&headers, starts.as_deref()))?;
+    let mut end = End::default();
+    let mut numbers = Numbers::default();
+    for (index, path) in inputs.iter().enumerate() {
+        let shift_ns = starts.as_ref().map_or(0, |starts| starts[index]);
+        numbers.forget();
+        let mut moved = Moved {
+            recorder: recorder.as_mut(),
+            output,
+            stop,
+            shift_ns,
+            numbers: (inputs.len() > 1).then_some(&mut numbers),
+            sample: Sample::default(),
+            read: 0,
+            failed: 0,
+            is_relative: false,
+        };
+        let origin = crate::read(path, &reading, &mut moved)?;
+        merged.read += moved.read;
+        merged.failed += moved.failed;
+        is_relative |= moved.is_relative;
+        if origin.header.is_some() && headers[index].is_none() {
+            merged.warnings.push(named(
+                path,
+                inputs,
+                "its header is left out, because it cannot be read twice.",
+            ));
+        }
+        merged.warnings.extend(origin.warnings.iter().map(|warning| named(path, inputs, warning)));
+        add(&mut end, &origin, shift_ns);
+    }
+    if is_relative && starts.is_none() && inputs.len() > 1 {
+        let warning =
+            "Not all inputs say when they started: times that are no dates stay, each from its own start.";
+        merged.warnings.insert(0, warning.to_owned());
+    }
+    (end.samples, end.failed) = (merged.read, merged.failed);
+    let written = recorder.finish(&end)?;
+    (merged.written, merged.lost) = (written.samples, written.lost);
+    Ok(merged)
+}
+
+/// Hands events on, as they are called in the output.
+struct Moved<'m> {
+    recorder: &'m mut dyn Recorder,
+    /// What is being written, for messages.
+    output: &'m Path,
+    stop: &'m AtomicBool,
+    /// From the output's start to this input's.
+    shift_ns: u64,
+    /// New numbers for pages and chains, unless there is only one input.
+    numbers: Option<&'m mut Numbers>,
+    sample: Sample,
+    read: u64,
+    failed: u64,
+    /// Whether it has times that are no dates.
+    is_relative: bool,
+}
+
+impl Sink for Moved<'_> {
+    fn metric(&mut self, metric: Metric) {
+        self.recorder.metric(metric);
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped { path: self.output.to_owned() });
+        }
+        self.read += 1;
+        self.failed += u64::from(event.sample.error.is_some());
+        self.is_relative |= event.sample.started_ns.is_some_and(|ns| ns <= EPOCH_NS);
+        if self.shift_ns == 0 && self.numbers.is_none() {
+            return self.recorder.event(event);
+        }
+        self.sample.clone_from(event.sample);
+        for time in [&mut self.sample.started_ns, &mut self.sample.intended_ns] {
+            // What counts from 1970 counts from there in every input.
+            *time = time.map(|ns| if ns > EPOCH_NS { ns } else { ns.saturating_add(self.shift_ns) });
+        }
+        if let Some(numbers) = &mut self.numbers {
+            self.sample.page = self.sample.page.map(|page| numbers.pages.number(page));
+            self.sample.chain = self.sample.chain.map(|chain| numbers.chains.number(chain));
+        }
+        self.recorder.event(&Event { sample: &self.sample, ..*event })
+    }
+
+    fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
+        self.read += counts.buckets.iter().map(|bucket| bucket.count).sum::<u64>();
+        self.is_relative |= counts.started_s.is_some_and(|started| started <= EPOCH_NS as f64 / 1e9);
+        self.recorder.counts(counts)
+    }
+}
+
+/// What identifies something within one input, numbered across all.
+#[derive(Default)]
+struct Numbers {
+    pages: Numbered,
+    chains: Numbered,
+}
+
+#[derive(Default)]
+struct Numbered {
+    known: HashMap<u64, u64>,
+    next: u64,
+}
+
+impl Numbers {
+    /// For the next input, whose numbers mean others.
+    fn forget(&mut self) {
+        self.pages.known.clear();
+        self.chains.known.clear();
+    }
+}
+
+impl Numbered {
+    fn number(&mut self, own: u64) -> u64 {
+        *self.known.entry(own).or_insert_with(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+}
+
+/// The labels that end up in the output.
+fn labels(target: Target, writing: &WriteOptions) -> Labels {
+    match (target, &writing.tag) {
+        (Target::Native | Target::Csv | Target::Tsv, _) => Labels::All,
+        (Target::Hlog, Some(tag)) => Labels::One(tag.clone()),
+        _ => Labels::None,
+    }
+}
+
+/// The header of a native recording; `None` of anything else, and of what is no file.
+fn header(path: &Path) -> Result<Option<Header>, Error> {
+    let failed = |source| Error::Open { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(failed)?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Ok(None);
+    }
+    let mut magic = Vec::new();
+    file.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
+    let is_gzip = magic.starts_with(&[0x1F, 0x8B]);
+    let is_zstd = magic == [0x28, 0xB5, 0x2F, 0xFD];
+    let whole = BufReader::new(Cursor::new(magic).chain(file));
+    // What cannot be read is told by who reads all of it.
+    let input: Box<dyn Read> = match (is_gzip, is_zstd) {
+        (true, _) => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
+        (_, true) => match ruzstd::decoding::StreamingDecoder::new(whole) {
+            Ok(decoder) => Box::new(decoder),
+            Err(_) => return Ok(None),
+        },
+        _ => Box::new(whole),
+    };
+    Ok(Reader::new(input, path).ok().map(|reader| reader.header().clone()))
+}
+
+/// From the earliest start to each, ns; `None` unless all say when they started.
+fn starts(headers: &[Option<Header>]) -> Option<Vec<u64>> {
+    let start = |header: &Option<Header>| rfc3339(header.as_ref()?.start.as_deref()?);
+    let starts: Vec<u64> = headers.iter().map(start).collect::<Option<_>>()?;
+    let earliest = starts.iter().copied().min()?;
+    Some(starts.into_iter().map(|start| start - earliest).collect())
+}
+
+/// What all headers agree on. Of one input, its own.
+fn common(headers: &[Option<Header>], starts: Option<&[u64]>) -> Header {
+    if let [Some(only)] = headers {
+        return only.clone();
+    }
+    let ours = Header {
+        tool: "longhaul".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        clock: "monotonic".to_owned(),
+        ..Header::default()
+    };
+    let Some(known) = headers.iter().map(Option::as_ref).collect::<Option<Vec<&Header>>>() else {
+        return ours;
+    };
+    let Some((first, others)) = known.split_first() else { return ours };
+    let same = |field: fn(&Header) -> &Option<String>| {
+        field(first).clone().filter(|_| others.iter().all(|other| field(other) == field(first)))
+    };
+    let earliest = starts.and_then(|starts| starts.iter().position(|&shift| shift == 0));
+    let conditions = first
+        .conditions
+        .iter()
+        .filter(|(name, value)| others.iter().all(|other| other.conditions.get(*name) == Some(value)));
+    Header {
+        host: same(|header| &header.host),
+        label: same(|header| &header.label),
+        start: earliest.and_then(|index| known[index].start.clone()),
+        conditions: conditions.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        ..ours
+    }
+}
+
+/// The end of another input: its span, and the worst of what it says of itself.
+fn add(end: &mut End, origin: &Origin, shift_ns: u64) {
+    let Some(other) = &origin.end else { return };
+    let larger = |a: Option<f64>, b: Option<f64>| match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    };
+    end.duration_ns = end.duration_ns.max(other.duration_ns.saturating_add(shift_ns));
+    end.schedule_lateness_p999_ns = end.schedule_lateness_p999_ns.max(other.schedule_lateness_p999_ns);
+    end.cpu_share = larger(end.cpu_share, other.cpu_share);
+    end.invalid.extend(other.invalid.iter().cloned());
+}
+
+/// A warning with its file, where there are several.
+fn named(path: &Path, inputs: &[PathBuf], warning: &str) -> String {
+    match inputs.len() {
+        1 => warning.to_owned(),
+        _ => format!("{}: {warning}", path.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Reads a recording of any format into a [`Sink`]: unpacks it, recognises it by its content, and streams it.
+
+use std::{
+    fs::File,
+    io::{Cursor, Read},
+    path::{Path, PathBuf},
+};
+
+use crate::{End, Error, Header, Metric, Sink, Unit};
+
+mod access;
+mod caddy;
+mod csv;
+mod curl;
+mod detect;
+mod har;
+mod hgrm;
+mod hlog;
+mod json;
+mod k6;
+mod lines;
+pub(crate) mod native;
+mod oha;
+mod time;
+mod timing;
+mod unpack;
+mod vegeta;
+
+pub use access::AccessLog;
+pub(crate) use detect::EXPECTED;
+pub use detect::Format;
+pub(crate) use lines::LONGEST_LINE;
+pub(crate) use time::rfc3339;
+pub use time::unix_seconds;
+
+/// What the reader is told that the file does not say itself.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The metric that is wanted, for formats that must choose between columns.
+    pub metric: Option<Metric>,
+    /// The unit of plain numbers where the file does not name it.
+    pub unit: Option<Unit>,
+    /// How the lines of an access log are made. Without it, only access logs in JSON are recognised.
+    pub access_log: Option<AccessLog>,
+    /// Which labels the sink looks at.
+    pub labels: Labels,
+}
+
+/// Which labels a decoder must fill in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Labels {
+    /// None: the fastest.
+    #[default]
+    None,
+    /// The one of that name.
+    One(String),
+    /// All that there are.
+    All,
+}
+
+impl Labels {
+    /// Whether the label of that name shall be filled in.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::One(wanted) => wanted == name,
+            Self::All => true,
+        }
+    }
+}
+
+/// What stood around the events of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Origin {
+    /// Which format it was.
+    pub format: Format,
+    /// The first line of a native recording.
+    pub header: Option<Header>,
+    /// The last line of a native recording that was not cut off.
+    pub end: Option<End>,
+    /// What a reader must know before trusting the values, as sentences.
+    pub warnings: Vec<String>,
+}
+
+/// Reads a file into a sink.
+///
+/// # Errors
+/// It cannot be opened or read, is no recording, or breaks its format; each with the place. Or the sink's own.
+pub fn read(path: &Path, options: &Options, sink: &mut dyn Sink) -> Result<Origin, Error> {
+    let file = File::open(path).map_err(|source| Error::Open { path: path.to_owned(), source })?;
+    decode(file, path, options, sink)
+}
+
+/// [`read`] from anything that can be read; it needs no buffer. `path` stands for it in messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn decode(
+    input: impl Read,
+    path: &Path,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<Origin, Error> {
+    let (head, rest) = unpack::unpack(input, path)?;
+    let format = detect::detect(&head, path, options)?;
+    let input = Input { reader: Box::new(Cursor::new(head).chain(rest)), path: path.to_owned() };
+    let read = match format {
+        Format::Native => native::read,
+        Format::Csv => csv::read,
+        Format::Har => har::read,
+        Format::Hlog => hlog::read,
+        Format::Hgrm => hgrm::read,
+        Format::Curl => curl::read,
+        Format::OhaCsv => oha::read_csv,
+        Format::OhaJson => oha::read_json,
+        Format::K6 => k6::read,
+        Format::Vegeta => vegeta::read,
+        Format::Timing => timing::read,
+        Format::Caddy => caddy::read,
+        Format::Access => access::read,
+    };
+    let frame = read(input, options, sink)?;
+    Ok(Origin { format, header: frame.header, end: frame.end, warnings: frame.warnings })
+}
+
+/// A file to decode, from its first byte.
+struct Input<'i> {
+    reader: Box<dyn Read + 'i>,
+    path: PathBuf,
+}
+
+/// What a decoder returns besides what it put into the sink.
+#[derive(Debug, Default)]
+struct Frame {
+    header: Option<Header>,
+    end: Option<End>,
+    warnings: Vec<String>,
+}
+
+/// Times in a sample above this count from 1970 and not from the recording's start, ns: no measurement runs for three
+/// years.
+pub const EPOCH_NS: u64 = 100_000_000_000_000_000;

@@ -1,0 +1,267 @@
+//! Reads CSV: a header row that names a metric with its unit, or a lone column of numbers. Other columns may say when
+//! an event started, to which page it belongs, whether it failed, its phases, and what tells it apart.
+
+use std::{collections::BTreeMap, io::Read};
+
+use super::{
+    Frame, Input, Options,
+    lines::{Line, Lines},
+};
+use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::nanoseconds};
+
+mod columns;
+mod fields;
+mod number;
+
+use columns::{Columns, Role};
+use fields::fields;
+
+/// Puts all rows of a file into a sink.
+pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
+    let mut lines = Lines::new(input.reader, input.path);
+    let first = lines.next()?.map_or_else(Vec::new, |line| line.text.to_vec());
+    let first = Line { number: 1, text: &first, terminated: lines.is_terminated() };
+    check_text(&first, &lines)?;
+    let columns = Columns::find(first.text, &lines, options)?;
+    sink.metric(columns.metric);
+    let has_header = columns.has_header;
+    let mut rows = Rows::new(columns);
+    let mut row = Some(first).filter(|_| !has_header);
+    loop {
+        let line = match row.take() {
+            Some(first) => first,
+            None => match lines.next()? {
+                Some(line) => line,
+                None => break,
+            },
+        };
+        let number = line.number;
+        match rows.take(&line) {
+            Ok(true) => sink.event(&rows.event(number))?,
+            Ok(false) => {}
+            Err(problem) => return Err(problem.at(number, &lines)),
+        }
+    }
+    rows.finish(&lines)
+}
+
+/// What is wrong with a row; becomes an [`Error`] once the row's place is at hand. Columns count from 1.
+enum Problem {
+    NotText {
+        column: usize,
+        byte: u8,
+    },
+    Number {
+        column: usize,
+        found: String,
+        expected: &'static str,
+    },
+    Columns {
+        column: usize,
+        found: usize,
+        expected: usize,
+    },
+    /// An empty line that is not at the end.
+    Blank {
+        line: u64,
+        expected: &'static str,
+    },
+}
+
+impl Problem {
+    fn at<R: Read>(self, line: u64, lines: &Lines<R>) -> Error {
+        match self {
+            Self::NotText { column, byte } => Error::NotText { place: lines.place(line, column), byte },
+            Self::Number { column, found, expected } => {
+                Error::Number { place: lines.place(line, column), found, expected }
+            }
+            Self::Columns { column, found, expected } => {
+                Error::Columns { place: lines.place(line, column), found, expected }
+            }
+            Self::Blank { line, expected } => {
+                Error::Number { place: lines.place(line, 1), found: "an empty line".to_owned(), expected }
+            }
+        }
+    }
+}
+
+/// Takes rows apart. What the last one said stands in `sample` and `exact`.
+struct Rows {
+    columns: Columns,
+    sample: Sample,
+    /// The metric of the file as it was written; empty if the row has none.
+    exact: Option<(Metric, f64)>,
+    read: u64,
+    /// The first of the empty lines just passed: fine at the end of the file, an error before it.
+    blank: Option<u64>,
+    unterminated: bool,
+    /// Pages whose ids are no numbers.
+    pages: BTreeMap<Vec<u8>, u64>,
+}
+
+impl Rows {
+    fn new(columns: Columns) -> Self {
+        Self {
+            columns,
+            sample: Sample::default(),
+            exact: None,
+            read: 0,
+            blank: None,
+            unterminated: false,
+            pages: BTreeMap::new(),
+        }
+    }
+
+    /// The row that was taken last.
+    fn event(&self, number: u64) -> Event<'_> {
+        Event { number, sample: &self.sample, exact: self.exact.as_slice() }
+    }
+
+    /// Whether the line is a row: an empty one is not.
+    fn take(&mut self, line: &Line<'_>) -> Result<bool, Problem> {
+        if line.text.is_empty() {
+            self.blank.get_or_insert(line.number);
+            return Ok(false);
+        }
+        if let Some(line) = self.blank {
+            return Err(Problem::Blank { line, expected: self.columns.unit.expected() });
+        }
+        self.unterminated = !line.terminated;
+        self.read += 1;
+        if self.columns.roles.len() == 1 {
+            // The fast path. What is not a number is looked at again, slowly, to say what it is.
+            let unit = self.columns.unit;
+            let value = number::parse(line.text).filter(|_| line.terminated);
+            if let Some(ms) = value.and_then(|value| unit.milliseconds(value)) {
+                self.value(ms);
+                return Ok(true);
+            }
+        }
+        self.take_fields(line)?;
+        Ok(true)
+    }
+
+    fn take_fields(&mut self, line: &Line<'_>) -> Result<(), Problem> {
+        find_binary(line.text).map_or(Ok(()), |(column, byte)| Err(Problem::NotText { column, byte }))?;
+        let (expected, mut count) = (self.columns.roles.len(), 0);
+        self.exact = None;
+        self.sample.error = None;
+        for (index, (at, field)) in fields(line.text, self.columns.delimiter).enumerate() {
+            count += 1;
+            if index == expected {
+                // Counted to the end for the message.
+                let found = fields(line.text, self.columns.delimiter).count();
+                return Err(Problem::Columns { column: at + 1, found, expected });
+            }
+            self.take_field(index, field, at, line.terminated)?;
+        }
+        if count < expected {
+            return Err(Problem::Columns { column: line.text.len() + 1, found: count, expected });
+        }
+        Ok(())
+    }
+
+    fn take_field(&mut self, index: usize, field: &[u8], at: usize, whole: bool) -> Result<(), Problem> {
+        let Self { columns, sample, exact, pages, .. } = self;
+        match &columns.roles[index] {
+            Role::Value => {
+                let value = cell(field, at, columns.unit, whole)?;
+                *exact = value.map(|ms| (columns.metric, ms));
+                sample.set(columns.metric, value.map(nanoseconds));
+            }
+            &Role::Metric(metric, unit) => {
+                sample.set(metric, cell(field, at, unit, whole)?.map(nanoseconds));
+            }
+            &Role::Started(unit) => sample.started_ns = cell(field, at, unit, whole)?.map(nanoseconds),
+            &Role::Intended(unit) => sample.intended_ns = cell(field, at, unit, whole)?.map(nanoseconds),
+            Role::Error => sample.error = text(field),
+            Role::Status => sample.status = text(field).and_then(|text| text.parse().ok()),
+            Role::Page => {
+                sample.page = text(field).map(|text| {
+                    let next = UNNUMBERED + pages.len() as u64;
+                    text.parse().unwrap_or_else(|_| *pages.entry(text.into_bytes()).or_insert(next))
+                });
+            }
+            Role::Label(name) => match text(field) {
+                Some(text) => drop(sample.labels.insert(name.clone(), text)),
+                None => drop(sample.labels.remove(name)),
+            },
+            Role::None => {}
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, ms: f64) {
+        self.exact = Some((self.columns.metric, ms));
+        self.sample.set(self.columns.metric, Some(nanoseconds(ms)));
+    }
+
+    fn finish<R: Read>(self, lines: &Lines<R>) -> Result<Frame, Error> {
+        if self.read == 0 {
+            let found = "there is a header row, but no row of numbers".to_owned();
+            return Err(Error::Empty {
+                place: lines.place(2, 1),
+                found,
+                expected: self.columns.unit.expected(),
+            });
+        }
+        let mut warnings = self.columns.warnings;
+        if self.unterminated {
+            warnings.push(
+                "The last line has no line end: if the file was cut off, its last value may be wrong."
+                    .to_owned(),
+            );
+        }
+        Ok(Frame { warnings, ..Frame::default() })
+    }
+}
+
+/// A cell's text without its blanks, and without the doubling of quotes; `None` if it is empty.
+fn text(field: &[u8]) -> Option<String> {
+    let text = field.trim_ascii();
+    (!text.is_empty()).then(|| String::from_utf8_lossy(text).replace("\"\"", "\""))
+}
+
+/// The number in a cell, in milliseconds; `None` if the cell is empty, which says that it was not measured.
+fn cell(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<f64>, Problem> {
+    let text = field.trim_ascii();
+    if text.is_empty() && terminated {
+        return Ok(None);
+    }
+    // Where a line is cut off, "12." was more than 12.
+    let whole = terminated || text.last().is_some_and(u8::is_ascii_digit);
+    match number::parse(text).and_then(|value| unit.milliseconds(value)) {
+        Some(ms) if whole => Ok(Some(ms)),
+        _ => Err(Problem::Number { column: at + 1, found: quoted(field), expected: unit.expected() }),
+    }
+}
+
+fn check_text<R: Read>(line: &Line<'_>, lines: &Lines<R>) -> Result<(), Error> {
+    let Some((column, byte)) = find_binary(line.text) else { return Ok(()) };
+    Err(Error::NotText { place: lines.place(line.number, column), byte })
+}
+
+/// The first byte that no text has, and its column.
+fn find_binary(text: &[u8]) -> Option<(usize, u8)> {
+    let nul = memchr::memchr(0, text);
+    let invalid = std::str::from_utf8(text).err().map(|error| error.valid_up_to());
+    let at = [nul, invalid].into_iter().flatten().min()?;
+    Some((at + 1, text[at]))
+}
+
+/// A field for a message: quoted, escaped, and cut if it is long.
+fn quoted(field: &[u8]) -> String {
+    let text = String::from_utf8_lossy(field);
+    let short: String = text.chars().take(SHOWN).collect();
+    let dots = if short.len() < text.len() { "..." } else { "" };
+    format!("{short:?}{dots}")
+}
+
+/// Where the ids of pages begin that are no numbers in the file.
+const UNNUMBERED: u64 = 1 << 63;
+
+/// How much of a field a message shows.
+const SHOWN: usize = 40;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! Which columns of a CSV file count, by the names in its first row.
+
+use std::io::Read;
+
+use super::{fields, number};
+use crate::{
+    Error, Metric, Unit,
+    read::{EXPECTED, Options, lines::Lines},
+};
+
+/// What the first row says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub delimiter: u8,
+    /// What each column is for; each row must have as many.
+    pub roles: Vec<Role>,
+    /// What the column with [`Role::Value`] holds.
+    pub metric: Metric,
+    pub unit: Unit,
+    /// False for a lone column of numbers, whose first row is data.
+    pub has_header: bool,
+    pub warnings: Vec<String>,
+}
+
+/// What a column is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The file's metric.
+    Value,
+    /// Another metric.
+    Metric(Metric, Unit),
+    /// When the event started.
+    Started(Unit),
+    /// When it was meant to start.
+    Intended(Unit),
+    /// Why it failed.
+    Error,
+    /// HTTP status.
+    Status,
+    /// The page view it belongs to.
+    Page,
+    /// A label that the sink looks at.
+    Label(String),
+    /// Nothing that anybody looks at.
+    None,
+}
+
+impl Columns {
+    /// Finds the columns by the first row, which is text. `wanted` must be there if it is given; otherwise it is
+    /// `latency`, or `ttfb`, or `total`, or the only metric that there is.
+    pub(super) fn find<R: Read>(first: &[u8], lines: &Lines<R>, options: &Options) -> Result<Self, Error> {
+        let delimiter = delimiter(first);
+        let names: Vec<String> = fields(first, delimiter)
+            .map(|(_, name)| String::from_utf8_lossy(name).trim().to_ascii_lowercase())
+            .collect();
+        if names.iter().all(|name| looks_like_data(name)) {
+            return Self::without_header(&names, lines, options);
+        }
+        let (value, metric, unit, warning) = choose(&names, lines, options)?;
+        let mut roles: Vec<Role> =
+            names.iter().map(|name| role(name, options)).map(|role| role.unwrap_or(Role::None)).collect();
+        roles[value] = Role::Value;
+        let warnings = warning.into_iter().collect();
+        Ok(Self { delimiter, roles, metric, unit, has_header: true, warnings })
+    }
+
+    fn without_header<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<Self, Error> {
+        if names.len() > 1 {
+            let found = format!("{} columns of numbers and no header row", names.len());
+            return Err(Error::NotARecording { place: lines.place(1, 1), found, expected: EXPECTED });
+        }
+        let metric = options.metric.unwrap_or(Metric::Latency);
+        let warning = options.unit.is_none().then(|| {
+            format!("There is no header row; the numbers are taken for the {metric} in milliseconds.")
+        });
+        Ok(Self {
+            delimiter: b',',
+            roles: vec![Role::Value],
+            metric,
+            unit: options.unit.unwrap_or(Unit::Ms),
+            has_header: false,
+            warnings: warning.into_iter().collect(),
+        })
+    }
+}
+
+/// What a column is for, by its name; `None` if only a label could be made of it that nobody looks at.
+fn role(name: &str, options: &Options) -> Option<Role> {
+    match timed(name, options) {
+        Some((STARTED, unit)) => return Some(Role::Started(unit)),
+        Some((INTENDED, unit)) => return Some(Role::Intended(unit)),
+        Some((stem, unit)) => {
+            if let Some(metric) = Metric::from_name(stem) {
+                return Some(Role::Metric(metric, unit));
+            }
+        }
+        None => {}
+    }
+    match name {
+        "error" => Some(Role::Error),
+        "status" => Some(Role::Status),
+        "page" => Some(Role::Page),
+        _ => options.labels.wants(name).then(|| Role::Label(name.to_owned())),
+    }
+}
+
+/// A column of times: its stem and its unit, which may be given where the name has none.
+fn timed<'n>(name: &'n str, options: &Options) -> Option<(&'n str, Unit)> {
+    let given = || {
+        let is_time = Metric::from_name(name).is_some() || [STARTED, INTENDED].contains(&name);
+        options.unit.filter(|_| is_time).map(|unit| (name, unit))
+    };
+    Unit::of(name).or_else(given)
+}
+
+/// The first of tab, comma and semicolon that the first row has: names contain none of them.
+fn delimiter(first: &[u8]) -> u8 {
+    [b'\t', b',', b';']
+        .into_iter()
+        .find(|&delimiter| memchr::memchr(delimiter, first).is_some())
+        .unwrap_or(b',')
+}
+
+/// Numbers, and what wrongly stands in the place of numbers, are no names.
+fn looks_like_data(name: &str) -> bool {
+    let unsigned = name.trim_start_matches(['-', '+']);
+    number::parse(unsigned.as_bytes()).is_some() || name.is_empty() || unsigned.parse::<f64>().is_ok()
+}
+
+type Choice = (usize, Metric, Unit, Option<String>);
+
+/// The column of the metric.
+fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Result<Choice, Error> {
+    let wanted = options.metric;
+    let measured: Vec<(usize, &str, Unit)> = names
+        .iter()
+        .enumerate()
+        .filter_map(|(index, name)| timed(name, options).map(|(stem, unit)| (index, stem, unit)))
+        .filter(|(_, stem, _)| ![STARTED, INTENDED].contains(stem))
+        .collect();
+    let metrics: Vec<(usize, Metric, Unit)> = measured
+        .iter()
+        .filter_map(|&(index, stem, unit)| Metric::from_name(stem).map(|metric| (index, metric, unit)))
+        .collect();
+    let of = |metric| metrics.iter().find(|(_, found, _)| *found == metric);
+    let chosen = match wanted {
+        Some(metric) => of(metric),
+        None => of(Metric::Latency).or_else(|| of(Metric::Ttfb)).or_else(|| of(Metric::Total)).or(
+            match metrics.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            },
+        ),
+    };
+    if let Some(&(index, metric, unit)) = chosen {
+        if metrics.iter().filter(|(_, found, _)| *found == metric).count() > 1 {
+            return Err(undecided(names, lines, format!("one column of {metric}")));
+        }
+        return Ok((index, metric, unit, None));
+    }
+    if let ([(index, _, unit)], [], None | Some(Metric::Latency)) =
+        (measured.as_slice(), metrics.as_slice(), wanted)
+    {
+        let warning = format!("The column \"{}\" is taken for the latency.", names[*index]);
+        return Ok((*index, Metric::Latency, *unit, Some(warning)));
+    }
+    let example = wanted.unwrap_or(if metrics.is_empty() { Metric::Latency } else { metrics[0].1 });
+    let rule =
+        if metrics.is_empty() || wanted.is_some() { "a column" } else { "a choice of metric, or one column" };
+    Err(undecided(names, lines, format!("{rule} such as {example}_ms (or _us, _s, _ns)")))
+}
+
+fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> Error {
+    let noun = if names.len() == 1 { "the column" } else { "the columns" };
+    let mut listed: Vec<String> =
+        names.iter().take(SHOWN).map(|name| super::quoted(name.as_bytes())).collect();
+    if names.len() > SHOWN {
+        listed.push(format!("and {} more", names.len() - SHOWN));
+    }
+    Error::Metric { place: lines.place(1, 1), found: format!("{noun} {}", listed.join(", ")), expected }
+}
+
+/// The stems of the columns of times at which events started, and were meant to.
+const STARTED: &str = "started";
+const INTENDED: &str = "intended";
+
+/// How many columns a message lists.
+const SHOWN: usize = 20;

@@ -1,0 +1,224 @@
+//! CSV as people and programs write it, and everything that must be refused.
+
+use std::path::Path;
+
+use crate::{Metric, Series, Unit, Wanted, decode_series};
+
+fn read_as(text: impl AsRef<[u8]>, metric: Option<Metric>) -> Result<Series, String> {
+    read_wanted(text, &Wanted { metric, ..Wanted::default() })
+}
+
+fn read_wanted(text: impl AsRef<[u8]>, wanted: &Wanted) -> Result<Series, String> {
+    decode_series(text.as_ref(), Path::new("side.csv"), wanted).map_err(|error| error.to_string())
+}
+
+/// The values, which a small file keeps exactly.
+fn values(series: &Series) -> &[f64] {
+    series.values.exact().unwrap()
+}
+
+fn read(text: impl AsRef<[u8]>) -> Series {
+    read_as(text, None).unwrap()
+}
+
+fn refused(text: impl AsRef<[u8]>) -> String {
+    read_as(text, None).unwrap_err()
+}
+
+#[test]
+fn a_column_with_a_unit() {
+    for (name, rows) in
+        [("latency_ms", "1.5\n20\n"), ("latency_us", "1500\n20000\n"), ("latency_s", "0.0015\n2e-2\n")]
+    {
+        let series = read(format!("{name}\n{rows}"));
+        assert_eq!((series.label.as_str(), series.metric), ("side", Metric::Latency));
+        assert_eq!(values(&series), [1.5, 20.0], "{name}");
+        assert_eq!((series.read, series.failed, series.without_metric), (2, 0, 0));
+        assert_eq!((series.started_s, series.warnings), (None, vec![]));
+    }
+    assert_eq!(values(&read("wait_ns\n1500000\n")), [1.5]);
+}
+
+#[test]
+fn the_metric_among_others() {
+    let text = "city,Started_ms,ttfb_ms,\"connect_us\",note\nOslo,0,12,3000,\"a, b\"\nLima,500,14,4000,\n";
+    let series = read(text);
+    assert_eq!((series.metric, values(&series)), (Metric::Ttfb, &[12.0, 14.0][..]));
+    assert_eq!(series.started_s.unwrap(), [0.0, 0.5]);
+    assert_eq!(values(&read_as(text, Some(Metric::Connect)).unwrap()), [3.0, 4.0]);
+    assert_eq!(
+        read_as(text, Some(Metric::Tls)).unwrap_err(),
+        "side.csv:1:1: found the columns \"city\", \"started_ms\", \"ttfb_ms\", \"connect_us\", \"note\"; expected a \
+         column such as tls_ms (or _us, _s, _ns)"
+    );
+}
+
+#[test]
+fn latency_goes_before_ttfb_and_two_others_are_undecided() {
+    assert_eq!(values(&read("ttfb_ms,latency_ms\n1,2\n")), [2.0]);
+    assert_eq!(values(&read("tls_ms,ttfb_ms\n1,2\n")), [2.0]);
+    assert!(
+        refused("tls_ms,connect_ms\n1,2\n")
+            .contains("expected a choice of metric, or one column such as tls_ms")
+    );
+    assert!(refused("tls_ms,tls_us\n1,2\n").contains("expected a choice of metric"));
+    assert!(refused("latency_ms,latency_us\n1,2\n").contains("expected one column of latency"));
+}
+
+#[test]
+fn tabs_and_semicolons() {
+    assert_eq!(values(&read("city\tlatency_ms\nOslo, Norway\t7\n")), [7.0]);
+    assert_eq!(values(&read("city;latency_ms\nOslo;7\n")), [7.0]);
+}
+
+#[test]
+fn numbers_without_a_header() {
+    let series = read("1.5\n2\n3e1\n");
+    assert_eq!((series.metric, values(&series)), (Metric::Latency, &[1.5, 2.0, 30.0][..]));
+    assert_eq!(
+        series.warnings,
+        ["There is no header row; the numbers are taken for the latency in milliseconds."]
+    );
+    assert_eq!(read_as("7\n", Some(Metric::Tls)).unwrap().metric, Metric::Tls);
+    assert!(refused("1,2\n3,4\n").contains("2 columns of numbers and no header row"));
+}
+
+#[test]
+fn an_unknown_name_with_a_unit_is_taken_for_the_latency() {
+    let series = read("host,rtt_us\na,1500\n");
+    assert_eq!(values(&series), [1.5]);
+    assert_eq!(series.warnings, ["The column \"rtt_us\" is taken for the latency."]);
+    assert!(refused("rtt_us,age_ms\n1,2\n").contains("found the columns \"rtt_us\", \"age_ms\""));
+    assert!(
+        refused("latency\n1\n")
+            .contains("found the column \"latency\"; expected a column such as latency_ms")
+    );
+}
+
+#[test]
+fn what_was_not_measured_is_missing() {
+    let series = read("latency_ms,error\n1,\n,\n3,\n9,reset\n");
+    assert_eq!(values(&series), [1.0, 3.0]);
+    assert_eq!((series.read, series.failed, series.without_metric), (4, 1, 1));
+    assert_eq!(
+        refused("latency_ms,error\n,reset\n,reset\n"),
+        "side.csv:1:1: found 2 samples, all failed; expected at least one sample with latency"
+    );
+}
+
+#[test]
+fn times_are_all_or_nothing_and_dates_become_relative() {
+    let series = read("started_s,latency_ms\n0,1\n,2\n2,3\n");
+    assert_eq!(series.started_s, None);
+    assert_eq!(series.warnings, ["1 of 3 samples without a start time; times are left out."]);
+    let series = read("started_ms,latency_ms\n1760000002000,1\n1760000000000,2\n");
+    assert_eq!(series.started_s.unwrap(), [2.0, 0.0]);
+    assert_eq!(series.start_unix_s, Some(1_760_000_000.0));
+    let back = "1 sample starts long before one that stands before it, the first (number 3) by 2.0 s: the clock went back, \
+                or the file is not in the order of time.";
+    assert_eq!(series.warnings, [back]);
+}
+
+#[test]
+fn marks_and_line_ends_of_other_systems() {
+    assert_eq!(values(&read("\u{feff}latency_ms\r\n1\r\n2\r\n")), [1.0, 2.0]);
+    assert_eq!(values(&read("\u{feff}1\r\n2\r\n")), [1.0, 2.0]);
+    assert_eq!(values(&read("latency_ms\n 1 \n\n\r\n")), [1.0]);
+}
+
+#[test]
+fn a_last_line_without_an_end() {
+    let warning = ["The last line has no line end: if the file was cut off, its last value may be wrong."];
+    assert_eq!(values(&read("latency_ms\n1\n23")), [1.0, 23.0]);
+    assert_eq!(read("latency_ms\n1\n23").warnings, warning);
+    assert_eq!(read("latency_ms,x\n1,2\n3,4").warnings, warning);
+    // What cannot be whole is refused.
+    assert!(refused("latency_ms\n1\n23.").starts_with("side.csv:3:1: found \"23.\""));
+    assert!(refused("latency_ms\n1\n2e").starts_with("side.csv:3:1: found \"2e\""));
+    assert!(refused("x,latency_ms\n1,2\n3,").starts_with("side.csv:3:3: found \"\""));
+    assert_eq!(
+        refused("x,latency_ms\n1,2\n3"),
+        "side.csv:3:2: found 1 column; expected 2, as in the first row"
+    );
+}
+
+#[test]
+fn what_is_no_number_is_refused_with_its_place() {
+    let cases = [
+        ("NaN", "side.csv:3:3: found \"NaN\"; expected a number of milliseconds from 0 to 1e15"),
+        ("inf", "side.csv:3:3: found \"inf\"; expected a number of milliseconds from 0 to 1e15"),
+        ("-5", "side.csv:3:3: found \"-5\"; expected a number of milliseconds from 0 to 1e15"),
+        ("fast", "side.csv:3:3: found \"fast\"; expected a number of milliseconds from 0 to 1e15"),
+        ("12 ms", "side.csv:3:3: found \"12 ms\"; expected a number of milliseconds from 0 to 1e15"),
+        ("2e15", "side.csv:3:3: found \"2e15\"; expected a number of milliseconds from 0 to 1e15"),
+        ("1,2", "side.csv:3:5: found 3 columns; expected 2, as in the first row"),
+    ];
+    for (cell, message) in cases {
+        assert_eq!(refused(format!("x,latency_ms\na,1\nb,{cell}\nc,3\n")), message);
+    }
+    assert!(refused("latency_ms\n1\nNaN\n2\n").starts_with("side.csv:3:1: found \"NaN\""));
+    assert!(
+        refused("started_s,latency_ms\n-1,2\n").contains(":2:1: found \"-1\"; expected a number of seconds")
+    );
+    assert!(refused("latency_s\n1e308\n").contains("a number of seconds from 0 to 1e12"));
+    // A first row that is data gone wrong is not taken for a header.
+    assert!(refused("-1\n2\n").starts_with("side.csv:1:1: found \"-1\""));
+    assert!(refused("nan\n2\n").starts_with("side.csv:1:1: found \"nan\""));
+}
+
+#[test]
+fn long_fields_are_cut_in_messages() {
+    let message = refused(format!("latency_ms\n{}\n", "x".repeat(500)));
+    assert!(message.contains(&format!("\"{}\"...", "x".repeat(40))), "{message}");
+}
+
+#[test]
+fn nothing_to_read() {
+    assert!(refused("").starts_with("side.csv:1:1: the file is empty; expected a native recording"));
+    assert_eq!(
+        refused("latency_ms\n"),
+        "side.csv:2:1: there is a header row, but no row of numbers; expected a number of milliseconds from 0 to 1e15"
+    );
+    assert!(refused("\n\n").contains("there is"));
+    assert!(
+        refused("latency_ms\n1\n\n2\n").starts_with("side.csv:3:1: found an empty line; expected a number")
+    );
+}
+
+#[test]
+fn what_is_not_text() {
+    assert_eq!(
+        refused(b"latency_ms,x\n1,a\n2,\0\n"),
+        "side.csv:3:3: the byte 0x00 is not text; expected UTF-8 without NUL"
+    );
+    assert!(refused(b"latency_ms\n1\n\xff\xfe\n").starts_with("side.csv:3:1: the byte 0xff is not text"));
+    assert!(refused(b"\x7fELF\x02\x01\x01\0\0").starts_with("side.csv:1:8: the byte 0x00 is not text"));
+    assert!(refused("[1, 2]").contains("this is a JSON array of nothing known"));
+}
+
+#[test]
+fn a_unit_that_the_name_does_not_give() {
+    let micro = Wanted { unit: Some(Unit::Us), ..Wanted::default() };
+    assert_eq!(values(&read_wanted("latency,city\n1500,Oslo\n", &micro).unwrap()), [1.5]);
+    // A name that gives a unit is believed.
+    assert_eq!(values(&read_wanted("latency_s\n0.5\n", &micro).unwrap()), [500.0]);
+    let bare = read_wanted("1500\n", &micro).unwrap();
+    assert_eq!((values(&bare), bare.warnings.len()), (&[1.5][..], 0));
+}
+
+#[test]
+fn what_stands_beside_the_metric() {
+    let text = "total_ms,dns_ms,wait_us,page,city,status\n\
+                30,10,5000,a,Oslo,200\n40,,6000,b,Lima,404\n50,1,7000,a,,200\n";
+    let by =
+        |label: &str| Wanted { by: Some(label.to_owned()), metric: Some(Metric::Total), ..Wanted::default() };
+    let series = read_wanted(text, &by("city")).unwrap();
+    assert_eq!((values(&series), series.pages.as_deref()), (&[30.0, 40.0, 50.0][..], Some(&[0, 1, 0][..])));
+    let groups = series.groups.unwrap();
+    assert_eq!((groups.names, groups.of), (vec!["Oslo".to_owned(), "Lima".to_owned()], vec![0, 1, u32::MAX]));
+    let [dns, .., wait, _] = series.phases.unwrap();
+    assert_eq!((dns[0], dns[1].is_nan(), wait), (10.0, true, vec![5.0, 6.0, 7.0]));
+    assert_eq!(read_wanted(text, &by("status")).unwrap().groups.unwrap().names, ["200", "404"]);
+    let without = Wanted { excluded_phases: vec![Metric::Dns], ..by("city") };
+    assert_eq!(values(&read_wanted(text, &without).unwrap()), [20.0, 40.0, 49.0]);
+}

@@ -1,0 +1,250 @@
+//! Which format a file has, by its content: names lie, and a pipe has none.
+
+use std::path::Path;
+
+use super::Options;
+use crate::{Error, Place};
+
+/// A format that can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON lines with a header: ours.
+    Native,
+    /// Rows of columns.
+    Csv,
+    /// HTTP Archive 1.2, what browsers export.
+    Har,
+    /// HdrHistogram interval log.
+    Hlog,
+    /// HdrHistogram percentile text.
+    Hgrm,
+    /// Lines of `curl -w '%{json}'`.
+    Curl,
+    /// `oha --output-format csv`.
+    OhaCsv,
+    /// `oha --output-format json`.
+    OhaJson,
+    /// `k6 run --out json=...`.
+    K6,
+    /// `vegeta encode`.
+    Vegeta,
+    /// Entries of the W3C Resource or Navigation Timing interface.
+    Timing,
+    /// Caddy's access log, JSON lines.
+    Caddy,
+    /// An access log whose lines are made as the options say.
+    Access,
+}
+
+impl Format {
+    /// What a person calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native recording",
+            Self::Csv => "CSV",
+            Self::Har => "HAR",
+            Self::Hlog => "HdrHistogram log",
+            Self::Hgrm => "HdrHistogram percentiles",
+            Self::Curl => "curl",
+            Self::OhaCsv => "oha CSV",
+            Self::OhaJson => "oha JSON",
+            Self::K6 => "k6",
+            Self::Vegeta => "vegeta",
+            Self::Timing => "Resource Timing",
+            Self::Caddy => "Caddy access log",
+            Self::Access => "access log",
+        }
+    }
+}
+
+/// The format of a file that begins with these bytes, 64 KiB of it or all.
+pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Format, Error> {
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let refuse = |found: &str| {
+        let place = Place { path: path.to_owned(), line: 1, column: 1 };
+        Err(Error::NotARecording { place, found: found.to_owned(), expected: EXPECTED })
+    };
+    if head.is_empty() {
+        let place = Place { path: path.to_owned(), line: 1, column: 1 };
+        return Err(Error::Empty { place, found: "the file is empty".to_owned(), expected: EXPECTED });
+    }
+    if head.starts_with(b"PK\x03\x04") {
+        return refuse("this is a zip file or a spreadsheet (export it as CSV)");
+    }
+    if is_vegeta_gob(head) {
+        return refuse("this is vegeta's binary format (turn it into JSON: vegeta encode --to json)");
+    }
+    if options.access_log.is_some() {
+        return Ok(Format::Access);
+    }
+    let text = head.trim_ascii_start();
+    match text.first() {
+        Some(b'{' | b'[') => match json(text) {
+            Some(format) => Ok(format),
+            None if text.starts_with(b"[") => refuse("this is a JSON array of nothing known"),
+            None => refuse("this is JSON of nothing known"),
+        },
+        Some(b'<') => refuse("this is HTML or XML"),
+        _ if has_line(head, is_hgrm_header) => Ok(Format::Hgrm),
+        _ if has_line(head, is_hlog_line) => Ok(Format::Hlog),
+        _ if head.starts_with(b"request-start,DNS,DNS+dialup,") => Ok(Format::OhaCsv),
+        _ if looks_like_vegeta_csv(head) => {
+            refuse("this looks like vegeta's CSV, which names no columns (vegeta encode --to json)")
+        }
+        _ if looks_like_access_log(head) => {
+            refuse("this looks like an access log (say how its lines are made, with --log-format)")
+        }
+        _ => Ok(Format::Csv),
+    }
+}
+
+/// By the keys of the first object. A key stands in quotes before a colon.
+fn json(text: &[u8]) -> Option<Format> {
+    let line = text.split(|&byte| byte == b'\n').find(|line| line.len() > 2).unwrap_or(text);
+    let has = |part: &[u8], key: &str| {
+        let key = format!("\"{key}\"");
+        memchr::memmem::find_iter(part, key.as_bytes())
+            .any(|at| part[at + key.len()..].trim_ascii_start().starts_with(b":"))
+    };
+    let all = |keys: &[&str]| keys.iter().all(|key| has(text, key));
+    // A native recording says so in its first line, and k6 is read by lines; an object may be spread over several.
+    let is_native = has(line, "schema") && text.starts_with(b"{");
+    let formats = [
+        (is_native, Format::Native),
+        (all(&["entryType", "startTime"]), Format::Timing),
+        (text.starts_with(b"{") && first_key(text) == Some(b"log"), Format::Har),
+        (has(line, "type") && has(line, "metric") && has(line, "data"), Format::K6),
+        (has(text, "time_total") || has(text, "time_starttransfer"), Format::Curl),
+        (all(&["latency", "timestamp", "code"]), Format::Vegeta),
+        (all(&["summary", "latencyPercentiles"]), Format::OhaJson),
+        // Its first lines may be about something else.
+        (text.starts_with(b"{") && all(&["duration", "request", "status"]), Format::Caddy),
+    ];
+    formats.into_iter().find_map(|(is, format)| is.then_some(format))
+}
+
+/// The first key of an object, as it stands between its quotes.
+fn first_key(text: &[u8]) -> Option<&[u8]> {
+    let key = text.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(b"\"")?;
+    Some(&key[..memchr::memchr(b'"', key)?])
+}
+
+/// Whether one of the first lines is so.
+fn has_line(head: &[u8], is: fn(&[u8]) -> bool) -> bool {
+    head.split(|&byte| byte == b'\n').take(LOOKED_AT).any(is)
+}
+
+/// "       Value     Percentile TotalCount 1/(1-Percentile)", also inside what wrk2 prints; or the same as CSV.
+fn is_hgrm_header(line: &[u8]) -> bool {
+    let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
+    has(b"Value") && has(b"Percentile") && has(b"1/(1-Percentile)")
+}
+
+/// The legend of an interval log, or one of its lines: a last field that is base64 of a known cookie.
+fn is_hlog_line(line: &[u8]) -> bool {
+    let Some(histogram) = line.rsplit(|&byte| byte == b',').next() else { return false };
+    line.starts_with(b"\"StartTimestamp\"")
+        || line.starts_with(b"#[Histogram log format")
+        // The base64 of the three bytes that every version's cookie begins with, and those of histograms of decimals.
+        || (line.contains(&b',')
+            && (histogram.starts_with(b"HIST") || histogram.starts_with(b"DHIST"))
+            && histogram.len() > 16)
+}
+
+/// The first message of Go's encoding/gob describes the type that follows: a struct with the name "Result".
+fn is_vegeta_gob(head: &[u8]) -> bool {
+    let first = &head[..head.len().min(32)];
+    memchr::memmem::find(first, b"\x03\x01\x01\x06Result").is_some()
+}
+
+/// "1741944413000000000,200,...": nanoseconds since 1970, a status, a latency, and from 9 fields to 12 in all.
+fn looks_like_vegeta_csv(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
+    let mut fields = line.split(|&byte| byte == b',');
+    let mut is_number_of = |lengths: std::ops::RangeInclusive<usize>| {
+        fields
+            .next()
+            .is_some_and(|field| lengths.contains(&field.len()) && field.iter().all(u8::is_ascii_digit))
+    };
+    is_number_of(19..=19) && is_number_of(1..=3) && is_number_of(1..=19) && fields.count() >= 6
+}
+
+/// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default.
+fn looks_like_access_log(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
+    let request = [&b"\"GET /"[..], b"\"POST /", b"\"HEAD /", b"\"PUT /", b"\"OPTIONS /", b"\"DELETE /"];
+    request.iter().any(|method| memchr::memmem::find(line, method).is_some()) && line.contains(&b'[')
+}
+
+/// What [`detect`] finds acceptable, for messages.
+pub(crate) const EXPECTED: &str = "a native recording, which begins with {\"schema\":\"longhaul.recording/1\"}, CSV with \
+                                   a column such as latency_ms, HAR, an HdrHistogram log, or output of curl, oha, k6, \
+                                   vegeta or Resource Timing";
+
+/// Lines that are looked at for a header: wrk2 prints a page before its percentiles, with a line for each thread.
+const LOOKED_AT: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(text: &str) -> Result<Format, String> {
+        detect(text.as_bytes(), Path::new("x"), &Options::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn by_content() {
+        let cases = [
+            ("  {\"schema\":\"longhaul.recording/1\"}\n", Format::Native),
+            ("latency_ms\n1\n", Format::Csv),
+            ("12.5", Format::Csv),
+            ("a,b", Format::Csv),
+            ("\n", Format::Csv),
+            ("{\n  \"log\": {\n \"version\": \"1.2\"", Format::Har),
+            (
+                "{\"type\":\"Metric\",\"data\":{\"name\":\"http_reqs\"},\"metric\":\"http_reqs\"}\n",
+                Format::K6,
+            ),
+            ("{\"time_namelookup\":0.1,\"time_total\":0.5}\n", Format::Curl),
+            ("{\n  \"certs\": \"\",\n  \"time_total\": 0.5\n}\n", Format::Curl),
+            (
+                "{\"attack\":\"\",\"seq\":0,\"code\":200,\"timestamp\":\"2025\",\"latency\":1}\n",
+                Format::Vegeta,
+            ),
+            ("{\n \"summary\": {},\n \"latencyPercentiles\": {}}", Format::OhaJson),
+            ("[\n {\"name\": \"x\", \"entryType\" : \"resource\", \"startTime\": 1}]", Format::Timing),
+            ("{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n", Format::Caddy),
+            (
+                "{\"logger\":\"tls\"}\n{\"ts\":1.5,\"request\":{},\"duration\":0.1,\"status\":200}\n",
+                Format::Caddy,
+            ),
+            ("[[{\"name\":\"x\",\"entryType\":\"resource\",\"startTime\":1}]]", Format::Timing),
+            ("request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n", Format::OhaCsv),
+            ("       Value     Percentile TotalCount 1/(1-Percentile)\n", Format::Hgrm),
+            ("#[Histogram log format version 1.3]\n", Format::Hlog),
+            ("0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcC\n", Format::Hlog),
+            ("0.000,1.000,693.500,DHISTwAAAAMAAAAAAAAgAByEkxQAAAGaeNotkbFKA0EQ\n", Format::Hlog),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(format(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_nothing_of_these() {
+        for (text, expected) in [
+            ("[1, 2]", "JSON array"),
+            ("{\"a\":1}", "JSON of nothing known"),
+            ("<html>", "HTML or XML"),
+            // A message of 127 bytes, of the type -65, as Go's documentation takes one apart.
+            ("\x7f\u{3}\x01\x01\x06Result\x01", "vegeta encode --to json"),
+            ("1741944413000000000,200,12345678,0,5,,b2s=,,0,GET,http://x/,\n", "vegeta's CSV"),
+            ("", "the file is empty"),
+            ("PK\x03\x04", "zip file"),
+            ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n", "--log-format"),
+        ] {
+            let said = format(text).unwrap_err();
+            assert!(said.contains(expected), "{text}: {said}");
+        }
+    }
+}

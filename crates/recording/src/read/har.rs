@@ -1,0 +1,308 @@
+//! Reads HAR 1.2, what browsers and proxies export: the entries of `log`, one by one, whatever the size of the bodies.
+//!
+//! `ssl` lies inside of `connect`, as the specification has it; Firefox writes it beside, which shows in `time`. -1 means
+//! absent, and so does 0 for a connect: Firefox writes that for a connection that was there already. `blocked`, the queue
+//! in the browser, is a part of the total and of no phase. What came out of the browser's cache is labelled so.
+
+use std::{collections::HashMap, fmt};
+
+use serde::{
+    Deserialize,
+    de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor},
+};
+
+use super::{
+    Frame, Input, Labels, Options,
+    json::{Document, Elements, Loose, Moment, Taker, host, label, length, status},
+};
+use crate::{Error, Event, Metric, Sample, Sink, Unit};
+
+pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
+    let mut document = Document::new(input, EXPECTED)?;
+    let (labels, sample) = (&options.labels, Sample::default());
+    let mut reader = Reader { labels, sink, sample, pages: HashMap::new(), read: 0 };
+    let mut taker = Taker::new(|part| reader.take(part));
+    if let Err(error) = document.next(File(&mut taker)) {
+        return Err(taker.stopped(error, &document));
+    }
+    document.end()?;
+    if reader.read == 0 {
+        let found = "there is no request in log.entries".to_owned();
+        return Err(Error::Empty { place: document.start(), found, expected: EXPECTED });
+    }
+    Ok(Frame::default())
+}
+
+/// What is taken out of a log.
+#[derive(Deserialize)]
+#[serde(from = "Entry")]
+enum Part {
+    /// The id of the next page.
+    Page(String),
+    // An entry is much larger than an id.
+    Entry(Box<Entry>),
+}
+
+impl From<Entry> for Part {
+    fn from(entry: Entry) -> Self {
+        Self::Entry(Box::new(entry))
+    }
+}
+
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default)]
+    id: Loose,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    started_date_time: Option<Moment>,
+    time: Option<f64>,
+    timings: Option<Timings>,
+    request: Option<Request>,
+    response: Option<Response>,
+    #[serde(default)]
+    pageref: Loose,
+    #[serde(default, rename = "serverIPAddress")]
+    server_ip_address: Loose,
+    #[serde(default, rename = "_resourceType")]
+    resource_type: Loose,
+    #[serde(default, rename = "_fromCache")]
+    from_cache: Loose,
+    #[serde(default, rename = "_error")]
+    error: Loose,
+}
+
+#[derive(Deserialize, Default)]
+struct Timings {
+    blocked: Option<f64>,
+    dns: Option<f64>,
+    connect: Option<f64>,
+    send: Option<f64>,
+    wait: Option<f64>,
+    receive: Option<f64>,
+    ssl: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    #[serde(default)]
+    method: Loose,
+    #[serde(default)]
+    url: Loose,
+    #[serde(default)]
+    http_version: Loose,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    status: Option<i64>,
+    #[serde(default)]
+    http_version: Loose,
+    body_size: Option<f64>,
+    content: Option<Content>,
+    #[serde(default, rename = "_error")]
+    error: Loose,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Content {
+    #[serde(default)]
+    mime_type: Loose,
+}
+
+/// Makes samples of entries.
+struct Reader<'r> {
+    labels: &'r Labels,
+    sink: &'r mut dyn Sink,
+    sample: Sample,
+    /// The numbers of pages by their ids: those of `log.pages` in its order, others as entries name them.
+    pages: HashMap<String, u64>,
+    read: u64,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, part: Part) -> Result<(), Error> {
+        match part {
+            Part::Page(id) => {
+                self.page(id);
+                Ok(())
+            }
+            Part::Entry(entry) => self.entry(&entry),
+        }
+    }
+
+    fn page(&mut self, id: String) -> u64 {
+        let next = self.pages.len() as u64;
+        *self.pages.entry(id).or_insert(next)
+    }
+
+    fn entry(&mut self, entry: &Entry) -> Result<(), Error> {
+        let missing = (Request::default(), Response::default(), Timings::default());
+        let request = entry.request.as_ref().unwrap_or(&missing.0);
+        let response = entry.response.as_ref().unwrap_or(&missing.1);
+        let timings = entry.timings.as_ref().unwrap_or(&missing.2);
+        let page = entry.pageref.text().map(|id| match self.pages.get(id) {
+            Some(&page) => page,
+            None => self.page(id.to_owned()),
+        });
+        let is_cached = entry.from_cache.text().is_some_and(|cache| cache != "false");
+        let sample = &mut self.sample;
+        sample.started_ns = entry.started_date_time.map(|Moment(nanos)| nanos);
+        let total = timings.fill(sample, entry.time);
+        sample.last_byte_ns = total.and_then(milliseconds);
+        sample.reused = match (sample.connect_ns.or(sample.tls_ns), sample.wait_ns) {
+            (Some(_), _) => Some(false),
+            // Without a connect, and yet an answer that did not come out of a cache.
+            (None, Some(1..)) if !is_cached && timings.connect.is_some() => Some(true),
+            _ => None,
+        };
+        sample.status = status(response.status);
+        sample.body_bytes = response.body_size.and_then(bytes);
+        sample.page = page;
+        sample.error =
+            [response.error.text(), entry.error.text()].into_iter().flatten().next().map(str::to_owned);
+        if sample.error.is_none() && sample.status.is_none() {
+            sample.error = Some("no response".to_owned());
+        }
+        let url = request.url.text();
+        let mime = response.content.as_ref().and_then(|content| content.mime_type.text());
+        for (name, value) in [
+            ("url", url),
+            ("host", url.and_then(host)),
+            ("method", request.method.text()),
+            ("protocol", response.http_version.text().or(request.http_version.text())),
+            ("type", entry.resource_type.text()),
+            ("mime", mime.and_then(|mime| mime.split(';').next()).map(str::trim)),
+            ("remote_ip", entry.server_ip_address.text()),
+            ("cache", is_cached.then_some("hit")),
+            ("page", entry.pageref.text()),
+        ] {
+            label(sample, self.labels, name, value);
+        }
+        self.read += 1;
+        let exact = total.map(|ms| (Metric::Total, ms));
+        self.sink.event(&Event { number: self.read, sample, exact: exact.as_slice() })
+    }
+}
+
+impl Timings {
+    /// Sets the phases. Returns the total: `time` if the file says it, or else the sum of what it is made of.
+    fn fill(&self, sample: &mut Sample, time: Option<f64>) -> Option<f64> {
+        let present = |value: Option<f64>| value.filter(|&ms| ms >= 0.0);
+        let positive = |value: Option<f64>| value.filter(|&ms| ms > 0.0);
+        let (connect, ssl) = (positive(self.connect), positive(self.ssl));
+        let parts = [self.blocked, self.dns, self.connect, self.send, self.wait, self.receive];
+        let inside: f64 = parts.into_iter().filter_map(present).sum();
+        let beside = inside + ssl.unwrap_or(0.0);
+        let time = positive(time);
+        let is_beside = match (time, connect, ssl) {
+            (_, Some(connect), Some(ssl)) if ssl > connect => true,
+            (Some(time), _, Some(_)) => (time - beside).abs() < (time - inside).abs(),
+            _ => false,
+        };
+        let total = time.or_else(|| positive(Some(if is_beside { beside } else { inside })));
+        // Without any time, as Firefox writes what its cache answered, nothing was measured.
+        let measured = |value: Option<f64>| present(value).filter(|_| total.is_some()).and_then(milliseconds);
+        sample.dns_ns = measured(self.dns).filter(|&dns| dns > 0 || connect.is_some());
+        sample.tls_ns = ssl.and_then(milliseconds);
+        sample.connect_ns = connect.and_then(milliseconds);
+        if !is_beside {
+            // A QUIC handshake is all of both.
+            let tcp = sample.connect_ns.map(|connect| connect.saturating_sub(sample.tls_ns.unwrap_or(0)));
+            sample.connect_ns = tcp.filter(|&tcp| tcp > 0);
+        }
+        sample.send_ns = measured(self.send);
+        sample.wait_ns = measured(self.wait);
+        sample.load_ns = measured(self.receive);
+        total.filter(|&ms| milliseconds(ms).is_some())
+    }
+}
+
+fn milliseconds(ms: f64) -> Option<u64> {
+    length(Unit::Ms, ms)
+}
+
+/// A size, where -1 stands for an unknown one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and no file is that large"
+)]
+fn bytes(size: f64) -> Option<u64> {
+    (size >= 0.0).then_some(size as u64)
+}
+
+/// The whole file: an object with a log.
+struct File<'t, F>(&'t mut Taker<F>);
+
+/// The log: an object with pages and entries.
+struct Log<'t, F>(&'t mut Taker<F>);
+
+impl<'de, F: FnMut(Part) -> Result<(), Error>> DeserializeSeed<'de> for File<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for File<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with \"log\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        while let Some(key) = object.next_key::<String>()? {
+            match key.as_str() {
+                "log" => object.next_value_seed(Log(&mut *self.0))?,
+                _ => drop(object.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de, F: FnMut(Part) -> Result<(), Error>> DeserializeSeed<'de> for Log<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Log<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with \"entries\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        while let Some(key) = object.next_key::<String>()? {
+            match key.as_str() {
+                "pages" => {
+                    for page in object.next_value::<Option<Vec<Page>>>()?.into_iter().flatten() {
+                        let Loose(id) = page.id;
+                        id.map_or(Ok(()), |id| self.0.take(Part::Page(id)))?;
+                    }
+                }
+                "entries" => object.next_value_seed(Elements::<Part, F>::new(&mut *self.0))?,
+                _ => drop(object.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+const EXPECTED: &str = "HAR: an object with log.entries, an array of requests with their timings";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! HAR as Chrome, Firefox and others export it, and everything that must be refused.
+
+use proptest::prelude::*;
+
+use crate::{
+    Metric,
+    read::json::testing::{Kept, damaged, one, phases, read, refused_by_sink},
+};
+
+/// As Chrome writes it: `ssl` inside of `connect`, `_` fields, a body.
+const CHROME: &str = r#"{
+  "log": {
+    "version": "1.2",
+    "creator": {"name": "WebInspector", "version": "537.36"},
+    "pages": [
+      {"startedDateTime": "2025-03-14T09:26:53.000Z", "id": "page_7", "title": "https://a.example/",
+       "pageTimings": {"onContentLoad": 300.5, "onLoad": 412.25}},
+      {"startedDateTime": "2025-03-14T09:27:53.000Z", "id": "page_2", "title": "b", "pageTimings": {}}
+    ],
+    "entries": [
+      {
+        "_connectionId": "31", "_initiator": {"type": "other"}, "_priority": "VeryHigh",
+        "_resourceType": "document", "cache": {}, "connection": "443", "pageref": "page_2",
+        "request": {"method": "GET", "url": "https://a.example:8443/x?y=1", "httpVersion": "h2",
+                    "headers": [{"name": "accept", "value": "*/*"}], "cookies": [], "bodySize": 0},
+        "response": {"status": 200, "statusText": "", "httpVersion": "h2", "headers": [],
+                     "content": {"size": 9, "mimeType": "text/html; charset=utf-8", "text": "{\"log\":[}"},
+                     "redirectURL": "", "headersSize": -1, "bodySize": 5120, "_transferSize": 5200, "_error": null},
+        "serverIPAddress": "192.0.2.7",
+        "startedDateTime": "2025-03-14T10:26:53.589+01:00",
+        "time": 131.75,
+        "timings": {"blocked": 1.5, "dns": 10, "ssl": 40.25, "connect": 60.5, "send": 0.25, "wait": 50,
+                    "receive": 9.5, "_blocked_queueing": 0.5}
+      },
+      {
+        "_fromCache": "disk", "_resourceType": "image", "pageref": "page_7",
+        "request": {"method": "GET", "url": "https://a.example/i.png", "httpVersion": "http/2.0"},
+        "response": {"status": 200, "content": {"size": 9, "mimeType": "image/png"}, "bodySize": 0, "_error": null},
+        "startedDateTime": "2025-03-14T09:26:54Z", "time": 2.5,
+        "timings": {"blocked": 1, "dns": -1, "ssl": -1, "connect": -1, "send": 0, "wait": 1, "receive": 0.5}
+      },
+      {
+        "pageref": "page_7",
+        "request": {"method": "GET", "url": "https://gone.example/"},
+        "response": {"status": 0, "bodySize": -1, "_error": "net::ERR_NAME_NOT_RESOLVED"},
+        "startedDateTime": "2025-03-14T09:26:55Z", "time": 9,
+        "timings": {"blocked": 9, "dns": -1, "ssl": -1, "connect": -1, "send": 0, "wait": 0, "receive": 0}
+      }
+    ]
+  }
+}
+"#;
+
+fn entry(fields: &str) -> String {
+    format!("{{\"log\":{{\"entries\":[{{{fields}}}]}}}}")
+}
+
+fn timed(time: &str, timings: &str) -> String {
+    entry(&format!("\"response\":{{\"status\":200}},\"time\":{time},\"timings\":{{{timings}}}"))
+}
+
+#[test]
+fn as_chrome_writes_it() {
+    let Kept { samples, numbers, exact, .. } = read(CHROME).unwrap();
+    assert_eq!(numbers, [1, 2, 3]);
+    let fresh = &samples[0];
+    // 1741944413 is 2025-03-14T09:26:53Z.
+    assert_eq!(fresh.started_ns, Some(1_741_944_413_589_000_000));
+    // TCP took what TLS left of 60.5.
+    assert_eq!(phases(fresh), [10.0, 20.25, 40.25, 0.25, 50.0, 9.5]);
+    assert_eq!(
+        (fresh.last_byte_ns, exact[0].as_slice()),
+        (Some(131_750_000), &[(Metric::Total, 131.75)][..])
+    );
+    assert_eq!(fresh.get(Metric::Ttfb), Some(120_500_000));
+    assert_eq!((fresh.status, fresh.body_bytes, fresh.reused), (Some(200), Some(5120), Some(false)));
+    // page_7 is the first of the pages, though the second to be named by an entry.
+    assert_eq!((fresh.page, samples[1].page), (Some(1), Some(0)));
+    let label = |index: usize, name| samples[index].label(name).map(String::from);
+    for (name, value) in [
+        ("url", "https://a.example:8443/x?y=1"),
+        ("host", "a.example:8443"),
+        ("method", "GET"),
+        ("protocol", "h2"),
+        ("type", "document"),
+        ("mime", "text/html"),
+        ("remote_ip", "192.0.2.7"),
+        ("page", "page_2"),
+    ] {
+        assert_eq!(label(0, name).as_deref(), Some(value), "{name}");
+    }
+    assert_eq!((label(0, "cache"), label(1, "cache").as_deref()), (None, Some("hit")));
+    assert_eq!((label(1, "remote_ip"), samples[1].reused, samples[1].connect_ns), (None, None, None));
+    assert_eq!(samples[2].error.as_deref(), Some("net::ERR_NAME_NOT_RESOLVED"));
+    assert_eq!((samples[2].status, samples[2].body_bytes, samples[2].page), (None, None, Some(0)));
+}
+
+#[test]
+fn firefox_writes_ssl_beside_connect() {
+    let beside = "\"blocked\":1,\"dns\":2,\"connect\":30,\"ssl\":20,\"send\":0,\"wait\":40,\"receive\":5";
+    // 1 + 2 + 30 + 20 + 40 + 5.
+    assert_eq!(phases(&one(timed("98", beside))), [2.0, 30.0, 20.0, 0.0, 40.0, 5.0]);
+    // 1 + 2 + 30 + 40 + 5.
+    assert_eq!(phases(&one(timed("78", beside))), [2.0, 10.0, 20.0, 0.0, 40.0, 5.0]);
+    let longer = one(timed("0", "\"connect\":20,\"ssl\":30,\"send\":1,\"wait\":1,\"receive\":1"));
+    assert_eq!((longer.connect_ns, longer.tls_ns), (Some(20_000_000), Some(30_000_000)));
+    // Without a time, what the phases add up to.
+    assert_eq!(longer.last_byte_ns, Some(53_000_000));
+    // From its cache: zeros, which nobody measured.
+    let cached = one(timed(
+        "0",
+        "\"blocked\":0,\"dns\":0,\"connect\":0,\"ssl\":0,\"send\":0,\"wait\":0,\"receive\":0",
+    ));
+    assert_eq!((phases(&cached), cached.last_byte_ns, cached.reused), ([-1.0; 6], None, None));
+}
+
+#[test]
+fn what_was_not_measured_is_absent() {
+    let reused =
+        one(timed("51", "\"dns\":-1,\"connect\":-1,\"ssl\":-1,\"send\":0,\"wait\":50,\"receive\":1"));
+    assert_eq!(phases(&reused), [-1.0, -1.0, -1.0, 0.0, 50.0, 1.0]);
+    assert_eq!((reused.reused, reused.last_byte_ns), (Some(true), Some(51_000_000)));
+    // A QUIC handshake: all of the connect is TLS.
+    let quic = one(timed("61", "\"connect\":30,\"ssl\":30,\"send\":0,\"wait\":30,\"receive\":1"));
+    assert_eq!((quic.connect_ns, quic.tls_ns, quic.reused), (None, Some(30_000_000), Some(false)));
+    let bare = one(entry("\"response\":{\"status\":304}"));
+    assert_eq!((phases(&bare), bare.last_byte_ns, bare.started_ns, bare.page), ([-1.0; 6], None, None, None));
+    let negative = one(timed("-1", "\"send\":-0.5,\"wait\":7,\"receive\":null"));
+    assert_eq!(
+        (phases(&negative)[3..].to_vec(), negative.last_byte_ns),
+        (vec![-1.0, 7.0, -1.0], Some(7_000_000))
+    );
+    assert_eq!(one(entry("\"time\":5")).error.as_deref(), Some("no response"));
+    // Custom fields may hold anything.
+    assert_eq!(
+        one(entry("\"_error\":{\"a\":[1]},\"_fromCache\":false,\"response\":{\"status\":200}")).error,
+        None
+    );
+}
+
+#[test]
+fn what_is_broken_is_named() {
+    let refused = |text: &str| read(text).unwrap_err();
+    // Within the key that begins in column 9 of line 19.
+    let cut = &CHROME[..CHROME.find("erverIPAddress\"").unwrap()];
+    assert_eq!(
+        refused(cut),
+        "x:19:10: EOF while parsing a string; expected HAR: an object with log.entries, an array of requests with \
+         their timings"
+    );
+    assert!(
+        refused(&entry("\"time\":\"5\"")).starts_with("x:1:30: invalid type: string \"5\", expected f64;")
+    );
+    assert!(
+        refused(&entry("\"startedDateTime\":\"yesterday\""))
+            .contains("invalid value: string \"yesterday\", expected a time after 1970 such as")
+    );
+    assert!(refused("{\"log\":{\"entries\":{}}}").contains("invalid type: map, expected an array"));
+    assert!(refused("{\"log\":[]}").contains("expected an object with \"entries\""));
+    assert!(refused("{\"log\":{\"entries\":[]}}").starts_with("x:1:1: there is no request in log.entries;"));
+    assert!(refused(&format!("{} {{}}", entry("\"time\":5"))).contains("trailing characters"));
+    let two = "{\"log\":{\"entries\":[{\"time\":1},{\"time\":2},{\"time\":3}]}}";
+    assert_eq!(refused_by_sink(two), "cannot write line 2 of the recording");
+}
+
+/// A file that is made while it is read: as many entries as wanted, each with a body of 64 KiB.
+struct Endless {
+    entries: u32,
+    part: Vec<u8>,
+    at: usize,
+}
+
+impl std::io::Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.at == self.part.len() {
+            let body = "b".repeat(64 << 10);
+            self.part = match self.entries {
+                0 => return Ok(0),
+                1 => b"]}}".to_vec(),
+                _ => format!(
+                    ",{{\"time\":2,\"response\":{{\"status\":200,\"content\":{{\"text\":\"{body}\"}}}},\"n\":[[[]]]}}"
+                )
+                .into_bytes(),
+            };
+            (self.entries, self.at) = (self.entries - 1, 0);
+        }
+        let count = buffer.len().min(self.part.len() - self.at);
+        buffer[..count].copy_from_slice(&self.part[self.at..self.at + count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_large_file_is_read_as_it_comes() {
+    let head = b"{\"log\":{\"entries\":[{\"time\":1,\"response\":{\"status\":200}}".to_vec();
+    let input = Endless { entries: 501, part: head, at: 0 };
+    let mut kept = Kept::default();
+    crate::decode(input, std::path::Path::new("x"), &crate::Options::default(), &mut kept).unwrap();
+    assert_eq!(kept.samples.len(), 501);
+    assert!(kept.samples[1..].iter().all(|sample| sample.last_byte_ns == Some(2_000_000)));
+}
+
+proptest! {
+    #[test]
+    fn garbage_never_panics(bytes in damaged(CHROME)) {
+        if let Ok(kept) = read(&bytes) {
+            prop_assert!(kept.exact.iter().flatten().all(|(_, ms)| ms.is_finite() && *ms >= 0.0));
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Reads HdrHistogram interval logs: a line is an interval with its histogram, packed and in base64.
+//!
+//! The grammar and the meaning of the times are those of the Java library's `HistogramLogReader` and its documentation.
+
+use std::io::Read;
+
+use super::{
+    Frame, Input, Options, json,
+    lines::{Line, Lines},
+};
+use crate::{
+    Bucket, Counts, Error, Metric, Sink, Unit,
+    histogram::{
+        self, Range,
+        encoding::{Decoded, Decoder},
+    },
+};
+
+/// Puts the histograms of all lines into a sink.
+pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
+    sink.metric(Metric::Latency);
+    let mut lines = Lines::new(input.reader, input.path);
+    let mut log = Log::new(options.unit);
+    let mut warnings = Vec::new();
+    while let Some(line) = lines.next()? {
+        let Line { number, terminated, .. } = line;
+        match log.take(line.text) {
+            Ok(Some(counts)) => sink.counts(&counts)?,
+            Ok(None) => {}
+            Err(_) if !terminated && log.intervals > 0 => {
+                warnings.push(json::cut_off(number));
+                break;
+            }
+            Err(problem) => return Err(problem.at(number, &lines)),
+        }
+    }
+    if log.total == 0 {
+        let found = match log.intervals {
+            0 => "there is no interval",
+            _ => "all intervals are empty",
+        };
+        let place = lines.place(lines.number() + 1, 1);
+        return Err(Error::Empty { place, found: found.to_owned(), expected: AN_INTERVAL });
+    }
+    log.warn(options, &mut warnings);
+    Ok(Frame { warnings, ..Frame::default() })
+}
+
+/// What is wrong with a line, and from which byte of it on.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    offset: usize,
+    problem: String,
+    expected: &'static str,
+}
+
+impl Problem {
+    fn at<R: Read>(self, line: u64, lines: &Lines<R>) -> Error {
+        let place = lines.place(line, self.offset + 1);
+        Error::Sample { place, problem: self.problem, expected: self.expected }
+    }
+}
+
+/// What has been read of a log.
+struct Log {
+    unit: Unit,
+    clock: Clock,
+    decoder: Decoder,
+    intervals: u64,
+    /// Events in all of them.
+    total: u64,
+    /// The largest value of the interval that has the largest, and its column of maxima.
+    maximum: Option<(f64, f64)>,
+    /// Values below this are not told apart; 0 if the log's unit is fine enough.
+    blurred_below: f64,
+}
+
+impl Log {
+    fn new(unit: Option<Unit>) -> Self {
+        Self {
+            unit: unit.unwrap_or(Unit::Ns),
+            clock: Clock::default(),
+            decoder: Decoder::default(),
+            intervals: 0,
+            total: 0,
+            maximum: None,
+            blurred_below: 0.0,
+        }
+    }
+
+    /// The interval that a line describes, if it does.
+    fn take(&mut self, line: &[u8]) -> Result<Option<Counts>, Problem> {
+        if let Some(comment) = line.strip_prefix(b"#") {
+            self.clock.comment(comment);
+            return Ok(None);
+        }
+        if line.trim_ascii().is_empty() || line.starts_with(b"\"StartTimestamp\"") {
+            return Ok(None);
+        }
+        let mut words = Words { line, at: 0 };
+        let tag = match words.line.strip_prefix(b"Tag=") {
+            Some(_) => {
+                let (_, tag) = words.next("a tag")?;
+                Some(String::from_utf8_lossy(&tag["Tag=".len()..]).into_owned())
+            }
+            None => None,
+        };
+        let started = words.number("the interval's start in seconds")?;
+        let length = words.number("the interval's length in seconds")?;
+        let maximum = words.number("the interval's maximum")?;
+        let (offset, text) = words.next("a histogram in base64")?;
+        let histogram = self.decoder.decode(text).map_err(|(at, problem)| Problem {
+            offset: offset + at,
+            problem,
+            expected: "a histogram of HdrHistogram in base64",
+        })?;
+        let buckets = buckets(histogram, self.unit).ok_or_else(|| Problem {
+            offset,
+            problem: "the histogram has a value that cannot be a time".to_owned(),
+            expected: self.unit.expected(),
+        })?;
+        self.intervals += 1;
+        let digits = histogram.digits;
+        self.note(maximum, offset)?;
+        Ok(Some(Counts {
+            started_s: Some(self.clock.started(started)),
+            length_s: Some(length),
+            tag,
+            buckets,
+            relative_error: histogram::relative_error(digits),
+        }))
+    }
+
+    /// Keeps what the warnings and the end need of the histogram just decoded.
+    fn note(&mut self, written_maximum: f64, offset: usize) -> Result<(), Problem> {
+        let histogram = self.decoder.histogram();
+        let total = histogram.counts.iter().try_fold(self.total, |sum, &(_, count)| sum.checked_add(count));
+        self.total = total.filter(|&total| total <= MOST_EVENTS).ok_or(Problem {
+            offset,
+            problem: "the counts add up to more than 2^53 events".to_owned(),
+            expected: "a log of fewer",
+        })?;
+        let (Some((first, _)), Some((last, _))) = (histogram.counts.first(), histogram.counts.last()) else {
+            return Ok(());
+        };
+        let largest = last.high() as f64 * histogram.ratio;
+        if self.maximum.is_none_or(|(known, _)| largest > known) {
+            self.maximum = Some((largest, written_maximum));
+        }
+        // One unit is as wide as a bucket of the wanted digits only from here on.
+        let precise_from = (first.width * histogram.parts / 2) as f64 * histogram.ratio;
+        if first.width > 1 && first.low as f64 * histogram.ratio < precise_from && !histogram.is_double {
+            self.blurred_below = self.blurred_below.max(precise_from);
+        }
+        Ok(())
+    }
+
+    /// What a reader must know about units.
+    fn warn(&self, options: &Options, warnings: &mut Vec<String>) {
+        if let (None, Some((largest, written))) = (options.unit, self.maximum) {
+            let shown = format!("the largest is {}", milliseconds(largest / 1e6));
+            warnings.push(match ratio(largest, written) {
+                Some(1_000_000) => format!(
+                    "The log does not name its unit. Its values are taken for nanoseconds ({shown}): the column of \
+                     maxima is a millionth of them, as HdrHistogram writes milliseconds."
+                ),
+                Some(ratio) => format!(
+                    "The log does not name its unit. Its values are taken for nanoseconds ({shown}), but its column of \
+                     maxima is 1/{ratio} of them, where milliseconds would be 1/1000000: say the unit if it is another."
+                ),
+                None => format!(
+                    "The log does not name its unit, and its column of maxima tells nothing of it. Its values are taken \
+                     for nanoseconds ({shown}): say the unit if it is another."
+                ),
+            });
+        }
+        if let Some(below) = Some(self.blurred_below).filter(|&below| below > 0.0)
+            && let Some(below) = self.unit.milliseconds(below)
+        {
+            warnings.push(format!(
+                "The log was kept in units coarser than its digits: below {}, values are less precise than stated.",
+                milliseconds(below)
+            ));
+        }
+    }
+}
+
+/// When intervals began. Timestamps in a log are absolute or count from its start, and nothing says which.
+#[derive(Default)]
+struct Clock {
+    /// `#[StartTime: ...]`, or the first interval's timestamp; seconds since 1970 if it is a date.
+    start: Option<f64>,
+    /// `#[BaseTime: ...]`, what timestamps count from.
+    base: Option<f64>,
+}
+
+impl Clock {
+    /// A line that begins with "#", without it.
+    fn comment(&mut self, comment: &[u8]) {
+        let time = |name: &str| {
+            let rest = comment.strip_prefix(b"[")?.strip_prefix(name.as_bytes())?.strip_prefix(b": ")?;
+            let end = rest.iter().position(|byte| matches!(byte, b' ' | b',' | b']')).unwrap_or(rest.len());
+            number(&rest[..end])
+        };
+        if let Some(start) = time("StartTime") {
+            self.start = Some(start);
+        } else if let Some(base) = time("BaseTime") {
+            self.base = Some(base);
+        }
+    }
+
+    /// Seconds since 1970, or since the log's start where the log tells no date.
+    fn started(&mut self, timestamp: f64) -> f64 {
+        let start = *self.start.get_or_insert(timestamp);
+        // The Java library's rule: more than a year before the start cannot be absolute.
+        let is_absolute = timestamp >= start - YEAR_S;
+        let base = *self.base.get_or_insert(if is_absolute { 0.0 } else { start });
+        let absolute = timestamp + base;
+        if absolute > EPOCH_S { absolute } else { absolute - start }
+    }
+}
+
+/// The words of a line, which commas and blanks keep apart.
+struct Words<'l> {
+    line: &'l [u8],
+    at: usize,
+}
+
+impl<'l> Words<'l> {
+    /// The next word and where it begins.
+    fn next(&mut self, expected: &'static str) -> Result<(usize, &'l [u8]), Problem> {
+        let is_between = |byte: &u8| matches!(byte, b',' | b' ' | b'\t');
+        let rest = &self.line[self.at..];
+        let Some(skipped) = rest.iter().position(|byte| !is_between(byte)) else {
+            let problem = "the line ends".to_owned();
+            return Err(Problem { offset: self.line.len(), problem, expected });
+        };
+        let (start, rest) = (self.at + skipped, &rest[skipped..]);
+        let word = &rest[..rest.iter().position(is_between).unwrap_or(rest.len())];
+        self.at = start + word.len();
+        Ok((start, word))
+    }
+
+    fn number(&mut self, expected: &'static str) -> Result<f64, Problem> {
+        let (offset, word) = self.next(expected)?;
+        number(word).ok_or_else(|| {
+            let shown: String = String::from_utf8_lossy(word).chars().take(SHOWN).collect();
+            Problem { offset, problem: format!("found {shown:?}"), expected }
+        })
+    }
+}
+
+/// A number that can be a time: digits, perhaps a point and an exponent.
+fn number(text: &[u8]) -> Option<f64> {
+    let is_of_numbers = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E');
+    let text = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|byte| is_of_numbers(&byte)))?;
+    text.parse().ok().filter(|value: &f64| (0.0..=1e12).contains(value))
+}
+
+/// Each bucket at its middle; `None` if a value is too large for any time.
+fn buckets(histogram: &Decoded, unit: Unit) -> Option<Vec<Bucket>> {
+    let bucket = |&(range, count): &(Range, u64)| {
+        let value_ms = unit.milliseconds(range.middle() * histogram.ratio)?;
+        Some(Bucket { value_ms, count })
+    };
+    histogram.counts.iter().map(bucket).collect()
+}
+
+/// How many times smaller the column of maxima is than the values: the power of 1000 that explains it, if one does.
+fn ratio(largest: f64, written: f64) -> Option<u64> {
+    // The column has three decimals and may be the maximum itself, which lies anywhere in its bucket; a bucket of one
+    // digit is 6 % wide.
+    let explains = |ratio: u64| {
+        let expected = largest / ratio as f64;
+        (expected - written).abs() <= 0.001 + expected * 0.07
+    };
+    let ratios = [1, 1_000, 1_000_000, 1_000_000_000];
+    ratios.into_iter().find(|&ratio| written > 0.001 && explains(ratio))
+}
+
+/// For a sentence: four digits.
+fn milliseconds(value: f64) -> String {
+    match value {
+        value if value >= 1e3 => format!("{:.3} s", value / 1e3),
+        value if value >= 1.0 => format!("{value:.3} ms"),
+        value => format!("{:.3} us", value * 1e3),
+    }
+}
+
+/// More events than any log holds; counts up to here are exact in f64 too.
+const MOST_EVENTS: u64 = 1 << 53;
+
+const YEAR_S: f64 = 365.0 * 24.0 * 3600.0;
+
+/// Seconds above this count from 1970.
+const EPOCH_S: f64 = 1e8;
+
+const AN_INTERVAL: &str = "at least one interval with a value, such as 0.127,1.007,2.769,HISTFAAAA...";
+
+/// How much of a word a message shows.
+const SHOWN: usize = 40;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! What the decoders of JSON have in common: lines, streamed documents, and errors with their place.
+
+use std::{io::Read, path::Path};
+
+use super::{
+    Input,
+    lines::{Line, Lines},
+};
+use crate::{Error, Place};
+
+mod fields;
+mod stream;
+#[cfg(test)]
+pub(super) mod testing;
+
+pub(super) use fields::{Loose, Moment, Seconds, between, host, label, length, status};
+pub(super) use stream::{Document, Elements, Taker, each_object};
+
+/// Why a decoder stops at a line.
+pub(super) enum Stop {
+    /// It is no JSON of the kind expected.
+    Json(serde_json::Error),
+    /// Something else, with its place.
+    Refused(Error),
+}
+
+impl From<serde_json::Error> for Stop {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// Hands each line of a file of JSON lines to `take`, with its number. Blank lines are passed over; a last line without
+/// its end that breaks off is left out, and the result says so.
+pub(super) fn each_line(
+    input: Input<'_>,
+    expected: &'static str,
+    mut take: impl FnMut(Line<'_>) -> Result<(), Stop>,
+) -> Result<Option<String>, Error> {
+    let mut lines = Lines::new(input.reader, input.path);
+    while let Some(line) = lines.next()? {
+        if line.text.trim_ascii().is_empty() {
+            continue;
+        }
+        let (number, terminated) = (line.number, line.terminated);
+        match take(line) {
+            Ok(()) => {}
+            Err(Stop::Json(error)) if error.is_eof() && !terminated => return Ok(Some(cut_off(number))),
+            Err(Stop::Json(error)) => return Err(broken(&lines, number, &error, expected)),
+            Err(Stop::Refused(error)) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// The warning for a last line that was cut off.
+pub(super) fn cut_off(line: u64) -> String {
+    format!("Line {line}, the last, is cut off in mid-write; read up to the line before it.")
+}
+
+/// A line that is no JSON of the kind expected.
+pub(super) fn broken<R: Read>(
+    lines: &Lines<R>,
+    number: u64,
+    error: &serde_json::Error,
+    expected: &'static str,
+) -> Error {
+    Error::Sample { place: lines.place(number, error.column()), problem: problem(error), expected }
+}
+
+/// The same for a document that spans lines.
+pub(super) fn broken_document(path: &Path, error: serde_json::Error, expected: &'static str) -> Error {
+    // What comes from the reader has no place.
+    let (line, column) = (error.line().max(1) as u64, error.column().max(1) as u64);
+    let place = Place { path: path.to_owned(), line, column };
+    if error.is_io() {
+        return Error::Read { place, source: error.into() };
+    }
+    Error::Sample { place, problem: problem(&error), expected }
+}
+
+/// What serde_json says, without its own idea of the place.
+pub(super) fn problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem).to_owned()
+}

@@ -1,0 +1,395 @@
+//! Fills the columns of a series from the events of a file.
+
+use std::path::{Path, PathBuf};
+
+use super::{Groups, NO_GROUP, Series, Values, groups::Numbers};
+use crate::{
+    AccessLog, Bucket, Counts, Error, Event, Histogram, Metric, Place, Sink, Unit,
+    error::counted,
+    read::{EPOCH_NS, Labels, Options, Origin, rfc3339},
+    unit::nanoseconds,
+};
+
+/// What is asked of a recording.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The metric. Without one it is the first of `latency`, `ttfb` and `total` that a sample has; of CSV and of formats
+    /// that know one only, that one.
+    pub metric: Option<Metric>,
+    /// Phases that are taken out of the metric.
+    pub excluded_phases: Vec<Metric>,
+    /// The label to group by.
+    pub by: Option<String>,
+    /// The unit of plain numbers where the file does not name it.
+    pub unit: Option<Unit>,
+    /// How the lines of an access log are made.
+    pub access_log: Option<AccessLog>,
+    /// More values than this are kept as a histogram.
+    pub exact_up_to: usize,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self {
+            metric: None,
+            excluded_phases: Vec::new(),
+            by: None,
+            unit: None,
+            access_log: None,
+            exact_up_to: EXACT_UP_TO,
+        }
+    }
+}
+
+impl Wanted {
+    /// A metric, and nothing else but defaults.
+    pub fn metric(metric: Metric) -> Self {
+        Self { metric: Some(metric), ..Self::default() }
+    }
+
+    pub(super) fn options(&self) -> Options {
+        Options {
+            metric: self.metric,
+            unit: self.unit,
+            access_log: self.access_log.clone(),
+            labels: self.by.clone().map_or(Labels::None, Labels::One),
+        }
+    }
+}
+
+/// Takes events and keeps of them what was asked.
+pub(super) struct Builder<'w> {
+    path: PathBuf,
+    wanted: &'w Wanted,
+    /// The metric, once it is known.
+    metric: Option<Metric>,
+    values: Vec<f64>,
+    /// As long as the values, or shorter if some have no time.
+    started_s: Vec<f64>,
+    /// What times count from, ns: 0, or the first time if they are dates.
+    base_ns: Option<u64>,
+    /// The latest start so far, ns.
+    latest_ns: u64,
+    backwards: Option<Backwards>,
+    /// Empty until a value has a page.
+    pages: Vec<u32>,
+    page_numbers: Numbers<u64>,
+    /// Empty until a value has the label.
+    groups: Vec<u32>,
+    group_numbers: Numbers<String>,
+    /// Empty until a value has a phase.
+    phases: [Vec<f32>; 6],
+    /// Values beyond what is kept exactly.
+    histogram: Option<Histogram>,
+    buckets: Vec<Bucket>,
+    relative_error: f64,
+    read: u64,
+    failed: u64,
+    without: u64,
+    /// Where the last event was, and which metrics it had.
+    last: (u64, Vec<Metric>),
+}
+
+/// A clock that went back while it measured.
+struct Backwards {
+    count: u64,
+    /// Where it first did.
+    number: u64,
+    /// By how much, then, s.
+    by_s: f64,
+}
+
+impl Sink for Builder<'_> {
+    fn metric(&mut self, metric: Metric) {
+        self.metric.get_or_insert(metric);
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
+        self.read += 1;
+        if event.sample.error.is_some() {
+            self.failed += 1;
+            return Ok(());
+        }
+        let Some(value) = self.value(event) else {
+            self.without += 1;
+            let present = Metric::ALL.into_iter().filter(|&metric| event.milliseconds(metric).is_some());
+            self.last = (event.number, present.collect());
+            return Ok(());
+        };
+        if let Some(histogram) = &mut self.histogram {
+            histogram.record(nanoseconds(value));
+            return Ok(());
+        }
+        if self.values.len() >= self.wanted.exact_up_to {
+            self.overflow(value);
+            return Ok(());
+        }
+        self.time(event, value);
+        self.aside(event);
+        self.values.push(value);
+        Ok(())
+    }
+
+    fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
+        let count: u64 = counts.buckets.iter().map(|bucket| bucket.count).sum();
+        self.read += count;
+        self.buckets.extend_from_slice(&counts.buckets);
+        self.relative_error = self.relative_error.max(counts.relative_error);
+        if self.buckets.len() > MOST_BUCKETS {
+            compact(&mut self.buckets);
+        }
+        Ok(())
+    }
+}
+
+impl<'w> Builder<'w> {
+    pub(super) fn new(path: &Path, wanted: &'w Wanted) -> Self {
+        Self {
+            path: path.to_owned(),
+            wanted,
+            metric: wanted.metric,
+            values: Vec::new(),
+            started_s: Vec::new(),
+            base_ns: None,
+            latest_ns: 0,
+            backwards: None,
+            pages: Vec::new(),
+            page_numbers: Numbers::default(),
+            groups: Vec::new(),
+            group_numbers: Numbers::default(),
+            phases: Default::default(),
+            histogram: None,
+            buckets: Vec::new(),
+            relative_error: 0.0,
+            read: 0,
+            failed: 0,
+            without: 0,
+            last: (1, Vec::new()),
+        }
+    }
+
+    /// The metric of an event, without the phases that do not count.
+    fn value(&mut self, event: &Event<'_>) -> Option<f64> {
+        let metric = match self.metric {
+            Some(metric) => metric,
+            // The first event that has any of them decides.
+            None => *self
+                .metric
+                .insert(CANDIDATES.into_iter().find(|&metric| event.milliseconds(metric).is_some())?),
+        };
+        let value = event.milliseconds(metric)?;
+        let phases = self.wanted.excluded_phases.iter();
+        let excluded: f64 = phases.filter_map(|&phase| event.milliseconds(phase)).sum();
+        Some((value - excluded).max(0.0))
+    }
+
+    fn time(&mut self, event: &Event<'_>, value_ms: f64) {
+        let Some(started_ns) = event.sample.started_ns else { return };
+        let base = *self.base_ns.get_or_insert(if started_ns > EPOCH_NS { started_ns } else { 0 });
+        let since = if started_ns >= base {
+            (started_ns - base) as f64 / 1e9
+        } else {
+            -((base - started_ns) as f64 / 1e9)
+        };
+        self.started_s.push(since);
+        // Who writes an event at its end writes it late by its latency, and no later.
+        let ended_ns = started_ns.saturating_add(nanoseconds(value_ms)).saturating_add(LEEWAY_NS);
+        if ended_ns < self.latest_ns {
+            let by_s = (self.latest_ns - started_ns) as f64 / 1e9;
+            self.backwards.get_or_insert(Backwards { count: 0, number: event.number, by_s }).count += 1;
+        }
+        self.latest_ns = self.latest_ns.max(started_ns);
+    }
+
+    /// Everything that stands beside a value.
+    fn aside(&mut self, event: &Event<'_>) {
+        let sample = event.sample;
+        let before = self.values.len();
+        if sample.page.is_some() || !self.pages.is_empty() {
+            self.pages.resize(before, NO_GROUP);
+            self.pages.push(sample.page.map_or(NO_GROUP, |page| self.page_numbers.number(&page)));
+        }
+        if let Some(by) = &self.wanted.by {
+            let name = sample.label(by);
+            if name.is_some() || !self.groups.is_empty() {
+                self.groups.resize(before, NO_GROUP);
+                self.groups.push(name.map_or(NO_GROUP, |name| self.group_numbers.number(&*name)));
+            }
+        }
+        let phases = Metric::PHASES.map(|phase| sample.get(phase));
+        if phases.iter().any(Option::is_some) || !self.phases[0].is_empty() {
+            for ((column, phase), name) in self.phases.iter_mut().zip(phases).zip(Metric::PHASES) {
+                column.resize(before, f32::NAN);
+                let excluded = self.wanted.excluded_phases.contains(&name);
+                column.push(match phase {
+                    Some(nanos) if !excluded => milliseconds_f32(nanos),
+                    _ => f32::NAN,
+                });
+            }
+        }
+    }
+
+    /// From here on only counts are kept.
+    fn overflow(&mut self, value: f64) {
+        let mut histogram = Histogram::new(OVERFLOW_DIGITS);
+        for value in std::mem::take(&mut self.values) {
+            histogram.record(nanoseconds(value));
+        }
+        histogram.record(nanoseconds(value));
+        self.histogram = Some(histogram);
+        (self.started_s, self.pages, self.groups, self.phases) = Default::default();
+    }
+
+    pub(super) fn finish(mut self, origin: Origin) -> Result<Series, Error> {
+        let Some(metric) = self.metric.filter(|_| self.without + self.failed < self.read) else {
+            return Err(self.no_values());
+        };
+        let mut warnings = origin.warnings;
+        let (started_s, earliest_s) = self.times(&mut warnings);
+        let start = origin.header.as_ref().and_then(|header| header.start.as_deref());
+        let start_unix_s = match self.base_ns {
+            Some(base) if base > 0 => Some(base as f64 / 1e9 + earliest_s),
+            _ => start.and_then(rfc3339).map(|nanos| nanos as f64 / 1e9),
+        };
+        self.warn(&mut warnings);
+        let values = self.take_values();
+        let aligned = |length: usize| values.exact().is_some_and(|values| values.len() == length);
+        let label = origin.header.as_ref().and_then(|header| header.label.clone());
+        Ok(Series {
+            label: label.unwrap_or_else(|| stem(&self.path)),
+            format: origin.format,
+            metric,
+            started_s,
+            start_unix_s,
+            pages: Some(self.pages).filter(|pages| aligned(pages.len())),
+            groups: Some(Groups { names: self.group_numbers.into_names(), of: self.groups })
+                .filter(|groups| aligned(groups.of.len())),
+            phases: Some(self.phases).filter(|phases| aligned(phases[0].len())),
+            values,
+            read: self.read,
+            failed: self.failed,
+            without_metric: self.without,
+            excluded: 0,
+            header: origin.header,
+            invalid: origin.end.as_ref().map(|end| end.invalid.clone()).unwrap_or_default(),
+            end: origin.end,
+            warnings,
+        })
+    }
+
+    /// Times if each value has one, counted from the earliest if they are dates; and when the earliest was.
+    fn times(&mut self, warnings: &mut Vec<String>) -> (Option<Vec<f64>>, f64) {
+        let mut times = std::mem::take(&mut self.started_s);
+        if times.len() < self.values.len() {
+            if !times.is_empty() {
+                let missing = self.values.len() - times.len();
+                let all = counted(self.values.len() as u64, "sample");
+                warnings.push(format!("{missing} of {all} without a start time; times are left out."));
+            }
+            return (None, 0.0);
+        }
+        let earliest = times.iter().copied().fold(f64::INFINITY, f64::min);
+        if self.base_ns.is_none_or(|base| base == 0) {
+            return (Some(times).filter(|times| !times.is_empty()), 0.0);
+        }
+        times.iter_mut().for_each(|time| *time -= earliest);
+        (Some(times), earliest)
+    }
+
+    fn warn(&self, warnings: &mut Vec<String>) {
+        if let Some(Backwards { count, number, by_s }) = self.backwards {
+            let start =
+                if count == 1 { "1 sample starts".to_owned() } else { format!("{count} samples start") };
+            warnings.push(format!(
+                "{start} long before one that stands before it, the first (number {number}) by {by_s:.1} s: the clock \
+                 went back, or the file is not in the order of time."
+            ));
+        }
+        if let Some(histogram) = &self.histogram {
+            warnings.push(format!(
+                "More than {} samples: kept as a histogram, each value within {:.3} %; times, pages, labels and phases \
+                 are left out.",
+                self.wanted.exact_up_to,
+                histogram.relative_error() * 100.0
+            ));
+        }
+        if !self.buckets.is_empty() && !self.wanted.excluded_phases.is_empty() {
+            warnings.push("The file knows no phases; none is taken out.".to_owned());
+        }
+    }
+
+    fn take_values(&mut self) -> Values {
+        let mut buckets = std::mem::take(&mut self.buckets);
+        let mut relative_error = self.relative_error;
+        if let Some(histogram) = &self.histogram {
+            buckets.extend(histogram.buckets());
+            relative_error = relative_error.max(histogram.relative_error());
+        }
+        if buckets.is_empty() {
+            return Values::Exact(std::mem::take(&mut self.values));
+        }
+        buckets.extend(self.values.drain(..).map(|value_ms| Bucket { value_ms, count: 1 }));
+        compact(&mut buckets);
+        Values::Counted { buckets, relative_error }
+    }
+
+    /// None of the samples has the metric; `last` shows what they have.
+    fn no_values(&self) -> Error {
+        let (line, present) = &self.last;
+        let place = Place { path: self.path.clone(), line: *line, column: 1 };
+        let wanted = self
+            .metric
+            .map_or_else(|| "latency, ttfb or total".to_owned(), |metric| metric.name().to_owned());
+        let read = counted(self.read, "sample");
+        let present: Vec<&str> = present.iter().map(|metric| metric.name()).collect();
+        let found = match (self.failed == self.read, present.is_empty()) {
+            (true, _) if self.read == 0 => "no samples".to_owned(),
+            (true, _) if self.read == 1 => format!("{read}, failed"),
+            (true, _) => format!("{read}, all failed"),
+            (_, true) => format!("{read} without {wanted}"),
+            _ => format!("{read} without {wanted}, the last with {}", present.join(", ")),
+        };
+        Error::Metric { place, found, expected: format!("at least one sample with {wanted}") }
+    }
+}
+
+/// Buckets in ascending order, each value once.
+fn compact(buckets: &mut Vec<Bucket>) {
+    buckets.sort_unstable_by(|a, b| a.value_ms.total_cmp(&b.value_ms));
+    buckets.dedup_by(|next, kept| {
+        let is_same = next.value_ms == kept.value_ms;
+        if is_same {
+            kept.count += next.count;
+        }
+        is_same
+    });
+}
+
+fn stem(path: &Path) -> String {
+    // The extensions of packed files hide another.
+    let name = path.file_name().map_or_else(|| "recording".into(), std::ffi::OsStr::to_string_lossy);
+    let unpacked = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    let stem = Path::new(unpacked).file_stem();
+    stem.map_or_else(|| "recording".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// For a chart of shares seven digits are plenty.
+#[expect(clippy::cast_possible_truncation, reason = "rounded, as documented")]
+fn milliseconds_f32(nanoseconds: u64) -> f32 {
+    (nanoseconds as f64 / 1e6) as f32
+}
+
+/// What is compared if nobody says what: the first of these.
+const CANDIDATES: [Metric; 3] = [Metric::Latency, Metric::Ttfb, Metric::Total];
+
+/// 20 million values with their times take a third of a gigabyte.
+const EXACT_UP_TO: usize = 20_000_000;
+
+/// Digits of the histogram of a recording that is too large: 0.005 % of error, finer than most clocks.
+const OVERFLOW_DIGITS: u8 = 4;
+
+/// Buckets held before equal ones are put together.
+const MOST_BUCKETS: usize = 4 << 20;
+
+/// What a busy writer may be late by, ns.
+const LEEWAY_NS: u64 = 1_000_000_000;

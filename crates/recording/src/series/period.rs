@@ -1,0 +1,93 @@
+//! Parts of a recording's time: what lies before or after a moment, or between two.
+
+use std::ops::Range;
+
+use super::{Series, Values};
+use crate::{Error, Place};
+
+/// A moment of a measurement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Moment {
+    /// Seconds since the recording's start.
+    SinceStart(f64),
+    /// Seconds since 1970.
+    Unix(f64),
+}
+
+impl Series {
+    /// Leaves out the samples that started outside of `period`, and those inside of one of `holes`; they are counted in
+    /// `excluded`. An end that is absent is the recording's own.
+    ///
+    /// # Errors
+    /// The recording does not say when its samples started, or not when that is by the calendar; or nothing is left.
+    pub fn restrict(
+        &mut self,
+        from: Option<Moment>,
+        to: Option<Moment>,
+        holes: &[Range<Moment>],
+    ) -> Result<(), Error> {
+        if from.is_none() && to.is_none() && holes.is_empty() {
+            return Ok(());
+        }
+        let from = from.map_or(Ok(f64::NEG_INFINITY), |moment| self.since_start(moment))?;
+        let to = to.map_or(Ok(f64::INFINITY), |moment| self.since_start(moment))?;
+        let holes: Vec<(f64, f64)> = holes
+            .iter()
+            .map(|hole| Ok((self.since_start(hole.start)?, self.since_start(hole.end)?)))
+            .collect::<Result<_, Error>>()?;
+        let times = self.times()?;
+        let is_kept = |&time: &f64| {
+            time >= from && time < to && !holes.iter().any(|hole| time >= hole.0 && time < hole.1)
+        };
+        let kept: Vec<bool> = times.iter().map(is_kept).collect();
+        let left = kept.iter().filter(|kept| **kept).count();
+        if left == 0 {
+            let last = times.iter().copied().fold(0.0, f64::max);
+            let found = format!("no sample in the period (samples start from 0 to {last:.3} s)");
+            return Err(self.refused(found, "a period with samples"));
+        }
+        self.excluded += (kept.len() - left) as u64;
+        self.keep(&kept);
+        Ok(())
+    }
+
+    /// The recording before and after a moment, labelled so.
+    ///
+    /// # Errors
+    /// As [`Series::restrict`], for either part.
+    pub fn split_at(self, mark: Moment) -> Result<[Self; 2], Error> {
+        let mut before = self.clone();
+        let mut after = self;
+        before.restrict(None, Some(mark), &[])?;
+        after.restrict(Some(mark), None, &[])?;
+        before.label += " before";
+        after.label += " after";
+        Ok([before, after])
+    }
+
+    fn since_start(&self, moment: Moment) -> Result<f64, Error> {
+        match (moment, self.start_unix_s) {
+            (Moment::SinceStart(seconds), _) => Ok(seconds),
+            (Moment::Unix(seconds), Some(start)) => Ok(seconds - start),
+            (Moment::Unix(_), None) => Err(self.refused(
+                "the recording does not say on which date it started".to_owned(),
+                "a period since its start, such as 30s",
+            )),
+        }
+    }
+
+    fn times(&self) -> Result<&[f64], Error> {
+        match (&self.started_s, &self.values) {
+            (Some(times), Values::Exact(_)) => Ok(times),
+            _ => Err(self.refused(
+                "the samples do not say when they started".to_owned(),
+                "start times, to choose a period by",
+            )),
+        }
+    }
+
+    fn refused(&self, found: String, expected: &'static str) -> Error {
+        let place = Place { path: self.label.clone().into(), line: 1, column: 1 };
+        Error::Metric { place, found, expected: expected.to_owned() }
+    }
+}

@@ -1,0 +1,65 @@
+//! Where decoders put what they read: events one by one, or counts where a format has nothing else.
+
+use experience::Bucket;
+
+use crate::{Error, Metric, Sample};
+
+/// Takes what a decoder reads, in the order of the file.
+pub trait Sink {
+    /// The metric that the file is about, where the format knows only one and leaves no choice. Called at most once,
+    /// before anything else.
+    fn metric(&mut self, metric: Metric) {
+        let _ = metric;
+    }
+
+    /// One event.
+    ///
+    /// # Errors
+    /// The sink's own; the decoder stops and hands it on.
+    fn event(&mut self, event: &Event<'_>) -> Result<(), Error>;
+
+    /// Many events of which only their latencies' counts are known.
+    ///
+    /// # Errors
+    /// The sink's own; the decoder stops and hands it on.
+    fn counts(&mut self, counts: &Counts) -> Result<(), Error>;
+}
+
+/// One event of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'e> {
+    /// Its line in the file, or the number of its entry where a file is not lines; from 1.
+    pub number: u64,
+    /// What the format says of it, times rounded to whole nanoseconds. Times that count from 1970 are told apart by
+    /// their size ([`crate::EPOCH_NS`]).
+    pub sample: &'e Sample,
+    /// What the file itself says in milliseconds, where that is more precise than nanoseconds or where a sample has no
+    /// field for it. Goes before the sample's own.
+    pub exact: &'e [(Metric, f64)],
+}
+
+impl Event<'_> {
+    /// The metric in milliseconds; `None` if it was not measured or the event failed.
+    pub fn milliseconds(&self, metric: Metric) -> Option<f64> {
+        if self.sample.error.is_some() {
+            return None;
+        }
+        let exact = self.exact.iter().find(|(named, _)| *named == metric).map(|&(_, ms)| ms);
+        exact.or_else(|| Some(self.sample.get(metric)? as f64 / 1e6))
+    }
+}
+
+/// The histogram of one interval of a recording, or of all of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Counts {
+    /// When the interval began: seconds since the recording's start or, if above 1e8, since 1970.
+    pub started_s: Option<f64>,
+    /// How long the interval is, seconds.
+    pub length_s: Option<f64>,
+    /// What tells this histogram from others of the same file.
+    pub tag: Option<String>,
+    /// The middles of the buckets with their counts, none of them 0, values ascending.
+    pub buckets: Vec<Bucket>,
+    /// How far a value may lie from the truth, as a share of it: half a bucket's width.
+    pub relative_error: f64,
+}

@@ -1,0 +1,255 @@
+//! Writes recordings, one format a file.
+//!
+//! [`create`] makes the file; what comes back takes a header, then events and counts as a [`Sink`], then an end, and says
+//! what the format could not hold.
+
+use std::path::Path;
+
+use crate::{Counts, End, Error, Event, Header, Metric, Sink, Unknown};
+
+mod csv;
+mod hgrm;
+mod hlog;
+mod lost;
+mod native;
+mod output;
+mod prometheus;
+
+use lost::Lost;
+pub use native::Writer;
+use output::Output;
+
+/// A format that can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// JSON lines with a header: ours, which loses nothing.
+    Native,
+    /// Rows of columns, with commas.
+    Csv,
+    /// Rows of columns, with tabs.
+    Tsv,
+    /// HdrHistogram interval log, V2.
+    Hlog,
+    /// HdrHistogram percentile text.
+    Hgrm,
+    /// Prometheus text: a histogram.
+    Prometheus,
+}
+
+impl Target {
+    /// The format that a file's name asks for, also behind .gz or .zst: .jsonl, .json, .csv, .tsv, .hlog, .hgrm, .prom.
+    ///
+    /// # Errors
+    /// The name has another extension, or none.
+    pub fn of(path: &Path) -> Result<Self, Unknown> {
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+        match plain.rsplit_once('.').map(|(_, extension)| extension) {
+            Some("jsonl" | "json") => Ok(Self::Native),
+            Some("csv") => Ok(Self::Csv),
+            Some("tsv") => Ok(Self::Tsv),
+            Some("hlog") => Ok(Self::Hlog),
+            Some("hgrm") => Ok(Self::Hgrm),
+            Some("prom") => Ok(Self::Prometheus),
+            _ => Err(Unknown {
+                what: "format of the output",
+                found: name,
+                expected: "a name that ends in .jsonl, .csv, .tsv, .hlog, .hgrm or .prom, perhaps with .gz or .zst behind it",
+            }),
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Hlog => "hlog",
+            Self::Hgrm => "hgrm",
+            Self::Prometheus => "prometheus",
+        }
+    }
+
+    /// Whether it can be made of a histogram. The others need every sample by itself.
+    pub fn takes_counts(self) -> bool {
+        matches!(self, Self::Hlog | Self::Hgrm | Self::Prometheus)
+    }
+
+    const ALL: [Self; 6] = [Self::Native, Self::Csv, Self::Tsv, Self::Hlog, Self::Hgrm, Self::Prometheus];
+}
+
+impl std::str::FromStr for Target {
+    type Err = Unknown;
+
+    fn from_str(text: &str) -> Result<Self, Unknown> {
+        Self::ALL.into_iter().find(|target| target.name() == text).ok_or_else(|| Unknown {
+            what: "format",
+            found: text.to_owned(),
+            expected: "native, csv, tsv, hlog, hgrm or prometheus",
+        })
+    }
+}
+
+/// How a recording is written, as far as there is a choice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WriteOptions {
+    /// The metric of formats that hold one. Without it the first of latency, ttfb and total that a sample has.
+    pub metric: Option<Metric>,
+    /// Significant digits of histograms, 1 to 5.
+    pub digits: u8,
+    /// How long the intervals of a log are, seconds; at least a millisecond.
+    pub interval_s: f64,
+    /// The label whose values become the tags of a log.
+    pub tag: Option<String>,
+    /// The label `side` of a Prometheus histogram. Without it the header's label, if there is one.
+    pub side: Option<String>,
+    /// Buckets of a Prometheus histogram: 2^schema to a power of two; -4 to 8, as its native histograms have them.
+    pub schema: i8,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self { metric: None, digits: 3, interval_s: 1.0, tag: None, side: None, schema: 3 }
+    }
+}
+
+/// Takes a recording and writes it: the header first, then events or counts, then the end.
+pub trait Recorder: Sink {
+    /// What stands at the recording's beginning. Before any event.
+    ///
+    /// # Errors
+    /// The output's.
+    fn begin(&mut self, header: &Header) -> Result<(), Error>;
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// The output's; then there is no file, or the one that was there before.
+    fn finish(self: Box<Self>, end: &End) -> Result<Written, Error>;
+}
+
+/// What has been written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Samples in the file, those that failed included where the format has them.
+    pub samples: u64,
+    /// What the format could not hold, as sentences.
+    pub lost: Vec<String>,
+}
+
+/// Begins a file of the given format. It is written under another name beside `path`, and takes its place in
+/// [`Recorder::finish`]: what fails or is interrupted leaves no half of a file. A name that ends in .gz or .zst is packed.
+///
+/// ```
+/// use recording::{End, Event, Header, Sample, Target, WriteOptions};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("edge.hlog.gz");
+/// let mut recorder = recording::create(&path, Target::of(&path)?, &WriteOptions::default())?;
+/// recorder.begin(&Header::default())?;
+/// let sample = Sample { latency_ns: Some(12_700_000), ..Sample::default() };
+/// recorder.event(&Event { number: 1, sample: &sample, exact: &[] })?;
+/// let written = recorder.finish(&End::default())?;
+/// assert_eq!((written.samples, written.lost), (1, vec!["Each value is kept within 0.049 %.".to_owned()]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// No file can be created there.
+pub fn create(path: &Path, target: Target, options: &WriteOptions) -> Result<Box<dyn Recorder>, Error> {
+    let output = Output::create(path)?;
+    Ok(match target {
+        Target::Native => Box::new(native::Native::new(output)),
+        Target::Csv => Box::new(csv::Csv::new(output, b',', path)?),
+        Target::Tsv => Box::new(csv::Csv::new(output, b'\t', path)?),
+        Target::Hlog => Box::new(hlog::Hlog::new(output, options)),
+        Target::Hgrm => Box::new(hgrm::Hgrm::new(output, options)),
+        Target::Prometheus => Box::new(prometheus::Prometheus::new(output, options)),
+    })
+}
+
+/// The error of a format that needs every sample by itself.
+fn refuse_counts(target: Target, line: u64) -> Error {
+    let problem = format!(
+        "the input has only counts of latencies, and {} needs every sample by itself; hlog, hgrm and prometheus take counts",
+        target.name()
+    );
+    Error::Write { line, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) }
+}
+
+/// The one metric of a format that holds one, out of all that comes.
+#[derive(Debug)]
+struct Chosen {
+    metric: Option<Metric>,
+    samples: u64,
+    failed: u64,
+    lost: Lost,
+}
+
+impl Chosen {
+    fn new(metric: Option<Metric>) -> Self {
+        Self { metric, samples: 0, failed: 0, lost: Lost::default() }
+    }
+
+    /// The metric's value, ms. Keeps count of what the event has besides.
+    fn value(&mut self, event: &Event<'_>) -> Option<f64> {
+        let sample = event.sample;
+        if sample.error.is_some() {
+            self.failed += 1;
+            return None;
+        }
+        let metric = self.metric.or_else(|| {
+            self.metric = CANDIDATES.into_iter().find(|&metric| event.milliseconds(metric).is_some());
+            self.metric
+        });
+        let value = metric.and_then(|metric| event.milliseconds(metric));
+        match value {
+            Some(_) => self.samples += 1,
+            None => self.lost.note("Samples without the metric"),
+        }
+        let phases = Metric::PHASES.into_iter().chain([Metric::Total, Metric::Latency]);
+        if phases.filter(|&other| Some(other) != metric).any(|other| sample.get(other).is_some()) {
+            self.lost.note("Phases and other metrics");
+        }
+        if sample.page.is_some() {
+            self.lost.note("Pages");
+        }
+        if sample.status.is_some() || sample.body_bytes.is_some() || sample.reused.is_some() {
+            self.lost.note("Status, size and reuse of the connection");
+        }
+        if sample.intended_ns.is_some() {
+            self.lost.note("Intended starts");
+        }
+        value
+    }
+
+    fn counts(&mut self, counts: &Counts) {
+        self.samples += counts.buckets.iter().map(|bucket| bucket.count).sum::<u64>();
+    }
+
+    /// The name in messages and in the file.
+    fn name(&self) -> &'static str {
+        self.metric.unwrap_or(Metric::Latency).name()
+    }
+
+    /// What the file says of itself.
+    fn written(mut self) -> Written {
+        if self.failed > 0 {
+            self.lost.note_all("Failures", self.failed);
+        }
+        Written { samples: self.samples, lost: self.lost.sentences() }
+    }
+}
+
+/// The sentence about the precision of a histogram.
+fn precision(relative_error: f64) -> String {
+    format!("Each value is kept within {:.3} %.", relative_error * 100.0)
+}
+
+/// What is written if nobody says what: the first of these.
+const CANDIDATES: [Metric; 3] = [Metric::Latency, Metric::Ttfb, Metric::Total];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! Writes HdrHistogram percentile text, as the Java library's `outputPercentileDistribution` does, in milliseconds.
+
+use std::io::{self, Write};
+
+use super::{Chosen, Output, Recorder, WriteOptions, Written, precision};
+use crate::{Counts, End, Error, Event, Header, Histogram, Metric, Sink, unit::nanoseconds};
+
+pub(super) struct Hgrm {
+    output: Output,
+    chosen: Chosen,
+    histogram: Histogram,
+}
+
+impl Hgrm {
+    pub(super) fn new(output: Output, options: &WriteOptions) -> Self {
+        Self { output, chosen: Chosen::new(options.metric), histogram: Histogram::new(options.digits) }
+    }
+}
+
+impl Sink for Hgrm {
+    fn metric(&mut self, metric: Metric) {
+        self.chosen.metric.get_or_insert(metric);
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
+        if let Some(ms) = self.chosen.value(event) {
+            self.histogram.record(nanoseconds(ms));
+        }
+        if event.sample.started_ns.is_some() {
+            self.chosen.lost.note("Start times");
+        }
+        if !event.sample.labels.is_empty() {
+            self.chosen.lost.note("Labels");
+        }
+        Ok(())
+    }
+
+    fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
+        self.chosen.counts(counts);
+        for bucket in &counts.buckets {
+            self.histogram.record_n(nanoseconds(bucket.value_ms), bucket.count);
+        }
+        let events = counts.buckets.iter().map(|bucket| bucket.count).sum();
+        if counts.tag.is_some() {
+            self.chosen.lost.note_all("Tags", events);
+        }
+        if counts.started_s.is_some() {
+            self.chosen.lost.note_all("Start times", events);
+        }
+        Ok(())
+    }
+}
+
+impl Recorder for Hgrm {
+    fn begin(&mut self, _: &Header) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, _: &End) -> Result<Written, Error> {
+        print(&mut self.output, &self.histogram).map_err(|source| Error::Write { line: 1, source })?;
+        self.output.finish(1)?;
+        self.chosen.lost.say(precision(self.histogram.relative_error()));
+        Ok(self.chosen.written())
+    }
+}
+
+fn print(output: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
+    let digits = usize::from(histogram.digits());
+    writeln!(
+        output,
+        "{:>12} {:>14} {:>10} {:>14}\n",
+        "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
+    )?;
+    for Row { value_ns, percentile, count } in rows(histogram) {
+        let value = value_ns as f64 / 1e6;
+        write!(output, "{value:>12.digits$} {:.12} {count:>10}", percentile / 100.0)?;
+        if percentile < 100.0 {
+            write!(output, " {:>14.2}", 1.0 / (1.0 - percentile / 100.0))?;
+        }
+        writeln!(output)?;
+    }
+    let (mean, deviation) = moments(histogram);
+    let largest = histogram.max() as f64 / 1e6;
+    writeln!(output, "#[Mean    = {mean:>12.digits$}, StdDeviation   = {deviation:>12.digits$}]")?;
+    writeln!(output, "#[Max     = {largest:>12.digits$}, Total count    = {:>12}]", histogram.count())?;
+    let (buckets, parts) = histogram.shape();
+    writeln!(output, "#[Buckets = {buckets:>12}, SubBuckets     = {parts:>12}]")
+}
+
+/// Up to this value there are so many events, at least so many percent of all.
+struct Row {
+    value_ns: u64,
+    percentile: f64,
+    count: u64,
+}
+
+/// The rows of Java's `PercentileIterator`: five steps from each percentile half-way to 100 %, ever finer.
+fn rows(histogram: &Histogram) -> Vec<Row> {
+    let total = histogram.count();
+    let (mut rows, mut count, mut level) = (Vec::new(), 0, 0.0);
+    let mut last = 0;
+    for (range, here) in histogram.ranges() {
+        count += here;
+        last = range.high();
+        while level < 100.0 && count as f64 * 100.0 / total as f64 >= level {
+            // As there, the last event ends it; the row of 100 % follows by itself.
+            rows.push(Row { value_ns: last, percentile: level, count });
+            let half_distances = ((100.0 / (100.0 - level)).ln() / 2.0_f64.ln()).floor() + 1.0;
+            level += 100.0 / (TICKS * half_distances.exp2());
+            if count == total {
+                break;
+            }
+        }
+    }
+    if total > 0 {
+        rows.push(Row { value_ns: last, percentile: 100.0, count });
+    }
+    rows
+}
+
+/// Mean and standard deviation, ms.
+fn moments(histogram: &Histogram) -> (f64, f64) {
+    let total = histogram.count().max(1) as f64;
+    let buckets = histogram.buckets();
+    let mean = buckets.iter().map(|bucket| bucket.value_ms * bucket.count as f64).sum::<f64>() / total;
+    let squares = buckets.iter().map(|bucket| (bucket.value_ms - mean).powi(2) * bucket.count as f64);
+    (mean, (squares.sum::<f64>() / total).sqrt())
+}
+
+/// Steps in each half of what is left.
+const TICKS: f64 = 5.0;

@@ -1,0 +1,163 @@
+//! Writes the native format: a header, a sample a line, an end.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::{Lost, Output, Recorder, Target, Written, refuse_counts};
+use crate::{Counts, End, Error, Event, Header, SCHEMA, Sample, Sink, read::LONGEST_LINE};
+
+/// Writes a recording while it is made. Each line is one write, so give it a [`std::io::BufWriter`], and flush it when
+/// a reader shall see what there is. Dropping it without [`Writer::finish`] leaves a recording that says of itself that
+/// it was cut off.
+///
+/// ```
+/// use recording::{End, Header, Sample, Writer};
+///
+/// let mut writer = Writer::new(Vec::new(), &Header::default())?;
+/// writer.write(&Sample { latency_ns: Some(12_700_000), ..Sample::default() })?;
+/// let written = writer.finish(&End { samples: 1, ..End::default() })?;
+/// let text = String::from_utf8(written).expect("JSON is UTF-8");
+/// assert_eq!(text.lines().nth(1), Some(r#"{"latency_ns":12700000}"#));
+/// # Ok::<(), recording::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+    line: Vec<u8>,
+    written: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a recording with its header. The schema is always [`SCHEMA`], whatever the header says.
+    ///
+    /// # Errors
+    /// The output's, or a header of more than a mebibyte.
+    pub fn new(output: W, header: &Header) -> Result<Self, Error> {
+        let mut writer = Self { output, line: Vec::new(), written: 0 };
+        writer.put(&Header { schema: SCHEMA.to_owned(), ..header.clone() })?;
+        Ok(writer)
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Errors
+    /// The output's, or a sample of more than a mebibyte, which no reader would take.
+    pub fn write(&mut self, sample: &Sample) -> Result<(), Error> {
+        self.put(sample)
+    }
+
+    /// Hands on to the disk, or wherever, what has been written so far.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.output.flush().map_err(|source| Error::Write { line: self.written, source })
+    }
+
+    /// Ends the recording and gives the output back, flushed.
+    ///
+    /// # Errors
+    /// The output's, or an end of more than a mebibyte.
+    pub fn finish(mut self, end: &End) -> Result<W, Error> {
+        #[derive(Serialize)]
+        struct EndLine<'e> {
+            end: &'e End,
+        }
+        self.put(&EndLine { end })?;
+        self.flush()?;
+        Ok(self.output)
+    }
+
+    /// One line, in one write.
+    fn put(&mut self, value: &impl Serialize) -> Result<(), Error> {
+        let line = self.written + 1;
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, value)
+            .map_err(|error| Error::Write { line, source: error.into() })?;
+        if self.line.len() > LONGEST_LINE {
+            let problem =
+                format!("it takes {} bytes, and a line has at most {LONGEST_LINE}", self.line.len());
+            return Err(Error::Write { line, source: io::Error::new(io::ErrorKind::InvalidInput, problem) });
+        }
+        self.line.push(b'\n');
+        self.output.write_all(&self.line).map_err(|source| Error::Write { line, source })?;
+        self.written = line;
+        Ok(())
+    }
+}
+
+/// A native recording in a file.
+pub(super) struct Native {
+    state: State,
+    samples: u64,
+    failed: u64,
+    lost: Lost,
+}
+
+enum State {
+    /// Before the header.
+    New(Output),
+    Begun(Writer<Output>),
+    /// A header that could not be written.
+    Broken,
+}
+
+impl Native {
+    pub(super) fn new(output: Output) -> Self {
+        Self { state: State::New(output), samples: 0, failed: 0, lost: Lost::default() }
+    }
+
+    /// The writer, which begins with a header of nothing if it has none yet.
+    fn writer(&mut self) -> Result<&mut Writer<Output>, Error> {
+        if let State::New(_) = self.state {
+            self.begin(&Header::default())?;
+        }
+        match &mut self.state {
+            State::Begun(writer) => Ok(writer),
+            State::New(_) | State::Broken => {
+                Err(Error::Write { line: 1, source: io::ErrorKind::BrokenPipe.into() })
+            }
+        }
+    }
+}
+
+impl Sink for Native {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
+        self.samples += 1;
+        self.failed += u64::from(event.sample.error.is_some());
+        let mut own = None;
+        for &(metric, milliseconds) in event.exact {
+            if event.sample.error.is_some() || event.sample.get(metric).is_some() {
+                continue;
+            }
+            let sample = own.get_or_insert_with(|| event.sample.clone());
+            if !sample.set(metric, Some(crate::unit::nanoseconds(milliseconds))) {
+                self.lost.note("Metrics that are sums of others");
+            }
+        }
+        self.writer()?.write(own.as_ref().unwrap_or(event.sample))
+    }
+
+    fn counts(&mut self, _: &Counts) -> Result<(), Error> {
+        Err(refuse_counts(Target::Native, self.samples + 2))
+    }
+}
+
+impl Recorder for Native {
+    fn begin(&mut self, header: &Header) -> Result<(), Error> {
+        if let State::New(output) = std::mem::replace(&mut self.state, State::Broken) {
+            self.state = State::Begun(Writer::new(output, header)?);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, end: &End) -> Result<Written, Error> {
+        self.writer()?;
+        let State::Begun(writer) = self.state else { return Ok(Written::default()) };
+        let end = End { samples: self.samples, failed: self.failed, ..end.clone() };
+        let output = writer.finish(&end)?;
+        output.finish(self.samples + 2)?;
+        Ok(Written { samples: self.samples, lost: self.lost.sentences() })
+    }
+}

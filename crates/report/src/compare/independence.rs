@@ -1,0 +1,162 @@
+//! Whether requests of one page are independent, and what that does to what people experience.
+
+use experience::{Error, Page, consecutive_maxima, independence, rank_autocorrelation, slow_clusters};
+
+use super::{Question, SideInput};
+use crate::{
+    model::{Independence, NeighbourCheck, PageCheck, SideIndependence},
+    text::{milliseconds, plural},
+};
+
+/// Looks at real pages where samples carry page ids, and at neighbours in time where they carry times.
+pub(super) fn check(
+    sides: &[SideInput],
+    labels: &[String],
+    question: &Question,
+) -> Result<Independence, Error> {
+    let page = question.page;
+    let one = |(side, label): (&SideInput, &String)| {
+        Ok(SideIndependence {
+            label: label.clone(),
+            pages: pages(side, page)?,
+            neighbours: neighbours(side, page)?,
+        })
+    };
+    let sides = sides.iter().zip(labels).map(one).collect::<Result<Vec<_>, Error>>()?;
+    let off = |check: &PageCheck| check.off.ln_1p().abs();
+    let furthest = sides
+        .iter()
+        .filter_map(|side| Some((side, side.pages.as_ref()?)))
+        .max_by(|(_, a), (_, b)| off(a).total_cmp(&off(b)));
+    Ok(Independence {
+        checked: furthest.is_some(),
+        model_ms: furthest.map(|(_, check)| check.model_ms),
+        observed_ms: furthest.map(|(_, check)| check.observed_ms),
+        sentence: match furthest {
+            Some((side, check)) => of_pages(&side.label, check),
+            None => of_neighbours(&sides, page),
+        },
+        sides,
+    })
+}
+
+fn pages(side: &SideInput, page: Page) -> Result<Option<PageCheck>, Error> {
+    let Some(columns) = &side.columns else { return Ok(None) };
+    let Some(pages) = &columns.pages else { return Ok(None) };
+    let found = independence(&columns.values_ms, pages, page.required())?;
+    Ok(Some(PageCheck {
+        pages: found.pages as u64,
+        requests_min: found.smallest,
+        requests_median: found.median,
+        requests_max: found.largest,
+        model_ms: found.slowest.model_ms,
+        observed_ms: found.slowest.observed_ms,
+        observed_ci_ms: Some([Some(found.slowest.observed_low_ms), Some(found.slowest.observed_high_ms)]),
+        off: found.slowest.off,
+        off_ci: [found.slowest.off_low, found.slowest.off_high],
+        first_model_ms: found.kth.model_ms,
+        first_observed_ms: found.kth.observed_ms,
+    }))
+}
+
+fn neighbours(side: &SideInput, page: Page) -> Result<Option<NeighbourCheck>, Error> {
+    let Some((_, values)) = side.in_time() else { return Ok(None) };
+    if values.len() < ENOUGH {
+        return Ok(None);
+    }
+    let slow = slow_clusters(values, SLOW)?;
+    let requests = page.effective_requests();
+    let windows = values.len() / requests as usize;
+    let maxima = if requests > 1 && windows >= ENOUGH_WINDOWS {
+        Some(consecutive_maxima(values, requests)?.slowest)
+    } else {
+        None
+    };
+    Ok(Some(NeighbourCheck {
+        correlation: rank_autocorrelation(values, 1)?.first().copied().unwrap_or(0.0),
+        slow_above_ms: slow.threshold_ms,
+        slow_share: slow.slow,
+        slow_after_slow: slow.slow_after_slow,
+        observed_ms: maxima.map(|maxima| maxima.observed_ms),
+        observed_ci_ms: maxima.map(|maxima| [Some(maxima.observed_low_ms), Some(maxima.observed_high_ms)]),
+        model_ms: maxima.map(|maxima| maxima.model_ms),
+    }))
+}
+
+/// "On the 500 real pages of swift (70 requests each) the model expects 210 ms and people waited 180 ms: it is
+/// pessimistic by 17 %."
+fn of_pages(label: &str, check: &PageCheck) -> String {
+    let requests = if check.requests_min == check.requests_max {
+        format!("{} requests each", check.requests_min)
+    } else {
+        format!("{} to {} requests", check.requests_min, check.requests_max)
+    };
+    let views = plural(check.pages, "real page view");
+    let model = milliseconds(check.model_ms);
+    let found = format!(
+        "On the {views} of {label} ({requests}) the independent model expects {model} and people waited {}",
+        milliseconds(check.observed_ms)
+    );
+    let [low, high] = check.off_ci;
+    if low <= 0.0 && 0.0 <= high {
+        return format!("{found}: no sign that requests of a page depend on each other.");
+    }
+    let off = check.off * 100.0;
+    if off.abs() < CLOSE {
+        return format!("{found}: it is off by {:.1} %, and close enough.", off.abs());
+    }
+    let verdict = if off > 0.0 { "pessimistic" } else { "optimistic" };
+    let (low, high) = (low.abs().min(high.abs()) * 100.0, low.abs().max(high.abs()) * 100.0);
+    format!(
+        "{found}: requests of a page depend on each other, and the model is {verdict} by {:.1} % ({low:.1}-{high:.1} %).",
+        off.abs()
+    )
+}
+
+/// The same by neighbours in time, where there are no pages.
+fn of_neighbours(sides: &[SideIndependence], page: Page) -> String {
+    let unchecked = "Independence is assumed, not checked: samples carry no page ids";
+    let clustered: Vec<(&String, &NeighbourCheck)> = sides
+        .iter()
+        .filter_map(|side| Some((&side.label, side.neighbours.as_ref()?)))
+        .filter(|(_, check)| check.slow_after_slow > CLUSTERED * check.slow_share)
+        .collect();
+    if sides.iter().all(|side| side.neighbours.is_none()) {
+        return format!("{unchecked} and no times.");
+    }
+    let Some((label, check)) = clustered.into_iter().max_by(|(_, a), (_, b)| {
+        (a.slow_after_slow / a.slow_share).total_cmp(&(b.slow_after_slow / b.slow_share))
+    }) else {
+        return format!("{unchecked}; in time, slow requests come no more often after slow ones.");
+    };
+    let mut sentence = format!(
+        "{unchecked}; but slow requests come together in time: of {label}'s requests {:.1} % are slow, and {:.1} % of \
+         those after a slow one.",
+        check.slow_share * 100.0,
+        check.slow_after_slow * 100.0
+    );
+    if let (Some(observed), Some(model)) = (check.observed_ms, check.model_ms) {
+        sentence += &format!(
+            " If a page's {} requests were neighbours, people would wait {} instead of the model's {}.",
+            page.effective_requests(),
+            milliseconds(observed),
+            milliseconds(model)
+        );
+    }
+    sentence
+}
+
+/// Less than this, in percent, changes no decision.
+const CLOSE: f64 = 3.0;
+
+/// A request above this quantile is called slow.
+const SLOW: f64 = 0.95;
+
+/// Slow requests after slow ones, as a multiple of all slow ones, from which they are said to come together.
+const CLUSTERED: f64 = 1.5;
+
+/// With fewer samples neighbours say nothing.
+const ENOUGH: usize = 200;
+
+/// With fewer windows of neighbours their mean says nothing.
+const ENOUGH_WINDOWS: usize = 10;

@@ -1,0 +1,56 @@
+//! Sentences on what the numbers themselves give reason to doubt.
+
+use experience::{Page, experienced_thin_above};
+
+use super::{Question, SideInput};
+use crate::text::{count, plural};
+
+pub(super) fn warnings(question: &Question, sides: &[SideInput], labels: &[String]) -> Vec<String> {
+    let (metric, page) = (question.metric, question.page);
+    let mut warnings = Vec::new();
+    for (side, label) in sides.iter().zip(labels) {
+        let all = side.read;
+        if side.failed > 0 {
+            let (failed, all) = (count(side.failed), count(all));
+            warnings.push(format!("{label}: {failed} of {all} events failed; they are in no percentile."));
+        }
+        if side.without_metric > 0 {
+            let (without, all) = (count(side.without_metric), count(all));
+            warnings
+                .push(format!("{label}: {without} of {all} samples carry no {metric}; they are left out."));
+        }
+        warnings.extend(thinness(side, label, page));
+    }
+    if sides.len() > 1 && sides.iter().take(2).any(|side| side.distribution.n() < ENOUGH_TO_CROSS) {
+        warnings.push(format!(
+            "Fewer than {ENOUGH_TO_CROSS} samples on a side: too few to say where they cross."
+        ));
+    }
+    warnings
+}
+
+/// A sentence if the tail that people on the page meet has too few samples behind it.
+fn thinness(side: &SideInput, label: &str, page: Page) -> Option<String> {
+    let (n, requests) = (side.distribution.n(), page.effective_requests());
+    let thin = experienced_thin_above(n, requests);
+    let samples = plural(n as u64, "sample");
+    let are = if n == 1 { "is" } else { "are" };
+    let effective = plural(requests.into(), "effective request");
+    if thin <= 0.5 {
+        return Some(format!(
+            "{label}: {samples} {are} too few for {effective}: what even the median person waits \
+             for is decided by fewer than 10 of them."
+        ));
+    }
+    (thin <= 0.99).then(|| {
+        format!(
+            "{label}: with {samples}, what people above the {:.1}th percentile experience is decided by fewer than \
+             10 of them.",
+            // Rounded down: the mark must not lie above the first thin percentile.
+            (thin * 1000.0).floor() / 10.0
+        )
+    })
+}
+
+/// The least number of samples with which [`experience::crossovers`] can find one: ten on either side of the median.
+const ENOUGH_TO_CROSS: usize = 20;

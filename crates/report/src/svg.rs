@@ -1,0 +1,64 @@
+//! The charts as SVG files for slides and documents: each makes a statement, names its conditions and needs no legend.
+//!
+//! - [`charts`]: start here.
+//! - `canvas`, `axis`, `frame`, `labels`, `band`, `heading`, `panels`: what every chart is made of.
+//! - one chart a file: `cdf`, `qq`, `difference`, `experienced`, `over_time`, `heat`, `phases`.
+
+use std::collections::BTreeSet;
+
+use crate::model::Report;
+
+mod axis;
+mod band;
+mod canvas;
+mod cdf;
+mod difference;
+#[cfg(test)]
+pub(crate) mod example;
+mod experienced;
+mod frame;
+mod heading;
+mod heat;
+mod labels;
+mod over_time;
+mod palette;
+mod panels;
+mod phases;
+mod qq;
+mod sentences;
+
+/// The charts that a report has data for: file names ("cdf.svg") and files. Needs a report with chart data; of a
+/// `result.json` without it, there are none.
+pub fn charts(report: &Report) -> Vec<(String, String)> {
+    let whole = [
+        ("cdf.svg", cdf::draw(report, cdf::Axis::Percent)),
+        ("cdf-nines.svg", cdf::draw(report, cdf::Axis::Nines)),
+        ("qq.svg", qq::draw(report, qq::Of::Requests)),
+        ("effective-qq.svg", qq::draw(report, qq::Of::Visitors)),
+        ("difference.svg", difference::draw(report)),
+        ("experienced.svg", experienced::draw(report)),
+        ("over-time.svg", over_time::draw(report)),
+        ("phases.svg", phases::draw(report)),
+    ];
+    let whole = whole.into_iter().filter_map(|(name, file)| Some((name.to_owned(), file?)));
+    let mut used = BTreeSet::new();
+    let heat = report.charts.iter().enumerate().filter_map(|(side, chart)| {
+        let file = heat::draw(report, side)?;
+        Some((file_name(&chart.label, &mut used), file))
+    });
+    whole.chain(heat).collect()
+}
+
+/// "heat-<label>.svg" of what a file name can hold everywhere; told apart also where upper and lower case are the same.
+fn file_name(label: &str, used: &mut BTreeSet<String>) -> String {
+    let harmless = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let slug: String = label.chars().take(40).map(harmless).collect();
+    let slug = slug.trim_matches(['-', '.']);
+    let slug = if slug.is_empty() { "side" } else { slug };
+    let numbered = (2_u64..).map(|number| format!("heat-{slug}-{number}.svg"));
+    let mut candidates = std::iter::once(format!("heat-{slug}.svg")).chain(numbered);
+    candidates.find(|name| used.insert(name.to_lowercase())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

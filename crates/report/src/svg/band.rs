@@ -1,0 +1,77 @@
+//! Confidence bands: filled where both ends are known, paler where the samples cannot bound one and it has none.
+
+use super::{canvas::Canvas, frame::Frame};
+use crate::model::Ci;
+
+/// Which way the intervals lie.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Along {
+    X,
+    Y,
+}
+
+/// Draws the intervals at these positions of the other axis; an open end reaches the edge of the frame.
+pub(super) fn draw_band(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    intervals: &[(f64, Ci)],
+    along: Along,
+    color: &str,
+) {
+    let place = |position: f64, end: f64| match along {
+        Along::X => (end, position),
+        Along::Y => (position, end),
+    };
+    for (run, open) in runs(intervals) {
+        let end = |of: usize, edge: f64| {
+            run.iter()
+                .map(move |(position, ci)| (*position, if open[of] { edge } else { ci[of].unwrap_or(edge) }))
+        };
+        let lower = end(0, -FAR).map(|(position, end)| place(position, end));
+        let upper: Vec<_> = end(1, FAR).map(|(position, end)| place(position, end)).collect();
+        let opacity = if open == [false; 2] { 0.2 } else { 0.07 };
+        frame.area(canvas, lower.chain(upper.into_iter().rev()), color, opacity);
+    }
+}
+
+/// Intervals, and which of their ends are open.
+type Run<'i> = (&'i [(f64, Ci)], [bool; 2]);
+
+/// What is said of a band if it is open somewhere.
+pub(super) fn note(mut intervals: impl Iterator<Item = Ci>) -> &'static str {
+    if intervals.any(|ci| ci.contains(&None)) { "pale: the samples set no bound" } else { "" }
+}
+
+/// Neighbours of which the same ends are open. Those with an open end take in their neighbours, so that no gap is left.
+fn runs(intervals: &[(f64, Ci)]) -> Vec<Run<'_>> {
+    let open = |(_, ci): &(f64, Ci)| ci.map(|end| end.is_none());
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for run in intervals.chunk_by(|a, b| open(a) == open(b)) {
+        let end = start + run.len();
+        let open = open(&run[0]);
+        let reaches = usize::from(open != [false; 2]);
+        runs.push((&intervals[start.saturating_sub(reaches)..(end + reaches).min(intervals.len())], open));
+        start = end;
+    }
+    runs
+}
+
+/// Beyond any axis, yet a number.
+const FAR: f64 = 1e12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_is_split_where_it_loses_an_end() {
+        let closed = |position: f64| (position, [Some(1.0), Some(2.0)]);
+        let open = |position: f64| (position, [Some(1.0), None]);
+        let intervals = [closed(0.0), closed(1.0), open(2.0), open(3.0)];
+        let runs = runs(&intervals);
+        assert_eq!(runs[0], (&intervals[..2], [false, false]));
+        // From the last that is closed.
+        assert_eq!(runs[1], (&intervals[1..], [false, true]));
+    }
+}

@@ -1,0 +1,268 @@
+//! Writes SVG: shapes, text and the frame of a file. Whatever is drawn, the file is well-formed and stays small.
+
+use std::fmt::Write;
+
+use super::palette::{FONT, INK, MUTED, SURFACE};
+
+/// A place in the drawing: right of its left edge, below its top edge.
+pub(super) type Point = (f64, f64);
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stroke {
+    pub(super) color: &'static str,
+    pub(super) width: f64,
+    pub(super) opacity: f64,
+    /// Lengths of dashes and gaps; empty for a line without.
+    pub(super) dashes: &'static str,
+}
+
+impl Stroke {
+    pub(super) fn new(color: &'static str, width: f64) -> Self {
+        Self { color, width, opacity: 1.0, dashes: "" }
+    }
+}
+
+/// How text is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lettering {
+    pub(super) size: f64,
+    pub(super) color: &'static str,
+    pub(super) anchor: Anchor,
+    pub(super) weight: u32,
+    /// Whether the text has a rim in the colour of the ground, so that lines behind it do not cross it.
+    pub(super) halo: bool,
+}
+
+impl Lettering {
+    pub(super) fn new(size: f64) -> Self {
+        Self { size, color: INK, anchor: Anchor::Start, weight: 400, halo: false }
+    }
+
+    pub(super) fn muted(size: f64) -> Self {
+        Self { color: MUTED, ..Self::new(size) }
+    }
+}
+
+/// Which part of a text lies at its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A drawing in the making.
+#[derive(Debug, Default)]
+pub(super) struct Canvas {
+    body: String,
+}
+
+impl Canvas {
+    /// A line through points. Those that would not be seen are left out.
+    pub(super) fn line(&mut self, points: &[Point], stroke: Stroke) {
+        let path = path(points);
+        if !path.is_empty() {
+            let _ = writeln!(self.body, "<path d=\"{path}\" fill=\"none\"{}/>", attributes(stroke));
+        }
+    }
+
+    /// A filled area without an edge.
+    pub(super) fn area(&mut self, points: &[Point], color: &str, opacity: f64) {
+        let path = path(points);
+        if !path.is_empty() {
+            let _ = writeln!(self.body, "<path d=\"{path}z\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>");
+        }
+    }
+
+    /// Rectangles of one colour: left, top, right and bottom of each. Those that share an edge leave no gap.
+    pub(super) fn cells(&mut self, cells: &[[f64; 4]], color: &str) {
+        if cells.is_empty() {
+            return;
+        }
+        let mut path = String::new();
+        for cell in cells {
+            let [left, top, right, bottom] = cell.map(|edge| (edge * 10.0).round() / 10.0);
+            let (left, right) = (short(left), short(right));
+            // Edges rather than sizes: their sums would miss each other by a rounding error, which is seen as a gap.
+            let _ = write!(path, "M{left} {}H{right}V{}H{left}z", short(top), short(bottom));
+        }
+        let _ = writeln!(self.body, "<path d=\"{path}\" fill=\"{color}\" shape-rendering=\"crispEdges\"/>");
+    }
+
+    /// A disc with a rim; `fill` and `rim` are colours.
+    pub(super) fn dot(&mut self, (x, y): Point, radius: f64, fill: &str, rim: &str) {
+        let _ = writeln!(
+            self.body,
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{fill}\" stroke=\"{rim}\" stroke-width=\"1.5\"/>",
+            short(x),
+            short(y),
+            short(radius)
+        );
+    }
+
+    /// Text with its middle at the height of a place.
+    pub(super) fn text(&mut self, (x, y): Point, text: &str, lettering: Lettering) {
+        let Lettering { size, color, anchor, weight, halo } = lettering;
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let weight = if weight == 400 { String::new() } else { format!(" font-weight=\"{weight}\"") };
+        // Not every program knows dominant-baseline: 0.35 of the size below the middle is the base of digits and capitals.
+        let place = format!(
+            "x=\"{}\" y=\"{}\" font-size=\"{}\"{anchor}{weight}",
+            short(x),
+            short(y + 0.35 * size),
+            short(size)
+        );
+        let text = escape(text);
+        if halo {
+            // Not every program knows paint-order either, so the rim is a text of its own.
+            let _ = writeln!(
+                self.body,
+                "<text {place} aria-hidden=\"true\" fill=\"{SURFACE}\" stroke=\"{SURFACE}\" stroke-width=\"4\" \
+                 stroke-linejoin=\"round\">{text}</text>"
+            );
+        }
+        let _ = writeln!(self.body, "<text {place} fill=\"{color}\">{text}</text>");
+    }
+
+    /// The file: the drawing with its title and description for those who do not see it.
+    pub(super) fn finish(self, title: &str, description: &str) -> String {
+        let (title, description, body) = (escape(title), escape(description), self.body);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
+             height=\"{HEIGHT}\" role=\"img\" font-family=\"{FONT}\">\n<title>{title}</title>\n<desc>{description}</desc>\n\
+             <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"{SURFACE}\"/>\n{body}</svg>\n"
+        )
+    }
+}
+
+/// The width of every drawing.
+pub(super) const WIDTH: f64 = 960.0;
+/// The height of every drawing: 16 to 9, as slides have it.
+pub(super) const HEIGHT: f64 = 540.0;
+
+fn attributes(stroke: Stroke) -> String {
+    let Stroke { color, width, opacity, dashes } = stroke;
+    let opacity = if opacity < 1.0 { format!(" stroke-opacity=\"{opacity}\"") } else { String::new() };
+    let dashes = if dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dashes}\"") };
+    format!(
+        " stroke=\"{color}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{opacity}{dashes}",
+        short(width)
+    )
+}
+
+/// Text for an element or an attribute. What XML cannot hold at all becomes U+FFFD.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\'' => escaped += "&#39;",
+            // XML 1.0, section 2.2: no control characters but these three, no U+FFFE and U+FFFF.
+            '\t' | '\n' | '\r' => escaped.push(' '),
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A tenth of a unit is finer than eyes.
+fn short(value: f64) -> String {
+    let value = (value * 10.0).round() / 10.0;
+    if value == 0.0 { "0".to_owned() } else { value.to_string() }
+}
+
+/// Path data of a line; empty if nothing of it can be drawn.
+fn path(points: &[Point]) -> String {
+    let drawable: Vec<Point> =
+        points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+    let mut path = String::new();
+    for (index, (x, y)) in simplified(&drawable).into_iter().enumerate() {
+        let _ = write!(path, "{}{} {}", if index == 0 { 'M' } else { 'L' }, short(x), short(y));
+    }
+    path
+}
+
+/// The fewest of the points whose line is nowhere further than [`TOLERANCE`] from theirs (Douglas and Peucker, 1973).
+fn simplified(points: &[Point]) -> Vec<Point> {
+    if points.len() < 3 {
+        return points.to_vec();
+    }
+    let mut is_kept = vec![false; points.len()];
+    (is_kept[0], is_kept[points.len() - 1]) = (true, true);
+    let mut open = vec![(0, points.len() - 1)];
+    while let Some((first, last)) = open.pop() {
+        let between = (first + 1..last).map(|at| (at, distance(points[at], points[first], points[last])));
+        let Some((at, furthest)) = between.max_by(|(_, a), (_, b)| a.total_cmp(b)) else { continue };
+        if furthest > TOLERANCE {
+            is_kept[at] = true;
+            open.extend([(first, at), (at, last)]);
+        }
+    }
+    points.iter().zip(is_kept).filter_map(|(&point, is_kept)| is_kept.then_some(point)).collect()
+}
+
+/// How far a point lies from the line between two others.
+fn distance((x, y): Point, (from_x, from_y): Point, (to_x, to_y): Point) -> f64 {
+    let (along_x, along_y) = (to_x - from_x, to_y - from_y);
+    let length = along_x.hypot(along_y);
+    if length == 0.0 {
+        return (x - from_x).hypot(y - from_y);
+    }
+    let nearest = (((x - from_x) * along_x + (y - from_y) * along_y) / (length * length)).clamp(0.0, 1.0);
+    (x - from_x - nearest * along_x).hypot(y - from_y - nearest * along_y)
+}
+
+/// A fifth of a unit: less than a line is wide.
+const TOLERANCE: f64 = 0.2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_leave_its_element() {
+        assert_eq!(
+            escape("</text><script>&\"'\u{1}\n"),
+            "&lt;/text&gt;&lt;script&gt;&amp;&quot;&#39;\u{fffd} "
+        );
+    }
+
+    #[test]
+    fn a_straight_line_is_two_points_and_a_corner_is_kept() {
+        let straight: Vec<Point> = (0..=1000).map(|i| (f64::from(i), 2.0 * f64::from(i))).collect();
+        assert_eq!(path(&straight), "M0 0L1000 2000");
+        assert_eq!(path(&[(0.0, 0.0), (5.0, 0.04), (10.0, 0.0), (10.0, 7.25)]), "M0 0L10 0L10 7.3");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_not_drawn() {
+        assert_eq!(path(&[(0.0, f64::NAN), (1.0, -0.01), (f64::INFINITY, 1.0)]), "M1 0");
+    }
+
+    #[test]
+    fn cells_side_by_side_leave_no_gap() {
+        let mut canvas = Canvas::default();
+        canvas.cells(&[[0.06, 0.0, 3.33, 1.0], [3.33, 0.0, 6.58, 1.0]], "red");
+        // 3.33 is 3.3 as a right edge and as a left one.
+        assert!(canvas.finish("", "").contains("M0.1 0H3.3V1H0.1zM3.3 0H6.6V1H3.3z"));
+    }
+
+    #[test]
+    fn a_line_of_many_points_stays_small() {
+        // A sine of ten periods over 900 units: some tens of points a period instead of 10 000.
+        let sine: Vec<Point> = (0..100_000)
+            .map(|i| f64::from(i) / 100_000.0)
+            .map(|t| (900.0 * t, 200.0 * (t * 62.8).sin()))
+            .collect();
+        assert!(path(&sine).len() < 10_000);
+    }
+}

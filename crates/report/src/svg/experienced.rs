@@ -1,0 +1,171 @@
+//! The expected experienced latency against the number of requests that a person needs: where the lead changes as pages
+//! grow.
+
+use super::{
+    axis::Scale,
+    canvas::{Canvas, Point, Stroke},
+    frame::Frame,
+    heading::{finish, headed},
+    labels::{Labels, Look, dense, end_labels},
+    palette::{INK, MUTED, side, side_stroke},
+    sentences::{latency, name},
+};
+use crate::{
+    model::Report,
+    text::{count, label},
+};
+
+/// The chart, if there are more pages than that of one request.
+pub(super) fn draw(report: &Report) -> Option<String> {
+    let most = report.charts.iter().map(|chart| chart.experienced.len()).min().filter(|&most| most > 1)?;
+    let leads = leads(report, most);
+    let title = statement(report, &leads, most);
+    let mut canvas = headed(report, &title, "bars");
+    let values =
+        || report.charts.iter().flat_map(|chart| chart.experienced[..most].iter().map(|one| one.expected_ms));
+    let intervals =
+        report.comparison.sides.iter().filter_map(|side| side.expected_experienced_ci_ms).flatten().flatten();
+    let x = Scale::Log { low: 1.0, high: most as f64 };
+    let frame = Frame {
+        left: 78.0,
+        top: 112.0,
+        right: 780.0,
+        bottom: 480.0,
+        x,
+        y: Scale::linear(values().chain(intervals)),
+    };
+    frame.axes(
+        &mut canvas,
+        "effective requests of a page",
+        &format!("expected experienced {} (ms)", report.metric),
+    );
+    mark_page(&mut canvas, &frame, report, most);
+    for index in 0..report.charts.len() {
+        frame.line(&mut canvas, curve(report, index, most), side_stroke(index, 2.5));
+    }
+    mark_leads(&mut canvas, &frame, report, &leads, most);
+    let ends = report.charts.iter().enumerate().map(|(index, chart)| {
+        let last = chart.experienced[most - 1].expected_ms;
+        // The margin has room for so many characters.
+        (frame.at(1.0, last).1, label(&chart.label, 15), Some(side(index)))
+    });
+    end_labels(&mut canvas, &frame, &ends.collect::<Vec<_>>());
+    Some(finish(report, canvas, &title, &figures(report, most)))
+}
+
+fn curve(report: &Report, index: usize, most: usize) -> impl Iterator<Item = (f64, f64)> {
+    let entries = report.charts[index].experienced[..most].iter();
+    entries.zip(1_u32..).map(|(one, requests)| (f64::from(requests), one.expected_ms))
+}
+
+/// Which side has the least expected latency, from which number of requests on.
+fn leads(report: &Report, most: usize) -> Vec<(usize, usize)> {
+    let best = |entry: usize| {
+        let by = |&a: &usize, &b: &usize| {
+            report.charts[a].experienced[entry]
+                .expected_ms
+                .total_cmp(&report.charts[b].experienced[entry].expected_ms)
+        };
+        (0..report.charts.len()).min_by(by).unwrap_or(0)
+    };
+    let mut leads: Vec<(usize, usize)> = Vec::new();
+    for entry in 0..most {
+        let side = best(entry);
+        if leads.last().is_none_or(|(_, leader)| *leader != side) {
+            leads.push((entry + 1, side));
+        }
+    }
+    leads
+}
+
+fn statement(report: &Report, leads: &[(usize, usize)], most: usize) -> String {
+    let label = |side: usize| name(&report.charts[side].label);
+    let best = if report.charts.len() > 2 { "fastest" } else { "faster" };
+    match leads {
+        _ if report.charts.len() == 1 => {
+            let ends = [0, most - 1].map(|entry| latency(report.charts[0].experienced[entry].expected_ms));
+            format!("From {} ms for one request to {} ms for a page of {most}", ends[0], ends[1])
+        }
+        [(_, always)] => {
+            format!(
+                "{} is {best} for pages of every size up to {} requests",
+                label(*always),
+                count(most as u64)
+            )
+        }
+        [(_, small), (from, large)] => {
+            let up_to =
+                if *from == 2 { "one request".to_owned() } else { format!("up to {} requests", from - 1) };
+            format!("{} is {best} for {up_to}, {} for pages of {from} and more", label(*small), label(*large))
+        }
+        many => {
+            let (from, last) = many[many.len() - 1];
+            format!(
+                "The {best} side changes {} times as pages grow; from {from} requests on it is {}",
+                many.len() - 1,
+                label(last)
+            )
+        }
+    }
+}
+
+/// The page of the report: an upright line, and the intervals of the sides there.
+fn mark_page(canvas: &mut Canvas, frame: &Frame, report: &Report, most: usize) {
+    let requests = report.comparison.page.effective_requests;
+    if requests as usize > most || requests <= 1 {
+        return;
+    }
+    let x = f64::from(requests);
+    let Scale::Linear { low, high } = frame.y else { return };
+    frame.line(canvas, [(x, low), (x, high)], Stroke { dashes: "6 4", ..Stroke::new(MUTED, 1.2) });
+    for (index, one) in report.comparison.sides.iter().enumerate() {
+        let Some(ci) = one.expected_experienced_ci_ms else { continue };
+        let (from, to) = (ci[0].unwrap_or(low).max(low), ci[1].unwrap_or(high).min(high));
+        frame.line(canvas, [(x, from), (x, to)], Stroke { opacity: 0.45, ..Stroke::new(side(index), 9.0) });
+    }
+}
+
+fn mark_leads(canvas: &mut Canvas, frame: &Frame, report: &Report, leads: &[(usize, usize)], most: usize) {
+    let mut lines: Vec<Vec<Point>> =
+        (0..report.charts.len()).map(|index| dense(&frame.places(curve(report, index, most)))).collect();
+    let page = report.comparison.page.effective_requests;
+    let has_page = page > 1 && page as usize <= most;
+    let (page_x, _) = frame.at(f64::from(page), 0.0);
+    if has_page {
+        lines.push(dense(&[(page_x, frame.bottom), (page_x, frame.top)]));
+    }
+    let mut labels = Labels::new(frame, &lines);
+    if report.charts.len() > 1 {
+        for &(from, leader) in leads.iter().skip(1).take(MARKED) {
+            let place = frame.at(from as f64, report.charts[leader].experienced[from - 1].expected_ms);
+            canvas.dot(place, 5.5, INK, INK);
+            let text = format!("from {from} on: {}", name(&report.charts[leader].label));
+            labels.place(canvas, &text, &[place], Look::default(), &[]);
+        }
+    }
+    if has_page {
+        let anchors: Vec<Point> =
+            (0..10_u32).map(|i| (page_x, frame.top + 14.0 + 24.0 * f64::from(i))).collect();
+        labels.place(
+            canvas,
+            &format!("this page: {page}"),
+            &anchors,
+            Look { dot: None, is_muted: true },
+            &[],
+        );
+    }
+}
+
+fn figures(report: &Report, most: usize) -> String {
+    let sizes = [1, 10, 100, most];
+    let at = |index: usize| {
+        let values = sizes.iter().filter(|&&size| size <= most).map(|&size| {
+            format!("{} ms for {size}", latency(report.charts[index].experienced[size - 1].expected_ms))
+        });
+        format!("{}: {}.", report.charts[index].label, values.collect::<Vec<_>>().join(", "))
+    };
+    (0..report.charts.len()).map(at).collect::<Vec<_>>().join(" ")
+}
+
+/// So many changes of the lead have room for their names.
+const MARKED: usize = 3;

@@ -1,0 +1,117 @@
+//! What stands above every chart: the statement that it makes, and the conditions under which it was measured.
+
+use super::{
+    canvas::{Canvas, Lettering, WIDTH},
+    frame::width,
+    palette::{INK, MUTED},
+};
+use crate::{
+    model::{Report, Side},
+    text::{count, label, percent, plain, plural},
+};
+
+/// A drawing with its heading. `intervals` says as what intervals are drawn ("bands"); empty if they are not.
+pub(super) fn headed(report: &Report, title: &str, intervals: &str) -> Canvas {
+    let mut canvas = Canvas::default();
+    let color = if report.valid { INK } else { INVALID };
+    let (size, title) = fitted(title, 22.0, 15.0, BOLD);
+    canvas.text((MARGIN, 32.0), &title, Lettering { weight: 600, color, ..Lettering::new(size) });
+    let level = report.comparison.intervals.as_ref().filter(|_| !intervals.is_empty());
+    let level = level
+        .map_or_else(String::new, |one| format!("; {intervals}: {} % intervals", percent(one.level * 100.0)));
+    let (size, conditions) = fitted(&conditions(report, &level), 15.0, 12.0, 1.0);
+    canvas.text((MARGIN, 60.0), &conditions, Lettering { color: MUTED, ..Lettering::new(size) });
+    canvas
+}
+
+/// The file: the drawing with the statement, what it says in figures, and the conditions.
+pub(super) fn finish(report: &Report, canvas: Canvas, title: &str, figures: &str) -> String {
+    let gap = if figures.is_empty() { "" } else { " " };
+    canvas.finish(title, &format!("{}. {figures}{gap}{}.", plain(title), conditions(report, "")))
+}
+
+/// "ttfb, page of 180 requests, 90 required; bands: 95 % intervals; n = 90 000 swift, 20 000 steady".
+fn conditions(report: &Report, level: &str) -> String {
+    let comparison = &report.comparison;
+    let invalid = if report.valid { "" } else { "INVALID: the tool shaped these numbers. " };
+    let metric = plain(&comparison.metric);
+    let without = if comparison.excluded_phases.is_empty() {
+        String::new()
+    } else {
+        format!(" without {}", plain(&comparison.excluded_phases.join(", ")))
+    };
+    format!("{invalid}{metric}{without}, {}{level}; n = {}", page(report), samples(&comparison.sides))
+}
+
+/// "90 000 a side" if all have as many, else each with its name.
+fn samples(sides: &[Side]) -> String {
+    let all_alike = sides.windows(2).all(|pair| pair[0].n == pair[1].n);
+    match sides {
+        [one] => count(one.n),
+        [first, ..] if all_alike => format!("{} a side", count(first.n)),
+        _ => {
+            let named =
+                sides.iter().take(SIDES).map(|side| format!("{} {}", count(side.n), label(&side.label, 16)));
+            let more = sides.len().saturating_sub(SIDES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            named.collect::<Vec<_>>().join(", ") + &more
+        }
+    }
+}
+
+/// "page of 180 requests, 90 required".
+fn page(report: &Report) -> String {
+    let page = &report.comparison.page;
+    let requests = plural(page.requests.into(), "request");
+    if page.effective_requests == page.requests {
+        return format!("page of {requests}");
+    }
+    format!("page of {requests}, {} required", count(page.effective_requests.into()))
+}
+
+/// A text in one line of the drawing: smaller if need be, and cut at last. `weight`: how much wider than usual it is.
+fn fitted(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
+    let room = WIDTH - 2.0 * MARGIN;
+    let needed = width(text, size) * weight;
+    if needed <= room {
+        return (size, text.to_owned());
+    }
+    let size = (size * room / needed).max(least);
+    let mut kept: Vec<char> = text.chars().collect();
+    while kept.len() > 1 && width(&kept.iter().collect::<String>(), size) * weight > room + ROUNDING {
+        kept.pop();
+    }
+    let is_cut = kept.len() < text.chars().count();
+    let text: String = kept.into_iter().collect();
+    (size, if is_cut { format!("{}\u{2026}", text.trim_end()) } else { text })
+}
+
+/// What sizes that were made to fit may miss by, in units of the drawing.
+const ROUNDING: f64 = 0.01;
+/// Bold text is so much wider.
+const BOLD: f64 = 1.1;
+/// So many sides are named in the conditions.
+const SIDES: usize = 4;
+/// From the edge of the drawing to its text.
+const MARGIN: f64 = 24.0;
+const INVALID: &str = "#9c2a00";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_becomes_smaller_and_then_shorter() {
+        assert_eq!(fitted("short", 23.0, 16.0, 1.1), (23.0, "short".to_owned()));
+        // 80 n: 80 x 0.62 x 1.1 x 23 = 1255 for 912, so 16.72.
+        let (size, text) = fitted(&"n".repeat(80), 23.0, 16.0, 1.1);
+        assert!((size - 16.716).abs() < 0.01 && text.len() == 80);
+        // Made to fit, and not cut for what rounding leaves.
+        for length in 60..83 {
+            assert_eq!(fitted(&"n".repeat(length), 23.0, 16.0, 1.1).1.len(), length);
+        }
+        // 912/(16 x 0.62 x 1.1) = 83.6.
+        let (size, text) = fitted(&"n".repeat(200), 23.0, 16.0, 1.1);
+        assert_eq!((size, text), (16.0, "n".repeat(83) + "\u{2026}"));
+    }
+}

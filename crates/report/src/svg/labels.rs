@@ -1,0 +1,230 @@
+//! Text inside a drawing: finds a place for each label where it covers neither a line nor another label.
+
+use super::{
+    canvas::{Canvas, Lettering, Point, Stroke},
+    frame::{Frame, width},
+    palette::MUTED,
+};
+
+/// The labels of one frame: those that are placed, and the lines that they keep clear of.
+#[derive(Debug)]
+pub(super) struct Labels<'f> {
+    frame: &'f Frame,
+    taken: Vec<Area>,
+    obstacles: Vec<Point>,
+}
+
+/// What a label looks like.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Look {
+    /// A dot of this colour stands before the text.
+    pub(super) dot: Option<&'static str>,
+    pub(super) is_muted: bool,
+}
+
+impl<'f> Labels<'f> {
+    /// `lines` are those drawn in the frame, as places.
+    pub(super) fn new(frame: &'f Frame, lines: &[Vec<Point>]) -> Self {
+        Self { frame, taken: Vec::new(), obstacles: lines.iter().flat_map(|line| dense(line)).collect() }
+    }
+
+    /// Puts the text beside the best of these anchors, the earlier the better; without any free place it is left out. It
+    /// keeps well away from the lines `others`, lest it be taken for theirs.
+    pub(super) fn place(
+        &mut self,
+        canvas: &mut Canvas,
+        text: &str,
+        anchors: &[Point],
+        look: Look,
+        others: &[Point],
+    ) {
+        let dot = if look.dot.is_some() { DOT } else { 0.0 };
+        let width = width(text, SIZE) + dot;
+        // A line offers many anchors, a point only itself.
+        let distances: &[f64] = if anchors.len() == 1 { &[9.0, 24.0, 42.0] } else { &[9.0] };
+        let mut best: Option<(f64, Point, Area)> = None;
+        for (&anchor, order) in anchors.iter().zip(0_u32..) {
+            for (area, nearness) in around(anchor, width, distances).zip(0_u32..) {
+                let Some(hits) = self.hits(&area, others) else { continue };
+                // Crossing a line is worse than any anchor or distance.
+                let cost = f64::from(hits) * 1000.0 + f64::from(order) + f64::from(nearness) / 100.0;
+                if best.is_none_or(|(least, ..)| cost < least) {
+                    best = Some((cost, anchor, area));
+                }
+            }
+        }
+        let Some((_, anchor, area)) = best else { return };
+        self.taken.push(area);
+        if anchors.len() == 1 {
+            lead(canvas, anchor, &area);
+        }
+        write(canvas, text, (area.left, f64::midpoint(area.top, area.bottom)), look);
+    }
+
+    /// How many points of lines a label there would cover; `None` if it has no room there at all.
+    fn hits(&self, area: &Area, others: &[Point]) -> Option<u32> {
+        let is_inside =
+            self.frame.holds((area.left, area.top)) && self.frame.holds((area.right, area.bottom));
+        if !is_inside || self.taken.iter().any(|taken| taken.overlaps(area)) {
+            return None;
+        }
+        let within = |points: &[Point], margin: f64| {
+            points.iter().filter(|point| area.is_near(**point, margin)).count()
+        };
+        u32::try_from(within(&self.obstacles, 4.0) + within(others, 16.0)).ok()
+    }
+}
+
+/// Names at the right end of lines, moved apart where they would meet. Each has its height, text and dot.
+pub(super) fn end_labels(canvas: &mut Canvas, frame: &Frame, ends: &[(f64, String, Option<&'static str>)]) {
+    let mut order: Vec<_> = ends.iter().collect();
+    order.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    let heights: Vec<f64> = order.iter().map(|(height, ..)| *height).collect();
+    for ((_, text, dot), height) in
+        order.into_iter().zip(apart(&heights, SIZE * 1.25, frame.top, frame.bottom))
+    {
+        write(canvas, text, (frame.right + 10.0, height), Look { dot: *dot, is_muted: false });
+    }
+}
+
+/// Ascending heights moved as little as puts a line's height between neighbours: those that meet share their middle.
+fn apart(heights: &[f64], line: f64, top: f64, bottom: f64) -> Vec<f64> {
+    // Each group: its middle and how many are in it.
+    let within = |middle: f64, size: f64| {
+        let half = (size - 1.0) / 2.0 * line;
+        (middle.min(bottom - half).max(top + half), size)
+    };
+    let mut groups: Vec<(f64, f64)> = Vec::new();
+    for &height in heights {
+        let mut group = within(height, 1.0);
+        while let Some(&(middle, size)) = groups.last() {
+            if group.0 - middle >= (group.1 + size) / 2.0 * line {
+                break;
+            }
+            groups.pop();
+            let both = group.1 + size;
+            group = within((group.0 * group.1 + middle * size) / both, both);
+        }
+        groups.push(group);
+    }
+    let members = |(middle, size): (f64, f64)| {
+        (0..1000_u32)
+            .map(f64::from)
+            .take_while(move |&i| i < size)
+            .map(move |i| middle + (i - (size - 1.0) / 2.0) * line)
+    };
+    groups.into_iter().flat_map(members).collect()
+}
+
+/// Points every few units along a line.
+pub(super) fn dense(line: &[Point]) -> Vec<Point> {
+    let mut points: Vec<Point> = line.first().copied().into_iter().collect();
+    for pair in line.windows(2) {
+        let ((x, y), (to_x, to_y)) = (pair[0], pair[1]);
+        let length = (to_x - x).hypot(to_y - y);
+        let last = points.last().copied().unwrap_or((x, y));
+        if (to_x - last.0).hypot(to_y - last.1) < STEP {
+            continue;
+        }
+        let steps = (length / STEP).clamp(1.0, 1000.0).ceil();
+        points.extend((1..=1000_u32).map(f64::from).take_while(|&i| i <= steps).map(|i| {
+            let along = i / steps;
+            (x + along * (to_x - x), y + along * (to_y - y))
+        }));
+    }
+    points
+}
+
+/// Writes a label from its left end, with its dot before it.
+pub(super) fn write(canvas: &mut Canvas, text: &str, (x, y): Point, look: Look) {
+    let lettering = if look.is_muted { Lettering::muted(SIZE) } else { Lettering::new(SIZE) };
+    let mut start = x;
+    if let Some(color) = look.dot {
+        canvas.dot((x + 5.0, y), 4.5, color, color);
+        start += DOT;
+    }
+    canvas.text((start, y), text, Lettering { halo: true, ..lettering });
+}
+
+/// A rectangle that a label takes.
+#[derive(Debug, Clone, Copy)]
+struct Area {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Area {
+    fn overlaps(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    fn is_near(&self, (x, y): Point, margin: f64) -> bool {
+        let across = x > self.left - margin && x < self.right + margin;
+        across && y > self.top - margin && y < self.bottom + margin
+    }
+}
+
+/// Places around an anchor, the best first: to its right, above and below it, to its left, then the corners.
+fn around((x, y): Point, width: f64, distances: &[f64]) -> impl Iterator<Item = Area> {
+    let height = SIZE * 1.3;
+    distances.iter().flat_map(move |gap| {
+        let (right, center, left) = (x + gap, x - width / 2.0, x - gap - width);
+        let (above, middle, below) = (y - gap - height, y - height / 2.0, y + gap);
+        let places = [
+            (right, middle),
+            (center, above),
+            (center, below),
+            (left, middle),
+            (right, above),
+            (right, below),
+            (left, above),
+            (left, below),
+        ];
+        places.map(|(left, top)| Area { left, top, right: left + width, bottom: top + height })
+    })
+}
+
+/// A thin line to a label that had to be put further off: among several points it must be clear whose it is.
+fn lead(canvas: &mut Canvas, (x, y): Point, area: &Area) {
+    let end = (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom));
+    if (end.0 - x).hypot(end.1 - y) >= 16.0 {
+        canvas.line(&[(x, y), end], Stroke::new(MUTED, 1.0));
+    }
+}
+
+const SIZE: f64 = 15.0;
+/// What a dot takes before its text.
+const DOT: f64 = 15.0;
+const STEP: f64 = 4.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::axis::Scale;
+
+    #[test]
+    fn labels_that_meet_share_their_middle() {
+        assert_eq!(apart(&[50.0, 100.0], 20.0, 0.0, 200.0), [50.0, 100.0]);
+        assert_eq!(apart(&[50.0, 50.0], 20.0, 0.0, 200.0), [40.0, 60.0]);
+        // At the lower edge they move up together.
+        assert_eq!(apart(&[195.0, 200.0], 20.0, 0.0, 200.0), [180.0, 200.0]);
+    }
+
+    #[test]
+    fn a_label_keeps_off_the_line() {
+        let scale = Scale::Linear { low: 0.0, high: 1.0 };
+        let frame = Frame { left: 0.0, top: 0.0, right: 400.0, bottom: 300.0, x: scale, y: scale };
+        // A line to the right of its anchor, so the label goes above it.
+        let line = vec![(100.0, 150.0), (400.0, 150.0)];
+        let mut canvas = Canvas::default();
+        Labels::new(&frame, &[line]).place(&mut canvas, "p50", &[(100.0, 150.0)], Look::default(), &[]);
+        let svg = canvas.finish("", "");
+        // Above by the gap of 9 and half its height of 19.5: 131.25, and 0.35 x 15 down to the base of the text.
+        assert!(svg.contains("y=\"136.5\""), "{svg}");
+    }
+}

@@ -1,0 +1,82 @@
+//! The first two sides by the value of a label, those first for whom the first side is worse.
+
+use std::fmt::Write;
+
+use super::table::table;
+use crate::{
+    model::{Breakdown, Comparison, Group, GroupSide, Verdict},
+    text::{count, label, latency, percent, plain, plural, sure},
+};
+
+/// What people of each group experience.
+pub(super) fn breakdown(comparison: &Comparison) -> String {
+    let (Some(breakdown), [first, second, ..]) = (&comparison.breakdown, &comparison.sides[..]) else {
+        return String::new();
+    };
+    let rows = breakdown.groups.iter().take(GROUPS).map(|group| row(group, &first.label));
+    let header = [
+        plain(&breakdown.label),
+        "people %".to_owned(),
+        format!("{} ", label(&first.label, LABEL)),
+        format!("{} ", label(&second.label, LABEL)),
+        "better".to_owned(),
+        "sure %".to_owned(),
+    ];
+    let table = table(header, rows);
+    let worse = if table.contains(WORSE) {
+        format!("; {WORSE} where {} is worse", label(&first.label, LABEL))
+    } else {
+        String::new()
+    };
+    format!("expected experienced by {}, ms{worse}\n{table}", plain(&breakdown.label)) + &footnotes(breakdown)
+}
+
+fn row(group: &Group, first: &str) -> Vec<String> {
+    let side = |side: Option<&GroupSide>| {
+        let value = |side: &GroupSide| {
+            format!("{}{}", latency(side.expected_experienced_ms), if side.thin { "~" } else { " " })
+        };
+        side.map_or_else(|| "- ".to_owned(), value)
+    };
+    let better = |verdict: &Verdict| {
+        let Some(better) = &verdict.better else { return "level".to_owned() };
+        // The first side is the one to look for where it loses.
+        let mark = if better == first { String::new() } else { format!("{WORSE} ") };
+        format!("{mark}{} by {}", label(better, LABEL), latency(verdict.difference_ms))
+    };
+    vec![
+        label(&group.name, LABEL),
+        percent_of(group.share),
+        side(group.first.as_ref()),
+        side(group.second.as_ref()),
+        group.experienced.as_ref().map_or_else(String::new, better),
+        group.experienced.as_ref().and_then(|verdict| verdict.sure).map_or_else(String::new, sure),
+    ]
+}
+
+fn footnotes(breakdown: &Breakdown) -> String {
+    let mut text = String::new();
+    let groups = breakdown.groups.len();
+    if groups > GROUPS {
+        let _ = writeln!(text, "and {} more: --json or --html shows all", count((groups - GROUPS) as u64));
+    }
+    let is_thin = |side: &Option<GroupSide>| side.as_ref().is_some_and(|side| side.thin);
+    if breakdown.groups.iter().take(GROUPS).any(|group| is_thin(&group.first) || is_thin(&group.second)) {
+        text += "~ fewer than 10 samples decide what the median person waits for\n";
+    }
+    if breakdown.unlabelled > 0 {
+        let _ =
+            writeln!(text, "{} without {}", plural(breakdown.unlabelled, "sample"), plain(&breakdown.label));
+    }
+    text
+}
+
+fn percent_of(share: f64) -> String {
+    percent(share * 100.0)
+}
+
+/// Stands before a winner that is not the first side.
+const WORSE: char = '!';
+/// A screen has room for so many.
+const GROUPS: usize = 15;
+const LABEL: usize = 14;

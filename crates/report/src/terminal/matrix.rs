@@ -1,0 +1,56 @@
+//! Every side against every other, where there are more than two.
+
+use super::{Detail, table::table};
+use crate::{
+    model::{Comparison, Pair, Verdict},
+    text::{difference, label, plural},
+};
+
+/// The row's latency less the column's.
+pub(super) fn matrix(comparison: &Comparison, detail: Detail) -> String {
+    let pairs = &comparison.pairs;
+    if pairs.is_empty() {
+        return String::new();
+    }
+    if comparison.sides.len() > SIDES {
+        return format!("{}: --json or --html shows them\n", plural(pairs.len() as u64, "pair"));
+    }
+    let mut text = one(comparison, "expected experienced", |pair| &pair.experienced);
+    if detail == Detail::Wide {
+        text = one(comparison, "expected request", |pair| &pair.request) + "\n" + &text;
+    }
+    text
+}
+
+fn one(comparison: &Comparison, what: &str, verdict: fn(&Pair) -> &Verdict) -> String {
+    let labels = || comparison.sides.iter().map(|side| side.label.as_str());
+    let between = |row: &str, column: &str| {
+        let is_theirs = |pair: &&Pair| {
+            (&*pair.first, &*pair.second) == (row, column) || (&*pair.second, &*pair.first) == (row, column)
+        };
+        comparison.pairs.iter().find(is_theirs).map_or_else(String::new, |pair| cell(verdict(pair), row))
+    };
+    let rows = labels().map(|row| {
+        std::iter::once(label(row, LABEL))
+            .chain(labels().map(|column| between(row, column)))
+            .collect::<Vec<_>>()
+    });
+    let header =
+        std::iter::once(String::new()).chain(labels().map(|column| format!("{} ", label(column, LABEL))));
+    let table = table(header, rows);
+    let doubt = if table.contains(CHANCE) { "; ? may be chance" } else { "" };
+    format!("{what}, row less column, ms: below 0 the row is faster{doubt}\n{table}")
+}
+
+fn cell(verdict: &Verdict, row: &str) -> String {
+    let Some(better) = &verdict.better else { return "level ".to_owned() };
+    let sign = if better == row { -1.0 } else { 1.0 };
+    let may_be_chance = verdict.ci_ms.is_some_and(|[low, _]| low.is_none_or(|low| low <= 0.0));
+    format!("{}{}", difference(sign * verdict.difference_ms), if may_be_chance { CHANCE } else { ' ' })
+}
+
+/// Stands behind a difference whose interval has 0 in it.
+const CHANCE: char = '?';
+/// More have no room side by side.
+const SIDES: usize = 8;
+const LABEL: usize = 10;

@@ -1,0 +1,117 @@
+//! Percentiles of requests and of what people experience.
+
+use std::collections::BTreeMap;
+
+use super::{Detail, table::table};
+use crate::{
+    model::{Ci, Comparison, Side},
+    text::{interval, label, latency, percent},
+};
+
+/// Percentiles, and the request percentiles that decide for people on the page. A row a side; with intervals a row a
+/// percentile.
+pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
+    if comparison.sides.is_empty() {
+        return String::new();
+    }
+    let mut text = match detail {
+        Detail::Short => by_side(comparison),
+        Detail::Wide => KINDS.iter().map(|kind| by_percentile(comparison, kind) + "\n").collect(),
+    };
+    if text.contains(THIN) {
+        text += "~ fewer than 10 samples beyond\n";
+    }
+    text + &watch(comparison)
+}
+
+/// What percentiles are of.
+struct Kind {
+    name: &'static str,
+    values: fn(&Side) -> &BTreeMap<String, f64>,
+    intervals: fn(&Side) -> &BTreeMap<String, Ci>,
+    thin_above: fn(&Side) -> f64,
+}
+
+const KINDS: [Kind; 2] = [
+    Kind {
+        name: "request",
+        values: |side| &side.request_percentiles_ms,
+        intervals: |side| &side.request_percentiles_ci_ms,
+        thin_above: |side| side.thin_above,
+    },
+    Kind {
+        name: "experienced",
+        values: |side| &side.experienced_percentiles_ms,
+        intervals: |side| &side.experienced_percentiles_ci_ms,
+        thin_above: |side| side.experienced_thin_above,
+    },
+];
+
+impl Kind {
+    /// A percentile with the mark of those that few samples decide.
+    fn value(&self, side: &Side, name: &str, value: f64) -> String {
+        let is_thin = name.parse::<f64>().is_ok_and(|percentile| percentile >= (self.thin_above)(side));
+        format!("{}{}", latency(value), if is_thin { THIN } else { ' ' })
+    }
+}
+
+/// A row a side, first for requests and then for people, so that what is compared stands together.
+fn by_side(comparison: &Comparison) -> String {
+    let names = names(comparison, &KINDS[0]);
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for kind in &KINDS {
+        if !rows.is_empty() {
+            rows.push(vec![kind.name.to_owned()]);
+        }
+        for side in &comparison.sides {
+            let values = (kind.values)(side);
+            let cell = |name: &String| {
+                values.get(name).map_or_else(String::new, |&value| kind.value(side, name, value))
+            };
+            rows.push(std::iter::once(label(&side.label, LABEL)).chain(names.iter().map(cell)).collect());
+        }
+    }
+    let header =
+        std::iter::once(KINDS[0].name.to_owned()).chain(names.iter().map(|name| format!("p{name} ")));
+    table(header, rows)
+}
+
+/// A row a percentile with its interval, a column a side.
+fn by_percentile(comparison: &Comparison, kind: &Kind) -> String {
+    let cell = |side: &Side, name: &str| {
+        let value =
+            (kind.values)(side).get(name).map_or_else(String::new, |&value| kind.value(side, name, value));
+        let ci = (kind.intervals)(side).get(name).map_or_else(String::new, |ci| format!(" {}", interval(ci)));
+        value + &ci
+    };
+    let rows = names(comparison, kind).into_iter().map(|name| {
+        let cells = comparison.sides.iter().map(|side| cell(side, &name));
+        std::iter::once(format!("p{name}")).chain(cells).collect::<Vec<_>>()
+    });
+    let labels = comparison.sides.iter().map(|side| label(&side.label, LABEL));
+    table(std::iter::once(kind.name.to_owned()).chain(labels), rows)
+}
+
+/// The percentiles that the first side has, in the order of their numbers, not of their texts.
+fn names(comparison: &Comparison, kind: &Kind) -> Vec<String> {
+    let Some(first) = comparison.sides.first() else { return Vec::new() };
+    let mut names: Vec<String> = (kind.values)(first).keys().cloned().collect();
+    names.sort_by(|a, b| a.parse().unwrap_or(f64::NAN).total_cmp(&b.parse().unwrap_or(f64::NAN)));
+    names
+}
+
+/// "decides for 50 % of people: p99.23 of requests; 90 %: p99.88; 99 %: p99.989".
+fn watch(comparison: &Comparison) -> String {
+    let watch = |people: &str| Some(percent(*comparison.percentile_to_watch.get(people)?));
+    match (comparison.page.effective_requests, watch("50"), watch("90"), watch("99")) {
+        (2.., Some(half), Some(most), Some(all)) => {
+            format!("decides for 50 % of people: p{half} of requests; 90 %: p{most}; 99 %: p{all}\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Stands behind a number that fewer than ten samples decide.
+const THIN: char = '~';
+/// Leaves room for seven percentiles in 80 columns.
+const LABEL: usize = 15;
