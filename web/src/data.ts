@@ -1,5 +1,5 @@
 // Reads the report out of the page. A failure is a value with a sentence for the reader, never an empty report.
-import type { Report } from "./types";
+import type { Comparison, Report, Side } from "./types";
 
 export type Loaded = { report: Report } | { problem: string };
 
@@ -25,5 +25,45 @@ export function readReport(id: string): Loaded {
       problem: `This page draws reports of schema ${SCHEMA}; the one in it says ${JSON.stringify(schema ?? null)}.`,
     };
   }
-  return { report: parsed as Report };
+  return { report: complete(parsed as Report) };
 }
+
+/**
+ * Reports grew: what an older one does not hold becomes an empty list here, and nowhere else. Numbers stay absent: a
+ * count that was not written is not 0.
+ */
+function complete(report: Report): Report {
+  const { comparison } = report;
+  return {
+    ...report,
+    charts: report.charts ?? [],
+    differences: report.differences ?? [],
+    claims: report.claims ?? [],
+    faults: report.faults ?? [],
+    conditions: report.conditions ?? [],
+    warnings: report.warnings ?? [],
+    comparison: {
+      ...comparison,
+      excluded_phases: comparison.excluded_phases ?? [],
+      crossovers: comparison.crossovers ?? [],
+      pairs: comparison.pairs ?? [],
+      phases: comparison.phases ?? [],
+      thresholds: comparison.thresholds ?? [],
+      warnings: comparison.warnings ?? [],
+      independence: independence(comparison),
+      sides: comparison.sides.map(completeSide),
+    },
+  };
+}
+
+function independence({ independence: found }: Comparison): Comparison["independence"] {
+  return { ...found, checked: found?.checked ?? false, sentence: found?.sentence ?? "", sides: found?.sides ?? [] };
+}
+
+const completeSide = (side: Side): Side => ({
+  ...side,
+  invalid: side.invalid ?? [],
+  shifts: side.shifts ?? [],
+  request_percentiles_ci_ms: side.request_percentiles_ci_ms ?? {},
+  experienced_percentiles_ci_ms: side.experienced_percentiles_ci_ms ?? {},
+});

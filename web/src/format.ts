@@ -27,6 +27,20 @@ export function latency(value: Maybe): string {
 /** A latency with its unit. */
 export const ms = (value: Maybe): string => (isNumber(value) ? `${latency(value)}\u00a0ms` : ABSENT);
 
+/** A difference in ms with its sign, without its unit. */
+export const signed = (value: Maybe): string =>
+  isNumber(value) && value > 0 ? `+${latency(value)}` : latency(value);
+
+/** The two ends of a confidence interval; null where the samples cannot bound it. */
+export type Ends = readonly [Maybe, Maybe];
+
+/** What stands for an end that the samples cannot bound. */
+export const UNBOUNDED = "?";
+
+/** A confidence interval without its unit: "26.1 to 28.5", "26.1 to ?". */
+export const interval = (ends: Ends, write: (value: number) => string = latency): string =>
+  ends.map((end) => (isNumber(end) ? write(end) : UNBOUNDED)).join(" to ");
+
 /** An integer. */
 export const count = (value: Maybe): string => (isNumber(value) ? decimal(value, 0) : ABSENT);
 
@@ -36,6 +50,10 @@ export function tick(value: number): string {
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
+
+/** A difference at an axis tick, with its sign. */
+export const signedTick = (value: number): string =>
+  value === 0 ? "0" : `${value > 0 ? "+" : "\u2212"}${tick(Math.abs(value))}`;
 
 /** A percentage with as many digits as tell it from 0 and from 100: 50, 97.1, 99.986. */
 export function percentile(percent: Maybe): string {
@@ -49,6 +67,10 @@ export function percentile(percent: Maybe): string {
 /** A share of 0..=1 as a percentage. */
 export const share = (value: Maybe): string => (isNumber(value) ? `${percentile(value * 100)}\u00a0%` : ABSENT);
 
+/** A change as a percentage with its sign. */
+export const signedShare = (value: Maybe): string =>
+  isNumber(value) ? `${signedTick(Number((value * 100).toFixed(1)))}\u00a0%` : ABSENT;
+
 /** "91st", "50th", "97.1th". */
 export function ordinal(percent: number): string {
   const text = percentile(percent);
@@ -57,6 +79,9 @@ export function ordinal(percent: number): string {
   const suffix = !Number.isInteger(whole) || teen ? "th" : (["th", "st", "nd", "rd"][whole % 10] ?? "th");
   return text + suffix;
 }
+
+/** A factor or correlation to two decimals. */
+export const ratio = (value: Maybe): string => (isNumber(value) ? decimal(value, 2) : ABSENT);
 
 /** Bytes exactly, and rounded to a decimal unit when there are many. */
 export function bytes(value: Maybe): string {
@@ -85,10 +110,11 @@ export function timeUnit(span: number): { name: string; seconds: number } {
   return span <= 6 * 3600 ? { name: "min", seconds: 60 } : { name: "h", seconds: 3600 };
 }
 
-/** A point in time as "312 s" or "5.21 min". */
+/** A point in time as "312 s" or "5.21 min", to a thousandth of the span that it lies in. */
 export function elapsed(seconds: number, span: number): string {
   const unit = timeUnit(span);
-  return `${Number((seconds / unit.seconds).toPrecision(3))}\u00a0${unit.name}`;
+  const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(span / unit.seconds / 1000) - 1e-9)));
+  return `${Number((seconds / unit.seconds).toFixed(Number.isFinite(decimals) ? decimals : 3))}\u00a0${unit.name}`;
 }
 
 /** A noun with its number: "1 request", "2 requests". */

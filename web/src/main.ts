@@ -1,18 +1,28 @@
 // Puts the page together from the report that is embedded in it.
-import "./style.css";
+import "./style/base.css";
+import "./style/header.css";
+import "./style/tables.css";
+import "./style/controls.css";
+import "./style/charts.css";
+import "./style/print.css";
 import { charts } from "./charts/all";
 import { readReport } from "./data";
 import { el, section } from "./dom";
 import { Store } from "./store";
 import { followTheme } from "./theme";
 import type { Report } from "./types";
-import { claims } from "./views/claims";
+import { breakdown } from "./views/breakdown";
+import { claims, thresholds } from "./views/claims";
+import { contents } from "./views/contents";
 import { control } from "./views/control";
+import { counts } from "./views/counts";
 import { expectations } from "./views/expectations";
 import { experienced } from "./views/experienced";
 import { fidelity } from "./views/fidelity";
 import { header } from "./views/header";
+import { independence } from "./views/independence";
 import { notes } from "./views/notes";
+import { pairs } from "./views/pairs";
 import { percentiles } from "./views/percentiles";
 import { segmented } from "./views/segmented";
 
@@ -27,6 +37,13 @@ function show(root: HTMLElement, report: Report): void {
       axis: "percent",
       qq: "log",
       other: 1,
+      of: "requests",
+      differenceAxis: "nines",
+      differenceScale: "linear",
+      phaseAxis: "nines",
+      phaseUnit: "ms",
+      groups: "first",
+      pairs: "page",
       theme: "auto",
     },
     sides.length,
@@ -34,37 +51,48 @@ function show(root: HTMLElement, report: Report): void {
   followTheme(store);
   document.title = `${report.valid ? "" : "INVALID: "}${report.title} \u2013 Longhaul`;
 
-  const parts = {
-    header: el("header"),
-    claims: el("section"),
-    sides: el("div"),
-    control: el("div", { class: "control" }),
-    people: el("div"),
-  };
-  const rest = { charts: el("div"), percentiles: el("div"), fidelity: el("div"), notes: el("div") };
+  const part = <K extends keyof HTMLElementTagNameMap>(tag: K, look?: string): HTMLElementTagNameMap[K] =>
+    el(tag, { class: look });
+  const top = { header: part("header"), contents: part("nav", "contents") };
+  const answers = { claims: part("section"), thresholds: part("section"), pairs: part("div") };
+  const people = { sides: part("div"), control: part("div", "control"), waits: part("div"), independence: part("div") };
+  const rest = { breakdown: part("div"), charts: part("div"), percentiles: part("div"), counts: part("div") };
+  const end = { fidelity: part("div"), notes: part("div") };
   root.replaceChildren(
     topBar(store),
-    parts.header,
-    parts.claims,
-    section("expectations", "What to expect", parts.sides),
-    parts.control,
-    section("people", "What visitors of this page experience", parts.people),
+    top.header,
+    top.contents,
+    answers.claims,
+    answers.thresholds,
+    section("expectations", "What to expect", people.sides),
+    people.control,
+    section("people", "What visitors of this page experience", people.waits),
+    answers.pairs,
+    rest.breakdown,
     rest.charts,
+    section("independence", "Are requests of a page independent?", people.independence),
     section("percentiles", "Percentiles", rest.percentiles),
-    section("fidelity", "Fidelity of the run", rest.fidelity),
-    rest.notes,
+    section("counts", "Samples", rest.counts),
+    section("fidelity", "Fidelity of the run", end.fidelity),
+    end.notes,
   );
-  header(parts.header, report);
-  claims(parts.claims, report);
-  control(parts.control, report, store);
+  header(top.header, report);
+  claims(answers.claims, report);
+  thresholds(answers.thresholds, report);
+  control(people.control, report, store);
+  pairs(answers.pairs, report, store);
+  breakdown(rest.breakdown, report, store);
   charts(rest.charts, report, store);
+  independence(people.independence, report);
   percentiles(rest.percentiles, report);
-  fidelity(rest.fidelity, report);
-  notes(rest.notes, report);
+  counts(rest.counts, report);
+  fidelity(end.fidelity, report);
+  notes(end.notes, report);
   store.watch(["requests", "required"], (state) => {
-    expectations(parts.sides, report, state);
-    experienced(parts.people, report, state);
+    expectations(people.sides, report, state);
+    experienced(people.waits, report, state);
   });
+  contents(top.contents, root);
 }
 
 function topBar(store: Store): HTMLElement {

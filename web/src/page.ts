@@ -22,6 +22,10 @@ export function chosenPage(report: Report, state: State): ChosenPage {
   return { asked, effective: held === 0 ? asked : Math.min(asked, held), held };
 }
 
+/** Whether this is the page that the comparison was made for: only for that one does the report hold intervals. */
+export const isOwnPage = (report: Report, page: ChosenPage): boolean =>
+  page.effective === report.comparison.page.effective_requests;
+
 /** What a side's people experience on the chosen page; undefined if the report does not say. */
 export function experiencedOf(report: Report, side: number, page: ChosenPage): Experienced | undefined {
   return report.charts[side]?.experienced[page.effective - 1];

@@ -1,6 +1,9 @@
 // The view state: what the reader has chosen. It lives in the URL hash, so that a link shows what its sender saw.
 export type Scale = "log" | "linear";
 
+/** How a percentile axis is spaced: evenly, or so that each further nine takes the same room. */
+export type ShareAxis = "percent" | "nines";
+
 export interface State {
   /** Requests of the page. */
   requests: number;
@@ -11,11 +14,25 @@ export interface State {
   /** Latency scale of the CDF. */
   cdf: Scale;
   /** Percentile axis of the CDF. */
-  axis: "percent" | "nines";
+  axis: ShareAxis;
   /** Scale of both QQ charts. */
   qq: Scale;
-  /** Index of the side that the QQ charts hold against the first. */
+  /** Index of the side that the QQ charts and the difference hold against the first. */
   other: number;
+  /** Whose percentiles the difference is drawn over. */
+  of: "requests" | "people";
+  /** Percentile axis of the difference. */
+  differenceAxis: ShareAxis;
+  /** Scale of the difference; "log" is logarithmic away from 0 on both sides. */
+  differenceScale: Scale;
+  /** Percentile axis of the phases. */
+  phaseAxis: ShareAxis;
+  /** Phases as times or as shares of the whole. */
+  phaseUnit: "ms" | "share";
+  /** Which groups of the breakdown are listed. */
+  groups: "first" | "all";
+  /** What the matrix of sides compares. */
+  pairs: "request" | "page";
   theme: "auto" | "light" | "dark";
 }
 
@@ -46,6 +63,7 @@ const integerIn = (low: number, high: number) => (text: string) => {
 /** How the hash names each part of the state and how it is read back. */
 function fields(sides: number): { [K in Key]: { name: string; read: Reader<K>; write: (value: State[K]) => string } } {
   const scale = oneOf<Scale>("log", "linear");
+  const shareAxis = oneOf<ShareAxis>("percent", "nines");
   return {
     requests: { name: "n", read: integerIn(1, MAX_REQUESTS), write: String },
     required: {
@@ -58,9 +76,16 @@ function fields(sides: number): { [K in Key]: { name: string; read: Reader<K>; w
     },
     time: { name: "time", read: scale, write: String },
     cdf: { name: "cdf", read: scale, write: String },
-    axis: { name: "axis", read: oneOf("percent", "nines"), write: String },
+    axis: { name: "axis", read: shareAxis, write: String },
     qq: { name: "qq", read: scale, write: String },
     other: { name: "with", read: integerIn(1, Math.max(1, sides - 1)), write: String },
+    of: { name: "of", read: oneOf("requests", "people"), write: String },
+    differenceAxis: { name: "daxis", read: shareAxis, write: String },
+    differenceScale: { name: "difference", read: scale, write: String },
+    phaseAxis: { name: "paxis", read: shareAxis, write: String },
+    phaseUnit: { name: "phases", read: oneOf("ms", "share"), write: String },
+    groups: { name: "groups", read: oneOf("first", "all"), write: String },
+    pairs: { name: "pairs", read: oneOf("request", "page"), write: String },
     theme: { name: "theme", read: oneOf("auto", "light", "dark"), write: String },
   };
 }

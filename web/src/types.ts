@@ -796,11 +796,19 @@ export interface Shift {
  * Who is better at what.
  */
 export interface Verdicts {
+  /**
+   * How sure that is, and for how many. Absent if there are no intervals, or for a tie.
+   */
+  certainty?: string | null;
   experienced: Verdict;
+  /**
+   * The answer: who is faster, and by how much.
+   */
+  headline: string;
   median_request: Verdict;
   request: Verdict;
   /**
-   * The verdicts as one sentence.
+   * Both together.
    */
   sentence: string;
 }

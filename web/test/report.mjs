@@ -1,4 +1,23 @@
 // Makes a report from samples, as the Rust side would, for the walk: plain, slow and by the definitions.
+import {
+  band,
+  breakdown,
+  ciOf,
+  difference,
+  expectedExperienced,
+  heat,
+  independence,
+  INTERVALS,
+  mean,
+  pageMoments,
+  phaseDifferences,
+  phaseStack,
+  quantile,
+  quantileCi,
+  requestMoments,
+  round,
+  verdict,
+} from "./parts.mjs";
 
 /** A generator of numbers in 0..1, the same on every machine. */
 export function generator(seed) {
@@ -15,17 +34,8 @@ export function generator(seed) {
 export const lognormal = (random, median, sigma) =>
   median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
 
-const round = (value) => Number(value.toPrecision(7));
 const REQUEST_PERCENTILES = ["50", "75", "90", "95", "99", "99.9", "99.99"];
 const SLOWEST_KEPT = 100;
-
-/** Type 7: linear interpolation at (n - 1) p. */
-function quantile(sorted, share) {
-  const at = (sorted.length - 1) * share;
-  const low = Math.floor(at);
-  const high = Math.min(sorted.length - 1, low + 1);
-  return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
-}
 
 function quantileFunction(sorted) {
   const n = sorted.length;
@@ -36,44 +46,46 @@ function quantileFunction(sorted) {
   return { share, latency_ms: share.map((one) => round(quantile(sorted, one))) };
 }
 
-/** E[max of N] = sum of x_(i) [ (i/n)^N - ((i-1)/n)^N ]. */
-function expectedExperienced(sorted, effective) {
-  const n = sorted.length;
-  let sum = 0;
-  let below = 0;
-  for (let i = 1; i <= n; i++) {
-    const upTo = (i / n) ** effective;
-    sum += sorted[i - 1] * (upTo - below);
-    below = upTo;
-  }
-  return sum;
-}
-
 const experienced = (sorted, effective) => ({
   expected_ms: round(expectedExperienced(sorted, effective)),
   percentiles_ms: REQUEST_PERCENTILES.map((p) => round(quantile(sorted, (Number(p) / 100) ** (1 / effective)))),
 });
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const byPercentile = (f) => Object.fromEntries(REQUEST_PERCENTILES.map((p) => [p, round(f(Number(p) / 100))]));
+const cisByPercentile = (f, ci) =>
+  Object.fromEntries(ci ? REQUEST_PERCENTILES.map((p) => [p, f(Number(p) / 100)]) : []);
 
-function side({ label, failed = 0, invalid = [] }, sorted, effective) {
+function side({ label, failed = 0, excluded = 0, format = "native", invalid = [], shifts = [], ...more }, sorted, effective, ci) {
   const n = sorted.length;
   const average = mean(sorted);
   const thin = 100 * Math.max(0, 1 - 10 / n);
   return {
     label,
+    format,
+    read: n + failed + excluded,
     n,
     failed,
     without_metric: 0,
+    excluded,
+    ...(more.relative_error === undefined ? {} : { relative_error: more.relative_error }),
     invalid,
+    shifts,
     expected_request_ms: round(average),
+    ...(ci
+      ? {
+          expected_request_ci_ms: ciOf(requestMoments(sorted)),
+          expected_experienced_ci_ms: ciOf(pageMoments(sorted, effective)),
+          block_length: 12,
+        }
+      : {}),
     standard_deviation_ms: round(Math.sqrt(mean(sorted.map((x) => (x - average) ** 2)))),
     expected_experienced_ms: round(expectedExperienced(sorted, effective)),
     min_ms: round(sorted[0]),
     max_ms: round(sorted[n - 1]),
     request_percentiles_ms: byPercentile((p) => quantile(sorted, p)),
     experienced_percentiles_ms: byPercentile((p) => quantile(sorted, p ** (1 / effective))),
+    request_percentiles_ci_ms: cisByPercentile((p) => quantileCi(sorted, p), ci),
+    experienced_percentiles_ci_ms: cisByPercentile((p) => quantileCi(sorted, p ** (1 / effective)), ci),
     thin_above: thin,
     experienced_thin_above: 100 * (thin / 100) ** effective,
   };
@@ -99,7 +111,7 @@ function overTime(samples, interval) {
 }
 
 /** Sign changes of Q_B - Q_A on a grid fine enough for a test. */
-function crossovers(a, b) {
+function crossovers(a, b, ci) {
   const found = [];
   let before = 0;
   for (let i = 0; i <= 10000; i++) {
@@ -108,6 +120,7 @@ function crossovers(a, b) {
     if (before !== 0 && sign !== 0 && sign !== before) {
       found.push({
         percentile: round(share * 100),
+        ...(ci && share > 0.002 && share < 0.998 ? { ci: [round(share * 100 - 0.15), round(share * 100 + 0.12)] } : {}),
         latency_ms: round(quantile(a.sorted, share)),
         faster_above: sign > 0 ? a.label : b.label,
       });
@@ -117,41 +130,55 @@ function crossovers(a, b) {
   return found;
 }
 
-function best(sides, of) {
-  const sorted = [...sides].sort((a, b) => of(a) - of(b));
-  const difference = round(of(sorted[1]) - of(sorted[0]));
-  return difference === 0 ? { difference_ms: 0 } : { better: sorted[0].label, difference_ms: difference };
-}
-
-function verdicts(sides) {
-  const request = best(sides, (one) => one.expected_request_ms);
-  const people = best(sides, (one) => one.expected_experienced_ms);
-  const by = (verdict, what) =>
-    verdict.better
-      ? `${verdict.better} is faster ${what} by ${verdict.difference_ms.toFixed(1)} ms`
-      : `the sides tie ${what}`;
+function verdicts(sides, effective, ci) {
+  const of = (moments, effectiveOf) => verdict(sides, sides.map(moments), effectiveOf, ci);
+  const request = of((one) => requestMoments(one.sorted), 1);
+  const people = of((one) => pageMoments(one.sorted, effective), effective);
+  const by = (one, what) =>
+    one.better ? `${one.better} is faster ${what} by ${one.difference_ms.toFixed(1)} ms` : `the sides tie ${what}`;
   return {
-    median_request: best(sides, (one) => one.request_percentiles_ms["50"]),
+    median_request: of((one) => [quantile(one.sorted, 0.5), medianError(one.sorted)], 1),
     request,
     experienced: people,
+    headline: `${by(request, "for one request")}, but ${by(people, "for a person on the page")}.`,
     sentence: `${by(request, "for one request")}, but ${by(people, "for a person on the page")}.`,
   };
 }
 
+function medianError(sorted) {
+  const [low, high] = quantileCi(sorted, 0.5);
+  return ((high ?? sorted.at(-1)) - (low ?? sorted[0])) / 3.92;
+}
+
+function allPairs(sides, effective, ci) {
+  return sides.flatMap((first, i) =>
+    sides.slice(i + 1).map((second) => {
+      const { request, experienced } = verdicts([first, second], effective, ci);
+      return { first: first.label, second: second.label, request, experienced };
+    }),
+  );
+}
+
+const has = (samples, part) => samples.every((sample) => sample[part] !== undefined);
+
 /**
- * `inputs`: one entry a side with label, samples ({ latency_ms, at_s? }), failed and invalid. `rest`: parts of the report that
- * do not follow from samples.
+ * `inputs`: one entry a side with label, samples ({ latency_ms, at_s?, phases?, group?, page? }) and what else a side says.
+ * `ci`: whether the report holds intervals. `by`: what the groups of the samples are. `rest`: parts of the report that do
+ * not follow from samples.
  */
 export function makeReport(
   inputs,
-  { requests = 180, required = 0.5, metric = "ttfb", most = 400, interval_s = 5, ...rest } = {},
+  { requests = 180, required = 0.5, metric = "ttfb", most = 400, interval_s = 5, ci = true, by, thresholds = [], ...rest } = {},
 ) {
   const effective = Math.max(1, Math.round(requests * required));
   const sorted = inputs.map(({ label, samples }) => ({
     label,
+    samples,
     sorted: samples.map((sample) => sample.latency_ms).sort((a, b) => a - b),
   }));
-  const sides = sorted.map((one, i) => side(inputs[i], one.sorted, effective));
+  const sides = sorted.map((one, i) => side(inputs[i], one.sorted, effective, ci));
+  const many = sides.length > 1;
+  const phased = inputs.map(({ samples }) => has(samples, "phases"));
   return {
     schema: "longhaul.report/1",
     title: "A comparison",
@@ -164,9 +191,16 @@ export function makeReport(
       percentile_to_watch: Object.fromEntries(
         ["50", "99"].map((p) => [p, round(100 * (Number(p) / 100) ** (1 / effective))]),
       ),
+      excluded_phases: [],
+      ...(ci ? { intervals: INTERVALS } : {}),
       sides,
-      ...(sides.length > 1 ? { verdict: verdicts(sides) } : {}),
-      crossovers: sides.length > 1 ? crossovers(sorted[0], sorted[1]) : [],
+      ...(many ? { verdict: verdicts(sorted, effective, ci) } : {}),
+      pairs: sides.length > 2 ? allPairs(sorted, effective, ci) : [],
+      crossovers: many ? crossovers(sorted[0], sorted[1], ci) : [],
+      independence: independence(sorted, effective),
+      phases: many && phased[0] && phased[1] ? phaseDifferences(inputs[0].samples, inputs[1].samples) : [],
+      ...(by ? { breakdown: breakdown(by, inputs[0], inputs[1], effective, ci) } : {}),
+      thresholds,
       method: "Quantiles are type 7 (linear interpolation at (n-1)p); requests of a page are taken as independent.",
       warnings: [],
     },
@@ -175,9 +209,12 @@ export function makeReport(
       quantiles: quantileFunction(one.sorted),
       experienced: Array.from({ length: most }, (_, n) => experienced(one.sorted, n + 1)),
       ...(inputs[i].samples.every((sample) => sample.at_s !== undefined)
-        ? { over_time: overTime(inputs[i].samples, interval_s) }
+        ? { over_time: overTime(inputs[i].samples, interval_s), heat: heat(inputs[i].samples, interval_s) }
         : {}),
+      ...(ci ? { band: band(one.sorted) } : {}),
+      ...(phased[i] ? { phases: phaseStack(inputs[i].samples) } : {}),
     })),
+    differences: sorted.slice(1).map((other) => difference(sorted[0], other, ci)),
     claims: [],
     faults: [],
     conditions: [],

@@ -29,8 +29,73 @@ const BROKEN_FIDELITY = {
   receive: "gso",
 };
 
+/** As a report was before it knew of intervals, differences, phases and all that came with them. */
+function older(report) {
+  const { differences, comparison, charts, ...rest } = report;
+  const { intervals, pairs, phases, thresholds, independence, excluded_phases, breakdown, ...compared } = comparison;
+  const oldSide = ({ read, excluded, format, shifts, block_length, ...side }) =>
+    Object.fromEntries(Object.entries(side).filter(([key]) => !key.includes("_ci_ms")));
+  const oldChart = ({ band, heat, phases, ...chart }) => chart;
+  const oldVerdict = ({ better, difference_ms }) => ({ ...(better && { better }), difference_ms });
+  const { sentence, headline: _, ...verdicts } = compared.verdict;
+  const verdict = Object.fromEntries(Object.entries(verdicts).map(([key, one]) => [key, oldVerdict(one)]));
+  return {
+    ...rest,
+    comparison: { ...compared, sides: comparison.sides.map(oldSide), verdict: { ...verdict, sentence } },
+    charts: charts.map(oldChart),
+  };
+}
+
+/** So close and so few that nobody can tell them apart. */
+const level = (options) =>
+  makeReport(
+    [
+      { label: "left", samples: draws(34, 60, 30, 0.4) },
+      { label: "right", samples: draws(134, 60, 30, 0.4) },
+    ],
+    { title: "Two that are alike", ...options },
+  );
+
+/** Sides with phases and cities, of which there are as many as wanted. */
+const rich = (seed, n, median, cities) => {
+  const random = generator(seed);
+  return draws(seed, n, median, 0.3).map((sample, i) => ({
+    ...sample,
+    group: `city ${Math.floor(cities * random() ** 2)}`,
+    page: Math.floor(i / 10),
+    phases: { connect: sample.latency_ms * 0.4, wait: sample.latency_ms * 0.5 },
+  }));
+};
+
 /** Name to report. */
 export const VARIANTS = {
+  "not sure": () => level(),
+  "no intervals": () => level({ ci: false, title: "No intervals" }),
+  "open ends": () => {
+    const report = level({ title: "Ends that nothing bounds" });
+    for (const side of report.comparison.sides) side.expected_request_ci_ms = [1.5, null];
+    for (const curve of report.differences) curve.ci_ms = curve.ci_ms.map(() => [null, null]);
+    for (const chart of report.charts) chart.band.ci_ms = chart.band.ci_ms.map(() => [null, null]);
+    report.comparison.verdict.experienced.ci_ms = [null, null];
+    return report;
+  },
+  "old report": () => older(level({ title: "From before all that" })),
+  "three hundred cities": () =>
+    makeReport(
+      [
+        { label: "near", samples: rich(23, 6000, 30, 300) },
+        { label: "far", samples: rich(24, 6000, 33, 300) },
+      ],
+      { title: "Three hundred cities", by: "city", most: 100 },
+    ),
+  "phases on one side": () =>
+    makeReport(
+      [
+        { label: "with", samples: rich(25, 600, 30, 3) },
+        { label: "without", samples: draws(26, 600, 33, 0.3) },
+      ],
+      { title: "Phases on one side only" },
+    ),
   "one side": () => makeReport([{ label: "alone", samples: draws(1, 500, 30, 0.4) }], { title: "One side" }),
   "three sides": () =>
     makeReport(
@@ -58,6 +123,14 @@ export const VARIANTS = {
       {
         title: "No samples for a while",
       },
+    ),
+  "late start": () =>
+    makeReport(
+      [
+        { label: "late", samples: slower(draws(27, 600, 30, 0.3), 5).map((one) => ({ ...one, at_s: one.at_s + 3600 })) },
+        { label: "later", samples: draws(28, 600, 30, 0.3).map((one) => ({ ...one, at_s: one.at_s + 3620 })) },
+      ],
+      { title: "The first sample comes an hour after the start" },
     ),
   "one sample": () =>
     makeReport(

@@ -83,14 +83,17 @@ fn edges(values_ms: &[f64]) -> Vec<f64> {
     let largest = values_ms.iter().copied().fold(LEAST_EDGE_MS, f64::max);
     let tiny = least < LEAST_EDGE_MS;
     let coarse = if values_ms.len() > FEW { 0 } else { FINE };
+    let mut edges = Vec::new();
     for &(mantissas, decades) in &STEPS[coarse..] {
-        let mut edges = if tiny { vec![0.0] } else { Vec::new() };
+        edges.clear();
+        edges.extend(tiny.then_some(0.0));
         edges.extend(between(mantissas, decades, least.max(LEAST_EDGE_MS), largest));
         if edges.len() <= MOST_CLASSES + 1 {
-            return edges;
+            break;
         }
     }
-    vec![0.0, f64::INFINITY]
+    // The last step is never too fine: it makes 54 edges of all that a latency can be.
+    edges
 }
 
 /// The round numbers from the last one that is at most `least` to the first one above `largest`.

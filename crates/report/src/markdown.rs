@@ -28,9 +28,9 @@ pub fn summary(comparison: &Comparison) -> String {
 fn headline(comparison: &Comparison) -> String {
     let mut text = match &comparison.verdict {
         // The answer is the heading; how sure it is follows it.
-        Some(verdict) => match verdict.sentence.split_once(". ") {
-            Some((answer, rest)) => format!("### {}.\n\n{}\n", escape(answer), escape(rest)),
-            None => format!("### {}\n", escape(&verdict.sentence)),
+        Some(verdict) => match &verdict.certainty {
+            Some(certainty) => format!("### {}\n\n{}\n", escape(&verdict.headline), escape(certainty)),
+            None => format!("### {}\n", escape(&verdict.headline)),
         },
         None => format!("### {} of {}\n", escape(&comparison.metric), labels(comparison)),
     };
@@ -249,7 +249,9 @@ mod tests {
     fn thresholds_that_held_are_said_to() {
         let mut comparison = comparison();
         comparison.thresholds.truncate(1);
-        comparison.verdict.as_mut().unwrap().sentence = "swift is faster. It is sure (99 %).".to_owned();
+        let verdict = comparison.verdict.as_mut().unwrap();
+        (verdict.headline, verdict.certainty) =
+            ("swift is faster.".to_owned(), Some("It is sure (99 %).".to_owned()));
         assert!(summary(&comparison).starts_with("### swift is faster.\n\nIt is sure (99 %).\n\n**The"));
         assert!(summary(&comparison).contains("\n**The threshold held.**\n"));
         comparison.thresholds.clear();

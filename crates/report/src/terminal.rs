@@ -101,10 +101,9 @@ fn opening(comparison: &Comparison) -> String {
         }
     }
     if let Some(verdict) = &comparison.verdict {
-        let sentence = plain(&verdict.sentence);
         // The answer stands out; how sure it is follows it.
-        let (answer, rest) = sentence.split_at(sentence.find(". ").map_or(sentence.len(), |end| end + 1));
-        let _ = writeln!(text, "{}{rest}", paint(answer, BOLD));
+        let certainty = verdict.certainty.iter().map(|certainty| format!(" {}", plain(certainty)));
+        let _ = writeln!(text, "{}{}", paint(&plain(&verdict.headline), BOLD), certainty.collect::<String>());
     }
     text
 }

@@ -1,22 +1,36 @@
 // The charts of the page with their switches: which there are depends on what the report holds.
 import { el, section, sideName } from "../dom";
-import type { Scale, State, Store } from "../store";
-import type { Report } from "../types";
+import { short } from "../format";
+import type { Key, Scale, ShareAxis, State, Store } from "../store";
+import type { Report, SideCharts } from "../types";
+import { phaseDifferences } from "../views/phases";
 import { segmented } from "../views/segmented";
 import { cdf } from "./cdf";
-import { frame } from "./frame";
+import { curveOf, difference } from "./difference";
+import { type Frame, frame } from "./frame";
+import { heat, heatHeight } from "./heat";
+import { legend } from "./legend";
+import { phases } from "./phases";
 import { effectiveQq, qq } from "./qq";
 import { overTime, panelHeight } from "./time";
 
 const SCALES: Record<Scale, string> = { log: "log", linear: "linear" };
+const AXES: Record<ShareAxis, string> = { percent: "percent", nines: "nines" };
 
 export function charts(element: HTMLElement, report: Report, store: Store): void {
-  timeSection(element, report, store);
   cdfSection(element, report, store);
-  if (report.charts.length > 1) qqSection(element, report, store);
+  if (report.charts.length > 1) {
+    differenceSection(element, report, store);
+    qqSection(element, report, store);
+  }
+  timeSection(element, report, store);
+  heatSection(element, report, store);
+  phaseSection(element, report, store);
 }
 
-function choice<K extends "time" | "cdf" | "axis" | "qq">(
+type Choice = "time" | "cdf" | "axis" | "qq" | "of" | "differenceAxis" | "differenceScale" | "phaseAxis" | "phaseUnit";
+
+function choice<K extends Choice>(
   store: Store,
   key: K,
   label: string,
@@ -29,35 +43,129 @@ function choice<K extends "time" | "cdf" | "axis" | "qq">(
 
 // Each section is put into the page before its charts are drawn: uPlot needs the width that a frame gets there.
 
-function timeSection(parent: HTMLElement, report: Report, store: Store): void {
-  const panels = report.charts.flatMap((chart, side) => {
-    if (!chart.over_time || chart.over_time.start_s.length === 0) return [];
-    const box = frame("", [], () => panelHeight(report));
-    box.title.replaceChildren(sideName(`${chart.label}: percentiles over time`, side));
+interface Panels {
+  id: string;
+  heading: string;
+  title: string;
+  /** Whether a side has what its panel draws. */
+  has: (chart: SideCharts) => boolean;
+  height: () => number;
+  /** What is said of the sides that have not. */
+  absent: string;
+  controls: HTMLElement[];
+  /** What stands between the switches and the panels. */
+  above?: HTMLElement;
+  keys: Key[];
+  draw: (box: Frame, state: State, side: number) => void;
+}
+
+/** A section with a panel for each side that has what it takes. */
+function panels(parent: HTMLElement, report: Report, store: Store, of: Panels): void {
+  const boxes = report.charts.flatMap((chart, side) => {
+    if (!of.has(chart)) return [];
+    const box = frame("", [], of.height);
+    box.title.replaceChildren(sideName(`${chart.label}: ${of.title}`, side));
     return [{ box, side }];
   });
-  const missing = report.charts.length - panels.length;
-  const absent = `${panels.length === 0 ? "" : "Other sides: "}Not measured: the samples carry no time.`;
+  const missing = report.charts.length - boxes.length;
   parent.append(
     section(
-      "over-time",
-      "Over time",
-      panels.length > 0 && el("div", { class: "switches" }, choice(store, "time", "latency scale", SCALES)),
-      el("div", { class: "charts" }, ...panels.map((panel) => panel.box.element)),
-      missing > 0 && el("p", { class: "absent" }, absent),
+      of.id,
+      of.heading,
+      boxes.length > 0 && of.controls.length > 0 && el("div", { class: "switches" }, ...of.controls),
+      boxes.length > 0 && of.above,
+      el("div", { class: "charts" }, ...boxes.map(({ box }) => box.element)),
+      missing > 0 && el("p", { class: "absent" }, `${boxes.length === 0 ? "" : "Other sides: "}${of.absent}`),
     ),
   );
-  for (const { box, side } of panels) store.watch(["time", "theme"], (state) => overTime(box, report, state, side));
+  for (const { box, side } of boxes) store.watch([...of.keys, "theme"], (state) => of.draw(box, state, side));
+}
+
+function timeSection(parent: HTMLElement, report: Report, store: Store): void {
+  panels(parent, report, store, {
+    id: "over-time",
+    heading: "Over time",
+    title: "percentiles over time",
+    has: (chart) => (chart.over_time?.start_s.length ?? 0) > 0,
+    height: () => panelHeight(report),
+    absent: "Not measured: the samples carry no time.",
+    controls: [choice(store, "time", "latency scale", SCALES)],
+    keys: ["time"],
+    draw: (box, state, side) => overTime(box, report, state, side),
+  });
+}
+
+function heatSection(parent: HTMLElement, report: Report, store: Store): void {
+  panels(parent, report, store, {
+    id: "heat",
+    heading: "Every sample over time",
+    title: "all samples over time",
+    has: (chart) => (chart.heat?.intervals ?? 0) > 0,
+    height: () => heatHeight(report),
+    absent: "No heat map in this report: the samples carry no time.",
+    controls: [],
+    above: legend(report, store),
+    keys: [],
+    draw: (box, _, side) => heat(box, report, side),
+  });
+}
+
+function phaseSection(parent: HTMLElement, report: Report, store: Store): void {
+  panels(parent, report, store, {
+    id: "phases",
+    heading: "Where the time goes",
+    title: "phases by percentile",
+    has: (chart) => (chart.phases?.phases.length ?? 0) > 0,
+    height: () => 340,
+    absent: "The samples carry no phases.",
+    controls: [
+      choice(store, "phaseUnit", "phases as", { ms: "times", share: "shares" }),
+      choice(store, "phaseAxis", "percentile axis", AXES),
+    ],
+    keys: ["phaseUnit", "phaseAxis"],
+    draw: (box, state, side) => phases(box, report, state, side),
+  });
+  if (report.charts.every((chart) => !chart.phases) && report.comparison.phases.length === 0) return;
+  const table = el("div", { class: "after-charts" });
+  document.getElementById("phases")?.append(table);
+  phaseDifferences(table, report);
 }
 
 function cdfSection(parent: HTMLElement, report: Report, store: Store): void {
-  const controls = [
-    choice(store, "cdf", "latency scale", SCALES),
-    choice(store, "axis", "percentile axis", { percent: "percent", nines: "nines" }),
-  ];
+  const controls = [choice(store, "cdf", "latency scale", SCALES), choice(store, "axis", "percentile axis", AXES)];
   const box = frame("Cumulative distribution of requests", controls, (width) => (width < 600 ? 340 : 420));
   parent.append(section("cdf", "The whole distribution", box.element));
   store.watch(["cdf", "axis", "theme"], (state) => cdf(box, report, state));
+}
+
+function differenceSection(parent: HTMLElement, report: Report, store: Store): void {
+  const box = frame("", [], (width) => (width < 600 ? 320 : 380));
+  const absent = el("p", { class: "absent" }, "This report does not hold the difference percentile by percentile.");
+  const controls = [
+    choice(store, "of", "percentiles of", { requests: "requests", people: "people" }),
+    choice(store, "differenceAxis", "axis", AXES),
+    choice(store, "differenceScale", "difference", SCALES),
+  ];
+  if (report.charts.length > 2) controls.push(otherSide(report, store));
+  const held = report.differences.length > 0;
+  parent.append(
+    section(
+      "difference",
+      "The difference, percentile by percentile",
+      held && el("div", { class: "switches" }, ...controls),
+      held && box.element,
+      absent,
+    ),
+  );
+  if (!held) return;
+  const keys: Key[] = ["of", "differenceAxis", "differenceScale", "other", "requests", "required", "theme"];
+  store.watch(keys, (state) => {
+    const known = curveOf(report, state.other) !== undefined;
+    box.element.hidden = !known;
+    absent.hidden = known;
+    box.title.textContent = `${report.charts[state.other]?.label} less ${report.charts[0]?.label}`;
+    if (known) difference(box, report, state);
+  });
 }
 
 function qqSection(parent: HTMLElement, report: Report, store: Store): void {
@@ -79,7 +187,7 @@ function qqSection(parent: HTMLElement, report: Report, store: Store): void {
 }
 
 function otherSide(report: Report, store: Store): HTMLElement {
-  const others = report.charts.slice(1).map((chart, i) => [String(i + 1), chart.label] as const);
+  const others = report.charts.slice(1).map((chart, i) => [String(i + 1), short(chart.label, 34)] as const);
   const label = `${report.charts[0]?.label ?? ""} against`;
   const control = segmented(label, Object.fromEntries(others), (value) => store.set({ other: Number(value) }));
   store.watch(["other"], (state) => control.show(String(state.other)));

@@ -1,15 +1,16 @@
 // The CDF of all sides: latency on x, the share of requests that are done by then on y, in percent or in nines.
 import type uPlot from "uplot";
-import { ms, percentile, short, tick } from "../format";
+import { interval, ms, percentile, short } from "../format";
 import { commonShares, quantile } from "../quantiles";
-import { cdfSentence } from "../sentences";
+import { cdfSentence } from "../sentences/distribution";
 import type { State } from "../store";
-import type { Report } from "../types";
+import type { Band, Report } from "../types";
+import { bandNote, drawBand, endsAt, type Station } from "./bands";
 import { type Frame, say } from "./frame";
 import { dense, Labels, type Point } from "./labels";
 import { type Palette, palette } from "./palette";
 import { axis, axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue } from "./plot";
-import { fromNines, linearTicks, nines, ninesTicks } from "./ticks";
+import { shareScale } from "./shares";
 
 export function cdf(box: Frame, report: Report, state: State): void {
   const colors = palette();
@@ -22,34 +23,49 @@ export function cdf(box: Frame, report: Report, state: State): void {
     lines.flat().filter((value) => value !== null),
     state.cdf,
   );
-  const top = inNines ? Math.max(1, nines(shares.at(-1) ?? 0)) : 100;
-  const heights = shares.map((share) => (inNines ? nines(share) : share * 100));
-  const asPercent = (height: number): number => (inNines ? fromNines(height) * 100 : height);
-  say(box, cdfSentence(report) + (inNines ? beyond(report) : ""));
+  const upward = shareScale(state.axis, shares, "left");
+  const heights = shares.map(upward.at);
+  const bands = report.charts.map((chart) => chart.band ?? undefined);
+  const ends = bands.map((band) => band && endsAt(band));
+  // In percent, the ends of the axis have no height: what is hatched there is not seen and not spoken of.
+  const seen = (share: number): boolean => inNines || (share > 0.015 && share < 0.985);
+  const open = bands.some((band) => band?.ci_ms.some((ci, i) => ci.includes(null) && seen(band.share[i] ?? 0)));
+  const level = bands.some((band) => band !== undefined) ? report.comparison.intervals?.level : undefined;
+  say(box, cdfSentence(report) + (inNines ? beyond(report) : "") + bandNote(level, open));
   draw(box, {
     data: [heights, ...lines.map((line) => onScale(line, scale.limits))] as uPlot.AlignedData,
     options: {
       padding: [10, 16, 0, 0],
       // The share is uPlot's x because it is what all sides have in common; it is drawn upwards.
-      scales: { x: { time: false, auto: false, ori: 1, range: () => [0, top] }, y: { ...scale, ori: 0 } },
+      scales: { x: { time: false, auto: false, ori: 1, range: () => [0, upward.top] }, y: { ...scale, ori: 0 } },
       axes: [
         axis(colors, {
           scale: "x",
           side: "left",
           title: "percentile of requests (%)",
-          ticks: (_, high, pixels) => (inNines ? ninesTicks(high) : linearTicks(0, 100, pixels / 45)),
-          text: (value) => (inNines ? percentile(asPercent(value)) : tick(value)),
+          ticks: upward.ticks,
+          text: upward.text,
         }),
         latencyAxis(colors, state.cdf, { scale: "y", side: "bottom", title: axisTitle(report.metric) }),
       ],
       series: [{}, ...report.charts.map((_, i) => ({ stroke: colors.side(i), width: 2, points: { show: false } }))],
       // All sides are read at one share; the pointer's latency says nothing.
       cursor: { x: false },
-      hooks: { draw: [(u) => nameLines(u, colors, report)] },
+      hooks: {
+        drawAxes: [
+          (u) =>
+            bands.forEach((band, i) => band && drawBand(u, colors.side(i), stations(u, band, inNines, upward.at), "y")),
+        ],
+        draw: [(u) => nameLines(u, colors, report)],
+      },
     },
     read: (index) => {
-      const values = report.charts.map((chart, i) => sideValue(chart.label, lines[i]?.[index]));
-      return `p${percentile((shares[index] ?? 0) * 100)}: ${values.join(" \u00b7 ")}`;
+      const share = shares[index] ?? 0;
+      const values = report.charts.map((chart, i) => {
+        const [low, high] = [ends[i]?.low(share), ends[i]?.high(share)];
+        return sideValue(chart.label, lines[i]?.[index]) + (ends[i] ? ` (${interval([low, high])})` : "");
+      });
+      return `p${percentile(share * 100)}: ${values.join(" \u00b7 ")}`;
     },
   });
 }
@@ -58,6 +74,25 @@ export function cdf(box: Frame, report: Report, state: State): void {
 function beyond(report: Report): string {
   const slowest = report.comparison.sides.map((side) => `${side.label} ${ms(side.max_ms)}`);
   return ` The slowest sample lies beyond any number of nines: ${slowest.join(", ")}.`;
+}
+
+/** The band lies across the line: its ends are latencies. One that is not bounded reaches to the plot's edge. */
+function stations(u: uPlot, band: Band, inNines: boolean, at: (share: number) => number): Station[] {
+  const { left, width } = u.bbox;
+  const lowest = u.scales["y"]?.min ?? 0;
+  return band.share.flatMap((share, i): Station[] => {
+    if (inNines && share >= 1) return [];
+    const [low, high] = band.ci_ms[i] ?? [null, null];
+    const y = u.valToPos(at(share), "x", true);
+    const across = (value: number): number => u.valToPos(Math.max(lowest, value), "y", true);
+    return [
+      {
+        low: [low === null ? left : across(low), y],
+        high: [high === null ? left + width : across(high), y],
+        open: low === null || high === null,
+      },
+    ];
+  });
 }
 
 function nameLines(u: uPlot, colors: Palette, report: Report): void {

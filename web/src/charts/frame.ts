@@ -1,4 +1,4 @@
-// What stands around each chart: its title, the sentence that says what it shows, its switches and the read-out.
+// What stands around each chart: its title, the sentence that says what it shows, its switches, the read-out, the download.
 import { el } from "../dom";
 
 export interface Frame {
@@ -7,6 +7,8 @@ export interface Frame {
   sentence: HTMLElement;
   plot: HTMLElement;
   readout: HTMLElement;
+  /** Saves the drawing as a picture; does something once there is a drawing. */
+  download: HTMLButtonElement;
   /** Height of the drawing for a width, both in CSS pixels. */
   height: (width: number) => number;
 }
@@ -18,15 +20,16 @@ export function frame(title: string, controls: HTMLElement[], height: (width: nu
   const sentence = el("p", { class: "sentence" });
   const plot = el("div", { class: "plot", tabindex: "0", role: "img" });
   const readout = el("p", { class: "readout", "aria-live": "polite" }, HINT);
+  const download = el("button", { type: "button", class: "quiet download" }, "Save PNG");
   const element = el(
     "figure",
     { class: "chart" },
     el("figcaption", {}, heading, sentence),
     controls.length > 0 && el("div", { class: "switches" }, ...controls),
     plot,
-    readout,
+    el("div", { class: "chart-foot" }, readout, download),
   );
-  return { element, title: heading, sentence, plot, readout, height };
+  return { element, title: heading, sentence, plot, readout, download, height };
 }
 
 /** Puts the sentence on the chart, for eyes and for screen readers. */

@@ -157,8 +157,15 @@ export function dense(points: Point[]): Point[] {
   return result;
 }
 
+export interface EndLabel {
+  text: string;
+  y: number;
+  /** A dot of this colour stands before the text. */
+  dot?: string;
+}
+
 /** Writes labels to the right of the plot at the heights of the lines they name, pushed apart where those meet. */
-export function endLabels(u: uPlot, colors: Palette, ends: { text: string; y: number }[]): void {
+export function endLabels(u: uPlot, colors: Palette, ends: EndLabel[]): void {
   const scale = devicePixelRatio;
   const sorted = ends.toSorted((a, b) => a.y - b.y);
   const heights = apart(
@@ -171,8 +178,15 @@ export function endLabels(u: uPlot, colors: Palette, ends: { text: string; y: nu
   ctx.font = `${SIZE * scale}px ${colors.font}`;
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
-  ctx.fillStyle = colors.ink;
-  sorted.forEach((end, i) => ctx.fillText(end.text, u.bbox.left + u.bbox.width + 6 * scale, heights[i] ?? end.y));
+  sorted.forEach((end, i) => {
+    const [x, y] = [u.bbox.left + u.bbox.width + 6 * scale, heights[i] ?? end.y];
+    if (end.dot !== undefined) {
+      ctx.fillStyle = end.dot;
+      ctx.fillRect(x, y - 5 * scale, 10 * scale, 10 * scale);
+    }
+    ctx.fillStyle = colors.ink;
+    ctx.fillText(end.text, end.dot === undefined ? x : x + 15 * scale, y);
+  });
   ctx.restore();
 }
 

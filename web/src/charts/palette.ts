@@ -5,8 +5,12 @@ export interface Palette {
   grid: string;
   surface: string;
   fault: string;
+  /** Whether the ground is dark. */
+  dark: boolean;
   font: string;
   side: (index: number) => string;
+  /** The colour of a phase's area. */
+  phase: (name: string) => string;
 }
 
 /** The colours in force now. */
@@ -19,7 +23,9 @@ export function palette(): Palette {
     grid: read("--grid"),
     surface: read("--surface"),
     fault: read("--fault"),
+    dark: document.documentElement.dataset["theme"] === "dark",
     font: getComputedStyle(document.body).fontFamily,
     side: (index) => read(`--side-${index % 6}`),
+    phase: (name) => read(`--phase-${name}`) || read("--phase-rest"),
   };
 }

@@ -1,8 +1,10 @@
-// Joins a drawing to uPlot: builds it, keeps it as wide as its frame, reads values out by mouse and keyboard.
+// Joins a drawing to uPlot: builds it once it comes into sight, keeps it as wide as its frame, reads values out by mouse
+// and keyboard.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { latency, tick } from "../format";
+import { latency, tick, timeUnit } from "../format";
 import type { Scale } from "../store";
+import { savePicture } from "./download";
 import { type Frame, read } from "./frame";
 import type { Palette } from "./palette";
 import { limits, linearTicks, logTicks } from "./ticks";
@@ -10,29 +12,75 @@ import { limits, linearTicks, logTicks } from "./ticks";
 export interface Drawing {
   options: Omit<uPlot.Options, "width" | "height">;
   data: uPlot.AlignedData;
-  /** What the read-out says of one index of the data. */
-  read: (index: number) => string;
+  /** What the read-out says of one index of the data, or of where the cursor stands. */
+  read: (index: number, u: uPlot) => string;
+  /** Where an arrow key moves the cursor, if not along the first line. */
+  move?: (u: uPlot, key: ArrowKey) => { left: number; top: number };
 }
 
+export type ArrowKey = "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown";
+
+/** The latest drawing of a frame, and what of it is on the page. */
 interface Mounted {
   box: Frame;
-  plot: uPlot;
+  drawing: Drawing;
+  inSight: boolean;
+  /** The drawing on the page; of an earlier one if it is out of sight since. */
+  plot: uPlot | undefined;
+  stale: boolean;
 }
 
 const mounted = new Map<Element, Mounted>();
-const observer = new ResizeObserver((entries) => {
+const sizes = new ResizeObserver((entries) => {
   for (const entry of entries) fit(entry.target);
 });
+/** A page of many sides has dozens of charts: those that nobody looks at yet, or any more, are not drawn. */
+const sight = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) {
+      const one = mounted.get(entry.target);
+      if (one === undefined) continue;
+      one.inSight = entry.isIntersecting;
+      if (one.inSight) build(one);
+    }
+  },
+  { rootMargin: "400px" },
+);
 
-/** Draws into a frame, in place of what was drawn there before. */
+/** Draws into a frame, in place of what was drawn there before: now if it is in sight, else when it comes there. */
 export function draw(box: Frame, drawing: Drawing): void {
-  const before = mounted.get(box.plot);
-  before?.plot.destroy();
-  read(box, undefined);
+  let one = mounted.get(box.plot);
+  if (one === undefined) {
+    one = { box, drawing, inSight: false, plot: undefined, stale: true };
+    mounted.set(box.plot, one);
+    // The place is kept, so that nothing below it moves when the drawing comes.
+    box.plot.style.minHeight = `${box.height(box.plot.clientWidth)}px`;
+    sizes.observe(box.plot);
+    sight.observe(box.plot);
+    box.plot.addEventListener("keydown", (event) => step(box.plot, event));
+    box.download.addEventListener("click", () => {
+      const plot = mounted.get(box.plot)?.plot;
+      if (plot !== undefined) savePicture(box, plot.ctx.canvas);
+    });
+  }
+  one.drawing = drawing;
+  one.stale = true;
+  if (one.inSight) build(one);
+}
+
+function build(one: Mounted): void {
+  const { box, drawing } = one;
   const width = box.plot.clientWidth;
-  const plot = new uPlot(
+  if (!one.stale || width === 0) return;
+  one.plot?.destroy();
+  read(box, undefined);
+  one.stale = false;
+  box.plot.style.minHeight = "";
+  one.plot = new uPlot(
     {
       ...drawing.options,
+      // Lines go where their values are: rounded to pixels, a slope becomes a staircase.
+      series: drawing.options.series.map((series) => ({ pxAlign: 0, ...series })),
       width,
       height: box.height(width),
       legend: { show: false },
@@ -45,38 +93,42 @@ export function draw(box: Frame, drawing: Drawing): void {
     drawing.data,
     box.plot,
   );
-  mounted.set(box.plot, { box, plot });
-  if (before === undefined) {
-    observer.observe(box.plot);
-    box.plot.addEventListener("keydown", (event) => step(box.plot, event));
-  }
 }
 
-/** Fits every chart to its frame now: print lays the page out anew without telling the observer. */
+/** Draws and fits every chart to its frame now: print shows all, and lays the page out anew without telling anybody. */
 export function fitAll(): void {
-  for (const element of mounted.keys()) fit(element);
+  for (const [element, one] of mounted) {
+    build(one);
+    fit(element);
+  }
 }
 
 function fit(element: Element): void {
   const one = mounted.get(element);
   const width = element.clientWidth;
-  if (one === undefined || width === 0 || width === one.plot.width) return;
+  if (one?.plot === undefined || width === 0 || width === one.plot.width) return;
   one.plot.setSize({ width, height: one.box.height(width) });
 }
 
 function textAt(u: uPlot, drawing: Drawing): string | undefined {
   const index = u.cursor.idxs?.[1] ?? u.cursor.idx;
-  return index === null || index === undefined || (u.cursor.left ?? -1) < 0 ? undefined : drawing.read(index);
+  return index === null || index === undefined || (u.cursor.left ?? -1) < 0
+    ? undefined
+    : drawing.read(index, u);
 }
 
 /** Moves the cursor along the first line to the next point that lies on another pixel. */
 function step(element: Element, event: KeyboardEvent): void {
-  const plot = mounted.get(element)?.plot;
+  const { plot, drawing } = mounted.get(element) ?? {};
   const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
   if (plot === undefined) return;
   if (event.key === "Escape") plot.setCursor({ left: -10, top: -10 });
   if (direction === undefined) return;
   event.preventDefault();
+  if (drawing?.move !== undefined) {
+    plot.setCursor(drawing.move(plot, event.key as ArrowKey));
+    return;
+  }
   const [xs, ys] = plot.data as [number[], (number | null)[]];
   const from = plot.cursor.idxs?.[1] ?? (direction > 0 ? -1 : xs.length);
   const start = from < 0 || from >= xs.length ? undefined : position(plot, xs[from] as number, ys[from] as number);
@@ -153,6 +205,19 @@ export function latencyAxis(colors: Palette, scale: Scale, options: Omit<AxisOpt
     ticks: (low, high, pixels) =>
       scale === "log" ? logTicks(low, high, pixels, gap) : linearTicks(low, high, pixels / linearGap),
     text: tick,
+  });
+}
+
+/** The axis of time since the start, in the unit that suits the span. */
+export function timeAxis(colors: Palette, span: number): uPlot.Axis {
+  const unit = timeUnit(span);
+  return axis(colors, {
+    scale: "x",
+    side: "bottom",
+    title: `time since the start (${unit.name})`,
+    ticks: (low, high, pixels) =>
+      linearTicks(low / unit.seconds, high / unit.seconds, pixels / 55).map((value) => value * unit.seconds),
+    text: (value) => tick(value / unit.seconds),
   });
 }
 

@@ -1,18 +1,19 @@
 // QQ of two sides: a point for each percentile, (first, other), with the diagonal on which both are equal. The effective
 // QQ is the same curve with the percentiles of people on it instead of those of requests.
 import type uPlot from "uplot";
-import { ms, percentile, short } from "../format";
+import { interval, ms, percentile, short, signed } from "../format";
 import { chosenPage, experiencedThinAbove, isThin } from "../page";
 import { commonShares, peopleShare, quantile, requestShare } from "../quantiles";
-import { effectiveSentence, qqSentence } from "../sentences";
+import { effectiveSentence, qqSentence } from "../sentences/distribution";
 import type { State } from "../store";
-import type { Report } from "../types";
+import type { DifferenceCurve, Quantiles, Report } from "../types";
+import { bandNote, drawBand, endsAt, type Station } from "./bands";
+import { curveOf } from "./difference";
 import { type Frame, say } from "./frame";
-import { dense, Labels, type Point } from "./labels";
-import { type Palette, palette } from "./palette";
+import { palette } from "./palette";
 import { axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue } from "./plot";
+import { diagonal, drawMarks, LABELLED } from "./qq_marks";
 
-const LABELLED = [50, 90, 99, 99.9];
 /** The effective QQ starts at this share of people: the curve below it is met by nobody and would squeeze the rest. */
 const FIRST_SHARE = 0.001;
 
@@ -64,7 +65,11 @@ function drawPairs(box: Frame, report: Report, state: State, { sentence, effecti
     thin: (percent: number) => isThin(percent, experiencedThinAbove(thinAbove, effective)),
   };
   const thin = LABELLED.some(marks.thin) ? " \u2020 and hollow points: fewer than 10 samples beyond." : "";
-  say(box, sentence + thin);
+  const curve = curveOf(report, state.other);
+  const banded = curve !== undefined && curve.ci_ms.length > 0 ? curve : undefined;
+  const ends = banded && endsAt(banded);
+  const open = banded?.ci_ms.some((ci) => ci.includes(null)) ?? false;
+  say(box, sentence + thin + bandNote(banded && report.comparison.intervals?.level, open));
   const [of, who] = from === 0 ? ["", ""] : [", experienced", " of visitors"];
   draw(box, {
     data: [onScale(pairs.first, scale.limits), onScale(pairs.other, scale.limits)],
@@ -94,7 +99,10 @@ function drawPairs(box: Frame, report: Report, state: State, { sentence, effecti
         points: { size: 9 },
       },
       hooks: {
-        drawAxes: [(u) => diagonal(u, colors, scale.limits)],
+        drawAxes: [
+          (u) => banded && drawBand(u, colors.muted, stations(u, banded, first.quantiles, lowest), "x"),
+          (u) => diagonal(u, colors, scale.limits),
+        ],
         draw: [
           (u) => drawMarks(u, colors, marks, [first.label, other.label], [colors.side(0), colors.side(state.other)]),
         ],
@@ -103,7 +111,12 @@ function drawPairs(box: Frame, report: Report, state: State, { sentence, effecti
     read: (index) => {
       const [a, b] = [pairs.first[index] ?? 0, pairs.other[index] ?? 0];
       const faster = a === b ? "equal" : `${a < b ? first.label : other.label} faster by ${ms(Math.abs(a - b))}`;
-      return `p${percentile((pairs.shares[index] ?? 0) * 100)}${who}: ${sideValue(first.label, a)} \u00b7 ${sideValue(other.label, b)} \u00b7 ${faster}`;
+      const request = requests[index] ?? 0;
+      const range = ends ? ` (${interval([ends.low(request), ends.high(request)], signed)})` : "";
+      return (
+        `p${percentile((pairs.shares[index] ?? 0) * 100)}${who}: ${sideValue(first.label, a)} \u00b7 ` +
+        `${sideValue(other.label, b)} \u00b7 ${faster}${range}`
+      );
     },
   });
 }
@@ -127,68 +140,25 @@ function nearest(u: uPlot, left: number, top: number): number | null {
   return best;
 }
 
-function diagonal(u: uPlot, colors: Palette, [low, high]: [number, number]): void {
-  const { ctx } = u;
-  ctx.save();
-  ctx.strokeStyle = colors.muted;
-  ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
-  ctx.beginPath();
-  ctx.moveTo(u.valToPos(low, "x", true), u.valToPos(low, "y", true));
-  ctx.lineTo(u.valToPos(high, "x", true), u.valToPos(high, "y", true));
-  ctx.stroke();
-  ctx.restore();
-}
-
-interface Marks {
-  at: (percent: number) => [number, number];
-  thin: (percent: number) => boolean;
-}
-
-type Two = [first: string, other: string];
-
 /**
- * A dot for each whole percentile, a larger one with its name for those that are spoken of: in the colour of the side
- * that is faster there, hollow where samples are few.
+ * The band of the difference, laid along the curve: at the first side's latency, the other's may be that plus either end.
+ * The same percentile of people is another percentile of requests, so one band serves every page.
  */
-function drawMarks(u: uPlot, colors: Palette, marks: Marks, [first, other]: Two, [firstColor, otherColor]: Two): void {
-  const { ctx, bbox } = u;
-  const scale = devicePixelRatio;
-  const low = u.scales["x"]?.min ?? 0;
-  const dot = (percent: number, radius: number): Point => {
-    const [a, b] = marks.at(percent);
-    const [x, y] = [u.valToPos(Math.max(a, low), "x", true), u.valToPos(Math.max(b, low), "y", true)];
-    ctx.strokeStyle = a < b ? firstColor : otherColor;
-    ctx.fillStyle = marks.thin(percent) ? colors.surface : ctx.strokeStyle;
-    ctx.beginPath();
-    ctx.arc(x, y, radius * scale, 0, 2 * Math.PI);
-    ctx.fill();
-    ctx.stroke();
-    return [x, y];
-  };
-  ctx.save();
-  ctx.lineWidth = 1.5 * scale;
-  for (let percent = 1; percent < 100; percent++) dot(percent, 1.8);
-  const points = LABELLED.map((percent) => ({ percent, point: dot(percent, 5) }));
-  ctx.restore();
-  const [xs, ys] = u.data as [number[], number[]];
-  const curve = dense(xs.map((x, i) => [u.valToPos(x, "x", true), u.valToPos(ys[i] ?? 0, "y", true)] as const));
-  const corners = { right: bbox.left + bbox.width, bottom: bbox.top + bbox.height };
-  const equal = dense([
-    [bbox.left, corners.bottom],
-    [corners.right, bbox.top],
-  ]);
-  const labels = new Labels(u, colors, [...curve, ...equal]);
-  for (const { percent, point } of points) labels.place(`p${percent}${marks.thin(percent) ? " \u2020" : ""}`, [point]);
-  labels.place(`${short(first, 16)} faster`, along(bbox.left, bbox.top, 1), { muted: true, dot: firstColor });
-  labels.place(`${short(other, 16)} faster`, along(corners.right, corners.bottom, -1), {
-    muted: true,
-    dot: otherColor,
+function stations(u: uPlot, curve: DifferenceCurve, first: Quantiles, lowest: number): Station[] {
+  const { top, height } = u.bbox;
+  const least = u.scales["y"]?.min ?? 0;
+  return curve.share.flatMap((share, i): Station[] => {
+    if (share < lowest) return [];
+    const at = quantile(first, share) ?? 0;
+    const x = u.valToPos(Math.max(least, at), "x", true);
+    const [low, high] = curve.ci_ms[i] ?? [null, null];
+    const up = (end: number): number => u.valToPos(Math.max(least, at + end), "y", true);
+    return [
+      {
+        low: [x, low === null ? top + height : up(low)],
+        high: [x, high === null ? top : up(high)],
+        open: low === null || high === null,
+      },
+    ];
   });
-}
-
-/** Anchors from a corner of the plot inwards, nearest first. */
-function along(x: number, y: number, direction: 1 | -1): Point[] {
-  const step = 10 * devicePixelRatio * direction;
-  return Array.from({ length: 12 }, (_, i) => [x, y + step * i] as const);
 }

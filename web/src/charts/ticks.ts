@@ -59,8 +59,16 @@ export const nines = (share: number): number => -Math.log10(1 - share);
 /** The other way. */
 export const fromNines = (value: number): number => 1 - 10 ** -value;
 
-/** Ticks of the nines axis, up to `high`: 0, 50, 90, 99, 99.9, ... */
-export const ninesTicks = (high: number): number[] =>
-  [0, nines(0.5), ...Array.from({ length: Math.floor(high + 1e-9) }, (_, i) => i + 1)].filter(
-    (value) => value <= high + 1e-9,
-  );
+/**
+ * Ticks of the nines axis, up to `high` and no nearer to each other than `room`: 0, 90, 99, 99.9, ..., and where there is
+ * room between them 50, 95, 99.5, ...
+ */
+export function ninesTicks(high: number, room: number): number[] {
+  const whole = Array.from({ length: Math.floor(high + 1e-9) + 1 }, (_, i) => i);
+  const between = whole.map((value) => value + nines(0.5));
+  const kept: number[] = [];
+  for (const value of [...whole, ...between]) {
+    if (value <= high + 1e-9 && kept.every((other) => Math.abs(other - value) >= room)) kept.push(value);
+  }
+  return kept.sort((a, b) => a - b);
+}

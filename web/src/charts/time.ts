@@ -1,14 +1,14 @@
 // Percentiles over time with the maximum: one panel a side, all on the same scales, faults as labelled bands.
 import type uPlot from "uplot";
-import { count, elapsed, short, tick, timeUnit } from "../format";
-import { timeSentence } from "../sentences";
+import { count, elapsed } from "../format";
+import { timeSentence } from "../sentences/time";
 import type { State } from "../store";
-import type { FaultMark, OverTime, Report } from "../types";
+import type { OverTime, Report } from "../types";
 import { type Frame, say } from "./frame";
 import { endLabels } from "./labels";
 import { type Palette, palette } from "./palette";
-import { axis, axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue } from "./plot";
-import { linearTicks } from "./ticks";
+import { faultMoments, momentBands, momentLabels, MOMENT_ROW, rowsOf } from "./moments";
+import { axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue, timeAxis } from "./plot";
 
 const LINES = [
   { name: "p50", key: "p50_ms", width: 2.5, alpha: 1 },
@@ -17,8 +17,6 @@ const LINES = [
   { name: "max", key: "max_ms", width: 1, alpha: 0.45 },
 ] as const;
 
-const FAULT_ROW = 17;
-const MOST_ROWS = 4;
 /** Room for the names of the lines. */
 const PADDING_RIGHT = 44;
 
@@ -33,23 +31,16 @@ export function overTime(box: Frame, report: Report, state: State, side: number)
     state.time,
   );
   const [start, end] = spanOf(all);
-  const unit = timeUnit(end - start);
+  const moments = faultMoments(report);
   const columns = withGaps(over);
   say(box, timeSentence(over));
   draw(box, {
     data: [columns.middle, ...LINES.map((line) => onScale(columns[line.key], scale.limits))] as uPlot.AlignedData,
     options: {
-      padding: [8 + FAULT_ROW * rowsOf(report.faults), PADDING_RIGHT, 0, 0],
+      padding: [8 + MOMENT_ROW * rowsOf(moments), PADDING_RIGHT, 0, 0],
       scales: { x: { time: false, auto: false, range: () => [start, end] }, y: scale },
       axes: [
-        axis(colors, {
-          scale: "x",
-          side: "bottom",
-          title: `time since the start (${unit.name})`,
-          ticks: (low, high, pixels) =>
-            linearTicks(low / unit.seconds, high / unit.seconds, pixels / 70).map((value) => value * unit.seconds),
-          text: (value) => tick(value / unit.seconds),
-        }),
+        timeAxis(colors, end - start),
         latencyAxis(colors, state.time, { scale: "y", side: "left", title: axisTitle(report.metric) }),
       ],
       series: [
@@ -64,8 +55,8 @@ export function overTime(box: Frame, report: Report, state: State, side: number)
       ],
       cursor: { sync: { key: "over-time", scales: ["x", null] }, y: false },
       hooks: {
-        drawClear: [(u) => faultBands(u, colors, bandsOf(u, report.faults, [start, end]))],
-        drawAxes: [(u) => faultLabels(u, colors, bandsOf(u, report.faults, [start, end]))],
+        drawClear: [(u) => momentBands(u, colors, moments, [start, end])],
+        drawAxes: [(u) => momentLabels(u, colors, moments, [start, end], { room: PADDING_RIGHT, poles: "bottom" })],
         draw: [(u) => nameLines(u, colors, columns)],
       },
     },
@@ -121,70 +112,5 @@ function nameLines(u: uPlot, colors: Palette, columns: Columns): void {
   endLabels(u, colors, ends);
 }
 
-/** Up to so many faults have their labels in rows of their own; more are numbered as in the table of faults. */
-const rowsOf = (faults: FaultMark[]): number => (faults.length > MOST_ROWS ? 1 : faults.length);
-
 /** Height of a panel: faults take their rows from the card, not from the lines. */
-export const panelHeight = (report: Report): number => 310 + FAULT_ROW * rowsOf(report.faults);
-
-interface Band {
-  left: number;
-  right: number;
-  /** Where its label's row begins. */
-  top: number;
-  text: string;
-}
-
-function bandsOf(u: uPlot, faults: FaultMark[], [start, end]: [number, number]): Band[] {
-  const rows = rowsOf(faults);
-  return faults.flatMap((fault, i) => {
-    if (fault.at_s > end || (fault.until_s ?? end) < start) return [];
-    const numbered = faults.length > rows;
-    return [
-      {
-        left: u.valToPos(Math.max(start, fault.at_s), "x", true),
-        right: u.valToPos(Math.min(end, fault.until_s ?? end), "x", true),
-        top: u.bbox.top - FAULT_ROW * devicePixelRatio * (numbered ? 1 : rows - i),
-        text: numbered ? String(i + 1) : short(fault.label, 40),
-      },
-    ];
-  });
-}
-
-function faultBands(u: uPlot, colors: Palette, bands: Band[]): void {
-  const { ctx, bbox } = u;
-  // One path, so that bands that overlap do not grow darker.
-  const area = new Path2D();
-  for (const { left, right } of bands) area.rect(left, bbox.top, Math.max(devicePixelRatio, right - left), bbox.height);
-  ctx.save();
-  ctx.fillStyle = colors.fault;
-  ctx.globalAlpha = 0.16;
-  ctx.fill(area);
-  ctx.restore();
-}
-
-function faultLabels(u: uPlot, colors: Palette, bands: Band[]): void {
-  const { ctx, bbox } = u;
-  const scale = devicePixelRatio;
-  const row = FAULT_ROW * scale;
-  ctx.save();
-  ctx.font = `${12 * scale}px ${colors.font}`;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "middle";
-  ctx.lineJoin = "round";
-  ctx.lineWidth = 4 * scale;
-  ctx.strokeStyle = colors.surface;
-  const edge = bbox.left + bbox.width + PADDING_RIGHT * scale;
-  for (const { left, top, text } of bands) {
-    const beside = left + 5 * scale;
-    const at = Math.max(0, Math.min(beside, edge - ctx.measureText(text).width));
-    // The band's pole reaches up to its label, unless the label had to move over it.
-    const pole = at < beside ? top + row : top;
-    ctx.fillStyle = colors.fault;
-    ctx.fillRect(left, pole, 1.5 * scale, bbox.top + bbox.height - pole);
-    ctx.strokeText(text, at, top + row / 2);
-    ctx.fillStyle = colors.ink;
-    ctx.fillText(text, at, top + row / 2);
-  }
-  ctx.restore();
-}
+export const panelHeight = (report: Report): number => 310 + MOMENT_ROW * rowsOf(faultMoments(report));

@@ -1,21 +1,36 @@
-// The claims of a scenario: what was claimed, whether it held, and the figures that decide it.
+// Claims of a scenario and thresholds that were asked for: what was claimed, whether it held, and the deciding figures.
 import { el } from "../dom";
-import type { Report } from "../types";
+import type { Judgement, Report } from "../types";
 
 export function claims(element: HTMLElement, report: Report): void {
-  if (report.claims.length === 0) return;
-  const held = report.claims.filter((claim) => claim.holds).length;
+  list(element, "claims", report.claims, (held, all) => `${held} of ${all} claims held`);
+}
+
+export function thresholds(element: HTMLElement, report: Report): void {
+  list(element, "thresholds", report.comparison.thresholds, (held, all) => `${held} of ${all} thresholds held`);
+}
+
+/** Nothing at all where nothing was claimed. */
+function list(
+  element: HTMLElement,
+  id: string,
+  judgements: Judgement[],
+  heading: (held: number, all: number) => string,
+): void {
+  if (judgements.length === 0) return;
+  const held = judgements.filter((one) => one.holds).length;
+  element.id = id;
   element.replaceChildren(
-    el("h2", { id: "claims-heading" }, `${held} of ${report.claims.length} claims held`),
+    el("h2", { id: `${id}-heading` }, heading(held, judgements.length)),
     el(
       "ul",
       { class: "claims" },
-      ...report.claims.map((claim) =>
+      ...judgements.map((one) =>
         el(
           "li",
-          { class: claim.holds ? "held" : "broken" },
-          el("span", { class: `badge ${claim.holds ? "good" : "bad"}` }, claim.holds ? "\u2713 held" : "\u2715 failed"),
-          el("div", {}, el("p", { class: "claim" }, claim.claim), el("p", { class: "figure" }, claim.figure)),
+          { class: one.holds ? "held" : "broken" },
+          el("span", { class: `badge ${one.holds ? "good" : "bad"}` }, one.holds ? "\u2713 held" : "\u2715 failed"),
+          el("div", {}, el("p", { class: "claim" }, one.claim), el("p", { class: "figure" }, one.figure)),
         ),
       ),
     ),

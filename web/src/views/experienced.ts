@@ -1,7 +1,8 @@
 // What people on the chosen page experience, percentile by percentile.
 import { el, sideName } from "../dom";
 import { latency, plural } from "../format";
-import { chosenPage, experiencedOf, experiencedThinAbove, isThin, PEOPLE_PERCENTILES } from "../page";
+import { chosenPage, experiencedOf, experiencedThinAbove, isOwnPage, isThin, PEOPLE_PERCENTILES } from "../page";
+import { intervalsNote } from "../sentences/intervals";
 import type { State } from "../store";
 import type { Report } from "../types";
 import { type Cell, type Column, lowest, table } from "./table";
@@ -9,6 +10,7 @@ import { type Cell, type Column, lowest, table } from "./table";
 export function experienced(element: HTMLElement, report: Report, state: State): void {
   const page = chosenPage(report, state);
   const sides = report.comparison.sides;
+  const ownPage = isOwnPage(report, page);
   if (page.held === 0) {
     element.replaceChildren(el("p", { class: "absent" }, "What people experience on other pages: not in this report."));
     return;
@@ -25,10 +27,10 @@ export function experienced(element: HTMLElement, report: Report, state: State):
     ...PEOPLE_PERCENTILES.map((people, column): Cell => {
       const marks: Cell["marks"] = best[column]?.has(i) ? ["best"] : [];
       if (isThin(people, experiencedThinAbove(side.thin_above, page.effective))) marks.push("thin");
-      return { text: latency(value(i, column)), marks };
+      const ci = ownPage ? side.experienced_percentiles_ci_ms[String(people)] : undefined;
+      return { text: latency(value(i, column)), ci, marks };
     }),
   ]);
-  element.replaceChildren(
-    table(`So many visitors wait at most (ms), page of ${plural(page.effective, "effective request")}`, columns, rows),
-  );
+  const caption = `So many visitors wait at most (ms), page of ${plural(page.effective, "effective request")}`;
+  element.replaceChildren(table(caption, columns, rows, { note: intervalsNote(report, page) }));
 }

@@ -1,11 +1,18 @@
 // The top of the page: what was asked, whether the run can be believed, and the answer.
-import { el, sideName } from "../dom";
-import { moment, ms, plural } from "../format";
-import type { Report, Verdict } from "../types";
+import { el } from "../dom";
+import { moment, plural } from "../format";
+import type { Report } from "../types";
+import { verdict } from "./verdict";
 
 export function header(element: HTMLElement, report: Report): void {
   const { fidelity, comparison } = report;
-  const facts = [`metric: ${report.metric}`, report.start && moment(report.start)].filter(Boolean).join(" \u00b7 ");
+  const excluded = comparison.excluded_phases.join(", ");
+  const facts = [
+    `metric: ${report.metric}${excluded === "" ? "" : ` without ${excluded}`}`,
+    report.start && moment(report.start),
+  ]
+    .filter(Boolean)
+    .join(" \u00b7 ");
   element.replaceChildren(
     ...(report.valid ? [] : [invalid(report)]),
     el(
@@ -16,7 +23,7 @@ export function header(element: HTMLElement, report: Report): void {
     ),
     el("p", { class: "facts" }, facts),
     ...(report.summary ? [el("p", { class: "summary" }, report.summary)] : []),
-    ...(comparison.verdict ? verdict(report) : []),
+    ...verdict(report),
     ...warningsHint(report),
   );
 }
@@ -32,30 +39,6 @@ function invalid(report: Report): HTMLElement {
     el("p", {}, "The tool did not stay within its own limits: these numbers describe the tool, not what it measured."),
     el("ul", {}, ...reasons.map((reason) => el("li", {}, reason))),
   );
-}
-
-function verdict(report: Report): HTMLElement[] {
-  const { verdict: verdicts, page } = report.comparison;
-  if (!verdicts) return [];
-  return [
-    el("p", { class: "verdict" }, verdicts.sentence),
-    el(
-      "dl",
-      { class: "tiles" },
-      ...tile(report, "Median request", verdicts.median_request),
-      ...tile(report, "Expected request", verdicts.request),
-      ...tile(report, `Expected experience, ${plural(page.effective_requests, "request")}`, verdicts.experienced),
-    ),
-  ];
-}
-
-function tile(report: Report, what: string, one: Verdict): HTMLElement[] {
-  const index = report.comparison.sides.findIndex((side) => side.label === one.better);
-  const answer =
-    index < 0
-      ? [el("b", {}, "a tie")]
-      : [el("b", {}, sideName(one.better ?? "", index)), ` faster by ${ms(one.difference_ms)}`];
-  return [el("div", {}, el("dt", {}, what), el("dd", {}, ...answer))];
 }
 
 function warningsHint(report: Report): HTMLElement[] {

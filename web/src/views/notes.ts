@@ -1,6 +1,7 @@
 // The end of the page: faults, conditions, warnings and how the numbers were computed.
 import { el, section } from "../dom";
 import { elapsed } from "../format";
+import { intervalsMethod } from "../sentences/intervals";
 import type { Report } from "../types";
 import { allWarnings } from "./header";
 import { table } from "./table";
@@ -17,7 +18,7 @@ export function notes(element: HTMLElement, report: Report): void {
         ? el("p", { class: "absent" }, "None.")
         : el("ul", { class: "warnings" }, ...warnings.map((warning) => el("li", {}, warning))),
     ),
-    section("method", "Method", el("p", {}, report.comparison.method)),
+    section("method", "Method", el("p", {}, report.comparison.method), el("p", {}, intervalsMethod(report))),
   );
 }
 

@@ -1,8 +1,9 @@
 // The percentiles that the report states: of a request, and of a person on the report's own page.
 import { el, sideName } from "../dom";
-import { latency, ms, ordinal, plural, share } from "../format";
+import { type Ends, interval, latency, ms, ordinal, percentile, plural, share } from "../format";
 import { isThin } from "../page";
-import { missingSentence, watchSentence } from "../sentences";
+import { watchSentence } from "../sentences/distribution";
+import { intervalsNote } from "../sentences/intervals";
 import type { Report, Side } from "../types";
 import { type Cell, type Column, lowest, table } from "./table";
 
@@ -17,21 +18,19 @@ export function percentiles(element: HTMLElement, report: Report): void {
         report,
         "One request (ms)",
         (side) => side.request_percentiles_ms,
+        (side) => side.request_percentiles_ci_ms,
         (side) => side.thin_above,
       ),
       percentileTable(
         report,
         `A page of ${own} (ms)`,
         (side) => side.experienced_percentiles_ms,
+        (side) => side.experienced_percentiles_ci_ms,
         (side) => side.experienced_thin_above,
       ),
     ),
     el("p", { class: "watch" }, watchSentence(report)),
     ...(sides.length > 1 ? [el("h3", {}, "Crossovers"), crossoverList(report, crossovers)] : []),
-    ...sides
-      .map(missingSentence)
-      .filter(Boolean)
-      .map((text) => el("p", { class: "note" }, text)),
   );
 }
 
@@ -39,6 +38,7 @@ function percentileTable(
   report: Report,
   caption: string,
   of: (side: Side) => Record<string, number>,
+  ciOf: (side: Side) => Record<string, Ends>,
   thinAbove: (side: Side) => number,
 ): HTMLElement {
   const sides = report.comparison.sides;
@@ -47,25 +47,19 @@ function percentileTable(
     { title: "percentile", align: "text" },
     ...sides.map((side, i) => ({ title: sideName(side.label, i), align: "number" as const })),
   ];
-  const row = (heading: string, values: (number | null | undefined)[], thin: (side: Side) => boolean): Cell[] => {
+  const rows = keys.map((key): Cell[] => {
+    const values = sides.map((side) => of(side)[key]);
     const best = lowest(values);
     return [
-      { text: heading },
+      { text: `p${key}` },
       ...sides.map((side, i): Cell => {
         const marks: Cell["marks"] = best.has(i) ? ["best"] : [];
-        if (thin(side)) marks.push("thin");
-        return { text: latency(values[i]), marks };
+        if (isThin(Number(key), thinAbove(side))) marks.push("thin");
+        return { text: latency(values[i]), ci: ciOf(side)[key], marks };
       }),
     ];
-  };
-  const rows = keys.map((key) =>
-    row(
-      `p${key}`,
-      sides.map((side) => of(side)[key]),
-      (side) => isThin(Number(key), thinAbove(side)),
-    ),
-  );
-  return table(caption, columns, rows);
+  });
+  return table(caption, columns, rows, { note: intervalsNote(report) });
 }
 
 function crossoverList(report: Report, crossovers: Report["comparison"]["crossovers"]): HTMLElement {
@@ -79,8 +73,15 @@ function crossoverList(report: Report, crossovers: Report["comparison"]["crossov
       el(
         "li",
         {},
-        `At the ${ordinal(one.percentile)} percentile (${ms(one.latency_ms)}): above it ${one.faster_above} is faster.`,
+        `At the ${ordinal(one.percentile)} percentile${range(report, one)}, ${ms(one.latency_ms)}: above it ` +
+          `${one.faster_above} is faster.`,
       ),
     ),
   );
+}
+
+/** Where else the crossover may lie; silent where the report holds no intervals at all. */
+function range(report: Report, one: Report["comparison"]["crossovers"][number]): string {
+  if (one.ci) return ` (${interval(one.ci, (value) => percentile(value))})`;
+  return report.comparison.intervals ? " (where exactly, the samples cannot tell)" : "";
 }

@@ -1,10 +1,19 @@
 // A table that marks figures, scrolls inside its own box and copies itself as tab-separated values.
 import { el } from "../dom";
+import { type Ends, interval, UNBOUNDED } from "../format";
+import { copyButton, type Copied } from "./copy";
+
+type Mark = "best" | "thin" | "decisive";
 
 export interface Cell {
   text: string | HTMLElement;
-  /** best: the lowest of those it stands against; thin: too few samples beyond it. */
-  marks?: ("best" | "thin")[];
+  /** The confidence interval of the figure, shown beneath it. */
+  ci?: Ends | null | undefined;
+  /** What else belongs to the figure, in small type beneath it. */
+  detail?: string | undefined;
+  marks?: Mark[];
+  /** A class for its look. */
+  look?: string;
 }
 
 export interface Column {
@@ -12,20 +21,25 @@ export interface Column {
   align: "text" | "number";
 }
 
+interface Options {
+  /** What stands beneath, before the meaning of the marks. */
+  note?: string;
+  /** All rows, for the copy, where the table shows only some of them. */
+  all?: Cell[][];
+}
+
 const MARKS = {
   best: { sign: "\u2713", meaning: "lowest" },
   thin: { sign: "\u2020", meaning: "fewer than 10 samples beyond" },
+  decisive: { sign: "\u25c6", meaning: "most of the difference" },
 } as const;
 
 /** The first cell of each row is its heading. */
-export function table(caption: string, columns: Column[], rows: Cell[][]): HTMLElement {
+export function table(caption: string, columns: Column[], rows: Cell[][], options: Options = {}): HTMLElement {
   const head = el("tr", {}, ...columns.map((column) => el("th", { scope: "col", class: column.align }, column.title)));
   const body = rows.map((row) => el("tr", {}, ...row.map((cell, i) => cellElement(cell, columns[i], i === 0))));
   const element = el("table", { "aria-label": caption }, el("thead", {}, head), el("tbody", {}, ...body));
-  const used = (["best", "thin"] as const).filter((mark) =>
-    rows.some((row) => row.some((cell) => cell.marks?.includes(mark))),
-  );
-  const notes = used.map((mark) => `${MARKS[mark].sign} ${MARKS[mark].meaning}`).join(" \u00b7 ");
+  const copied: Copied = { columns, rows: options.all ?? rows };
   return el(
     "div",
     { class: "table" },
@@ -36,48 +50,42 @@ export function table(caption: string, columns: Column[], rows: Cell[][]): HTMLE
       el("p", { class: "caption", "aria-hidden": "true" }, caption),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, element),
     ),
-    el("div", { class: "table-foot" }, el("p", { class: "note" }, notes), copyButton(element, columns, rows)),
+    el(
+      "div",
+      { class: "table-foot" },
+      el("p", { class: "note" }, [options.note, ...meanings(rows)].filter(Boolean).join(" \u00b7 ")),
+      copyButton(element, copied),
+    ),
   );
 }
 
+/** What the signs in these rows mean. */
+function meanings(rows: Cell[][]): string[] {
+  const cells = rows.flat();
+  const used = (Object.keys(MARKS) as Mark[]).filter((mark) => cells.some((cell) => cell.marks?.includes(mark)));
+  const said = used.map((mark) => `${MARKS[mark].sign} ${MARKS[mark].meaning}`);
+  const open = cells.some((cell) => cell.ci && interval(cell.ci).includes(UNBOUNDED));
+  return open ? [...said, `${UNBOUNDED} an end that the samples cannot bound`] : said;
+}
+
 function cellElement(cell: Cell, column: Column | undefined, heading: boolean): HTMLElement {
-  const best = cell.marks?.includes("best") ?? false;
-  const thin = cell.marks?.includes("thin") ?? false;
-  const attributes = { class: [column?.align, best && "best", thin && "thin"].filter(Boolean).join(" ") };
+  const marks = cell.marks ?? [];
+  const attributes = { class: [column?.align, ...marks, cell.look].filter(Boolean).join(" ") };
+  const thin = marks.includes("thin");
   const children = [
-    best && sign("best"),
+    ...(["best", "decisive"] as const).map((mark) => marks.includes(mark) && sign(mark)),
     cell.text,
     // The place of the mark is kept in every figure, so that digits stand under digits.
     column?.align === "number" && (thin ? sign("thin") : el("span", { class: "mark", "aria-hidden": "true" })),
+    cell.ci && el("span", { class: "ci" }, interval(cell.ci)),
+    cell.detail !== undefined && el("span", { class: "ci" }, cell.detail),
   ];
   return heading ? el("th", { ...attributes, scope: "row" }, ...children) : el("td", attributes, ...children);
 }
 
-function sign(mark: keyof typeof MARKS): HTMLElement {
+function sign(mark: Mark): HTMLElement {
   const { sign: text, meaning } = MARKS[mark];
   return el("span", { class: `mark ${mark}-mark`, role: "img", "aria-label": meaning, title: meaning }, text);
-}
-
-const plain = (content: string | HTMLElement): string =>
-  (typeof content === "string" ? content : (content.textContent ?? "")).replace(/[\u00a0\u202f\t\n]/g, " ");
-
-function copyButton(element: HTMLTableElement, columns: Column[], rows: Cell[][]): HTMLElement {
-  const button = el("button", { type: "button", class: "quiet copy" }, "Copy table");
-  const lines = [
-    columns.map((column) => plain(column.title)),
-    ...rows.map((row) => row.map((cell) => plain(cell.text))),
-  ];
-  const text = lines.map((line) => line.join("\t")).join("\n");
-  button.addEventListener("click", () => {
-    navigator.clipboard.writeText(text).then(
-      () => (button.textContent = "Copied"),
-      () => {
-        getSelection()?.selectAllChildren(element);
-        button.textContent = "Selected: press Ctrl+C";
-      },
-    );
-  });
-  return button;
 }
 
 /** The indices of the lowest of these; none if all that are there are equal. */

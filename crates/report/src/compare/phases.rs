@@ -9,13 +9,14 @@ use crate::model::{PhaseColumn, PhaseDifference, PhaseShare, PhaseStack};
 /// The phases of the first two sides around each percentile; empty if one of them knows none.
 pub(super) fn difference(metric: Metric, sides: &[SideInput]) -> Result<Vec<PhaseDifference>, Error> {
     let [first, second, ..] = sides else { return Ok(Vec::new()) };
+    let phases = happened(metric, &[first, second]);
     let shares: Vec<f64> = PERCENTILES.iter().map(|&(_, share)| share).take(SHOWN).collect();
     let mixes = |side: &SideInput| -> Result<Option<Vec<PhaseMix>>, Error> {
-        let Some((columns, phases)) = measured(metric, side) else { return Ok(None) };
+        let Some((columns, phases)) = measured(side, &phases) else { return Ok(None) };
         phase_mix(&columns.values_ms, &phases, &shares).map(Some)
     };
     let (Some(first), Some(second)) = (mixes(first)?, mixes(second)?) else { return Ok(Vec::new()) };
-    let names = names(metric);
+    let names = names(&phases);
     let of = |((first, second), (percentile, _)): ((&PhaseMix, &PhaseMix), &(&str, f64))| {
         let difference = phase_difference(first, second)?;
         let share = |(phase, (first_ms, second_ms)): (&&str, (f64, f64))| PhaseShare {
@@ -37,35 +38,46 @@ pub(super) fn difference(metric: Metric, sides: &[SideInput]) -> Result<Vec<Phas
 
 /// The phases of one side over all percentiles, if it knows any.
 pub(super) fn stack(metric: Metric, side: &SideInput) -> Result<Option<PhaseStack>, Error> {
-    let Some((columns, phases)) = measured(metric, side) else { return Ok(None) };
-    let mixes = phase_stack(&columns.values_ms, &phases)?;
+    let phases = happened(metric, &[side]);
+    let Some((columns, measured)) = measured(side, &phases) else { return Ok(None) };
+    let mixes = phase_stack(&columns.values_ms, &measured)?;
     let column = |(place, phase): (usize, &str)| PhaseColumn {
         phase: phase.to_owned(),
         mean_ms: mixes.iter().filter_map(|mix| parts(mix).nth(place)).collect(),
     };
     Ok(Some(PhaseStack {
         share: mixes.iter().map(|mix| mix.share).collect(),
-        phases: names(metric).into_iter().enumerate().map(column).collect(),
+        phases: names(&phases).into_iter().enumerate().map(column).collect(),
     }))
 }
 
-/// The columns of a side's phases that are a part of the metric.
-fn measured(metric: Metric, side: &SideInput) -> Option<(&Columns, Vec<&[f32]>)> {
+/// The phases that are a part of the metric and happened to one of the sides, by their places in [`Metric::PHASES`].
+fn happened(metric: Metric, sides: &[&SideInput]) -> Vec<usize> {
+    let columns = || sides.iter().filter_map(|side| side.columns.as_ref()?.phases.as_ref());
+    let is_there = |&place: &usize| columns().any(|phases| phases[place].iter().any(|ms| !ms.is_nan()));
+    (0..Metric::PHASES.len())
+        .filter(|&place| metric.contains(Metric::PHASES[place]))
+        .filter(is_there)
+        .collect()
+}
+
+/// A side's columns and those of the phases at `places`, if there are any.
+fn measured<'s>(side: &'s SideInput, places: &[usize]) -> Option<(&'s Columns, Vec<&'s [f32]>)> {
     let columns = side.columns.as_ref()?;
     let phases = columns.phases.as_ref()?;
-    let parts = Metric::PHASES.into_iter().zip(phases).filter(|(phase, _)| metric.contains(*phase));
-    let parts: Vec<&[f32]> = parts.map(|(_, column)| column.as_slice()).collect();
-    (!parts.is_empty()).then_some((columns, parts))
+    let chosen = places.iter().map(|&place| phases[place].as_slice()).collect();
+    (!places.is_empty()).then_some((columns, chosen))
 }
 
 /// What the columns are called, and the rest.
-fn names(metric: Metric) -> Vec<&'static str> {
-    let phases = Metric::PHASES.into_iter().filter(|&phase| metric.contains(phase)).map(Metric::name);
-    phases.chain([REST]).collect()
+fn names(places: &[usize]) -> Vec<&'static str> {
+    places.iter().map(|&place| Metric::PHASES[place].name()).chain([REST]).collect()
 }
 
 fn parts(mix: &PhaseMix) -> impl Iterator<Item = f64> {
-    mix.phases_ms.iter().copied().chain([mix.rest_ms])
+    // Phases come with the seven digits of an f32: what is left of less than that is nothing.
+    let rest = if mix.rest_ms.abs() < mix.mean_ms * 1e-6 { 0.0 } else { mix.rest_ms };
+    mix.phases_ms.iter().copied().chain([rest])
 }
 
 const REST: &str = "rest";

@@ -31,11 +31,10 @@ pub(super) fn verdicts(
     let median_request = judge.best(&all, By::MedianRequest);
     let request = judge.best(&all, By::Request);
     let experienced = judge.best(&all, By::Experienced);
-    let mut sentence = headline(&median_request, &experienced, page, sides.len());
-    if let Some(more) = certainly(&experienced, page) {
-        sentence = format!("{sentence} {more}");
-    }
-    Some(Verdicts { median_request, request, experienced, sentence })
+    let headline = headline(&median_request, &experienced, page, sides.len());
+    let certainty = certainly(&experienced, page);
+    let sentence = certainty.as_ref().map_or_else(|| headline.clone(), |more| format!("{headline} {more}"));
+    Some(Verdicts { median_request, request, experienced, headline, certainty, sentence })
 }
 
 /// Every side against every other, if there are more than two.

@@ -156,7 +156,12 @@ pub struct Verdicts {
     pub request: Verdict,
     /// By the expected experienced latency.
     pub experienced: Verdict,
-    /// The verdicts as one sentence.
+    /// The answer: who is faster, and by how much.
+    pub headline: String,
+    /// How sure that is, and for how many. Absent if there are no intervals, or for a tie.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<String>,
+    /// Both together.
     pub sentence: String,
 }
 

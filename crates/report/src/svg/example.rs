@@ -244,6 +244,10 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
             median_request: verdict("swift", 40.0),
             request: verdict("swift", 11.0),
             experienced: verdict("steady", lead),
+            headline: "swift is 40.0 ms faster at the median request, but steady is faster for the expected page of 180 \
+                       requests (90 required)."
+                .to_owned(),
+            certainty: None,
             sentence: "swift is 40.0 ms faster at the median request, but steady is faster for the expected page of 180 \
                        requests (90 required)."
                 .to_owned(),

@@ -70,6 +70,8 @@ fn example() -> Comparison {
             median_request: verdict("swift", 12.0),
             request: verdict("swift", 12.0),
             experienced: verdict("steady", 73.9),
+            headline: "swift is faster at the median request, but steady for the page.".to_owned(),
+            certainty: None,
             sentence: "swift is faster at the median request, but steady for the page.".to_owned(),
         }),
         pairs: Vec::new(),

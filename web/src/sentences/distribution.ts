@@ -1,8 +1,8 @@
-// Says in a sentence what a chart shows for this report. Sentences are made of numbers that the report holds.
-import { elapsed, latency, ms, ordinal, plural } from "./format";
-import { experiencedOf, type ChosenPage } from "./page";
-import { peopleShare, quantile } from "./quantiles";
-import type { OverTime, Report, Side } from "./types";
+// Says in a sentence what the charts of whole distributions show. Sentences are made of numbers that the report holds.
+import { ms, ordinal, plural } from "../format";
+import { experiencedOf, type ChosenPage } from "../page";
+import { peopleShare, quantile } from "../quantiles";
+import type { Report } from "../types";
 
 /** Below this percentile of people a crossover concerns nobody one would meet. */
 const NOBODY_PERCENT = 0.01;
@@ -11,24 +11,6 @@ const NOBODY_PERCENT = 0.01;
 interface Change {
   percent: number;
   faster: string;
-}
-
-/** What percentiles over time show for one side. */
-export function timeSentence(over: OverTime): string {
-  const span = (over.start_s.at(-1) ?? 0) + over.interval_s;
-  const peak = Math.max(...over.max_ms);
-  const when = over.start_s[over.max_ms.indexOf(peak)] ?? 0;
-  const range = (values: number[]): string => {
-    const [low, high] = [latency(Math.min(...values)), latency(Math.max(...values))];
-    return low === high ? `is ${low} ms` : `lies between ${low} and ${high} ms`;
-  };
-  const counts = [Math.min(...over.count), Math.max(...over.count)] as const;
-  const samples =
-    counts[0] === counts[1] ? plural(counts[0], "sample") : `${counts[0]} to ${plural(counts[1], "sample")}`;
-  return (
-    `The median of an interval ${range(over.p50_ms)}, its p99 ${range(over.p99_ms)}; the slowest of all, ${ms(peak)}, ` +
-    `falls into the interval at ${elapsed(when, span)}. Intervals of ${over.interval_s}\u00a0s with ${samples} each.`
-  );
 }
 
 /** What the CDF shows: what half and 99 % of the requests wait at most. */
@@ -124,13 +106,4 @@ export function watchSentence(report: Report): string {
     `A page with ${plural(page.effective_requests, "effective request")} is as slow as its slowest one, so the request ` +
     `percentile to watch is a high one: ${parts.join(", ")}.`
   );
-}
-
-/** How a side's samples came about, where some of them have no latency. */
-export function missingSentence(side: Side): string {
-  const parts = [
-    side.failed > 0 && `${plural(side.failed, "sample")} failed`,
-    side.without_metric > 0 && `${plural(side.without_metric, "sample")} carry no such metric`,
-  ].filter(Boolean);
-  return parts.length === 0 ? "" : `${side.label}: ${parts.join(", ")}; they are in none of the latencies.`;
 }

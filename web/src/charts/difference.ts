@@ -1,0 +1,202 @@
+// How another side differs from the first, percentile by percentile, with its confidence band: the curve of the verdict.
+import type uPlot from "uplot";
+import { interval, ordinal, percentile, short, signed, signedTick } from "../format";
+import { chosenPage, experiencedThinAbove } from "../page";
+import { peopleShare } from "../quantiles";
+import { differenceSentence } from "../sentences/difference";
+import type { ShareAxis, State } from "../store";
+import type { DifferenceCurve, Report } from "../types";
+import { bandNote, drawBand, type Station } from "./bands";
+import { type Frame, say } from "./frame";
+import { dense, Labels, type Point } from "./labels";
+import { type Palette, palette } from "./palette";
+import { axis, draw } from "./plot";
+import { shareScale, type ShareScale } from "./shares";
+import { differenceLimits, differenceScale, differenceTicks } from "./signed";
+
+/** People below this share are met by nobody: with many requests a page, thousands of percentiles lie there. */
+const FIRST_SHARE = 0.0005;
+
+/** The curve of this side against the first; undefined if the report holds none. */
+export const curveOf = (report: Report, other: number): DifferenceCurve | undefined =>
+  report.differences.find(
+    ({ first, second }) => first === report.charts[0]?.label && second === report.charts[other]?.label,
+  );
+
+interface Entry {
+  share: number;
+  value: number;
+  low: number | null;
+  high: number | null;
+}
+
+/** The entries of a curve that an axis can show, as shares of people who need so many requests. */
+function entriesOf(curve: DifferenceCurve, effective: number, shareAxis: ShareAxis): Entry[] {
+  const all = curve.share.map((share, i): Entry => {
+    const [low, high] = curve.ci_ms[i] ?? [null, null];
+    return { share: peopleShare(share, effective), value: curve.difference_ms[i] ?? 0, low, high };
+  });
+  return all.filter(({ share }) => (shareAxis === "percent" || share < 1) && (effective === 1 || share >= FIRST_SHARE));
+}
+
+export function difference(box: Frame, report: Report, state: State): void {
+  const curve = curveOf(report, state.other);
+  if (curve === undefined) return;
+  const colors = palette();
+  const page = chosenPage(report, state);
+  const effective = state.of === "people" ? page.effective : 1;
+  const entries = entriesOf(curve, effective, state.differenceAxis);
+  const banded = curve.ci_ms.length > 0;
+  const open = banded && entries.some(({ low, high }) => low === null || high === null);
+  const level = banded ? report.comparison.intervals?.level : undefined;
+  say(box, differenceSentence(curve, report, state, page) + bandNote(level, open));
+  const scale = shareScale(state.differenceAxis, entries.map((entry) => entry.share), "bottom");
+  const bounds = differenceLimits(entries.map((entry) => entry.value), entries.flatMap(({ low, high }) => [low, high]));
+  const values = entries.map((entry) => entry.value);
+  const who = state.of === "people" ? "visitors" : "requests";
+  draw(box, {
+    data: [entries.map((entry) => scale.at(entry.share)), values],
+    options: {
+      padding: [12, 18, 0, 0],
+      scales: {
+        x: { time: false, auto: false, range: () => [0, scale.top] },
+        y: differenceScale(state.differenceScale, bounds),
+      },
+      axes: [
+        axis(colors, { scale: "x", side: "bottom", title: `percentile of ${who} (%)`, ticks: scale.ticks, text: scale.text }),
+        axis(colors, {
+          scale: "y",
+          side: "left",
+          title: `${short(curve.second, 18)} less ${short(curve.first, 18)}: ${report.metric} (ms)`,
+          ticks: (low, high, pixels) => differenceTicks(state.differenceScale, low, high, pixels),
+          text: signedTick,
+        }),
+      ],
+      series: [{}, { stroke: colors.side(state.other), width: 2, points: { show: entries.length < 3 } }],
+      cursor: { y: false },
+      hooks: {
+        drawAxes: [
+          (u) => banded && drawBand(u, colors.side(state.other), stations(u, entries, scale), "x"),
+          (u) => zeroLine(u, colors),
+        ],
+        draw: [(u) => annotate(u, colors, { report, state, curve, scale, effective })],
+      },
+    },
+    read: (index) => {
+      const entry = entries[index];
+      if (entry === undefined) return "";
+      const ends = banded ? ` (${interval([entry.low, entry.high], signed)})` : "";
+      return `p${percentile(entry.share * 100)} of ${who}: ${curve.second} ${signed(entry.value)}\u00a0ms${ends} against ${curve.first}`;
+    },
+  });
+}
+
+/** An end that is not bounded lies at the plot's edge. */
+function stations(u: uPlot, entries: Entry[], scale: ShareScale): Station[] {
+  const { top, height } = u.bbox;
+  return entries.map(({ share, low, high }) => {
+    const x = u.valToPos(scale.at(share), "x", true);
+    return {
+      low: [x, low === null ? top + height : u.valToPos(low, "y", true)],
+      high: [x, high === null ? top : u.valToPos(high, "y", true)],
+      open: low === null || high === null,
+    };
+  });
+}
+
+function zeroLine(u: uPlot, colors: Palette): void {
+  const { ctx, bbox } = u;
+  const y = Math.round(u.valToPos(0, "y", true));
+  ctx.save();
+  ctx.fillStyle = colors.muted;
+  ctx.fillRect(bbox.left, y, bbox.width, 1.5 * devicePixelRatio);
+  ctx.restore();
+}
+
+interface Shown {
+  report: Report;
+  state: State;
+  curve: DifferenceCurve;
+  scale: ShareScale;
+  effective: number;
+}
+
+/** Names both halves of the plot, marks crossovers with their intervals, and where samples are few. */
+function annotate(u: uPlot, colors: Palette, { report, state, curve, scale, effective }: Shown): void {
+  const { left, top, width, height } = u.bbox;
+  const [xs = [], ys = []] = u.data as number[][];
+  const line = dense(xs.map((x, i): Point => [u.valToPos(x, "x", true), u.valToPos(ys[i] ?? 0, "y", true)]));
+  const zero = u.valToPos(0, "y", true);
+  const thin = thinFrom(report, state.other, effective);
+  const labels = new Labels(u, colors, [...line, ...dense([[left, zero], [left + width, zero]])]);
+  const at = (part: number): number => u.valToPos(Math.min(scale.top, scale.at(part)), "x", true);
+  if (state.other === 1) {
+    for (const { percentile: percent, ci } of report.comparison.crossovers) {
+      const people = (value: number): number => peopleShare(value / 100, effective);
+      if (effective > 1 && people(percent) < FIRST_SHARE) continue;
+      const ends = ci ? ([at(people(ci[0])), at(people(ci[1]))] as const) : undefined;
+      whisker(u, colors, at(people(percent)), zero, ends);
+      labels.place(`${ordinal(100 * people(percent))}`, [[at(people(percent)), zero]]);
+    }
+  }
+  if (thin < 1 && at(thin) < left + width - 3 * devicePixelRatio) thinLine(u, colors, at(thin), labels);
+  const name = short(curve.second, 20);
+  const half = 9 * devicePixelRatio;
+  labels.place(`\u25b2 ${name} slower`, spots(left, width, top + half, zero - half), { muted: true });
+  labels.place(`\u25bc ${name} faster`, spots(left, width, top + height - half, zero + half), { muted: true });
+}
+
+/** Places for a label, from one height on to another: each row of them from the left. */
+function spots(left: number, width: number, from: number, to: number): Point[] {
+  const [rows, columns] = [6, 14];
+  return Array.from({ length: rows * columns }, (_, i): Point => {
+    const row = Math.floor(i / columns);
+    return [left + ((i % columns) * width) / (columns + 2), from + ((to - from) * row) / (rows - 1)];
+  });
+}
+
+/** The share from which on fewer than 10 samples decide on one of the two sides. */
+function thinFrom(report: Report, other: number, effective: number): number {
+  const above = [0, other].map((side) => report.comparison.sides[side]?.thin_above ?? 100);
+  return experiencedThinAbove(Math.min(...above), effective) / 100;
+}
+
+function whisker(u: uPlot, colors: Palette, x: number, y: number, ends: readonly [number, number] | undefined): void {
+  const { ctx } = u;
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = colors.ink;
+  ctx.fillStyle = colors.surface;
+  ctx.lineWidth = 2 * scale;
+  ctx.beginPath();
+  if (ends !== undefined) {
+    ctx.moveTo(ends[0], y);
+    ctx.lineTo(ends[1], y);
+    for (const end of ends) {
+      ctx.moveTo(end, y - 5 * scale);
+      ctx.lineTo(end, y + 5 * scale);
+    }
+  }
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.arc(x, y, 4 * scale, 0, 2 * Math.PI);
+  ctx.fill();
+  ctx.stroke();
+  ctx.restore();
+}
+
+function thinLine(u: uPlot, colors: Palette, x: number, labels: Labels): void {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = colors.muted;
+  ctx.lineWidth = scale;
+  ctx.setLineDash([2 * scale, 4 * scale]);
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.restore();
+  const places = Array.from({ length: 16 }, (_, i): Point => [x, bbox.top + ((i + 0.5) * bbox.height) / 16]);
+  labels.place("\u2020 few samples", places, { muted: true });
+}

@@ -1,0 +1,147 @@
+// What happened when, on charts over time: faults as bands and shifts of the latency as lines, each with its label above.
+import type uPlot from "uplot";
+import { latency, ms, short } from "../format";
+import type { Report, Shift } from "../types";
+import type { Palette } from "./palette";
+
+export interface Moment {
+  text: string;
+  /** Seconds since the start. */
+  from: number;
+  /** Absent if it lasted to the end; equal to `from` for what has no length. */
+  until?: number | undefined;
+  kind: "fault" | "shift";
+}
+
+/** Height of a label's row in CSS pixels. */
+export const MOMENT_ROW = 17;
+/** Up to so many moments have their labels in rows of their own; more are numbered in one row. */
+const MOST_ROWS = 4;
+
+export const rowsOf = (moments: Moment[]): number => (moments.length > MOST_ROWS ? 1 : moments.length);
+
+export const faultMoments = (report: Report): Moment[] =>
+  report.faults.map((fault) => ({
+    text: fault.label,
+    from: fault.at_s,
+    until: fault.until_s ?? undefined,
+    kind: "fault",
+  }));
+
+export const shiftMoments = (shifts: Shift[]): Moment[] =>
+  shifts.map((shift) => ({
+    text: `${latency(shift.before_ms)} \u2192 ${ms(shift.after_ms)}`,
+    from: shift.at_s,
+    until: shift.at_s,
+    kind: "shift",
+  }));
+
+interface Placed {
+  left: number;
+  right: number;
+  /** Where its label's row begins. */
+  top: number;
+  text: string;
+  color: string;
+}
+
+type Span = [start: number, end: number];
+
+/** In canvas pixels; what lies outside the span is left out. Numbers are those of the tables of faults and of shifts. */
+function place(u: uPlot, colors: Palette, moments: Moment[], [start, end]: Span): Placed[] {
+  const rows = rowsOf(moments);
+  const numbered = moments.length > rows;
+  return moments.flatMap((moment, i) => {
+    const until = moment.until ?? end;
+    if (moment.from > end || until < start) return [];
+    const number = moments.slice(0, i + 1).filter((other) => other.kind === moment.kind).length;
+    return [
+      {
+        left: u.valToPos(Math.max(start, moment.from), "x", true),
+        right: u.valToPos(Math.min(end, until), "x", true),
+        top: u.bbox.top - MOMENT_ROW * devicePixelRatio * (numbered ? 1 : rows - i),
+        text: numbered ? `${moment.kind === "fault" ? "" : "s"}${number}` : short(moment.text, 40),
+        color: moment.kind === "fault" ? colors.fault : colors.ink,
+      },
+    ];
+  });
+}
+
+/** Shades the time of each moment, under whatever is drawn. */
+export function momentBands(u: uPlot, colors: Palette, moments: Moment[], span: Span): void {
+  const { ctx, bbox } = u;
+  // One path, so that bands that overlap do not grow darker.
+  const area = new Path2D();
+  for (const { left, right } of place(u, colors, moments, span)) {
+    area.rect(left, bbox.top, Math.max(devicePixelRatio, right - left), bbox.height);
+  }
+  ctx.save();
+  ctx.fillStyle = colors.fault;
+  ctx.globalAlpha = 0.16;
+  ctx.fill(area);
+  ctx.restore();
+}
+
+/** Brackets the time of each moment, over a drawing whose colours no shade may change. */
+export function momentBrackets(u: uPlot, colors: Palette, moments: Moment[], span: Span): void {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  ctx.save();
+  for (const { left, right, color } of place(u, colors, moments, span)) {
+    ctx.setLineDash(left === right ? [5 * scale, 4 * scale] : []);
+    // A pale line beside it: on a map of colours one of the two is always seen.
+    for (const [stroke, shift] of [
+      [colors.surface, 1.5],
+      [color, 0],
+    ] as const) {
+      ctx.strokeStyle = stroke;
+      ctx.lineWidth = 1.5 * scale;
+      ctx.beginPath();
+      for (const x of new Set([left, right])) {
+        ctx.moveTo(x + shift * scale, bbox.top);
+        ctx.lineTo(x + shift * scale, bbox.top + bbox.height);
+      }
+      ctx.stroke();
+    }
+    ctx.fillStyle = color;
+    if (right > left) ctx.fillRect(left, bbox.top, right - left, 3 * scale);
+  }
+  ctx.restore();
+}
+
+/**
+ * Names the moments in rows above the plot, each with a pole down to where `poles` says; `room` is what lies to the right
+ * of the plot, in CSS pixels.
+ */
+export function momentLabels(
+  u: uPlot,
+  colors: Palette,
+  moments: Moment[],
+  span: Span,
+  { room, poles }: { room: number; poles: "top" | "bottom" },
+): void {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  const row = MOMENT_ROW * scale;
+  ctx.save();
+  ctx.font = `${12 * scale}px ${colors.font}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 4 * scale;
+  ctx.strokeStyle = colors.surface;
+  const edge = bbox.left + bbox.width + room * scale;
+  for (const { left, top, text, color } of place(u, colors, moments, span)) {
+    const beside = left + 5 * scale;
+    const at = Math.max(0, Math.min(beside, edge - ctx.measureText(text).width));
+    // The pole reaches up to its label, unless the label had to move over it.
+    const pole = at < beside ? top + row : top;
+    ctx.fillStyle = color;
+    const foot = bbox.top + (poles === "top" ? 0 : bbox.height);
+    ctx.fillRect(left - (poles === "top" ? 0.75 * scale : 0), pole, 1.5 * scale, foot - pole);
+    ctx.strokeText(text, at, top + row / 2);
+    ctx.fillStyle = colors.ink;
+    ctx.fillText(text, at, top + row / 2);
+  }
+  ctx.restore();
+}

@@ -1,0 +1,123 @@
+// What requests spend in each phase, by percentile of the metric: areas on top of each other in the order of happening.
+import type uPlot from "uplot";
+import { ms, percentile, share, tick } from "../format";
+import { phasesSentence } from "../sentences/phases";
+import type { State } from "../store";
+import type { PhaseStack, Report } from "../types";
+import { type Frame, say } from "./frame";
+import { endLabels } from "./labels";
+import { type Palette, palette } from "./palette";
+import { axis, axisTitle, draw } from "./plot";
+import { shareScale } from "./shares";
+import { linearTicks } from "./ticks";
+
+/** Room for the names of the phases. */
+const PADDING_RIGHT = 70;
+
+interface Stack {
+  names: string[];
+  /** As shares of requests that the axis can show. */
+  shares: number[];
+  /** By phase: where its area ends. The one before it is where it begins. */
+  tops: number[][];
+  stack: PhaseStack;
+}
+
+/** In ms, or as shares of the whole in percent. Phases that never happened have no area and no name. */
+function stackOf(stack: PhaseStack, state: State): Stack {
+  const kept = stack.share.flatMap((one, i) => (state.phaseAxis === "percent" || one < 1 ? [i] : []));
+  const happened = stack.phases.filter((phase) => phase.mean_ms.some((value) => value > 0));
+  const total = kept.map((i) => happened.reduce((sum, phase) => sum + (phase.mean_ms[i] ?? 0), 0));
+  const sums = kept.map(() => 0);
+  const tops = happened.map((phase) =>
+    kept.map((i, k) => {
+      const value = phase.mean_ms[i] ?? 0;
+      const whole = total[k] as number;
+      sums[k] = (sums[k] as number) + (state.phaseUnit === "ms" ? value : whole > 0 ? (100 * value) / whole : 0);
+      return sums[k];
+    }),
+  );
+  return { names: happened.map((phase) => phase.phase), shares: kept.map((i) => stack.share[i] as number), tops, stack };
+}
+
+/** Draws one side's panel; it must have phases. */
+export function phases(box: Frame, report: Report, state: State, side: number): void {
+  const stacks = report.charts.map((chart) => (chart.phases ? stackOf(chart.phases, state) : undefined));
+  const one = stacks[side];
+  const chart = report.charts[side];
+  if (one === undefined || chart === undefined) return;
+  const colors = palette();
+  const all = stacks.filter((stack) => stack !== undefined);
+  const inMs = state.phaseUnit === "ms";
+  const high = inMs ? Math.max(...all.flatMap((stack) => stack.tops.at(-1) ?? []), 1e-6) * 1.04 : 100;
+  const scale = shareScale(state.phaseAxis, all.flatMap((stack) => stack.shares), "bottom");
+  const xs = one.shares.map(scale.at);
+  say(box, phasesSentence(chart.label, one.stack));
+  draw(box, {
+    data: [xs, one.tops.at(-1) ?? xs.map(() => 0)],
+    options: {
+      padding: [10, PADDING_RIGHT, 0, 0],
+      scales: {
+        x: { time: false, auto: false, range: () => [0, scale.top] },
+        y: { time: false, auto: false, range: () => [0, high] },
+      },
+      axes: [
+        axis(colors, { scale: "x", side: "bottom", title: "percentile of requests (%)", ticks: scale.ticks, text: scale.text }),
+        axis(colors, {
+          scale: "y",
+          side: "left",
+          title: inMs ? axisTitle(report.metric) : `share of ${report.metric} (%)`,
+          ticks: (low, top, pixels) => linearTicks(low, top, pixels / 50),
+          text: tick,
+        }),
+      ],
+      series: [{}, { stroke: colors.ink, width: 1, points: { show: false } }],
+      cursor: { y: false },
+      hooks: {
+        drawAxes: [(u) => drawAreas(u, colors, one, xs)],
+        draw: [(u) => nameAreas(u, colors, one, high)],
+      },
+    },
+    read: (index) => readAt(one, index),
+  });
+}
+
+function readAt({ names, shares, tops, stack }: Stack, index: number): string {
+  const at = stack.share.indexOf(shares[index] ?? 0);
+  const values = names.map((name) => stack.phases.find((phase) => phase.phase === name)?.mean_ms[at] ?? 0);
+  const total = values.reduce((sum, value) => sum + value, 0);
+  const parts = names.map((name, i) => `${name} ${ms(values[i])}${total > 0 ? ` (${share((values[i] ?? 0) / total)})` : ""}`);
+  return tops.length === 0
+    ? "no phase was measured"
+    : `p${percentile((shares[index] ?? 0) * 100)}: ${parts.join(" \u00b7 ")} \u00b7 together ${ms(total)}`;
+}
+
+function drawAreas(u: uPlot, colors: Palette, { names, tops }: Stack, xs: number[]): void {
+  const { ctx } = u;
+  const across = xs.map((x) => u.valToPos(x, "x", true));
+  const down = (value: number): number => u.valToPos(value, "y", true);
+  ctx.save();
+  tops.forEach((top, phase) => {
+    const under = tops[phase - 1] ?? xs.map(() => 0);
+    ctx.beginPath();
+    across.forEach((x, i) => (i === 0 ? ctx.moveTo(x, down(top[i] as number)) : ctx.lineTo(x, down(top[i] as number))));
+    for (let i = across.length - 1; i >= 0; i--) ctx.lineTo(across[i] as number, down(under[i] as number));
+    ctx.closePath();
+    ctx.fillStyle = colors.phase(names[phase] ?? "");
+    ctx.fill();
+    ctx.strokeStyle = colors.surface;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.stroke();
+  });
+  ctx.restore();
+}
+
+/** Each name at the middle of where its area ends on the right, with its colour. */
+function nameAreas(u: uPlot, colors: Palette, { names, tops }: Stack, high: number): void {
+  const ends = names.map((name, i) => {
+    const [under, top] = [i === 0 ? 0 : (tops[i - 1]?.at(-1) ?? 0), tops[i]?.at(-1) ?? 0];
+    return { text: name, y: u.valToPos(Math.min(high, (under + top) / 2), "y", true), dot: colors.phase(name) };
+  });
+  // From the top down, so that areas of no height keep their order.
+  endLabels(u, colors, ends.toReversed());
+}

@@ -1,0 +1,36 @@
+// What became of every sample that was read: nothing may be dropped without a word.
+import { sideName } from "../dom";
+import { count, share } from "../format";
+import type { Report, Side } from "../types";
+import { type Cell, type Column, table } from "./table";
+
+const COLUMNS: { title: string; value: (side: Side) => string; align?: "text" }[] = [
+  { title: "read from", value: (side) => side.format ?? "not in this report", align: "text" },
+  { title: "read", value: (side) => said(side.read) },
+  { title: "used", value: (side) => said(side.n) },
+  { title: "failed", value: (side) => said(side.failed) },
+  { title: "without this metric", value: (side) => said(side.without_metric) },
+  { title: "outside the period", value: (side) => said(side.excluded) },
+  { title: "values are within", value: precision },
+];
+
+/** Reports of before these were counted do not hold all of them. */
+const said = (value: number | undefined): string => (value === undefined ? "not in this report" : count(value));
+
+function precision({ relative_error: error, read }: Side): string {
+  if (typeof error === "number") return `\u00b1${share(error)}`;
+  return read === undefined ? "not in this report" : "exact";
+}
+
+export function counts(element: HTMLElement, report: Report): void {
+  const columns: Column[] = [
+    { title: "side", align: "text" },
+    ...COLUMNS.map(({ title, align }): Column => ({ title, align: align ?? "number" })),
+  ];
+  const rows = report.comparison.sides.map((side, i): Cell[] => [
+    { text: sideName(side.label, i) },
+    ...COLUMNS.map(({ value }) => ({ text: value(side) })),
+  ]);
+  const note = "read = used + failed + without + outside; what failed or lacks the metric is in none of the latencies";
+  element.replaceChildren(table("Samples, from what was read to what the numbers rest on", columns, rows, { note }));
+}

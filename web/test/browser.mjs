@@ -1,0 +1,146 @@
+// Opens pages for the walk, and looks at what is drawn on them.
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+export const MARKER = "/*LONGHAUL-REPORT-DATA*/";
+export const WIDTHS = [360, 768, 1400];
+
+const folder = await mkdtemp(join(tmpdir(), "longhaul-walk-"));
+const template = async () => readFile(new URL("../dist/report.html", import.meta.url), "utf8");
+
+/** Does what the Rust side does: the marker gives way to JSON in which `<` is escaped. */
+export async function fill(name, text) {
+  const page = await template();
+  assert.equal(page.split(MARKER).length, 2, "the marker must be in the built page exactly once");
+  const path = join(folder, `${name.replaceAll(" ", "-")}.html`);
+  await writeFile(
+    path,
+    page.replace(MARKER, () => text.replaceAll("<", "\\u003c")),
+  );
+  return path;
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+  ],
+});
+
+export async function end() {
+  await browser.close();
+  await rm(folder, { recursive: true });
+}
+
+/** Opens a page that must stay silent: no console error, no exception, nothing asked of any network. */
+export async function open(path, { hash = "", width = 1400, height = 900, colorScheme = "light", before } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
+  if (before) await context.addInitScript(before);
+  const page = await context.newPage();
+  const noise = [];
+  page.on(
+    "console",
+    (message) => ["error", "warning"].includes(message.type()) && noise.push(`console: ${message.text()}`),
+  );
+  page.on("pageerror", (error) => noise.push(`exception: ${error.message}`));
+  page.on("request", (request) => {
+    const asked = request.url();
+    if (asked.split("#")[0] !== url && !asked.startsWith("blob:")) noise.push(`request: ${asked}`);
+  });
+  const url = pathToFileURL(path).href;
+  await page.goto(url + hash);
+  return {
+    page,
+    close: async () => {
+      assert.deepEqual(noise, [], "the page must be silent");
+      await context.close();
+    },
+  };
+}
+
+export const dataOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("report-data").textContent));
+
+/** Brings every chart into sight once: a chart that nobody has looked at is not drawn. */
+export async function drawAll(page) {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    for (const plot of document.querySelectorAll(".plot")) {
+      if (!plot.checkVisibility()) continue;
+      plot.scrollIntoView({ block: "center" });
+      // Twice: the page is told of what is in sight after a frame, and draws in the next one. A chart that never comes
+      // is missed by whoever looks at it.
+      for (let i = 0; i < 60 && (i < 2 || plot.querySelector("canvas") === null); i++) await frame();
+    }
+  });
+}
+
+/** Every canvas holds pixels, and among them some colour: of a side where lines are drawn, else of whatever is. */
+export async function assertDrawn(page, charts) {
+  await drawAll(page);
+  const drawn = await page.evaluate(() => {
+    const style = getComputedStyle(document.documentElement);
+    const hues = [0, 1, 2, 3, 4, 5].map((i) => {
+      const hex = style.getPropertyValue(`--side-${i}`).trim();
+      return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+    });
+    return [...document.querySelectorAll("canvas")].map((canvas) => {
+      // A copy is read, so that the browser does not warn of our own reading.
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [canvas.width, canvas.height];
+      const pen = copy.getContext("2d", { willReadFrequently: true });
+      pen.drawImage(canvas, 0, 0);
+      const { data } = pen.getImageData(0, 0, copy.width, copy.height);
+      const areas = canvas.closest("#heat, #phases") !== null;
+      const found = { any: 0, coloured: 0, where: canvas.closest("section").id };
+      for (let i = 0; i < data.length; i += 4) {
+        if (data[i + 3] === 0) continue;
+        found.any++;
+        const rgb = [data[i], data[i + 1], data[i + 2]];
+        const ofSide = hues.some((hue) => hue.every((value, c) => Math.abs(value - rgb[c]) < 12));
+        if (areas ? Math.max(...rgb) - Math.min(...rgb) > 40 : ofSide) found.coloured++;
+      }
+      return found;
+    });
+  });
+  assert.equal(drawn.length, charts, `charts drawn: ${JSON.stringify(drawn)}`);
+  // A dot of radius 4 has some 50 pixels: less than that is no drawn side. Axes and grid alone exceed 500.
+  for (const found of drawn)
+    assert.ok(found.any > 500 && found.coloured > 20, `a chart is blank: ${JSON.stringify(drawn)}`);
+}
+
+/** At each width nothing is wider than the window. */
+export async function assertFits(page) {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    // Charts follow the window a moment later; a page that never fits ends in the wait's own time limit.
+    await page.waitForFunction(
+      (w) => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        const plots = [...document.querySelectorAll(".uplot")];
+        return scrollWidth <= clientWidth && plots.every((plot) => plot.clientWidth <= w);
+      },
+      width,
+    );
+  }
+}
+
+/** As the page writes a latency: three or four digits; see src/format.ts. Spaces of any kind count as one. */
+export function latency(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const decimals = size >= 1000 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4;
+  return value.toFixed(decimals).replace(/\B(?=(\d{3})+(\.|$))(?<!\.\d*)/g, " ").replace("-", "\u2212");
+}
+export const plain = (text) => text.replace(/\s/g, " ");
+export const textOf = async (locator) => plain(await locator.innerText());

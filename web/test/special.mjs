@@ -1,0 +1,80 @@
+// What is special about each unusual report, by its name: the page must say it.
+import assert from "node:assert/strict";
+import { latency, plain } from "./browser.mjs";
+import * as sections from "./sections.mjs";
+
+export const SPECIAL = {
+  "not sure": async (page) => {
+    assert.equal(await page.locator(".verdict.open").count(), 1, "what is not sure must not look sure");
+    assert.match(plain(await page.locator(".tiles").innerText()), /\? (not sure|likely, but not sure): \d/);
+  },
+  "no intervals": async (page, text) => {
+    assert.match(text, /holds no confidence intervals/);
+    assert.equal(await page.locator("td .ci, .sureness").count(), 0);
+    assert.doesNotMatch(text, /Band:/);
+  },
+  "open ends": async (page, text) => {
+    assert.match(plain(await page.locator("#expectations td").first().innerText()), /1\.50 to \?/);
+    assert.match(text, /an end that the samples cannot bound/);
+    assert.match(text, /hatched where the samples cannot bound it/);
+  },
+  "old report": async (page, text) => {
+    assert.match(text, /does not hold the difference percentile by percentile/);
+    assert.match(text, /does not say whether requests of one page are slow together/);
+    assert.equal(await page.locator("#pairs, #breakdown, #thresholds").count(), 0);
+    const cells = await page.locator("#counts tbody tr >> nth=0").locator("td").allInnerTexts();
+    assert.deepEqual(cells.map((cell) => plain(cell).trim()), [
+      "not in this report",
+      "not in this report",
+      "60",
+      "0",
+      "0",
+      "not in this report",
+      "not in this report",
+    ]);
+  },
+  "three hundred cities": async (page, _, report) => {
+    await page.getByText("Show the first 20").click();
+    await sections.assertBreakdown(page, report);
+  },
+  "phases on one side": (_, text) => {
+    assert.match(text, /Other sides: The samples carry no phases/);
+    assert.match(text, /Which phase makes the difference is not known/);
+  },
+  "late start": (page, _, report) => {
+    assert.ok(report.charts.every(({ heat }) => heat.start_s >= 3600));
+    return sections.assertHeat(page, report);
+  },
+  "one side": async (page, text) => {
+    assert.equal(await page.locator("#qq, #difference, #pairs, .verdict").count(), 0);
+    assert.match(text, /The samples carry no phases/);
+  },
+  "three sides": async (page, _, report) => {
+    await sections.assertPairs(page, report);
+    await page.locator("#qq fieldset:has(legend:text('against')) label").nth(1).click();
+    const title = await page.locator("#qq .chart >> nth=0").locator(".sentence").textContent();
+    assert.ok(title.includes(report.charts[2].label));
+  },
+  "no time": (_, text) => assert.match(text, /Not measured: the samples carry no time/),
+  "all equal": (_, text) => assert.match(text, /equal at every percentile/),
+  "invalid run": async (page, text, report) => {
+    assert.match(text, /INVALID/);
+    const reasons = [...report.fidelity.reasons, ...report.comparison.sides.flatMap((side) => side.invalid)];
+    assert.ok(reasons.length >= 2);
+    for (const reason of reasons)
+      assert.ok(await page.locator(".invalid").getByText(reason).isVisible());
+    assert.match(text, /machine, of all cores\s+not measured/);
+  },
+  "few effective requests held": async (page, text, report) => {
+    assert.match(text, /holds numbers up to 10; shown for 10/);
+    const expected = report.charts.map((chart) => latency(chart.experienced[9].expected_ms));
+    const shown = plain(await page.locator("#expectations tbody").innerText());
+    for (const one of expected) assert.ok(shown.includes(one), `"${shown}" lacks ${one}`);
+    assert.equal(await page.locator("#people td .ci").count(), 0, "intervals are of another page");
+  },
+  "hostile labels": async (page, text, report) => {
+    assert.ok(text.includes(report.charts[0].label), "the label is text");
+    assert.equal(await page.locator("img").count(), 0);
+    assert.notEqual(await page.title(), "owned");
+  },
+};
