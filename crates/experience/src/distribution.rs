@@ -1,6 +1,6 @@
 //! What a set of samples says about one metric: every percentile, the mean, the count and the extremes.
 
-use crate::{Error, sum::sum};
+use crate::{Error, sort::sort, sum::sum};
 
 /// The samples of one metric of one side, in milliseconds, sorted once; or their counts by value, from a histogram
 /// ([`Distribution::from_counts`]). There is always at least one sample, and every method answers for the samples one by
@@ -36,7 +36,7 @@ impl Distribution {
         if samples.is_empty() {
             return Err(Error::Empty);
         }
-        samples.sort_unstable_by(f64::total_cmp);
+        sort(&mut samples);
         Ok(Self::of_sorted(samples))
     }
 

@@ -69,6 +69,7 @@ mod phase_stack;
 mod qq;
 mod resample;
 mod shift;
+mod sort;
 mod sum;
 #[cfg(test)]
 mod synthetic;

@@ -132,7 +132,7 @@ impl How {
             "{}: {} samples of {} read, {} of them failed",
             conversion.output, conversion.written, conversion.read, conversion.failed
         ));
-        conversion.lost.iter().for_each(|sentence| say(&format!("left out: {sentence}")));
+        conversion.lost.iter().for_each(|sentence| say(&format!("note: {sentence}")));
         conversion.warnings.iter().for_each(|sentence| {
             say(&format!("{} {sentence}", output::paint("warning:", output::YELLOW)));
         });

@@ -129,6 +129,16 @@ pub enum Error {
         /// What would do.
         expected: &'static str,
     },
+    /// A part of the time that the recording does not have, or does not know.
+    #[error("{label}: {problem}; expected {expected}")]
+    Period {
+        /// The recording.
+        label: String,
+        /// What is wrong.
+        problem: String,
+        /// What would do.
+        expected: &'static str,
+    },
     /// The metric that was asked for is not in the file, or the file leaves open which one is meant.
     #[error("{place}: found {found}; expected {expected}")]
     Metric {

@@ -20,6 +20,7 @@ mod json;
 mod k6;
 mod lines;
 pub(crate) mod native;
+mod number;
 mod oha;
 mod time;
 mod timing;
@@ -63,7 +64,7 @@ impl Labels {
     pub(crate) fn wants(&self, name: &str) -> bool {
         match self {
             Self::None => false,
-            Self::One(wanted) => wanted == name,
+            Self::One(wanted) => wanted.eq_ignore_ascii_case(name),
             Self::All => true,
         }
     }

@@ -125,14 +125,25 @@ impl Sample {
         true
     }
 
-    /// What the sample says under a label's name: one of `labels`, or `status`, `reused` or `error`.
+    /// Whether any phase was measured.
+    pub fn has_phases(&self) -> bool {
+        let phases = [self.dns_ns, self.connect_ns, self.tls_ns, self.send_ns, self.wait_ns, self.load_ns];
+        phases.iter().any(Option::is_some)
+    }
+
+    /// What the sample says under a label's name, in capitals or not: one of `labels`, or `status`, `reused` or `error`.
     pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
-        match name {
-            "status" => self.status.map(|status| status.to_string().into()),
-            "reused" => self.reused.map(|reused| if reused { "reused" } else { "new" }.into()),
-            "error" => self.error.as_deref().map(Cow::from),
-            _ => self.labels.get(name).map(|text| text.as_str().into()),
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        if let Some((_, text)) = self.labels.iter().find(|(known, _)| is(known)) {
+            return Some(text.as_str().into());
         }
+        if is("status") {
+            return self.status.map(|status| status.to_string().into());
+        }
+        if is("reused") {
+            return self.reused.map(|reused| if reused { "reused" } else { "new" }.into());
+        }
+        if is("error") { self.error.as_deref().map(Cow::from) } else { None }
     }
 
     /// connect + tls + wait, and `dns` if it shall count. Phases that did not happen add nothing; `wait` must be there.

@@ -59,10 +59,11 @@ impl std::str::FromStr for Unit {
     }
 }
 
-/// Milliseconds as whole nanoseconds, the nearest; what no `u64` holds is the largest.
+/// Milliseconds, not negative, as whole nanoseconds, the nearest; what no `u64` holds is the largest.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 pub(crate) fn nanoseconds(milliseconds: f64) -> u64 {
-    (milliseconds * 1e6).round() as u64
+    // Less exact than round() above 2^52 ns, which is 52 days, and much faster.
+    (milliseconds * 1e6 + 0.5) as u64
 }
 
 /// 30 000 years, of latency or since 1970: more is a unit mistaken, or garbage.

@@ -234,6 +234,15 @@ impl Chosen {
         self.metric.unwrap_or(Metric::Latency).name()
     }
 
+    /// Fails if there is nothing to make a histogram of.
+    fn check(&self) -> Result<(), Error> {
+        if self.samples > 0 {
+            return Ok(());
+        }
+        let problem = format!("there is no sample with {} to write", self.name());
+        Err(Error::Write { line: 1, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) })
+    }
+
     /// What the file says of itself.
     fn written(mut self) -> Written {
         if self.failed > 0 {

@@ -8,7 +8,7 @@ use units::{Probability, duration};
 
 use crate::{
     compare::SideInput,
-    text::{difference, milliseconds},
+    text::{difference, difference_beside, milliseconds},
 };
 
 /// A statement that makes a comparison fail if it is true of any side but the first, which is the baseline; or, where it
@@ -143,9 +143,23 @@ impl Threshold {
         let findings: Vec<(bool, String)> =
             (first..evidence.sides.len()).map(|side| self.judge_side(evidence, side)).collect();
         Judgement {
-            claim: format!("fail if {}", self.text),
+            claim: self.requirement(),
             holds: findings.iter().all(|(holds, _)| *holds),
             figure: findings.into_iter().map(|(_, figure)| figure).collect::<Vec<_>>().join("; "),
+        }
+    }
+
+    /// What must hold, where the text says what must not.
+    fn requirement(&self) -> String {
+        if let Some((of, limit)) = self.text.split_once(" above ") {
+            return format!("{of} at most {limit}");
+        }
+        let (of, limit) = self.text.split_once(" worse").unwrap_or((&self.text, ""));
+        let limit = limit.trim_start_matches(" by ");
+        match of.strip_suffix(" surely") {
+            Some(of) if limit.is_empty() => format!("{of} not surely worse"),
+            Some(of) => format!("{of} not surely more than {limit} worse"),
+            None => format!("{of} at most {limit} worse"),
         }
     }
 
@@ -172,10 +186,10 @@ impl Threshold {
                 };
                 let limit = by.milliseconds(baseline);
                 let figure = format!(
-                    "{label}: {} against {} ({:+.1} %)",
+                    "{label}: {} against {} ({} %)",
                     milliseconds(ms),
                     milliseconds(baseline),
-                    (ms / baseline - 1.0) * 100.0
+                    difference_beside((ms / baseline - 1.0) * 100.0, 10.0)
                 );
                 if surely == Surely::No {
                     return (ms - baseline <= limit, figure);
@@ -186,7 +200,7 @@ impl Threshold {
                         let low = found.interval.low;
                         let interval = low.map_or_else(
                             || "the interval has no lower end".to_owned(),
-                            |low| format!("at least {} ms", difference(low)),
+                            |low| format!("the interval begins at {} ms", difference(low)),
                         );
                         (low.is_none_or(|low| low <= limit), format!("{figure}, {interval}"))
                     }
@@ -214,6 +228,19 @@ mod tests {
             "failed above 1%",
         ] {
             assert_eq!(text.parse::<Threshold>().map(|threshold| threshold.text).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_must_hold_is_the_opposite() {
+        for (text, requirement) in [
+            ("experienced.p95 worse by 5%", "experienced.p95 at most 5% worse"),
+            ("mean surely worse by 10ms", "mean not surely more than 10ms worse"),
+            ("mean surely worse", "mean not surely worse"),
+            ("p99 above 300ms", "p99 at most 300ms"),
+            ("failed above 1%", "failed at most 1%"),
+        ] {
+            assert_eq!(text.parse::<Threshold>().unwrap().requirement(), requirement);
         }
     }
 

@@ -1,6 +1,9 @@
 //! Reads the recordings of a comparison and makes sides of them.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 
 use anyhow::{Context, bail};
 use recording::{Metric, Series, Wanted, read_series};
@@ -35,11 +38,11 @@ impl Compare {
             let said = std::mem::take(&mut side.warnings);
             warnings.extend(said.into_iter().map(|warning| format!("{}: {warning}", side.label)));
         }
-        let sides = series.into_iter().map(SideInput::try_from).collect::<Result<_, _>>()?;
+        let sides = in_parallel(series, SideInput::try_from).into_iter().collect::<Result<_, _>>()?;
         Ok((metric, sides, warnings))
     }
 
-    /// Reads all files, each in a thread of its own, and puts those of one label together.
+    /// Reads all files and puts those of one label together.
     fn read(&self) -> anyhow::Result<Vec<Series>> {
         let wanted = Wanted {
             metric: self.metric,
@@ -54,13 +57,7 @@ impl Compare {
             Ok(Series { label: label.clone().unwrap_or(series.label), ..series })
         };
         let inputs: Vec<_> = self.recordings.iter().map(|text| input(text)).collect();
-        let all: Vec<anyhow::Result<Series>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = inputs.iter().map(|input| scope.spawn(|| read(input))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
+        let all: Vec<anyhow::Result<Series>> = in_parallel(inputs.iter().collect(), read);
         let mut sides: Vec<Series> = Vec::new();
         for ((label, path), series) in inputs.iter().zip(all) {
             let series = series?;
@@ -74,6 +71,30 @@ impl Compare {
         }
         Ok(sides)
     }
+}
+
+/// The same work on each item, as many at a time as there are processors; results in the order of the items.
+fn in_parallel<I: Send, O: Send>(items: Vec<I>, work: impl Fn(I) -> O + Sync) -> Vec<O> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let waiting = Mutex::new(items.into_iter().enumerate());
+    // A guard of its own statement, so that the work is done without it.
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some((place, item)) = next() {
+            done.push((place, work(item)));
+        }
+        done
+    };
+    let mut done: Vec<(usize, O)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..processors).map(|_| scope.spawn(worker)).collect();
+        let joined = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.flatten().collect()
+    });
+    done.sort_unstable_by_key(|&(place, _)| place);
+    done.into_iter().map(|(_, output)| output).collect()
 }
 
 /// "LABEL=FILE" or "FILE". A file whose name has an equals sign is still a file.

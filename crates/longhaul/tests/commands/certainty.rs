@@ -126,9 +126,9 @@ fn a_broken_threshold_is_exit_code_1_and_a_summary_says_so() {
     assert_eq!(held.code, Some(0), "{held:?}");
     let broken = run("request.p50 worse by 5%");
     assert_eq!(broken.code, Some(1), "{broken:?}");
-    assert!(broken.stdout.contains("FAILED  fail if request.p50 worse by 5%"), "{}", broken.stdout);
+    assert!(broken.stdout.contains("FAILED  request.p50 at most 5% worse"), "{}", broken.stdout);
     let text = std::fs::read_to_string(&summary).unwrap();
-    assert!(text.contains("request.p50 worse by 5%") && text.contains("| samples |"), "{text}");
+    assert!(text.contains("request.p50 at most 5% worse") && text.contains("| samples |"), "{text}");
     assert!(run("p50 is bad").refused().contains("expected for example"));
     let alone = longhaul(&["compare", &swift, "--fail-if", "p50 worse by 5%"]).refused();
     assert!(alone.contains("there is only one"), "{alone}");

@@ -6,12 +6,12 @@ use std::{collections::BTreeMap, io::Read};
 use super::{
     Frame, Input, Options,
     lines::{Line, Lines},
+    number,
 };
 use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::nanoseconds};
 
 mod columns;
 mod fields;
-mod number;
 
 use columns::{Columns, Role};
 use fields::fields;
@@ -27,7 +27,24 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     let has_header = columns.has_header;
     let mut rows = Rows::new(columns);
     let mut row = Some(first).filter(|_| !has_header);
+    let mut batch = Vec::with_capacity(BATCH);
     loop {
+        if row.is_none() && rows.is_of_numbers() {
+            let unit = rows.columns.unit;
+            let number = lines.number() + 1;
+            batch.clear();
+            while let Some(ms) = lines.next_number(|value| unit.milliseconds(value)) {
+                batch.push(ms);
+                if batch.len() == BATCH {
+                    break;
+                }
+            }
+            if !batch.is_empty() {
+                rows.read += batch.len() as u64;
+                sink.values(number, rows.columns.metric, &batch)?;
+                continue;
+            }
+        }
         let line = match row.take() {
             Some(first) => first,
             None => match lines.next()? {
@@ -112,6 +129,11 @@ impl Rows {
         }
     }
 
+    /// Whether the next row may be taken for a lone number, which is faster. What is none is looked at by [`Rows::take`].
+    fn is_of_numbers(&self) -> bool {
+        self.columns.roles == [Role::Value] && self.blank.is_none()
+    }
+
     /// The row that was taken last.
     fn event(&self, number: u64) -> Event<'_> {
         Event { number, sample: &self.sample, exact: self.exact.as_slice() }
@@ -128,15 +150,6 @@ impl Rows {
         }
         self.unterminated = !line.terminated;
         self.read += 1;
-        if self.columns.roles.len() == 1 {
-            // The fast path. What is not a number is looked at again, slowly, to say what it is.
-            let unit = self.columns.unit;
-            let value = number::parse(line.text).filter(|_| line.terminated);
-            if let Some(ms) = value.and_then(|value| unit.milliseconds(value)) {
-                self.value(ms);
-                return Ok(true);
-            }
-        }
         self.take_fields(line)?;
         Ok(true)
     }
@@ -189,11 +202,6 @@ impl Rows {
             Role::None => {}
         }
         Ok(())
-    }
-
-    fn value(&mut self, ms: f64) {
-        self.exact = Some((self.columns.metric, ms));
-        self.sample.set(self.columns.metric, Some(nanoseconds(ms)));
     }
 
     fn finish<R: Read>(self, lines: &Lines<R>) -> Result<Frame, Error> {
@@ -256,6 +264,9 @@ fn quoted(field: &[u8]) -> String {
     let dots = if short.len() < text.len() { "..." } else { "" };
     format!("{short:?}{dots}")
 }
+
+/// Lone numbers that are handed on together.
+const BATCH: usize = 4096;
 
 /// Where the ids of pages begin that are no numbers in the file.
 const UNNUMBERED: u64 = 1 << 63;

@@ -5,6 +5,7 @@ use std::{
     path::PathBuf,
 };
 
+use super::number;
 use crate::{Error, Place};
 
 /// Hands out one line after the other from a buffer that never grows.
@@ -64,6 +65,24 @@ impl<R: Read> Lines<R> {
         let text = if self.line == 1 { text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text) } else { text };
         let text = if terminated { text.strip_suffix(b"\r").unwrap_or(text) } else { text };
         Ok(Some(Line { number: self.line, text, terminated }))
+    }
+
+    /// The next line, if it is nothing but a plain decimal number that is accepted, and lies in the buffer with its end;
+    /// otherwise nothing is taken, and [`Lines::next`] has the line. Most lines of most files of numbers are so, and this takes a third of the
+    /// time.
+    pub(crate) fn next_number(&mut self, accept: impl Fn(f64) -> Option<f64>) -> Option<f64> {
+        let unread = &self.buffer[self.start..self.end];
+        let (value, length) = number::short_line(unread).or_else(|| number::leading(unread))?;
+        let value = accept(value)?;
+        let ending = match unread.get(length..length + 2)? {
+            [b'\n', _] => 1,
+            b"\r\n" => 2,
+            _ => return None,
+        };
+        self.start += length + ending;
+        self.line += 1;
+        self.terminated = true;
+        Some(value)
     }
 
     /// A place in `line`; `column` from 1.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Series, Values};
-use crate::{Error, Place};
+use crate::Error;
 
 /// A moment of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,8 +86,7 @@ impl Series {
         }
     }
 
-    fn refused(&self, found: String, expected: &'static str) -> Error {
-        let place = Place { path: self.label.clone().into(), line: 1, column: 1 };
-        Error::Metric { place, found, expected: expected.to_owned() }
+    fn refused(&self, problem: String, expected: &'static str) -> Error {
+        Error::Period { label: self.label.clone(), problem, expected }
     }
 }

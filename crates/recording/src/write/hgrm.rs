@@ -57,6 +57,7 @@ impl Recorder for Hgrm {
     }
 
     fn finish(mut self: Box<Self>, _: &End) -> Result<Written, Error> {
+        self.chosen.check()?;
         print(&mut self.output, &self.histogram).map_err(|source| Error::Write { line: 1, source })?;
         self.output.finish(1)?;
         self.chosen.lost.say(precision(self.histogram.relative_error()));

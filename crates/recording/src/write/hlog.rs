@@ -192,6 +192,7 @@ impl Recorder for Hlog {
     }
 
     fn finish(mut self: Box<Self>, end: &End) -> Result<Written, Error> {
+        self.chosen.check()?;
         let lines = self.print(end)?;
         self.output.finish(lines)?;
         let relative_error = Histogram::new(self.digits).relative_error();

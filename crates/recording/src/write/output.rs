@@ -30,8 +30,10 @@ impl Output {
     /// A file beside `path`; or what `path` is, if that is no file and cannot be replaced by one.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
-        let present = fs::metadata(path).ok();
-        let (file, names) = if present.is_some_and(|present| !present.is_file() && !present.is_dir()) {
+        let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
+        // /dev/stdout may be a file, but one that somebody else has opened.
+        let is_device = path.starts_with("/dev") || path.starts_with("/proc");
+        let (file, names) = if is_device || fs::metadata(path).is_ok_and(is_special) {
             (File::options().write(true).open(path).map_err(failed)?, None)
         } else {
             // The file that a link leads to is replaced, not the link.

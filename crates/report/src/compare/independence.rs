@@ -10,7 +10,7 @@ use crate::{
 
 /// Looks at real pages where samples carry page ids, and at neighbours in time where they carry times.
 pub(super) fn check(
-    sides: &[SideInput],
+    inputs: &[SideInput],
     labels: &[String],
     question: &Question,
 ) -> Result<Independence, Error> {
@@ -22,7 +22,7 @@ pub(super) fn check(
             neighbours: neighbours(side, page)?,
         })
     };
-    let sides = sides.iter().zip(labels).map(one).collect::<Result<Vec<_>, Error>>()?;
+    let sides = inputs.iter().zip(labels).map(one).collect::<Result<Vec<_>, Error>>()?;
     let off = |check: &PageCheck| check.off.ln_1p().abs();
     let furthest = sides
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn check(
         observed_ms: furthest.map(|(_, check)| check.observed_ms),
         sentence: match furthest {
             Some((side, check)) => of_pages(&side.label, check),
-            None => of_neighbours(&sides, page),
+            None => of_neighbours(&sides, inputs, page),
         },
         sides,
     })
@@ -43,7 +43,11 @@ pub(super) fn check(
 fn pages(side: &SideInput, page: Page) -> Result<Option<PageCheck>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
-    let found = independence(&columns.values_ms, pages, page.required())?;
+    let found = match independence(&columns.values_ms, pages, page.required()) {
+        // A single page view says nothing of others.
+        Err(Error::TooFew { .. }) => return Ok(None),
+        found => found?,
+    };
     Ok(Some(PageCheck {
         pages: found.pages as u64,
         requests_min: found.smallest,
@@ -114,8 +118,11 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
 }
 
 /// The same by neighbours in time, where there are no pages.
-fn of_neighbours(sides: &[SideIndependence], page: Page) -> String {
-    let unchecked = "Independence is assumed, not checked: samples carry no page ids";
+fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -> String {
+    let has_pages =
+        inputs.iter().any(|side| side.columns.as_ref().is_some_and(|columns| columns.pages.is_some()));
+    let why = if has_pages { "there is one page view" } else { "samples carry no page ids" };
+    let unchecked = format!("Independence is assumed, not checked: {why}");
     let clustered: Vec<(&String, &NeighbourCheck)> = sides
         .iter()
         .filter_map(|side| Some((&side.label, side.neighbours.as_ref()?)))

@@ -181,9 +181,15 @@ fn certainly(verdict: &Verdict, page: Page) -> Option<String> {
     } else {
         ("page views", "its expected page")
     };
-    let share = match (verdict.share_better_ci, verdict.share_better?) {
-        (Some([low, high]), _) if high - low < SAYS_NOTHING => percents(low, high),
-        (_, share) => format!("{:.0} %", share * 100.0),
+    let wins = match verdict.share_better_ci {
+        // The mean can be won by few large leads.
+        Some([low, high]) if high < 0.5 => {
+            format!("{better} is faster for only {} of {views}, but {expected}", percents(low, high))
+        }
+        Some([low, high]) if high - low < SAYS_NOTHING => {
+            format!("{better} is faster for {} of {views}; {expected}", percents(low, high))
+        }
+        _ => expected.replacen("its", &format!("{better}'s"), 1),
     };
     let [low, high] = verdict.ci_ms?;
     let interval = match (low, high) {
@@ -194,9 +200,7 @@ fn certainly(verdict: &Verdict, page: Page) -> Option<String> {
     };
     let lead = milliseconds(verdict.difference_ms);
     let sure = certainty(sure, low.is_some_and(|low| low > 0.0));
-    Some(format!(
-        "{better} is faster for {share} of {views}; {expected} is {lead} faster ({interval}): {sure}."
-    ))
+    Some(format!("{wins} is {lead} faster ({interval}): {sure}."))
 }
 
 /// "61-67 %", "99.2-99.6 %".

@@ -35,12 +35,12 @@ fn thinness(side: &SideInput, label: &str, page: Page) -> Option<String> {
     let thin = experienced_thin_above(n, requests);
     let samples = plural(n as u64, "sample");
     let are = if n == 1 { "is" } else { "are" };
-    let effective = plural(requests.into(), "effective request");
     if thin <= 0.5 {
-        return Some(format!(
-            "{label}: {samples} {are} too few for {effective}: what even the median person waits \
-             for is decided by fewer than 10 of them."
-        ));
+        let why = match requests {
+            1 => ": even the median".to_owned(),
+            _ => format!(" for {requests} effective requests: what even the median person waits for"),
+        };
+        return Some(format!("{label}: {samples} {are} too few{why} is decided by fewer than 10 of them."));
     }
     (thin <= 0.99).then(|| {
         format!(

@@ -18,20 +18,27 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
         let is_best = sides.len() > 1 && value <= best;
         format!("{}{}", with_interval(value, ci), if is_best { " *" } else { "  " })
     };
+    let is_page = comparison.page.effective_requests > 1;
     let row = |side: &Side| {
         let mut row = vec![
             label(&side.label, LABEL),
             count(side.n),
             mark(side.expected_request_ms, side.expected_request_ci_ms.as_ref(), request),
-            mark(side.expected_experienced_ms, side.expected_experienced_ci_ms.as_ref(), experienced),
         ];
+        if is_page {
+            let ci = side.expected_experienced_ci_ms.as_ref();
+            row.push(mark(side.expected_experienced_ms, ci, experienced));
+        }
         if with_ends {
             row.extend([latency(side.min_ms), latency(side.max_ms)]);
         }
         row
     };
     // Two blanks stand over the star.
-    let mut header = vec!["", "n", "expected request  ", "expected experienced  "];
+    let mut header = vec!["", "n", "expected request  "];
+    if is_page {
+        header.push("expected experienced  ");
+    }
     if with_ends {
         header.extend(["min", "max"]);
     }

@@ -16,7 +16,7 @@ pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
     }
     let mut text = match detail {
         Detail::Short => by_side(comparison),
-        Detail::Wide => KINDS.iter().map(|kind| by_percentile(comparison, kind) + "\n").collect(),
+        Detail::Wide => kinds(comparison).iter().map(|kind| by_percentile(comparison, kind) + "\n").collect(),
     };
     if text.contains(THIN) {
         text += "~ fewer than 10 samples beyond\n";
@@ -47,6 +47,11 @@ const KINDS: [Kind; 2] = [
     },
 ];
 
+/// Who waits for one request experiences that request.
+fn kinds(comparison: &Comparison) -> &'static [Kind] {
+    if comparison.page.effective_requests > 1 { &KINDS } else { &KINDS[..1] }
+}
+
 impl Kind {
     /// A percentile with the mark of those that few samples decide.
     fn value(&self, side: &Side, name: &str, value: f64) -> String {
@@ -59,7 +64,7 @@ impl Kind {
 fn by_side(comparison: &Comparison) -> String {
     let names = names(comparison, &KINDS[0]);
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for kind in &KINDS {
+    for kind in kinds(comparison) {
         if !rows.is_empty() {
             rows.push(vec![kind.name.to_owned()]);
         }

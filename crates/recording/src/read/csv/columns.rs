@@ -2,10 +2,10 @@
 
 use std::io::Read;
 
-use super::{fields, number};
+use super::fields;
 use crate::{
     Error, Metric, Unit,
-    read::{EXPECTED, Options, lines::Lines},
+    read::{EXPECTED, Options, lines::Lines, number},
 };
 
 /// What the first row says.
@@ -14,7 +14,7 @@ pub(super) struct Columns {
     pub delimiter: u8,
     /// What each column is for; each row must have as many.
     pub roles: Vec<Role>,
-    /// What the column with [`Role::Value`] holds.
+    /// What the column with [`Role::Value`] holds; or, where no column has that role, what the others are parts of.
     pub metric: Metric,
     pub unit: Unit,
     /// False for a lone column of numbers, whose first row is data.
@@ -56,10 +56,21 @@ impl Columns {
         if names.iter().all(|name| looks_like_data(name)) {
             return Self::without_header(&names, lines, options);
         }
-        let (value, metric, unit, warning) = choose(&names, lines, options)?;
-        let mut roles: Vec<Role> =
-            names.iter().map(|name| role(name, options)).map(|role| role.unwrap_or(Role::None)).collect();
-        roles[value] = Role::Value;
+        let headers =
+            fields(first, delimiter).map(|(_, name)| String::from_utf8_lossy(name).trim().to_owned());
+        let mut roles: Vec<Role> = names
+            .iter()
+            .zip(headers)
+            .map(|(name, header)| role(name, header, options).unwrap_or(Role::None))
+            .collect();
+        let (metric, unit, warning) = match options.metric.filter(|&metric| is_made_of(&roles, metric)) {
+            Some(metric) => (metric, Unit::Ms, None),
+            None => {
+                let (value, metric, unit, warning) = choose(&names, lines, options)?;
+                roles[value] = Role::Value;
+                (metric, unit, warning)
+            }
+        };
         let warnings = warning.into_iter().collect();
         Ok(Self { delimiter, roles, metric, unit, has_header: true, warnings })
     }
@@ -85,7 +96,7 @@ impl Columns {
 }
 
 /// What a column is for, by its name; `None` if only a label could be made of it that nobody looks at.
-fn role(name: &str, options: &Options) -> Option<Role> {
+fn role(name: &str, header: String, options: &Options) -> Option<Role> {
     match timed(name, options) {
         Some((STARTED, unit)) => return Some(Role::Started(unit)),
         Some((INTENDED, unit)) => return Some(Role::Intended(unit)),
@@ -100,7 +111,24 @@ fn role(name: &str, options: &Options) -> Option<Role> {
         "error" => Some(Role::Error),
         "status" => Some(Role::Status),
         "page" => Some(Role::Page),
-        _ => options.labels.wants(name).then(|| Role::Label(name.to_owned())),
+        _ => options.labels.wants(name).then_some(Role::Label(header)),
+    }
+}
+
+/// Whether there is no column of the metric, but columns of all that it is made of.
+fn is_made_of(roles: &[Role], metric: Metric) -> bool {
+    let has = |wanted: Metric| {
+        roles.iter().any(|role| matches!(role, Role::Metric(metric, _) if *metric == wanted))
+    };
+    match metric {
+        _ if has(metric) => false,
+        Metric::Ttfb | Metric::TtfbWithoutDns => has(Metric::Wait),
+        Metric::Response => {
+            let started = roles.iter().any(|role| matches!(role, Role::Started(_)));
+            let intended = roles.iter().any(|role| matches!(role, Role::Intended(_)));
+            started && intended && (has(Metric::Total) || has(Metric::Latency))
+        }
+        _ => false,
     }
 }
 
@@ -167,7 +195,11 @@ fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Res
     let example = wanted.unwrap_or(if metrics.is_empty() { Metric::Latency } else { metrics[0].1 });
     let rule =
         if metrics.is_empty() || wanted.is_some() { "a column" } else { "a choice of metric, or one column" };
-    Err(undecided(names, lines, format!("{rule} such as {example}_ms (or _us, _s, _ns)")))
+    Err(undecided(
+        names,
+        lines,
+        format!("{rule} such as {example}_ms (or _us, _s, _ns; or the unit given beside the file)"),
+    ))
 }
 
 fn undecided<R: Read>(names: &[String], lines: &Lines<R>, expected: String) -> Error {

@@ -49,7 +49,7 @@ fn the_metric_among_others() {
     assert_eq!(
         read_as(text, Some(Metric::Tls)).unwrap_err(),
         "side.csv:1:1: found the columns \"city\", \"started_ms\", \"ttfb_ms\", \"connect_us\", \"note\"; expected a \
-         column such as tls_ms (or _us, _s, _ns)"
+         column such as tls_ms (or _us, _s, _ns; or the unit given beside the file)"
     );
 }
 
@@ -221,4 +221,29 @@ fn what_stands_beside_the_metric() {
     assert_eq!(read_wanted(text, &by("status")).unwrap().groups.unwrap().names, ["200", "404"]);
     let without = Wanted { excluded_phases: vec![Metric::Dns], ..by("city") };
     assert_eq!(values(&read_wanted(text, &without).unwrap()), [20.0, 40.0, 49.0]);
+}
+
+#[test]
+fn what_is_made_of_columns() {
+    let text = "connect_ms,wait_us,dns_ms\n20,5000,1\n,6000,\n,,\n";
+    let ttfb = read_as(text, Some(Metric::Ttfb)).unwrap();
+    assert_eq!((values(&ttfb), ttfb.without_metric), (&[26.0, 6.0][..], 1));
+    assert_eq!(values(&read_as(text, Some(Metric::TtfbWithoutDns)).unwrap()), [25.0, 6.0]);
+    let lone = read_as("wait_ms\n7\n", Some(Metric::Ttfb)).unwrap();
+    assert_eq!((values(&lone), lone.metric), (&[7.0][..], Metric::Ttfb));
+    let late = "intended_ms,started_ms,total_ms\n0,30,5\n100,100,6\n";
+    assert_eq!(values(&read_as(late, Some(Metric::Response)).unwrap()), [35.0, 6.0]);
+}
+
+#[test]
+fn labels_are_found_in_capitals_or_not() {
+    let by = |label: &str| Wanted { by: Some(label.to_owned()), ..Wanted::default() };
+    for label in ["City", "city", "CITY"] {
+        let series = read_wanted("City,latency_ms\nOslo,1\n", &by(label)).unwrap();
+        assert_eq!(series.groups.unwrap().names, ["Oslo"], "{label}");
+    }
+    assert_eq!(
+        read_wanted("latency_ms,STATUS\n1,200\n", &by("Status")).unwrap().groups.unwrap().names,
+        ["200"]
+    );
 }

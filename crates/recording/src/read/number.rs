@@ -1,0 +1,148 @@
+//! A number as data files write it: stricter than Rust, which also reads "inf", "nan" and "infinity".
+
+/// The value of a plain or scientific decimal: finite, not negative. `None` for anything else.
+pub(super) fn parse(text: &[u8]) -> Option<f64> {
+    plain(text).or_else(|| any(text))
+}
+
+/// The fast case, digits with perhaps a point. Up to 2^53 and 10^22 both the digits and the power of ten are exact in
+/// f64, so that one division rounds correctly (Clinger 1990, "How to read floating point numbers accurately").
+fn plain(text: &[u8]) -> Option<f64> {
+    leading(text).filter(|&(_, length)| length == text.len()).map(|(value, _)| value)
+}
+
+/// The plain number of up to seven characters that `text` begins with before a "\n", and its length. Eight bytes at a
+/// time and without a branch for each, because neither the length nor the place of the point can be guessed; all that is
+/// not so is left to [`leading`].
+pub(super) fn short_line(text: &[u8]) -> Option<(f64, usize)> {
+    let word = u64::from_le_bytes(*text.first_chunk()?);
+    // Bits count from the first byte: in little-endian order it is the lowest.
+    let length = place(word, b'\n').filter(|&length| length > 0)?;
+    // The number at the upper end, with "0" before it.
+    let filled = (word << (64 - 8 * length)) | (ZEROS >> (8 * length));
+    let (digits, decimals) = match place(filled, b'.') {
+        // What stands before the point moves into its place.
+        Some(point) => {
+            let (before, after) = (filled & ((1 << (8 * point)) - 1), filled >> (8 * point) >> 8);
+            ((before << 8) | (after << (8 * point) << 8) | u64::from(b'0'), 7 - point)
+        }
+        None => (filled, 0),
+    };
+    let values = digits ^ ZEROS;
+    // A digit is 0..=9 now: adding 6 leaves the upper half of its byte empty.
+    let is_digits = (values | values.wrapping_add(0x0606_0606_0606_0606)) & 0xF0F0_F0F0_F0F0_F0F0 == 0;
+    if !is_digits || length == usize::from(decimals > 0 || digits != filled) {
+        return None;
+    }
+    // Pairs, then fours, then all eight.
+    let pairs = values.wrapping_mul(10).wrapping_add(values >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+    let number = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF;
+    Some((number as f64 / POWERS_OF_TEN[decimals], length))
+}
+
+/// Where the first byte of `word` is that is `byte`, counted from its lowest.
+fn place(word: u64, byte: u8) -> Option<usize> {
+    let different = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
+    // The lowest bit that is set belongs to the first byte that is zero (Mycroft).
+    let zeros = different.wrapping_sub(0x0101_0101_0101_0101) & !different & 0x8080_8080_8080_8080;
+    (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
+}
+
+/// Eight times "0".
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The plain number that `text` begins with, and its length.
+pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
+    let (mut digits, mut point, mut length) = (0_u64, None, 0);
+    for &byte in text {
+        match byte {
+            // 15 digits stay below 2^53; the point makes 16 bytes.
+            b'0'..=b'9' if length < 16 => digits = digits * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(length),
+            b'0'..=b'9' => return None,
+            _ => break,
+        }
+        length += 1;
+    }
+    let count = length - usize::from(point.is_some());
+    if count == 0 || count > 15 {
+        return None;
+    }
+    let decimals = point.map_or(0, |at| length - 1 - at);
+    Some((digits as f64 / POWERS_OF_TEN[decimals], length))
+}
+
+fn any(text: &[u8]) -> Option<f64> {
+    let is_of_numbers = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E');
+    if !text.iter().all(is_of_numbers) {
+        return None;
+    }
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (value.is_finite() && value >= 0.0).then_some(value)
+}
+
+const POWERS_OF_TEN: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn spellings() {
+        let cases = [
+            ("12", 12.0),
+            ("0.1", 0.1),
+            ("12.", 12.0),
+            (".5", 0.5),
+            ("1e3", 1000.0),
+            ("+1.5E-3", 0.0015),
+            ("123456789012345", 123_456_789_012_345.0),
+            ("0.30000000000000004", 0.300_000_000_000_000_04),
+            ("1.269999999999999929e+01", 12.7),
+        ];
+        for (text, value) in cases {
+            assert_eq!(parse(text.as_bytes()), Some(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number() {
+        for text in
+            ["", ".", "-1", "nan", "inf", "infinity", "1e999", "1,5", "1_000", "0x10", "12ms", "1 2", "--1"]
+        {
+            assert_eq!(parse(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(parse(b"1\xff"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_fast_case_rounds_as_rust_does(text in "[0-9]{0,9}\\.?[0-9]{0,9}") {
+            prop_assert_eq!(parse(text.as_bytes()), text.parse::<f64>().ok(), "{}", text);
+        }
+
+        #[test]
+        fn every_printed_number_is_read_back(value in 0.0..f64::MAX) {
+            prop_assert_eq!(parse(format!("{value:e}").as_bytes()), Some(value));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_short_line_is_what_the_long_way_finds(text in "[0-9.]{0,9}[\\n \\-a0-9]{0,3}\\n[0-9\\n]{8}") {
+            let end = text.find('\n').unwrap();
+            let found = short_line(text.as_bytes());
+            if let Some((value, length)) = found {
+                proptest::prop_assert_eq!(length, end);
+                proptest::prop_assert_eq!(Some(value), plain(&text.as_bytes()[..end]));
+            }
+            // And what it finds it does not miss.
+            let is_short = end <= 7 && plain(&text.as_bytes()[..end]).is_some();
+            proptest::prop_assert_eq!(found.is_some(), is_short, "{:?}", text);
+        }
+    }
+}
