@@ -316,6 +316,10 @@ export interface Breakdown {
    */
   label: string;
   /**
+   * Further values, with fewer samples than any of these.
+   */
+  omitted: number;
+  /**
    * Samples of the two sides that have no such label.
    */
   unlabelled: number;
@@ -514,6 +518,10 @@ export interface NeighbourCheck {
  */
 export interface PageCheck {
   /**
+   * Whether there are enough of them to say whether the model holds.
+   */
+  conclusive: boolean;
+  /**
    * Mean time until as many requests as are required were there, whichever they are, if requests were independent.
    */
   first_model_ms: number;
@@ -563,6 +571,10 @@ export interface PageCheck {
    * The fewest requests of one of them.
    */
   requests_min: number;
+  /**
+   * Samples that belong to none of them.
+   */
+  unpaged: number;
 }
 /**
  * How confidence intervals were made.
@@ -759,7 +771,7 @@ export interface Side {
    */
   shifts: Shift[];
   /**
-   * Standard deviation of the samples.
+   * Standard deviation of the samples: the root of the mean squared deviation, as numpy has it by default.
    */
   standard_deviation_ms: number;
   /**

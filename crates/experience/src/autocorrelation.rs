@@ -4,13 +4,12 @@
 //! degree that neighbours resemble each other. Three views of that: the correlation of ranks at each lag, how slow
 //! requests come together, and what the slowest of N neighbours really is beside what N independent draws would give.
 
-use std::f64::consts::TAU;
-
 use crate::{
-    Error, Independence, Page, Versus,
+    Error, FEWEST_PAGES, Independence, Page, Versus,
     distribution::{as_f64, floor},
     independence,
     inputs::check_values,
+    resample::normal,
 };
 
 /// How requests above a threshold come together.
@@ -40,6 +39,13 @@ pub struct ConsecutiveMaxima {
     pub windows: usize,
     /// Their mean maximum and the model's.
     pub slowest: Versus,
+}
+
+impl ConsecutiveMaxima {
+    /// Whether there are enough windows to judge the model by: [`FEWEST_PAGES`].
+    pub fn is_conclusive(&self) -> bool {
+        self.windows >= FEWEST_PAGES
+    }
 }
 
 /// The autocorrelation of the values' ranks (Spearman's) at lags 1, 2, ..., `lags`, or up to n - 1 if that is less:
@@ -88,15 +94,17 @@ pub fn slow_clusters(in_time_ms: &[f64], share: f64) -> Result<SlowClusters, Err
         slow: slow / n,
         slow_after_slow: if followed > 0.0 { together / followed } else { 0.0 },
         z,
-        sure: normal_share_below(z),
+        sure: normal::share_below(z),
     })
 }
 
 /// The check where no page ids exist: if a page's requests were `requests` neighbours in time, how long would it wait,
-/// and what does the independent model say? Windows do not overlap, and count as pages of [`independence`].
+/// and what does the independent model say? Windows do not overlap, and count as pages of [`independence`]: see
+/// [`ConsecutiveMaxima::is_conclusive`].
 ///
 /// # Errors
-/// A sample that no [`crate::Distribution`] takes; `requests` that no [`Page`] has; fewer than two windows.
+/// A sample that no [`crate::Distribution`] takes; `requests` that no [`Page`] has ([`Error::Requests`]); fewer than two
+/// windows ([`Error::TooFew`]).
 pub fn consecutive_maxima(in_time_ms: &[f64], requests: u32) -> Result<ConsecutiveMaxima, Error> {
     Page::new(requests, 1.0)?;
     let size = requests as usize;
@@ -105,19 +113,6 @@ pub fn consecutive_maxima(in_time_ms: &[f64], requests: u32) -> Result<Consecuti
     let pages: Vec<u32> = (0..windows * size).map(page).collect();
     let Independence { slowest, .. } = independence(&in_time_ms[..windows * size], &pages, 1.0)?;
     Ok(ConsecutiveMaxima { requests, windows, slowest })
-}
-
-/// The share of a standard normal distribution below `z`, by Marsaglia's series ("Evaluating the normal distribution",
-/// 2004).
-fn normal_share_below(z: f64) -> f64 {
-    let (mut term, mut total, mut odd) = (z, z, 1.0);
-    while term.abs() > 1e-17 && z.abs() < 9.0 {
-        odd += 2.0;
-        term *= z * z / odd;
-        total += term;
-    }
-    let share = 0.5 + total * (-z * z / 2.0).exp() / TAU.sqrt();
-    if z.abs() < 9.0 { share.clamp(0.0, 1.0) } else { f64::from(u8::from(z > 0.0)) }
 }
 
 /// The value that a share of samples does not exceed, itself a sample: above it is slow.

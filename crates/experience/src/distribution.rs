@@ -90,8 +90,9 @@ impl Distribution {
         self.mean
     }
 
-    /// How far the samples themselves spread, ms: the root of the mean squared deviation, divided by n as
-    /// `numpy.std` does. 0 for a single sample.
+    /// How far the samples themselves spread, ms: the root of the mean squared deviation. This is the population value,
+    /// divided by n as `numpy.std` does by default; R's `sd` and pandas' `std` divide by n - 1 and are larger by
+    /// sqrt(n/(n - 1)). 0 for a single sample, where those have no answer.
     pub fn standard_deviation(&self) -> f64 {
         self.standard_deviation
     }

@@ -86,7 +86,7 @@ pub use distribution::{Distribution, LARGEST_MS};
 pub use error::Error;
 pub use heat::{Heat, MOST_CLASSES, heat};
 pub use histogram::{Bucket, MOST_SAMPLES};
-pub use independence::{Independence, PagePoint, Versus, independence};
+pub use independence::{FEWEST_PAGES, Independence, PagePoint, Versus, independence};
 pub use over_time::{Interval, MOST_INTERVALS, fitting_interval_s, over_time};
 pub use page::{MOST_REQUESTS, Page};
 pub use phase_stack::{

@@ -25,14 +25,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::{Distribution, Error};
 
 mod alias;
-mod beta;
+pub(crate) mod beta;
 mod cells;
 mod confidence;
 mod crossing;
 mod difference;
-mod draw;
+pub(crate) mod draw;
 mod grid;
-mod normal;
+pub(crate) mod normal;
 mod pair;
 mod pass;
 mod poisson;

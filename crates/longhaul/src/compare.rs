@@ -24,7 +24,7 @@ mod values;
 
 use progress::Progress;
 pub(crate) use values::metric;
-use values::{Period, block, level, moment, period, phase};
+use values::{Period, block, is_backwards, level, moment, period, phase};
 
 /// Compare recordings as people experience them
 ///
@@ -114,6 +114,9 @@ pub(crate) struct Compare {
 impl Compare {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let page = Page::new(self.requests, self.required.get())?;
+        if self.from.zip(self.to).is_some_and(|(from, to)| is_backwards(from, to)) {
+            bail!("--from must lie before --to");
+        }
         let progress = Progress::start("reading");
         let (metric, sides, mut warnings) = self.sides()?;
         if sides.len() < 2 && self.fail_if.iter().any(Threshold::is_relative) {
@@ -129,10 +132,7 @@ impl Compare {
             });
         }
         analysis.comparison.warnings.extend(warnings.iter().cloned());
-        progress.turn_to("drawing");
-        self.write(&analysis, warnings)?;
         progress.finish();
-
         let comparison = &analysis.comparison;
         if self.json {
             output::print_json(comparison)?;
@@ -140,6 +140,8 @@ impl Compare {
             let detail = if self.wide { Detail::Wide } else { Detail::Short };
             output::print(&report::terminal::comparison(comparison, detail))?;
         }
+        // The answer first: a file that cannot be written shall not take it away.
+        self.write(&analysis, warnings)?;
         let all_hold = comparison.thresholds.iter().all(|threshold| threshold.holds);
         Ok(if comparison.valid && all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -157,13 +159,18 @@ impl Compare {
         }
         Ok(Question {
             metric,
-            excluded_phases: self.exclude_phase.clone(),
+            excluded_phases: self.excluded_phases(),
             page,
             intervals,
             blocks: self.block,
             by: self.by.clone(),
             thresholds: self.fail_if.clone(),
         })
+    }
+
+    /// Each phase once.
+    fn excluded_phases(&self) -> Vec<Metric> {
+        Metric::PHASES.into_iter().filter(|phase| self.exclude_phase.contains(phase)).collect()
     }
 
     /// The default, or fewer where blocks of time of many samples would take minutes.

@@ -111,7 +111,14 @@ impl How {
             ..WriteOptions::default()
         };
         let stop = Arc::new(AtomicBool::new(false));
-        Interrupt::listen()?.set(&stop);
+        let part = recording::part_of(output);
+        let not_written = format!(": {} is not written", output.display());
+        Interrupt::listen()?.set(&stop, move || {
+            // What is no longer there may be whole, and under its name.
+            let is_removed = part.is_some_and(|part| std::fs::remove_file(part).is_ok());
+            let what = if is_removed { not_written.as_str() } else { "" };
+            say(&format!("{}: stopped{what}", output::paint("error", output::RED)));
+        })?;
         let merged = recording::merge(inputs, output, target, &read, &written, &stop)?;
         let conversion = Conversion {
             schema: CONVERSION_SCHEMA.to_owned(),
@@ -121,6 +128,7 @@ impl How {
             read: merged.read,
             written: merged.written,
             failed: merged.failed,
+            without_metric: merged.without_metric,
             lost: merged.lost,
             warnings: merged.warnings,
         };

@@ -1,13 +1,19 @@
 //! Ctrl-C, a terminal that goes away, or a polite request to end: waited for, so that what was begun can be ended in order.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    os::fd::AsFd,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use nix::sys::{
-    signal::{SigSet, Signal},
-    signalfd::{SfdFlags, SignalFd},
+use nix::{
+    poll::{PollFd, PollFlags, poll},
+    sys::{
+        signal::{SigSet, Signal},
+        signalfd::{SfdFlags, SignalFd},
+    },
 };
 use probe::Stop;
 
@@ -41,14 +47,27 @@ impl Interrupt {
         });
     }
 
-    /// Sets `stop` when one has come.
-    pub(crate) fn set(self, stop: &Arc<AtomicBool>) {
+    /// Sets `stop` when one has come. If the process has not ended [`PATIENCE_MS`] later, or when another comes, it ends
+    /// here, whatever it waits for: after `clean_up`, with the code that shells give to what Ctrl-C ended.
+    pub(crate) fn set(
+        self,
+        stop: &Arc<AtomicBool>,
+        clean_up: impl FnOnce() + Send + 'static,
+    ) -> anyhow::Result<()> {
         let stop = Arc::clone(stop);
+        let descriptor = SignalFd::with_flags(&self.signals, SfdFlags::SFD_CLOEXEC)?;
         std::thread::spawn(move || {
-            if self.signals.wait().is_ok() {
-                stop.store(true, Ordering::Relaxed);
+            // Without a signal it must not end the process.
+            if !matches!(descriptor.read_signal(), Ok(Some(_))) {
+                return;
             }
+            stop.store(true, Ordering::Relaxed);
+            // Returns at the second, or in the end.
+            let _ = poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PATIENCE_MS);
+            clean_up();
+            std::process::exit(ENDED_BY_CTRL_C);
         });
+        Ok(())
     }
 
     /// Something that can be asked whether one has come.
@@ -57,3 +76,10 @@ impl Interrupt {
         Ok(move || matches!(descriptor.read_signal(), Ok(Some(_))))
     }
 }
+
+/// How long what was asked to stop may take: longer than any step between two looks at `stop` that does not wait for
+/// somebody else, shorter than a person's patience.
+const PATIENCE_MS: u16 = 1000;
+
+/// 128 + SIGINT, as shells count.
+const ENDED_BY_CTRL_C: i32 = 130;

@@ -1,6 +1,9 @@
 //! What can be wrong with a recording, and where.
 
-use std::{fmt, io, path::PathBuf};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
 
 /// A place in a file: "path:line:column". Lines and columns count from 1, columns in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +42,10 @@ pub enum Error {
         source: io::Error,
     },
     /// Writing failed.
-    #[error("cannot write line {line} of the recording")]
+    #[error("cannot write line {line} of {}", written(path.as_deref()))]
     Write {
+        /// The file; `None` for what is written to something without a name.
+        path: Option<PathBuf>,
         /// The line that was being written, from 1.
         line: u64,
         /// Why not.
@@ -161,6 +166,23 @@ pub struct Unknown {
     pub found: String,
     /// What would do.
     pub expected: &'static str,
+}
+
+impl Error {
+    /// The same, with the file that could not be written, unless it says so already.
+    pub(crate) fn of_output(self, output: &Path) -> Self {
+        match self {
+            Self::Write { path: None, line, source } => {
+                Self::Write { path: Some(output.to_owned()), line, source }
+            }
+            other => other,
+        }
+    }
+}
+
+/// What is written, in a message.
+fn written(path: Option<&Path>) -> String {
+    path.map_or_else(|| "the recording".to_owned(), |path| path.display().to_string())
 }
 
 /// "1 sample", "2 samples".

@@ -58,4 +58,4 @@ pub use sample::{Metric, Sample};
 pub use series::{Groups, Moment, NO_GROUP, Series, Values, Wanted, decode_series, read_series};
 pub use sink::{Counts, Event, Sink};
 pub use unit::Unit;
-pub use write::{Recorder, Target, WriteOptions, Writer, Written, create};
+pub use write::{Recorder, Target, WriteOptions, Writer, Written, create, part_of};

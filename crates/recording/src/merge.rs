@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fs::File,
-    io::{BufReader, Cursor, Read},
+    io::{Cursor, Read},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -11,7 +11,7 @@ use std::{
 use crate::{
     Counts, End, Error, Event, Header, Labels, Metric, Options, Origin, Reader, Recorder, Sample, Sink,
     Target, WriteOptions, create,
-    read::{EPOCH_NS, rfc3339},
+    read::{EPOCH_NS, rfc3339, unpack::unpack},
 };
 
 /// What [`merge`] did.
@@ -23,6 +23,10 @@ pub struct Merged {
     pub written: u64,
     /// Samples that failed, of those in the inputs.
     pub failed: u64,
+    /// Samples that did not fail and are not in the output, because its format holds one metric and they do not have it:
+    /// 0 for native, CSV and TSV. So `read` is `written` + `without_metric`, and for hlog and hgrm, which have no
+    /// failures, + `failed`.
+    pub without_metric: u64,
     /// What a reader must know before trusting the values, as sentences; each with its file's name where there are several.
     pub warnings: Vec<String>,
     /// What the output's format could not hold, as sentences.
@@ -39,7 +43,8 @@ pub struct Merged {
 /// What cannot be read as samples one by one (histograms) can only go to formats of counts ([`Target::takes_counts`]).
 /// Headers are looked at before anything is read, which a pipe does not allow: of one, the header is left out.
 ///
-/// Whoever sets `stop`, from another thread, ends it early.
+/// Whoever sets `stop`, from another thread, ends it early: at the next sample that is read, or before the output is
+/// completed. An input that stalls ends nothing; [`part_of`](crate::part_of) is for who cannot wait.
 ///
 /// # Errors
 /// An input's, the output's, an input of counts for a target of samples, or [`Error::Stopped`]. Then nothing is left of
@@ -97,9 +102,16 @@ pub fn merge(
         merged.warnings.insert(0, warning.to_owned());
     }
     (end.samples, end.failed) = (merged.read, merged.failed);
+    check(stop, output)?;
     let written = recorder.finish(&end)?;
-    (merged.written, merged.lost) = (written.samples, written.lost);
+    (merged.written, merged.without_metric) = (written.samples, written.without_metric);
+    merged.lost = written.lost;
     Ok(merged)
+}
+
+/// Fails if somebody asked for an end.
+fn check(stop: &AtomicBool, output: &Path) -> Result<(), Error> {
+    if stop.load(Ordering::Relaxed) { Err(Error::Stopped { path: output.to_owned() }) } else { Ok(()) }
 }
 
 /// Hands events on, as they are called in the output.
@@ -125,9 +137,7 @@ impl Sink for Moved<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Stopped { path: self.output.to_owned() });
-        }
+        check(self.stop, self.output)?;
         self.read += 1;
         self.failed += u64::from(event.sample.error.is_some());
         self.is_relative |= event.sample.started_ns.is_some_and(|ns| ns <= EPOCH_NS);
@@ -147,6 +157,7 @@ impl Sink for Moved<'_> {
     }
 
     fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
+        check(self.stop, self.output)?;
         self.read += counts.buckets.iter().map(|bucket| bucket.count).sum::<u64>();
         self.is_relative |= counts.started_s.is_some_and(|started| started <= EPOCH_NS as f64 / 1e9);
         self.recorder.counts(counts)
@@ -194,26 +205,13 @@ fn labels(target: Target, writing: &WriteOptions) -> Labels {
 
 /// The header of a native recording; `None` of anything else, and of what is no file.
 fn header(path: &Path) -> Result<Option<Header>, Error> {
-    let failed = |source| Error::Open { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(failed)?;
+    let file = File::open(path).map_err(|source| Error::Open { path: path.to_owned(), source })?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Ok(None);
     }
-    let mut magic = Vec::new();
-    file.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
-    let is_gzip = magic.starts_with(&[0x1F, 0x8B]);
-    let is_zstd = magic == [0x28, 0xB5, 0x2F, 0xFD];
-    let whole = BufReader::new(Cursor::new(magic).chain(file));
     // What cannot be read is told by who reads all of it.
-    let input: Box<dyn Read> = match (is_gzip, is_zstd) {
-        (true, _) => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
-        (_, true) => match ruzstd::decoding::StreamingDecoder::new(whole) {
-            Ok(decoder) => Box::new(decoder),
-            Err(_) => return Ok(None),
-        },
-        _ => Box::new(whole),
-    };
-    Ok(Reader::new(input, path).ok().map(|reader| reader.header().clone()))
+    let Ok((head, rest)) = unpack(file, path) else { return Ok(None) };
+    Ok(Reader::new(Cursor::new(head).chain(rest), path).ok().map(|reader| reader.header().clone()))
 }
 
 /// From the earliest start to each, ns; `None` unless all say when they started.

@@ -24,7 +24,7 @@ mod number;
 mod oha;
 mod time;
 mod timing;
-mod unpack;
+pub(crate) mod unpack;
 mod vegeta;
 
 pub use access::AccessLog;

@@ -199,6 +199,9 @@ impl Metric {
     /// The phases: what a request's time is made of, one after the other.
     pub const PHASES: [Self; 6] = [Self::Dns, Self::Connect, Self::Tls, Self::Send, Self::Wait, Self::Load];
 
+    /// What is looked at if nobody says what: the first of these that a sample has.
+    pub const CANDIDATES: [Self; 3] = [Self::Latency, Self::Ttfb, Self::Total];
+
     /// Whether `phase` is a part of it, so that it can be taken out.
     pub fn contains(self, phase: Self) -> bool {
         match self {

@@ -24,7 +24,7 @@ pub struct Series {
     pub format: Format,
     /// What the values are.
     pub metric: Metric,
-    /// The values; at least one.
+    /// The values; at least one, unless the series was restricted to a part of its time.
     pub values: Values,
     /// When each value's event started, seconds since its recording's start. Absent unless all of them say so.
     pub started_s: Option<Vec<f64>>,
@@ -45,6 +45,12 @@ pub struct Series {
     pub without_metric: u64,
     /// Samples outside the period that was asked for.
     pub excluded: u64,
+    /// Values of which a phase was taken out.
+    pub taken_out: u64,
+    /// When the failed ones started, as far as they say.
+    failed_s: Vec<f64>,
+    /// When those without the metric started, as far as they say.
+    without_s: Vec<f64>,
     /// The first line of a native recording.
     pub header: Option<Header>,
     /// The last line of a native recording that was not cut off.
@@ -171,6 +177,9 @@ impl Series {
         self.failed += other.failed;
         self.without_metric += other.without_metric;
         self.excluded += other.excluded;
+        self.taken_out += other.taken_out;
+        self.failed_s.extend(other.failed_s);
+        self.without_s.extend(other.without_s);
         self.invalid.extend(other.invalid);
         self.warnings.extend(other.warnings);
         Ok(())

@@ -71,6 +71,11 @@ impl Event<'_> {
         let exact = self.exact.iter().find(|(named, _)| *named == metric).map(|&(_, ms)| ms);
         exact.or_else(|| Some(self.sample.get(metric)? as f64 / 1e6))
     }
+
+    /// The first of [`Metric::CANDIDATES`] that was measured.
+    pub fn first_metric(&self) -> Option<Metric> {
+        Metric::CANDIDATES.into_iter().find(|&metric| self.milliseconds(metric).is_some())
+    }
 }
 
 /// The histogram of one interval of a recording, or of all of it.

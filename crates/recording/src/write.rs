@@ -11,13 +11,16 @@ mod csv;
 mod hgrm;
 mod hlog;
 mod lost;
+mod named;
 mod native;
 mod output;
 mod prometheus;
 
 use lost::Lost;
+use named::Named;
 pub use native::Writer;
 use output::Output;
+pub use output::part_of;
 
 /// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +45,7 @@ impl Target {
     /// # Errors
     /// The name has another extension, or none.
     pub fn of(path: &Path) -> Result<Self, Unknown> {
-        let name =
-            path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-        let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+        let (plain, _) = output::packing(path);
         match plain.rsplit_once('.').map(|(_, extension)| extension) {
             Some("jsonl" | "json") => Ok(Self::Native),
             Some("csv") => Ok(Self::Csv),
@@ -54,7 +55,7 @@ impl Target {
             Some("prom") => Ok(Self::Prometheus),
             _ => Err(Unknown {
                 what: "format of the output",
-                found: name,
+                found: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 expected: "a name that ends in .jsonl, .csv, .tsv, .hlog, .hgrm or .prom, perhaps with .gz or .zst behind it",
             }),
         }
@@ -133,8 +134,10 @@ pub trait Recorder: Sink {
 /// What has been written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Samples in the file, those that failed included where the format has them.
+    /// Samples in the file, those that failed included where the format has them: everywhere but in HdrHistogram's.
     pub samples: u64,
+    /// Samples that did not fail and are left out, because the format holds one metric and they do not have it.
+    pub without_metric: u64,
     /// What the format could not hold, as sentences.
     pub lost: Vec<String>,
 }
@@ -160,14 +163,15 @@ pub struct Written {
 /// No file can be created there.
 pub fn create(path: &Path, target: Target, options: &WriteOptions) -> Result<Box<dyn Recorder>, Error> {
     let output = Output::create(path)?;
-    Ok(match target {
+    let recorder: Box<dyn Recorder> = match target {
         Target::Native => Box::new(native::Native::new(output)),
         Target::Csv => Box::new(csv::Csv::new(output, b',', path)?),
         Target::Tsv => Box::new(csv::Csv::new(output, b'\t', path)?),
         Target::Hlog => Box::new(hlog::Hlog::new(output, options)),
         Target::Hgrm => Box::new(hgrm::Hgrm::new(output, options)),
         Target::Prometheus => Box::new(prometheus::Prometheus::new(output, options)),
-    })
+    };
+    Ok(Box::new(Named { recorder, path: path.to_owned() }))
 }
 
 /// The error of a format that needs every sample by itself.
@@ -176,7 +180,7 @@ fn refuse_counts(target: Target, line: u64) -> Error {
         "the input has only counts of latencies, and {} needs every sample by itself; hlog, hgrm and prometheus take counts",
         target.name()
     );
-    Error::Write { line, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) }
+    Error::Write { path: None, line, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) }
 }
 
 /// The one metric of a format that holds one, out of all that comes.
@@ -185,12 +189,13 @@ struct Chosen {
     metric: Option<Metric>,
     samples: u64,
     failed: u64,
+    without_metric: u64,
     lost: Lost,
 }
 
 impl Chosen {
     fn new(metric: Option<Metric>) -> Self {
-        Self { metric, samples: 0, failed: 0, lost: Lost::default() }
+        Self { metric, samples: 0, failed: 0, without_metric: 0, lost: Lost::default() }
     }
 
     /// The metric's value, ms. Keeps count of what the event has besides.
@@ -201,13 +206,13 @@ impl Chosen {
             return None;
         }
         let metric = self.metric.or_else(|| {
-            self.metric = CANDIDATES.into_iter().find(|&metric| event.milliseconds(metric).is_some());
+            self.metric = event.first_metric();
             self.metric
         });
         let value = metric.and_then(|metric| event.milliseconds(metric));
         match value {
             Some(_) => self.samples += 1,
-            None => self.lost.note("Samples without the metric"),
+            None => self.without_metric += 1,
         }
         let phases = Metric::PHASES.into_iter().chain([Metric::Total, Metric::Latency]);
         if phases.filter(|&other| Some(other) != metric).any(|other| sample.get(other).is_some()) {
@@ -240,7 +245,11 @@ impl Chosen {
             return Ok(());
         }
         let problem = format!("there is no sample with {} to write", self.name());
-        Err(Error::Write { line: 1, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) })
+        Err(Error::Write {
+            path: None,
+            line: 1,
+            source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem),
+        })
     }
 
     /// What the file says of itself.
@@ -248,7 +257,10 @@ impl Chosen {
         if self.failed > 0 {
             self.lost.note_all("Failures", self.failed);
         }
-        Written { samples: self.samples, lost: self.lost.sentences() }
+        if self.without_metric > 0 {
+            self.lost.note_all("Samples without the metric", self.without_metric);
+        }
+        Written { samples: self.samples, without_metric: self.without_metric, lost: self.lost.sentences() }
     }
 }
 
@@ -256,9 +268,6 @@ impl Chosen {
 fn precision(relative_error: f64) -> String {
     format!("Each value is kept within {:.3} %.", relative_error * 100.0)
 }
-
-/// What is written if nobody says what: the first of these.
-const CANDIDATES: [Metric; 3] = [Metric::Latency, Metric::Ttfb, Metric::Total];
 
 #[cfg(test)]
 mod tests;

@@ -185,12 +185,11 @@ impl Threshold {
                     return (false, format!("{label}: too few samples to say"));
                 };
                 let limit = by.milliseconds(baseline);
-                let figure = format!(
-                    "{label}: {} against {} ({} %)",
-                    milliseconds(ms),
-                    milliseconds(baseline),
-                    difference_beside((ms / baseline - 1.0) * 100.0, 10.0)
-                );
+                let mut figure = format!("{label}: {} against {}", milliseconds(ms), milliseconds(baseline));
+                if baseline > 0.0 {
+                    let percent = difference_beside((ms / baseline - 1.0) * 100.0, 10.0);
+                    figure += &format!(" ({percent} %)");
+                }
                 if surely == Surely::No {
                     return (ms - baseline <= limit, figure);
                 }

@@ -26,6 +26,7 @@ export function breakdown(element: HTMLElement, report: Report, store: Store): v
       el("p", { class: "finding" }, breakdownSentence(report, found)),
       body,
       more,
+      found.omitted > 0 && el("p", { class: "facts" }, `${count(found.omitted)} more with fewer samples are left out.`),
     ),
   );
   store.watch(["groups"], (state) => {

@@ -81,14 +81,6 @@ fn stalls_make_the_model_pessimistic() {
     assert_eq!(consecutive_maxima(&series, 600), Err(few));
 }
 
-#[test]
-fn the_normal_share_is_the_tabulated_one() {
-    for (z, share) in [(0.0, 0.5), (1.0, 0.841_344_746_068_543), (-2.0, 0.022_750_131_948_179)] {
-        assert!((normal_share_below(z) - share).abs() < 1e-13);
-    }
-    assert_eq!((normal_share_below(40.0), normal_share_below(-9.5)), (1.0, 0.0));
-}
-
 proptest! {
     #[test]
     fn batches_are_plain_sums(series in prop::collection::vec(-1.0..1.0, 1..5000), lag in 0_usize..40) {

@@ -228,7 +228,7 @@ impl Blocks {
 }
 
 /// A number from 0 to n - 1; their chances differ by less than n 2^-64.
-fn below(n: usize, random: &mut Xoshiro256PlusPlus) -> usize {
+pub(crate) fn below(n: usize, random: &mut Xoshiro256PlusPlus) -> usize {
     let product = u128::from(random.next_u64()) * n as u128;
     usize::try_from(product >> 64).unwrap_or(0)
 }

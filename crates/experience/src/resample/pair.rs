@@ -30,20 +30,24 @@ impl<'r> Pair<'r> {
     /// The difference of the expected request latencies.
     pub fn mean(&self) -> Difference {
         let resamples = self.first.means().zip(self.second.means());
-        difference(self.first.mean_estimate(), self.second.mean_estimate(), resamples, self.level())
+        difference(self.first.mean_known(), self.second.mean_known(), resamples, self.level())
     }
 
     /// The difference of the expected waits for the slowest of the page's requests.
     pub fn expected_experienced(&self) -> Difference {
         let resamples = self.first.expected().zip(self.second.expected());
-        difference(self.first.expected_estimate(), self.second.expected_estimate(), resamples, self.level())
+        difference(self.first.expected_known(), self.second.expected_known(), resamples, self.level())
     }
 
     /// The difference of the quantiles at any share of requests.
     pub fn quantile(&self, share: f64) -> Difference {
-        let estimate = |side: &Resampled<'_>| (side.side.quantile(share), side.quantile(share));
         let resamples = self.first.quantiles(share).zip(self.second.quantiles(share));
-        difference(estimate(self.first), estimate(self.second), resamples, self.level())
+        difference(
+            self.first.quantile_known(share),
+            self.second.quantile_known(share),
+            resamples,
+            self.level(),
+        )
     }
 
     /// The difference of what a share of visitors experience on the page.

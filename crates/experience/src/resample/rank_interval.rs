@@ -38,14 +38,23 @@ pub(crate) fn interval(side: &Distribution, share: f64, effective: f64, level: f
     ConfidenceInterval { low: Some(low), high }
 }
 
-/// How many independent samples would make a share of `share` vary with variance `variance`, at most `most`. What
-/// does not vary is as good as `draws`, the number of things that were drawn independently. The variance is itself known
-/// from so many only, which Student's t pays for.
-pub(crate) fn effective(share: f64, variance: f64, draws: f64, most: f64, level: f64) -> f64 {
+/// How many independent samples would make a share of `share` vary with variance `variance`. What does not vary is as
+/// good as `draws`, the number of things that were drawn independently.
+pub(crate) fn as_variable(share: f64, variance: f64, draws: f64) -> f64 {
     let found = share * (1.0 - share) / variance;
-    let found = if found.is_finite() && found > 0.0 { found } else { draws };
+    if found.is_finite() && found > 0.0 { found } else { draws }
+}
+
+/// What [`as_variable`] found counts for in an interval, at most `most`: the variance is itself known from so many draws
+/// only, which Student's t pays for.
+pub(crate) fn paid(found: f64, draws: f64, most: f64, level: f64) -> f64 {
     let z = normal::quantile(1.0 - (1.0 - level) / 2.0);
     (found * (z / normal::student(z, draws - 1.0)).powi(2)).min(most)
+}
+
+/// Both in one.
+pub(crate) fn effective(share: f64, variance: f64, draws: f64, most: f64, level: f64) -> f64 {
+    paid(as_variable(share, variance, draws), draws, most, level)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{
     Settings,
     confidence::{self, ConfidenceInterval, Shape},
+    difference::Known,
     draw::Draw,
     pass::{EXPECTED, MEAN, Pass, QUANTILES},
     rank_interval,
@@ -23,7 +24,7 @@ pub struct Resampled<'d> {
     pub(crate) shares: Vec<f64>,
     /// Independent draws: samples or blocks.
     pub(crate) draws: f64,
-    /// How many independent samples count at each share; nothing if all do.
+    /// How many independent samples vary as much at each share; nothing if all are independent.
     effective: Vec<f64>,
     mean: Shape,
     expected: Shape,
@@ -75,7 +76,7 @@ impl<'d> Resampled<'d> {
         };
         let effective = |(column, &share): (usize, &f64)| {
             let variance = variance(&resampled.column(column).collect::<Vec<_>>());
-            rank_interval::effective(share, variance, draws, as_f64(side.n()), settings.level)
+            rank_interval::as_variable(share, variance, draws)
         };
         // Without the columns of blocks there is nothing to zip with.
         resampled.effective = (pass.own()..pass.width()).zip(&resampled.shares).map(effective).collect();
@@ -106,7 +107,10 @@ impl<'d> Resampled<'d> {
     /// The interval of the quantile at any share of requests, ms, from order statistics. Open upwards where all samples
     /// may well lie below it: share^n > (1 - level)/2.
     pub fn quantile(&self, share: f64) -> ConfidenceInterval {
-        rank_interval::interval(self.side, share, self.effective_at(share), self.settings.level)
+        let (n, level) = (as_f64(self.side.n()), self.settings.level);
+        let effective =
+            self.as_variable(share).map_or(n, |found| rank_interval::paid(found, self.draws, n, level));
+        rank_interval::interval(self.side, share, effective, level)
     }
 
     /// The interval of what a share of visitors experience on the page, ms: [`Self::quantile`] at
@@ -138,14 +142,29 @@ impl<'d> Resampled<'d> {
         self.shares.iter().copied().filter(move |&share| share <= reach)
     }
 
-    /// The mean with its interval.
-    pub(super) fn mean_estimate(&self) -> (f64, ConfidenceInterval) {
-        (self.mean.estimate, self.mean())
+    /// What is known of the mean.
+    pub(super) fn mean_known(&self) -> Known {
+        Known::of_mean(self.mean.estimate, self.mean(), self.mean.maxima)
     }
 
-    /// E[max] with its interval.
-    pub(super) fn expected_estimate(&self) -> (f64, ConfidenceInterval) {
-        (self.expected.estimate, self.expected_experienced())
+    /// What is known of E[max].
+    pub(super) fn expected_known(&self) -> Known {
+        Known::of_mean(self.expected.estimate, self.expected_experienced(), self.expected.maxima)
+    }
+
+    /// What is known of the quantile.
+    pub(super) fn quantile_known(&self, share: f64) -> Known {
+        let n = as_f64(self.side.n());
+        // Samples that count, whatever the level: so without what an interval pays for not knowing how many.
+        let samples = self.as_variable(share).map_or(n, |found| found.min(n));
+        let (share, interval) = (share.clamp(0.0, 1.0), self.quantile(share));
+        Known {
+            estimate_ms: self.side.quantile(share),
+            interval,
+            draws: self.draws,
+            all_below: share.powf(samples),
+            all_above: (1.0 - share).powf(samples),
+        }
     }
 
     /// The mean of each resample.
@@ -170,12 +189,10 @@ impl<'d> Resampled<'d> {
         self.rows.chunks(self.width).map(|row| &row[self.cuts.clone()])
     }
 
-    fn effective_at(&self, share: f64) -> f64 {
-        if self.effective.is_empty() {
-            return as_f64(self.side.n());
-        }
+    /// How many independent samples vary as much as these at a share; `None` if these are independent.
+    fn as_variable(&self, share: f64) -> Option<f64> {
         let (below, above, part) = self.around(share);
-        between(self.effective[below], self.effective[above], part)
+        Some(between(*self.effective.get(below)?, *self.effective.get(above)?, part))
     }
 
     /// The shares of the grid around a share, and how far it lies between them.

@@ -1,12 +1,13 @@
 //! The search for stretches of intervals that differ from the rest, and what chance makes of it.
 
-use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::Rng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{MOST_SHIFTS, SHUFFLES, SURE};
 use crate::{
     autocorrelation::{autocovariances, centred},
     block_length::residual_block_length,
     distribution::as_f64,
+    resample::draw::below,
 };
 
 /// A level for each interval, and how many samples it is the mean of (above 0).
@@ -204,12 +205,6 @@ fn is_white(mut series: Vec<f64>) -> bool {
     let mut covariances = autocovariances(&series);
     let total: f64 = (1..=NEAR).map(|lag| covariances.at(lag)).sum();
     total / as_f64(NEAR) <= covariances.at(0) / (as_f64(NEAR * series.len())).sqrt()
-}
-
-/// A number below `n`, each equally likely but for 2^-56 (Lemire's multiplication without rejection).
-#[expect(clippy::cast_possible_truncation, reason = "the product is below n x 2^64")]
-fn below(n: usize, random: &mut Xoshiro256PlusPlus) -> usize {
-    ((u128::from(random.next_u64()) * n as u128) >> 64) as usize
 }
 
 /// Lags that tell a drift from noise: what is left of it between shifts fades slowly, and four lags average the noise.

@@ -15,14 +15,11 @@ impl Compare {
     /// The metric that all sides have, the sides, and what a reader must know of them.
     pub(super) fn sides(&self) -> anyhow::Result<(Metric, Vec<SideInput>, Vec<String>)> {
         let mut series = self.read()?;
-        for side in &mut series {
-            side.restrict(self.from, self.to, &self.exclude)?;
+        if self.mark.is_some() && series.len() > 2 {
+            bail!("--mark divides one recording into two sides; give one, or several with one label");
         }
-        if let Some(mark) = self.mark {
-            let Ok([one]) = <[Series; 1]>::try_from(series) else {
-                bail!("--mark divides one recording into two sides; give one, or several with one label");
-            };
-            series = one.split_at(mark)?.into();
+        if let Some(empty) = series.iter().find(|side| side.values.count() == 0) {
+            bail!("{}: all {} samples lie outside of the period", empty.label, empty.excluded);
         }
         let metric = series[0].metric;
         if let Some(other) = series.iter().find(|side| side.metric != metric) {
@@ -33,6 +30,7 @@ impl Compare {
                 other.metric
             );
         }
+        self.check_phases(&series)?;
         let mut warnings = Vec::new();
         for side in &mut series {
             let said = std::mem::take(&mut side.warnings);
@@ -46,30 +44,50 @@ impl Compare {
     fn read(&self) -> anyhow::Result<Vec<Series>> {
         let wanted = Wanted {
             metric: self.metric,
-            excluded_phases: self.exclude_phase.clone(),
+            excluded_phases: self.excluded_phases(),
             by: self.by.clone(),
             unit: self.unit,
             access_log: self.log_format.clone(),
             exact_up_to: self.exact_up_to,
         };
-        let read = |(label, path): &(Option<String>, PathBuf)| -> anyhow::Result<Series> {
-            let series = read_series(path, &wanted)?;
-            Ok(Series { label: label.clone().unwrap_or(series.label), ..series })
+        let read = |(label, path): &(Option<String>, PathBuf)| -> anyhow::Result<Vec<Series>> {
+            let mut series = read_series(path, &wanted)?;
+            series.label = label.clone().unwrap_or(series.label);
+            // Each file by its own clock, before several become one side.
+            series.restrict(self.from, self.to, &self.exclude)?;
+            Ok(match self.mark {
+                Some(mark) => series.split_at(mark)?.into(),
+                None => vec![series],
+            })
         };
         let inputs: Vec<_> = self.recordings.iter().map(|text| input(text)).collect();
-        let all: Vec<anyhow::Result<Series>> = in_parallel(inputs.iter().collect(), read);
+        let all: Vec<anyhow::Result<Vec<Series>>> = in_parallel(inputs.iter().collect(), read);
         let mut sides: Vec<Series> = Vec::new();
-        for ((label, path), series) in inputs.iter().zip(all) {
-            let series = series?;
-            let named = label.is_some();
-            match sides.iter_mut().find(|side| named && side.label == series.label) {
-                Some(side) => {
-                    side.append(series).with_context(|| format!("{}: not of one kind", path.display()))?;
+        for ((label, path), parts) in inputs.iter().zip(all) {
+            for part in parts? {
+                match sides.iter_mut().find(|side| label.is_some() && side.label == part.label) {
+                    Some(side) => {
+                        side.append(part).with_context(|| format!("{}: not of one kind", path.display()))?;
+                    }
+                    None => sides.push(part),
                 }
-                None => sides.push(series),
             }
         }
         Ok(sides)
+    }
+
+    /// Sides of which only one was without a phase would not hold the same.
+    fn check_phases(&self, series: &[Series]) -> anyhow::Result<()> {
+        let had = |side: &&Series| side.taken_out > 0;
+        let (with, without) = (series.iter().find(had), series.iter().find(|side| !had(side)));
+        if let (Some(with), Some(without)) = (with, without) {
+            bail!(
+                "--exclude-phase: {} has the phase and {} knows nothing of it: they cannot be compared without it",
+                with.label,
+                without.label
+            );
+        }
+        Ok(())
     }
 }
 

@@ -44,15 +44,30 @@ pub(super) fn period(text: &str) -> Result<Period, String> {
     let (start, end) = text
         .split_once("..")
         .ok_or_else(|| format!("\"{text}\" is no period; expected two moments such as 240s..330s"))?;
-    Ok(moment(start)?..moment(end)?)
+    let period = moment(start)?..moment(end)?;
+    if is_backwards(period.start, period.end) {
+        return Err(format!("\"{text}\" ends before it begins"));
+    }
+    Ok(period)
+}
+
+/// Whether one moment is not before the other, as far as they can be held together.
+pub(super) fn is_backwards(from: Moment, to: Moment) -> bool {
+    match (from, to) {
+        (Moment::SinceStart(from), Moment::SinceStart(to)) | (Moment::Unix(from), Moment::Unix(to)) => {
+            from >= to
+        }
+        _ => false,
+    }
 }
 
 /// "95%" or "0.95".
 pub(super) fn level(text: &str) -> Result<f64, String> {
     let level: Probability = text.parse().map_err(|error| format!("{error}"))?;
     let level = level.get();
-    if (0.5..=0.999).contains(&level) {
-        return Ok(level);
+    // 99.9/100 is a rounding above 0.999.
+    if (0.5..=0.999 + 1e-9).contains(&level) {
+        return Ok(level.min(0.999));
     }
     Err(format!("\"{text}\" is no level of confidence; expected 50% to 99.9%"))
 }
@@ -79,12 +94,14 @@ mod tests {
         assert_eq!(moment("1970-01-01T00:01:00Z"), Ok(Moment::Unix(60.0)));
         assert!(moment("noon").unwrap_err().contains("expected a time since"));
         assert_eq!(period("1s..2s"), Ok(Moment::SinceStart(1.0)..Moment::SinceStart(2.0)));
+        assert!(period("2s..1s").unwrap_err().contains("ends before it begins"));
         assert!(period("1s-2s").unwrap_err().contains("240s..330s"));
     }
 
     #[test]
     fn levels_and_blocks() {
         assert_eq!((level("95%"), level("0.9")), (Ok(0.95), Ok(0.9)));
+        assert_eq!(level("99.9%"), Ok(0.999));
         assert!(level("100%").is_err() && level("0.2").is_err());
         assert_eq!(block("38"), Ok(Blocks::Length(38)));
         assert!(block("0").is_err());

@@ -93,6 +93,53 @@ fn a_shift_is_found_and_a_part_of_the_time_is_compared() {
 }
 
 #[test]
+fn failures_lie_in_a_part_of_the_time_too() {
+    let folder = Folder::new();
+    // All failures within the first half, and a page view that goes on from file to file is two.
+    let row =
+        |i: u32| format!("{i},{},{}\n", if i < 20 { "" } else { "5" }, if i < 20 { "reset" } else { "" });
+    let file = folder.file(
+        "f.csv",
+        "started_s,latency_ms,error\n5,5,\n".to_owned() + &(0..100).map(row).collect::<String>(),
+    );
+    let after = longhaul(&["compare", &file, "--mark", "50s", "--fail-if", "failed above 1%", "--json"]);
+    assert_eq!(after.code, Some(1));
+    let json: serde_json::Value = serde_json::from_str(&after.stdout).unwrap();
+    assert_eq!((number(&json, "/sides/0/failed"), number(&json, "/sides/1/failed")), (20.0, 0.0));
+    assert_eq!((number(&json, "/sides/1/n"), number(&json, "/sides/1/excluded")), (50.0, 51.0));
+}
+
+#[test]
+fn dates_are_those_of_each_file() {
+    let folder = Folder::new();
+    let file = |name: &str, hour: u32| {
+        let header =
+            format!("{{\"schema\":\"longhaul.recording/1\",\"start\":\"2025-03-14T{hour:02}:00:00Z\"}}\n");
+        let sample = |s: u64| {
+            format!("{{\"started_ns\":{},\"latency_ns\":{}}}\n", s * 1_000_000_000, hour * 1_000_000)
+        };
+        folder.file(name, header + &sample(0) + &sample(60) + "{\"end\":{}}\n")
+    };
+    let sides = [format!("a={}", file("d1.jsonl", 9)), format!("a={}", file("d2.jsonl", 10))];
+    let n = |flags: [&str; 2]| {
+        let json = longhaul(&["compare", &sides[0], &sides[1], flags[0], flags[1], "--json"]).json();
+        json["sides"].as_array().unwrap().iter().map(|side| side["n"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(n(["--from", "2025-03-14T09:00:30Z"]), [3]);
+    assert_eq!(n(["--from", "2025-03-14T10:00:00Z"]), [2]);
+    assert_eq!(n(["--mark", "2025-03-14T09:30:00Z"]), [2, 2]);
+}
+
+#[test]
+fn one_page_view_is_compared_all_the_same() {
+    let folder = Folder::new();
+    let file = folder.file("one.csv", "latency_ms,page\n1,/\n2,/\n3,/\n");
+    let json = longhaul(&["compare", &file, "--json"]).json();
+    assert_eq!(json["independence"]["checked"], false);
+    assert!(json["independence"]["sentence"].as_str().unwrap().contains("there are not several page views"));
+}
+
+#[test]
 fn a_breakdown_by_label_begins_where_the_first_is_worse() {
     let folder = Folder::new();
     let [swift, steady] = recordings(&folder);
@@ -171,9 +218,11 @@ fn what_cannot_be_asked_is_refused() {
     let phases = folder.file("phases.csv", "ttfb_ms,dns_ms\n5,1\n6,\n");
     for (arguments, expected) in [
         (vec![swift.as_str(), &phases], "they cannot be compared; choose with --metric"),
-        (vec![&swift, "--from", "5000s"], "samples start from 0 to 999.875 s"),
+        (vec![&swift, "--from", "5000s"], "swift: all 8000 samples lie outside of the period"),
         (vec![&bare, "--from", "1s"], "do not say when they started"),
         (vec![&swift, "--from", "noon"], "is no moment"),
+        (vec![&swift, "--from", "9s", "--to", "3s"], "--from must lie before --to"),
+        (vec![&swift, "--exclude", "9s..3s"], "ends before it begins"),
         (vec![&swift, "--mark", "2025-01-01T00:00:00Z"], "on which date it started"),
         (vec![&swift, &steady, "--mark", "5s"], "--mark divides one recording"),
         (vec![&swift, "--level", "100%"], "expected 50% to 99.9%"),
@@ -188,8 +237,12 @@ fn what_cannot_be_asked_is_refused() {
         let said = longhaul(&[&["compare"], arguments.as_slice()].concat()).refused();
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
-    // dns is taken out where it happened.
-    let json = longhaul(&["compare", &phases, "--exclude-phase", "dns", "--json"]).json();
+    let unphased =
+        longhaul(&["compare", &phases, &folder.file("t.csv", "ttfb_ms\n1\n"), "--exclude-phase", "dns"]);
+    assert!(unphased.refused().contains("t knows nothing of it"));
+    // dns is taken out once, where it happened.
+    let twice = ["--exclude-phase", "dns", "--exclude-phase", "dns", "--json"];
+    let json = longhaul(&[&["compare", &phases][..], &twice].concat()).json();
     assert_eq!((number(&json, "/sides/0/min_ms"), number(&json, "/sides/0/max_ms")), (4.0, 6.0));
     assert_eq!(json["excluded_phases"], serde_json::json!(["dns"]));
 }

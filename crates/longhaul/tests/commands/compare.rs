@@ -138,7 +138,7 @@ fn the_terminal_shows_verdict_expectations_and_percentiles() {
 }
 
 const EXPECTED: &str = "\
-swift is 10.0 ms faster at the median request, but steady is 281.7 ms faster for the expected page of 180 requests (90 required). steady's expected page is 281.7 ms faster (the samples cannot bound that): undecided (62 %).
+swift is 10.0 ms faster at the median request, but steady is 281.7 ms faster for the expected page of 180 requests (90 required). steady's expected page is 281.7 ms faster (the samples cannot bound that): undecided (50 %).
 
 latency in ms; page of 180 requests, 50 % required: 90 effective
             n    expected request     expected experienced

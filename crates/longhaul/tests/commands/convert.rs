@@ -1,6 +1,16 @@
 //! `longhaul convert` and `longhaul merge`, and that `compare` reads what others write.
 
-use crate::harness::{Folder, longhaul, number};
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+use crate::harness::{Folder, LONGHAUL, longhaul, number, wait_until};
 
 /// Ten samples with what stands beside them.
 fn recording(folder: &Folder, name: &str, base_ms: u32) -> String {
@@ -77,6 +87,53 @@ fn what_cannot_be_written_leaves_nothing_behind() {
         .collect();
     left.sort();
     assert_eq!(left, ["broken.csv", "side.csv", "side.hlog"]);
+}
+
+#[test]
+fn an_input_that_stalls_can_be_interrupted() {
+    for signals in [&[Signal::SIGINT][..], &[Signal::SIGTERM, Signal::SIGINT]] {
+        let folder = Folder::new();
+        let mut child = Command::new(LONGHAUL)
+            .args(["convert", "/dev/stdin", &path(&folder, "x.csv")])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Stays open, and nothing more comes.
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"latency_ms\n1\n").unwrap();
+        let part = folder.path(&format!(".x.csv.{}.part", child.id()));
+        wait_until(|| part.exists());
+        let pid = Pid::from_raw(child.id().try_into().unwrap());
+        signals.iter().for_each(|&signal| kill(pid, signal).unwrap());
+        let output = child.wait_with_output().unwrap();
+        drop(input);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{said}");
+        assert!(said.starts_with("error: stopped: ") && said.contains("x.csv is not written"), "{said}");
+        assert_eq!(std::fs::read_dir(folder.path(".")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn what_a_format_leaves_out_is_a_number() {
+    let folder = Folder::new();
+    let csv = folder.file("a.csv", "latency_ms,dns_ms,error\n1,,\n,3,\n,4,reset\n,5,\n");
+    let counted = |name: &str| {
+        let json = longhaul(&["convert", &csv, &path(&folder, name), "--json"]).json();
+        ["/read", "/written", "/failed", "/without_metric"].map(|field| number(&json, field))
+    };
+    assert_eq!(counted("a.jsonl"), [4.0, 4.0, 1.0, 0.0]);
+    assert_eq!(counted("a.prom"), [4.0, 2.0, 1.0, 2.0]);
+    assert_eq!(counted("a.hlog"), [4.0, 1.0, 1.0, 2.0]);
+}
+
+#[test]
+fn an_output_that_is_full_is_named() {
+    let folder = Folder::new();
+    let csv = recording(&folder, "side.csv", 100);
+    let said = longhaul(&["convert", &csv, "/dev/full", "--to", "csv"]).refused();
+    assert!(said.contains("of /dev/full: "), "{said}");
 }
 
 #[test]

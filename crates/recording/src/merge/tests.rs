@@ -191,9 +191,33 @@ fn who_is_stopped_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("a.csv"), folder.path().join("b.jsonl"));
     std::fs::write(&input, "latency_ms\n1\n2\n").unwrap();
+    let log = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/hlog/v2.hlog")).to_owned();
     let stopped = AtomicBool::new(true);
     let (reading, writing) = (Options::default(), WriteOptions::default());
-    let error = merge(&[input], &output, Target::Native, &reading, &writing, &stopped).unwrap_err();
-    assert!(matches!(error, Error::Stopped { .. }), "{error}");
+    // At the first sample, at the first histogram, and when there is nothing to read.
+    for (inputs, target) in [(vec![input], Target::Native), (vec![log], Target::Hlog), (vec![], Target::Csv)]
+    {
+        let error = merge(&inputs, &output, target, &reading, &writing, &stopped).unwrap_err();
+        assert!(matches!(error, Error::Stopped { .. }), "{error}");
+    }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn every_sample_read_is_somewhere() {
+    let folder = Folder::new();
+    let input = folder.text("a.csv", "latency_ms,dns_ms,error\n1,,\n2,,\n,3,\n,4,reset\n,5,\n");
+    for (name, written, without_metric, missing) in [
+        ("a.jsonl", 5, 0, 0),
+        ("b.csv", 5, 0, 0),
+        ("c.prom", 3, 2, 0),
+        // These have no failures.
+        ("d.hlog", 2, 2, 1),
+        ("e.hgrm", 2, 2, 1),
+    ] {
+        let said = merged(std::slice::from_ref(&input), &folder.path(name)).unwrap();
+        assert_eq!((said.read, said.failed), (5, 1), "{name}");
+        assert_eq!((said.written, said.without_metric), (written, without_metric), "{name}");
+        assert_eq!(said.written + said.without_metric + missing, said.read);
+    }
 }

@@ -192,7 +192,7 @@ impl Rows {
             Role::Page => {
                 sample.page = text(field).map(|text| {
                     let next = UNNUMBERED + pages.len() as u64;
-                    text.parse().unwrap_or_else(|_| *pages.entry(text.into_bytes()).or_insert(next))
+                    numbered(&text).unwrap_or_else(|| *pages.entry(text.into_bytes()).or_insert(next))
                 });
             }
             Role::Label(name) => match text(field) {
@@ -222,6 +222,12 @@ impl Rows {
         }
         Ok(Frame { warnings, ..Frame::default() })
     }
+}
+
+/// A page's id that is a number, written as numbers are: "007" is another page than "7".
+fn numbered(text: &str) -> Option<u64> {
+    let number = text.parse().ok().filter(|&number: &u64| number < UNNUMBERED)?;
+    (number.to_string() == text).then_some(number)
 }
 
 /// A cell's text without its blanks, and without the doubling of quotes; `None` if it is empty.

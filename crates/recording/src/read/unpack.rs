@@ -10,7 +10,7 @@ use std::{
 use crate::{Error, Place};
 
 /// The first bytes of a file, unpacked, and a reader of all that follows them.
-pub(super) fn unpack<'i>(
+pub(crate) fn unpack<'i>(
     mut input: impl Read + 'i,
     path: &Path,
 ) -> Result<(Vec<u8>, Box<dyn Read + 'i>), Error> {

@@ -87,6 +87,14 @@ pub(super) struct Builder<'w> {
     read: u64,
     failed: u64,
     without: u64,
+    /// When events without a value started, as far as they say.
+    failed_s: Vec<f64>,
+    without_s: Vec<f64>,
+    /// Whether some times are dates and others are not.
+    has_mixed_clocks: bool,
+    /// Values of which a phase was taken out, and of those the ones that it was longer than.
+    taken_out: u64,
+    below_zero: u64,
     /// Where the last event was, and which metrics it had.
     last: (u64, Vec<Metric>),
 }
@@ -109,10 +117,14 @@ impl Sink for Builder<'_> {
         self.read += 1;
         if event.sample.error.is_some() {
             self.failed += 1;
+            let since = event.sample.started_ns.map(|started_ns| self.since(started_ns));
+            self.failed_s.extend(since);
             return Ok(());
         }
         let Some(value) = self.value(event) else {
             self.without += 1;
+            let since = event.sample.started_ns.map(|started_ns| self.since(started_ns));
+            self.without_s.extend(since);
             let present = Metric::ALL.into_iter().filter(|&metric| event.milliseconds(metric).is_some());
             self.last = (event.number, present.collect());
             return Ok(());
@@ -177,6 +189,11 @@ impl<'w> Builder<'w> {
             read: 0,
             failed: 0,
             without: 0,
+            failed_s: Vec::new(),
+            without_s: Vec::new(),
+            has_mixed_clocks: false,
+            taken_out: 0,
+            below_zero: 0,
             last: (1, Vec::new()),
         }
     }
@@ -186,24 +203,34 @@ impl<'w> Builder<'w> {
         let metric = match self.metric {
             Some(metric) => metric,
             // The first event that has any of them decides.
-            None => *self
-                .metric
-                .insert(CANDIDATES.into_iter().find(|&metric| event.milliseconds(metric).is_some())?),
+            None => *self.metric.insert(event.first_metric()?),
         };
         let value = event.milliseconds(metric)?;
-        let phases = self.wanted.excluded_phases.iter();
-        let excluded: f64 = phases.filter_map(|&phase| event.milliseconds(phase)).sum();
-        Some((value - excluded).max(0.0))
+        let mut phases =
+            self.wanted.excluded_phases.iter().filter_map(|&phase| event.milliseconds(phase)).peekable();
+        if phases.peek().is_none() {
+            return Some(value);
+        }
+        let rest = value - phases.sum::<f64>();
+        self.taken_out += 1;
+        self.below_zero += u64::from(rest < 0.0);
+        Some(rest.max(0.0))
+    }
+
+    /// Seconds since whatever times count from, which the first time decides.
+    fn since(&mut self, started_ns: u64) -> f64 {
+        let base = *self.base_ns.get_or_insert(if started_ns > EPOCH_NS { started_ns } else { 0 });
+        self.has_mixed_clocks |= (base > 0) != (started_ns > EPOCH_NS);
+        if started_ns >= base {
+            (started_ns - base) as f64 / 1e9
+        } else {
+            -((base - started_ns) as f64 / 1e9)
+        }
     }
 
     fn time(&mut self, event: &Event<'_>, value_ms: f64) {
         let Some(started_ns) = event.sample.started_ns else { return };
-        let base = *self.base_ns.get_or_insert(if started_ns > EPOCH_NS { started_ns } else { 0 });
-        let since = if started_ns >= base {
-            (started_ns - base) as f64 / 1e9
-        } else {
-            -((base - started_ns) as f64 / 1e9)
-        };
+        let since = self.since(started_ns);
         self.started_s.push(since);
         // Who writes an event at its end writes it late by its latency, and no later.
         let ended_ns = started_ns.saturating_add(nanoseconds(value_ms)).saturating_add(LEEWAY_NS);
@@ -283,6 +310,9 @@ impl<'w> Builder<'w> {
             failed: self.failed,
             without_metric: self.without,
             excluded: 0,
+            taken_out: self.taken_out,
+            failed_s: self.failed_s,
+            without_s: self.without_s,
             header: origin.header,
             invalid: origin.end.as_ref().map(|end| end.invalid.clone()).unwrap_or_default(),
             end: origin.end,
@@ -305,7 +335,9 @@ impl<'w> Builder<'w> {
         if self.base_ns.is_none_or(|base| base == 0) {
             return (Some(times).filter(|times| !times.is_empty()), 0.0);
         }
-        times.iter_mut().for_each(|time| *time -= earliest);
+        for times in [&mut times, &mut self.failed_s, &mut self.without_s] {
+            times.iter_mut().for_each(|time| *time -= earliest);
+        }
         (Some(times), earliest)
     }
 
@@ -318,6 +350,12 @@ impl<'w> Builder<'w> {
                  went back, or the file is not in the order of time."
             ));
         }
+        if self.has_mixed_clocks {
+            warnings.push(
+                "Some start times are dates and others are not: they cannot be held together.".to_owned(),
+            );
+        }
+        self.warn_of_phases(warnings);
         if let Some(histogram) = &self.histogram {
             warnings.push(format!(
                 "More than {} samples: kept as a histogram, each value within {:.3} %; times, pages, labels and phases \
@@ -326,8 +364,25 @@ impl<'w> Builder<'w> {
                 histogram.relative_error() * 100.0
             ));
         }
-        if !self.buckets.is_empty() && !self.wanted.excluded_phases.is_empty() {
-            warnings.push("The file knows no phases; none is taken out.".to_owned());
+    }
+
+    /// What came of phases that were to be taken out.
+    fn warn_of_phases(&self, warnings: &mut Vec<String>) {
+        if self.wanted.excluded_phases.is_empty() {
+            return;
+        }
+        let phases: Vec<&str> = self.wanted.excluded_phases.iter().map(|phase| phase.name()).collect();
+        let (phases, used) = (phases.join(" or "), self.read - self.failed - self.without);
+        if self.taken_out < used {
+            let untouched = used - self.taken_out;
+            warnings.push(format!(
+                "{untouched} of {} know no {phases}: nothing is taken out of them.",
+                counted(used, "sample")
+            ));
+        }
+        if self.below_zero > 0 {
+            let below = counted(self.below_zero, "sample");
+            warnings.push(format!("In {below} {phases} takes longer than the whole: 0 is left."));
         }
     }
 
@@ -391,9 +446,6 @@ fn stem(path: &Path) -> String {
 fn milliseconds_f32(nanoseconds: u64) -> f32 {
     (nanoseconds as f64 / 1e6) as f32
 }
-
-/// What is compared if nobody says what: the first of these.
-const CANDIDATES: [Metric; 3] = [Metric::Latency, Metric::Ttfb, Metric::Total];
 
 /// 20 million values with their times take a third of a gigabyte.
 const EXACT_UP_TO: usize = 20_000_000;

@@ -55,17 +55,10 @@ pub(super) fn append(
     }
     let none = |count: u64| Groups { names: Vec::new(), of: vec![NO_GROUP; as_length(count)] };
     let (mut groups, other) = (first.unwrap_or_else(|| none(mine)), second.unwrap_or_else(|| none(others)));
-    let renamed: Vec<u32> = other
-        .names
-        .into_iter()
-        .map(|name| {
-            let at = groups.names.iter().position(|known| *known == name).unwrap_or_else(|| {
-                groups.names.push(name);
-                groups.names.len() - 1
-            });
-            u32::try_from(at).unwrap_or(NO_GROUP)
-        })
-        .collect();
+    let mut numbers =
+        Numbers { known: (0..).zip(groups.names).map(|(number, name)| (name, number)).collect() };
+    let renamed: Vec<u32> = other.names.iter().map(|name| numbers.number(name.as_str())).collect();
+    groups.names = numbers.into_names();
     groups
         .of
         .extend(other.of.into_iter().map(|index| renamed.get(index as usize).copied().unwrap_or(NO_GROUP)));

@@ -15,11 +15,11 @@ pub enum Moment {
 }
 
 impl Series {
-    /// Leaves out the samples that started outside of `period`, and those inside of one of `holes`; they are counted in
-    /// `excluded`. An end that is absent is the recording's own.
+    /// Leaves out the samples that started outside of `from` and `to`, and those inside of one of `holes`; they are counted
+    /// in `excluded`, whether they failed or not. An end that is absent is the recording's own. There may be none left.
     ///
     /// # Errors
-    /// The recording does not say when its samples started, or not when that is by the calendar; or nothing is left.
+    /// The recording does not say when its samples started, or not when that is by the calendar.
     pub fn restrict(
         &mut self,
         from: Option<Moment>,
@@ -35,26 +35,35 @@ impl Series {
             .iter()
             .map(|hole| Ok((self.since_start(hole.start)?, self.since_start(hole.end)?)))
             .collect::<Result<_, Error>>()?;
-        let times = self.times()?;
         let is_kept = |&time: &f64| {
             time >= from && time < to && !holes.iter().any(|hole| time >= hole.0 && time < hole.1)
         };
-        let kept: Vec<bool> = times.iter().map(is_kept).collect();
-        let left = kept.iter().filter(|kept| **kept).count();
-        if left == 0 {
-            let last = times.iter().copied().fold(0.0, f64::max);
-            let found = format!("no sample in the period (samples start from 0 to {last:.3} s)");
-            return Err(self.refused(found, "a period with samples"));
-        }
-        self.excluded += (kept.len() - left) as u64;
+        let kept: Vec<bool> = self.times()?.iter().map(is_kept).collect();
+        self.excluded += kept.iter().filter(|kept| !**kept).count() as u64;
         self.keep(&kept);
+        let timeless =
+            self.failed + self.without_metric - (self.failed_s.len() + self.without_s.len()) as u64;
+        if timeless > 0 {
+            self.warnings.push(format!(
+                "{timeless} samples without a value do not say when they started; they are counted as if in the period."
+            ));
+        }
+        for (times, count) in
+            [(&mut self.failed_s, &mut self.failed), (&mut self.without_s, &mut self.without_metric)]
+        {
+            let before = times.len();
+            times.retain(is_kept);
+            let left_out = (before - times.len()) as u64;
+            *count -= left_out;
+            self.excluded += left_out;
+        }
         Ok(())
     }
 
-    /// The recording before and after a moment, labelled so.
+    /// The recording before and after a moment, labelled so. Either may be empty.
     ///
     /// # Errors
-    /// As [`Series::restrict`], for either part.
+    /// As [`Series::restrict`].
     pub fn split_at(self, mark: Moment) -> Result<[Self; 2], Error> {
         let mut before = self.clone();
         let mut after = self;

@@ -140,13 +140,42 @@ fn a_period_and_a_mark() {
     let refused = |text: &str, from| {
         read_as(text, None).unwrap().restrict(Some(from), None, &[]).unwrap_err().to_string()
     };
-    assert!(refused(text, Moment::SinceStart(31.0)).contains("samples start from 0 to 30.000 s"));
+    let mut none = read_as(text, None).unwrap();
+    none.restrict(Some(Moment::SinceStart(31.0)), None, &[]).unwrap();
+    assert_eq!((none.values.count(), none.excluded), (0, 4));
     assert!(refused(text, Moment::Unix(1e9)).contains("on which date it started"));
     assert!(refused("latency_ms\n1\n", Moment::SinceStart(1.0)).contains("do not say when they started"));
     // 2025-01-01T00:00:00Z is 1735689600; the recording's second sample starts half a second later.
     let mut dated = read_as(PHASES, None).unwrap();
     dated.restrict(Some(Moment::Unix(1_735_689_600.25)), None, &[]).unwrap();
     assert_eq!(values(&dated), [30.0]);
+}
+
+#[test]
+fn what_failed_is_in_a_period_too() {
+    let text = "started_s,latency_ms,error\n0,1,\n1,,reset\n2,,\n10,2,\n11,,reset\n12,,reset\n";
+    let [before, after] = read_as(text, None).unwrap().split_at(Moment::SinceStart(10.0)).unwrap();
+    let counts = |side: &Series| (side.values.count(), side.failed, side.without_metric, side.excluded);
+    assert_eq!((counts(&before), counts(&after)), ((1, 1, 1, 3), (1, 2, 0, 3)));
+    // A failure without a time could be anywhere.
+    let text = "started_s,latency_ms,error\n0,1,\n,,reset\n10,2,\n";
+    let [before, _] = read_as(text, None).unwrap().split_at(Moment::SinceStart(10.0)).unwrap();
+    assert_eq!((before.failed, before.warnings.len()), (1, 1));
+}
+
+#[test]
+fn a_phase_is_taken_out_where_there_is_one() {
+    let text = "latency_ms,dns_ms\n10,4\n20,\n5,7\n";
+    let wanted = Wanted { excluded_phases: vec![Metric::Dns], ..Wanted::default() };
+    let series = read_wanted(text, &wanted).unwrap();
+    assert_eq!((values(&series), series.taken_out), (&[6.0, 20.0, 0.0][..], 2));
+    assert_eq!(
+        series.warnings,
+        [
+            "1 of 3 samples know no dns: nothing is taken out of them.",
+            "In 1 sample dns takes longer than the whole: 0 is left."
+        ]
+    );
 }
 
 #[test]

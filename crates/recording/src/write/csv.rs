@@ -169,7 +169,7 @@ impl Sink for Csv {
             self.widths.push((self.samples, self.cells.len()));
         }
         self.samples += 1;
-        self.write_row().map_err(|source| Error::Write { line: self.samples + 1, source })
+        self.write_row().map_err(|source| Error::Write { path: None, line: self.samples + 1, source })
     }
 
     fn counts(&mut self, _: &Counts) -> Result<(), Error> {
@@ -189,9 +189,9 @@ impl Recorder for Csv {
 
     fn finish(mut self: Box<Self>, _: &End) -> Result<Written, Error> {
         let lines = self.samples + 1;
-        self.copy().map_err(|source| Error::Write { line: lines, source })?;
+        self.copy().map_err(|source| Error::Write { path: None, line: lines, source })?;
         self.output.finish(lines)?;
-        Ok(Written { samples: self.samples, lost: self.lost.sentences() })
+        Ok(Written { samples: self.samples, without_metric: 0, lost: self.lost.sentences() })
     }
 }
 
@@ -301,7 +301,7 @@ fn nameless(path: &Path) -> io::Result<File> {
     let is_device = fs::metadata(path).is_ok_and(|present| !present.is_file());
     let path = if is_device { std::env::temp_dir().join("longhaul") } else { path.to_owned() };
     let name = output::beside(&path, "rows")?;
-    let file = File::options().read(true).write(true).create(true).truncate(true).open(&name)?;
+    let file = output::create_private(&name)?;
     fs::remove_file(&name)?;
     Ok(file)
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{Chosen, Output, Recorder, WriteOptions, Written, precision};
-use crate::{Counts, End, Error, Event, Header, Histogram, Metric, Sink, unit::nanoseconds};
+use super::{Chosen, Output, Recorder, WriteOptions, Written};
+use crate::{Counts, End, Error, Event, Header, Histogram, Metric, Sink, error::counted};
 
 pub(super) struct Hgrm {
     output: Output,
@@ -24,7 +24,7 @@ impl Sink for Hgrm {
 
     fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
         if let Some(ms) = self.chosen.value(event) {
-            self.histogram.record(nanoseconds(ms));
+            self.histogram.record(self.chosen.lost.round_for_histogram(ms, 1));
         }
         if event.sample.started_ns.is_some() {
             self.chosen.lost.note("Start times");
@@ -38,7 +38,8 @@ impl Sink for Hgrm {
     fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
         self.chosen.counts(counts);
         for bucket in &counts.buckets {
-            self.histogram.record_n(nanoseconds(bucket.value_ms), bucket.count);
+            let ns = self.chosen.lost.round_for_histogram(bucket.value_ms, bucket.count);
+            self.histogram.record_n(ns, bucket.count);
         }
         let events = counts.buckets.iter().map(|bucket| bucket.count).sum();
         if counts.tag.is_some() {
@@ -58,23 +59,24 @@ impl Recorder for Hgrm {
 
     fn finish(mut self: Box<Self>, _: &End) -> Result<Written, Error> {
         self.chosen.check()?;
-        print(&mut self.output, &self.histogram).map_err(|source| Error::Write { line: 1, source })?;
+        let rows = rows(&self.histogram);
+        let failed = |source| Error::Write { path: None, line: 1, source };
+        print(&mut self.output, &self.histogram, &rows).map_err(failed)?;
         self.output.finish(1)?;
-        self.chosen.lost.say(precision(self.histogram.relative_error()));
+        self.chosen.lost.say(precision(&self.histogram, &rows));
         Ok(self.chosen.written())
     }
 }
 
-fn print(output: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
-    let digits = usize::from(histogram.digits());
+fn print(output: &mut impl Write, histogram: &Histogram, rows: &[Row]) -> io::Result<()> {
     writeln!(
         output,
         "{:>12} {:>14} {:>10} {:>14}\n",
         "Value", "Percentile", "TotalCount", "1/(1-Percentile)"
     )?;
-    for Row { value_ns, percentile, count } in rows(histogram) {
+    for &Row { value_ns, percentile, count } in rows {
         let value = value_ns as f64 / 1e6;
-        write!(output, "{value:>12.digits$} {:.12} {count:>10}", percentile / 100.0)?;
+        write!(output, "{value:>12.DECIMALS$} {:.12} {count:>10}", percentile / 100.0)?;
         if percentile < 100.0 {
             write!(output, " {:>14.2}", 1.0 / (1.0 - percentile / 100.0))?;
         }
@@ -82,8 +84,8 @@ fn print(output: &mut impl Write, histogram: &Histogram) -> io::Result<()> {
     }
     let (mean, deviation) = moments(histogram);
     let largest = histogram.max() as f64 / 1e6;
-    writeln!(output, "#[Mean    = {mean:>12.digits$}, StdDeviation   = {deviation:>12.digits$}]")?;
-    writeln!(output, "#[Max     = {largest:>12.digits$}, Total count    = {:>12}]", histogram.count())?;
+    writeln!(output, "#[Mean    = {mean:>12.DECIMALS$}, StdDeviation   = {deviation:>12.DECIMALS$}]")?;
+    writeln!(output, "#[Max     = {largest:>12.DECIMALS$}, Total count    = {:>12}]", histogram.count())?;
     let (buckets, parts) = histogram.shape();
     writeln!(output, "#[Buckets = {buckets:>12}, SubBuckets     = {parts:>12}]")
 }
@@ -119,6 +121,18 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
     rows
 }
 
+/// The sentence about what is left of the distribution. A row stands at its bucket's upper end, a width from the lower.
+fn precision(histogram: &Histogram, rows: &[Row]) -> String {
+    let mut values: Vec<u64> = rows.iter().map(|row| row.value_ns).collect();
+    values.dedup();
+    format!(
+        "Only {} of the distribution {} kept, within {:.3} %: where the values between two lie is not in the file.",
+        counted(values.len() as u64, "point"),
+        if values.len() == 1 { "is" } else { "are" },
+        2.0 * histogram.relative_error() * 100.0
+    )
+}
+
 /// Mean and standard deviation, ms.
 fn moments(histogram: &Histogram) -> (f64, f64) {
     let total = histogram.count().max(1) as f64;
@@ -127,6 +141,10 @@ fn moments(histogram: &Histogram) -> (f64, f64) {
     let squares = buckets.iter().map(|bucket| (bucket.value_ms - mean).powi(2) * bucket.count as f64);
     (mean, (squares.sum::<f64>() / total).sqrt())
 }
+
+/// Nanoseconds, in milliseconds. Java's has as many decimals as it has significant digits, which keeps nothing of what is
+/// shorter.
+const DECIMALS: usize = 6;
 
 /// Steps in each half of what is left.
 const TICKS: f64 = 5.0;

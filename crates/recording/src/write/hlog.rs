@@ -10,7 +10,6 @@ use crate::{
     Counts, End, Error, Event, Header, Histogram, Metric, Sample, Sink,
     histogram::encoding::{Decoder, encode},
     read::{EPOCH_NS, LONGEST_LINE, rfc3339},
-    unit::nanoseconds,
 };
 
 pub(super) struct Hlog {
@@ -114,7 +113,7 @@ impl Hlog {
             self.packed.insert(interval, Packed::of(&histogram));
         }
         let mut lines = 0;
-        let failed = |lines| move |source| Error::Write { line: lines, source };
+        let failed = |lines| move |source| Error::Write { path: None, line: lines, source };
         // The time that the lines count from. Without a date they count from the recording's start as they are.
         let first_ms = self.packed.keys().map(|interval| interval.start_ms).min().unwrap_or(0);
         let base_ms = self.start_ms.filter(|start| *start <= first_ms).unwrap_or(first_ms);
@@ -156,8 +155,9 @@ impl Sink for Hlog {
     fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
         let sample = event.sample;
         if let Some(ms) = self.chosen.value(event) {
+            let ns = self.chosen.lost.round_for_histogram(ms, 1);
             let interval = self.interval(sample);
-            self.histogram(interval).record(nanoseconds(ms));
+            self.histogram(interval).record(ns);
         }
         if sample.labels.keys().any(|name| Some(name) != self.tag.as_ref()) {
             self.chosen.lost.note("Labels");
@@ -177,10 +177,15 @@ impl Sink for Hlog {
             }
         };
         let tag = counts.tag.as_deref().map(word).filter(|tag| !tag.is_empty());
+        // One after the other: the histogram and the losses are both parts of this.
+        let lost = &mut self.chosen.lost;
+        let rounded: Vec<(u64, u64)> = counts
+            .buckets
+            .iter()
+            .map(|bucket| (lost.round_for_histogram(bucket.value_ms, bucket.count), bucket.count))
+            .collect();
         let histogram = self.histogram(Interval { tag, ..interval });
-        for bucket in &counts.buckets {
-            histogram.record_n(nanoseconds(bucket.value_ms), bucket.count);
-        }
+        rounded.into_iter().for_each(|(ns, count)| histogram.record_n(ns, count));
         Ok(())
     }
 }

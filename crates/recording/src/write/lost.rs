@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::{Histogram, unit::nanoseconds};
+
 /// What was left out, by its name, and how often.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     counts: BTreeMap<&'static str, u64>,
+    changed: BTreeMap<&'static str, u64>,
     others: Vec<String>,
 }
 
@@ -20,6 +23,32 @@ impl Lost {
         *self.counts.entry(what).or_default() += samples;
     }
 
+    /// A value of so many samples, in milliseconds, that becomes whole nanoseconds.
+    pub(super) fn round(&mut self, milliseconds: f64, samples: u64) -> u64 {
+        let ns = nanoseconds(milliseconds);
+        if ns == 0 && milliseconds > 0.0 {
+            self.change(TO_ZERO, samples);
+        } else if milliseconds * 1e6 >= 2.0_f64.powi(64) {
+            self.change(TO_LARGEST, samples);
+        }
+        ns
+    }
+
+    /// [`Lost::round`] for a histogram, which takes less.
+    pub(super) fn round_for_histogram(&mut self, milliseconds: f64, samples: u64) -> u64 {
+        let ns = nanoseconds(milliseconds);
+        if ns <= Histogram::LARGEST_NS {
+            return self.round(milliseconds, samples);
+        }
+        self.change(TO_LARGEST_OF_HISTOGRAM, samples);
+        Histogram::LARGEST_NS
+    }
+
+    /// A value of so many samples that is in the file, but as another. `how` is a sentence about several.
+    fn change(&mut self, how: &'static str, samples: u64) {
+        *self.changed.entry(how).or_default() += samples;
+    }
+
     /// A sentence of its own.
     pub(super) fn say(&mut self, sentence: String) {
         self.others.push(sentence);
@@ -31,6 +60,16 @@ impl Lost {
             let samples = crate::error::counted(count, "sample");
             format!("{what} are left out, of {samples}.")
         };
-        self.counts.into_iter().map(sentence).chain(self.others).collect()
+        let change = |(how, count): (&str, u64)| format!("{how}: {}.", crate::error::counted(count, "value"));
+        let left_out = self.counts.into_iter().map(sentence);
+        left_out.chain(self.changed.into_iter().map(change)).chain(self.others).collect()
     }
 }
+
+const TO_ZERO: &str = "Values above 0 and below half a nanosecond are written as 0";
+
+/// 2^64 ns.
+const TO_LARGEST: &str = "Values above 584 years are written as 584 years";
+
+/// [`Histogram::LARGEST_NS`].
+const TO_LARGEST_OF_HISTOGRAM: &str = "Values above 292 years are written as 292 years";

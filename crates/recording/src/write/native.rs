@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Lost, Output, Recorder, Target, Written, refuse_counts};
-use crate::{Counts, End, Error, Event, Header, SCHEMA, Sample, Sink, read::LONGEST_LINE};
+use crate::{Counts, End, Error, Event, Header, Metric, SCHEMA, Sample, Sink, read::LONGEST_LINE};
 
 /// Writes a recording while it is made. Each line is one write, so give it a [`std::io::BufWriter`], and flush it when
 /// a reader shall see what there is. Dropping it without [`Writer::finish`] leaves a recording that says of itself that
@@ -52,7 +52,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output's.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.output.flush().map_err(|source| Error::Write { line: self.written, source })
+        self.output.flush().map_err(|source| Error::Write { path: None, line: self.written, source })
     }
 
     /// Ends the recording and gives the output back, flushed.
@@ -73,15 +73,22 @@ impl<W: Write> Writer<W> {
     fn put(&mut self, value: &impl Serialize) -> Result<(), Error> {
         let line = self.written + 1;
         self.line.clear();
-        serde_json::to_writer(&mut self.line, value)
-            .map_err(|error| Error::Write { line, source: error.into() })?;
+        serde_json::to_writer(&mut self.line, value).map_err(|error| Error::Write {
+            path: None,
+            line,
+            source: error.into(),
+        })?;
         if self.line.len() > LONGEST_LINE {
             let problem =
                 format!("it takes {} bytes, and a line has at most {LONGEST_LINE}", self.line.len());
-            return Err(Error::Write { line, source: io::Error::new(io::ErrorKind::InvalidInput, problem) });
+            return Err(Error::Write {
+                path: None,
+                line,
+                source: io::Error::new(io::ErrorKind::InvalidInput, problem),
+            });
         }
         self.line.push(b'\n');
-        self.output.write_all(&self.line).map_err(|source| Error::Write { line, source })?;
+        self.output.write_all(&self.line).map_err(|source| Error::Write { path: None, line, source })?;
         self.written = line;
         Ok(())
     }
@@ -116,7 +123,7 @@ impl Native {
         match &mut self.state {
             State::Begun(writer) => Ok(writer),
             State::New(_) | State::Broken => {
-                Err(Error::Write { line: 1, source: io::ErrorKind::BrokenPipe.into() })
+                Err(Error::Write { path: None, line: 1, source: io::ErrorKind::BrokenPipe.into() })
             }
         }
     }
@@ -128,11 +135,13 @@ impl Sink for Native {
         self.failed += u64::from(event.sample.error.is_some());
         let mut own = None;
         for &(metric, milliseconds) in event.exact {
+            let is_sum = matches!(metric, Metric::TtfbWithoutDns | Metric::Response);
+            let ns = if is_sum { 0 } else { self.lost.round(milliseconds, 1) };
             if event.sample.error.is_some() || event.sample.get(metric).is_some() {
                 continue;
             }
             let sample = own.get_or_insert_with(|| event.sample.clone());
-            if !sample.set(metric, Some(crate::unit::nanoseconds(milliseconds))) {
+            if !sample.set(metric, Some(ns)) {
                 self.lost.note("Metrics that are sums of others");
             }
         }
@@ -158,6 +167,6 @@ impl Recorder for Native {
         let end = End { samples: self.samples, failed: self.failed, ..end.clone() };
         let output = writer.finish(&end)?;
         output.finish(self.samples + 2)?;
-        Ok(Written { samples: self.samples, lost: self.lost.sentences() })
+        Ok(Written { samples: self.samples, without_metric: 0, lost: self.lost.sentences() })
     }
 }

@@ -1,7 +1,9 @@
 //! A file that appears under its name only when it is whole; packed if its name says so.
 
 use std::{
+    ffi::OsString,
     fs::{self, File},
+    hash::{DefaultHasher, Hash, Hasher},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -30,29 +32,23 @@ impl Output {
     /// A file beside `path`; or what `path` is, if that is no file and cannot be replaced by one.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
-        let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
-        // /dev/stdout may be a file, but one that somebody else has opened.
-        let is_device = path.starts_with("/dev") || path.starts_with("/proc");
-        let (file, names) = if is_device || fs::metadata(path).is_ok_and(is_special) {
-            (File::options().write(true).open(path).map_err(failed)?, None)
-        } else {
-            // The file that a link leads to is replaced, not the link.
-            let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-            let part = beside(&path, "part").map_err(failed)?;
-            (File::create(&part).map_err(failed)?, Some((part, path)))
+        let names = names(path).map_err(failed)?;
+        let file = match &names {
+            None => File::options().write(true).open(path),
+            Some((part, path)) => create_part(part, path),
         };
-        let file = BufWriter::with_capacity(BUFFER, file);
-        let packer = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("gz") => Packer::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
-            Some("zst") => Packer::Zstd(Frames { output: file, plain: Vec::new() }),
-            _ => Packer::Plain(file),
+        let file = BufWriter::with_capacity(BUFFER, file.map_err(failed)?);
+        let packer = match packing(path).1 {
+            Packing::Gzip => Packer::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
+            Packing::Zstd => Packer::Zstd(Frames { output: file, plain: Vec::new() }),
+            Packing::None => Packer::Plain(file),
         };
         Ok(Self { packer, names })
     }
 
     /// Completes the file and gives it its name. `line` is how many lines it has, for messages.
     pub(super) fn finish(mut self, line: u64) -> Result<(), Error> {
-        let failed = |source| Error::Write { line, source };
+        let failed = |source| Error::Write { path: None, line, source };
         let mut file = match std::mem::replace(&mut self.packer, Packer::Done) {
             Packer::Plain(file) => file,
             Packer::Gzip(packer) => packer.finish().map_err(failed)?,
@@ -97,12 +93,88 @@ impl Drop for Output {
     }
 }
 
-/// A name in the same folder that no other process writes to.
+/// How a file is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// A file's name in small letters, without the ending that says how it is packed, and what that says.
+pub(super) fn packing(path: &Path) -> (String, Packing) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    for (ending, packing) in [(".gz", Packing::Gzip), (".zst", Packing::Zstd)] {
+        if let Some(plain) = name.strip_suffix(ending) {
+            return (plain.to_owned(), packing);
+        }
+    }
+    (name, Packing::None)
+}
+
+/// The name under which this process writes what becomes `output`: for whoever must end the process at once, and leave
+/// nothing behind. `None` for what is written to directly, such as a pipe.
+pub fn part_of(output: &Path) -> Option<PathBuf> {
+    let (part, _) = names(output).ok().flatten()?;
+    Some(part)
+}
+
+/// The name while it is written and the name in the end; `None` for what is no file, and not to be replaced by one.
+fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
+    let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
+    // /dev/stdout may be a file, but one that somebody else has opened.
+    let is_device = path.starts_with("/dev") || path.starts_with("/proc");
+    if is_device || fs::metadata(path).is_ok_and(is_special) {
+        return Ok(None);
+    }
+    // The file that a link leads to is replaced, not the link.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    Ok(Some((beside(&path, "part")?, path)))
+}
+
+/// A new file that whoever may read or write the one at `path` may read or write, and nobody else.
+fn create_part(part: &Path, path: &Path) -> io::Result<File> {
+    let Ok(present) = fs::metadata(path) else { return File::create(part) };
+    let file = create_private(part)?;
+    if let Err(error) = file.set_permissions(present.permissions()) {
+        // Nobody else knows of it yet.
+        let _ = fs::remove_file(part);
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// A new file for this user only.
+pub(super) fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// A name in the same folder that no other process writes to. Where a name would be too long, a part of it stands for it.
 pub(super) fn beside(path: &Path, extension: &str) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.{extension}", std::process::id()));
+    let ending = format!(".{}.{extension}", std::process::id());
+    let room = LONGEST_NAME - ".".len() - ending.len();
+    let mut hidden = OsString::from(".");
+    if name.len() <= room {
+        hidden.push(name);
+    } else {
+        // Names that begin alike stay apart.
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        let hash = format!("~{:016x}", hasher.finish());
+        let mut short = name.to_string_lossy().into_owned();
+        let mut length = room - hash.len();
+        while !short.is_char_boundary(length) {
+            length -= 1;
+        }
+        short.truncate(length);
+        hidden.push(short + &hash);
+    }
+    hidden.push(ending);
     Ok(path.with_file_name(hidden))
 }
 
@@ -143,6 +215,9 @@ impl<W: Write> Write for Frames<W> {
     }
 }
 
+/// What Linux and most of its file systems take, bytes.
+const LONGEST_NAME: usize = 255;
+
 /// System calls do not count from here on.
 const BUFFER: usize = 256 << 10;
 
@@ -150,78 +225,4 @@ const BUFFER: usize = 256 << 10;
 const FRAME: usize = 4 << 20;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn the_name_comes_last() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        fs::write(&path, "before").unwrap();
-        let mut output = Output::create(&path).unwrap();
-        output.write_all(b"after").unwrap();
-        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()), ("before", 2));
-        output.finish(1).unwrap();
-        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), names(folder.path()).len()), ("after", 1));
-    }
-
-    #[test]
-    fn what_is_given_up_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut output = Output::create(&folder.path().join("a.csv.gz")).unwrap();
-        output.write_all(b"half").unwrap();
-        drop(output);
-        assert_eq!(names(folder.path()), [""; 0]);
-        let missing = folder.path().join("no/such/a.csv");
-        assert!(matches!(Output::create(&missing), Err(Error::Open { path, .. }) if path == missing));
-        assert!(Output::create(Path::new("/")).is_err());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_stays_and_a_device_is_written_to() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("a.csv"), folder.path().join("link.csv"));
-        fs::write(&file, "before").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        let mut output = Output::create(&link).unwrap();
-        output.write_all(b"after").unwrap();
-        output.finish(1).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read_to_string(&file).unwrap(), "after");
-        let mut output = Output::create(Path::new("/dev/null")).unwrap();
-        output.write_all(b"gone").unwrap();
-        output.finish(1).unwrap();
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
-    }
-
-    #[test]
-    fn long_files_are_several_frames() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.zst");
-        let text: Vec<u8> =
-            (0..1_500_000_u32).flat_map(|number| format!("{number}\n").into_bytes()).collect();
-        assert!(text.len() > 2 * FRAME);
-        let mut output = Output::create(&path).unwrap();
-        output.write_all(&text).unwrap();
-        output.finish(1).unwrap();
-        let packed = fs::read(&path).unwrap();
-        assert!(packed.len() < text.len() / 2);
-        let (mut rest, mut unpacked, mut frames) = (packed.as_slice(), Vec::new(), 0);
-        while !rest.is_empty() {
-            let mut frame = ruzstd::decoding::StreamingDecoder::new(&mut rest).unwrap();
-            io::Read::read_to_end(&mut frame, &mut unpacked).unwrap();
-            frames += 1;
-        }
-        assert_eq!((unpacked == text, frames), (true, text.len().div_ceil(FRAME)));
-    }
-}
+mod tests;

@@ -112,7 +112,7 @@ impl Recorder for Prometheus {
     }
 
     fn finish(mut self: Box<Self>, _: &End) -> Result<Written, Error> {
-        self.print().map_err(|source| Error::Write { line: 1, source })?;
+        self.print().map_err(|source| Error::Write { path: None, line: 1, source })?;
         self.output.finish(1)?;
         if self.relative_error > 0.0 {
             self.chosen.lost.say(format!(
@@ -125,7 +125,7 @@ impl Recorder for Prometheus {
             .lost
             .say(format!("Values within a bucket are no longer told apart: each is {width:.1} % wide."));
         // They are in the file.
-        self.chosen.failed = 0;
+        self.chosen.samples += std::mem::take(&mut self.chosen.failed);
         Ok(self.chosen.written())
     }
 }

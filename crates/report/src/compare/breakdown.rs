@@ -29,21 +29,22 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
         return Ok(None);
     }
     let all: usize = groups.values().flatten().map(Vec::len).sum();
-    let mut largest: Vec<usize> = groups.values().map(|values| values.iter().map(Vec::len).sum()).collect();
-    largest.sort_unstable_by(|a, b| b.cmp(a));
-    // Where many groups are alike in size, somewhat more than so many.
-    let enough = largest.get(MOST_INTERVALS - 1).copied().unwrap_or(0);
-    let mut described = Vec::new();
-    for (name, values) in groups {
-        let n: usize = values.iter().map(Vec::len).sum();
-        let settings = question.intervals.filter(|_| n >= enough);
+    let size = |values: &[Vec<f64>; 2]| values.iter().map(Vec::len).sum::<usize>();
+    let mut groups: Vec<(&str, [Vec<f64>; 2])> = groups.into_iter().collect();
+    // The largest first; names tell apart those of one size.
+    groups.sort_by(|(a, first), (b, second)| size(second).cmp(&size(first)).then(a.cmp(b)));
+    let omitted = groups.len().saturating_sub(MOST_GROUPS);
+    groups.truncate(MOST_GROUPS);
+    let labels = [first.label.clone(), second.label.clone()];
+    let describe = |(place, (name, values)): (usize, (&str, [Vec<f64>; 2]))| {
+        let share = size(&values) as f64 / all as f64;
+        let settings = question.intervals.filter(|_| place < MOST_INTERVALS);
         let settings = settings.map(|settings| Settings { resamples: RESAMPLES, ..settings });
-        let labels = [first.label.clone(), second.label.clone()];
-        let share = n as f64 / all as f64;
-        described.push(group(name, share, values, &labels, question.page, settings)?);
-    }
+        group(name, share, values, &labels, question.page, settings)
+    };
+    let mut described = groups.into_iter().enumerate().map(describe).collect::<Result<Vec<_>, Error>>()?;
     sort(&mut described, &first.label);
-    Ok(Some(Breakdown { label: label.clone(), groups: described, unlabelled }))
+    Ok(Some(Breakdown { label: label.clone(), groups: described, omitted: omitted as u64, unlabelled }))
 }
 
 fn group(
@@ -96,6 +97,9 @@ fn sort(groups: &mut [Group], first: &str) {
     };
     groups.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.share.total_cmp(&a.share)));
 }
+
+/// Groups that are described, the largest: nobody reads more, and a label such as an id has a million.
+const MOST_GROUPS: usize = 1000;
 
 /// Groups that get intervals, the largest: each takes some milliseconds.
 const MOST_INTERVALS: usize = 50;

@@ -44,12 +44,14 @@ fn pages(side: &SideInput, page: Page) -> Result<Option<PageCheck>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
     let found = match independence(&columns.values_ms, pages, page.required()) {
-        // A single page view says nothing of others.
-        Err(Error::TooFew { .. }) => return Ok(None),
+        // A single page view says nothing of others; what makes a million requests is no page.
+        Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };
     Ok(Some(PageCheck {
         pages: found.pages as u64,
+        unpaged: (columns.values_ms.len() - found.samples) as u64,
+        conclusive: found.is_conclusive(),
         requests_min: found.smallest,
         requests_median: found.median,
         requests_max: found.largest,
@@ -97,10 +99,19 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
     };
     let views = plural(check.pages, "real page view");
     let model = milliseconds(check.model_ms);
+    let unpaged = match check.unpaged {
+        0 => String::new(),
+        unpaged => format!("; {} of no page", plural(unpaged, "sample")),
+    };
     let found = format!(
-        "On the {views} of {label} ({requests}) the independent model expects {model} and people waited {}",
+        "On the {views} of {label} ({requests}{unpaged}) the independent model expects {model} and people waited {}",
         milliseconds(check.observed_ms)
     );
+    if !check.conclusive {
+        return format!(
+            "{found}: too few page views to say whether requests of a page depend on each other."
+        );
+    }
     let [low, high] = check.off_ci;
     if low <= 0.0 && 0.0 <= high {
         return format!("{found}: no sign that requests of a page depend on each other.");
@@ -121,7 +132,7 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
 fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -> String {
     let has_pages =
         inputs.iter().any(|side| side.columns.as_ref().is_some_and(|columns| columns.pages.is_some()));
-    let why = if has_pages { "there is one page view" } else { "samples carry no page ids" };
+    let why = if has_pages { "there are not several page views" } else { "samples carry no page ids" };
     let unchecked = format!("Independence is assumed, not checked: {why}");
     let clustered: Vec<(&String, &NeighbourCheck)> = sides
         .iter()

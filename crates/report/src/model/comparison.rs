@@ -89,7 +89,7 @@ pub struct Side {
     /// Its confidence interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_request_ci_ms: Option<Ci>,
-    /// Standard deviation of the samples.
+    /// Standard deviation of the samples: the root of the mean squared deviation, as numpy has it by default.
     pub standard_deviation_ms: f64,
     /// The mean of the slowest of `effective_requests` independent requests.
     pub expected_experienced_ms: f64,
@@ -232,6 +232,8 @@ pub struct Breakdown {
     /// Its values: first those for which the first side is worse, those that concern most people first; then the others,
     /// sorted so too; then those that only one side has.
     pub groups: Vec<Group>,
+    /// Further values, with fewer samples than any of these.
+    pub omitted: u64,
     /// Samples of the two sides that have no such label.
     pub unlabelled: u64,
 }

@@ -16,10 +16,14 @@ pub struct Conversion {
     pub format: String,
     /// Samples read.
     pub read: u64,
-    /// Samples written.
+    /// Samples in the file, those that failed included where the format has them: everywhere but in "hlog" and "hgrm".
+    /// So `read` is `written` + `without_metric`, and + `failed` for these two.
     pub written: u64,
     /// Samples read that had failed.
     pub failed: u64,
+    /// Samples that had not failed and are left out, because the format holds one metric and they do not have it: 0 for
+    /// "native", "csv" and "tsv".
+    pub without_metric: u64,
     /// What the format could not hold, as sentences.
     pub lost: Vec<String>,
     /// What a reader must know before trusting the samples, as sentences.

@@ -41,6 +41,10 @@ pub struct SideIndependence {
 pub struct PageCheck {
     /// Page views in the recording.
     pub pages: u64,
+    /// Samples that belong to none of them.
+    pub unpaged: u64,
+    /// Whether there are enough of them to say whether the model holds.
+    pub conclusive: bool,
     /// The fewest requests of one of them.
     pub requests_min: u32,
     /// The median.

@@ -60,6 +60,9 @@ fn footnotes(breakdown: &Breakdown) -> String {
     if groups > GROUPS {
         let _ = writeln!(text, "and {} more: --json or --html shows all", count((groups - GROUPS) as u64));
     }
+    if breakdown.omitted > 0 {
+        let _ = writeln!(text, "{} smaller ones are left out everywhere", count(breakdown.omitted));
+    }
     let is_thin = |side: &Option<GroupSide>| side.as_ref().is_some_and(|side| side.thin);
     if breakdown.groups.iter().take(GROUPS).any(|group| is_thin(&group.first) || is_thin(&group.second)) {
         text += "~ fewer than 10 samples decide what the median person waits for\n";

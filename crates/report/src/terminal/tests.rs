@@ -256,8 +256,12 @@ fn a_breakdown_shows_its_first_groups() {
         second: (index > 0).then(|| of(40.0)),
         experienced: (index > 0).then(|| verdict("steady", 60.0)),
     };
-    broken.breakdown =
-        Some(Breakdown { label: "country".to_owned(), groups: (0..300).map(group).collect(), unlabelled: 1 });
+    broken.breakdown = Some(Breakdown {
+        label: "country".to_owned(),
+        groups: (0..300).map(group).collect(),
+        omitted: 0,
+        unlabelled: 1,
+    });
     let text = unstyled(&comparison(&broken, Detail::Short));
     assert!(text.contains("\nand 285 more: --json or --html shows all\n"), "{text}");
     assert!(text.contains("\n country 0           1   100.0         -\n"), "{text}");

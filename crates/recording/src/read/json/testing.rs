@@ -91,7 +91,7 @@ pub(in crate::read) fn refused_by_sink(text: &str) -> String {
     impl Sink for Once {
         fn event(&mut self, _: &Event<'_>) -> Result<(), Error> {
             self.0 += 1;
-            let refusal = Error::Write { line: 2, source: std::io::Error::other("full") };
+            let refusal = Error::Write { path: None, line: 2, source: std::io::Error::other("full") };
             if self.0 == 2 { Err(refusal) } else { Ok(()) }
         }
         fn counts(&mut self, _: &Counts) -> Result<(), Error> {
