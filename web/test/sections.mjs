@@ -99,11 +99,13 @@ export async function assertHeat(page, report) {
       const range = `${latency(low)} ${typeof high === "number" ? `to ${latency(high)}` : "and more"} ms: `;
       return `${range}${total === 0 ? "no sample" : `${column(i)[r]} of ${total} samples`}`;
     };
+    // A short recording has one interval, at which the keys stop.
+    const next = Math.min(1, heat.intervals - 1);
     await chart.locator(".plot").focus();
     for (const [key, i, r] of [
       ["ArrowRight", 0, row],
-      ["ArrowRight", 1, row],
-      ["ArrowUp", 1, Math.min(rows - 1, row + 1)],
+      ["ArrowRight", next, row],
+      ["ArrowUp", next, Math.min(rows - 1, row + 1)],
       ["ArrowLeft", 0, Math.min(rows - 1, row + 1)],
     ]) {
       await page.keyboard.press(key);
@@ -124,6 +126,7 @@ export async function assertPhases(page, report) {
   for (const [i, at] of phases.entries()) {
     const marked = await page.locator("#phases tbody tr").nth(i).locator(".decisive").count();
     assert.equal(marked, at.decisive ? 1 : 0);
+    if (!at.decisive) continue;
     const column = at.phases.findIndex((one) => one.phase === at.decisive);
     const { first_ms, second_ms } = at.phases[column];
     assert.ok(rows[i][column + 1].startsWith("\u25c6"), rows[i].join(" | "));
