@@ -4,21 +4,6 @@
 
 #![no_main]
 
-use std::path::Path;
-
 use libfuzzer_sys::fuzz_target;
-use recording::{Metric, Wanted, decode_series};
 
-fuzz_target!(|bytes: &[u8]| {
-    for metric in [None, Some(Metric::Ttfb), Some(Metric::Total)] {
-        let wanted = Wanted { metric, by: Some("host".to_owned()), ..Wanted::default() };
-        let Ok(series) = decode_series(bytes, Path::new("fuzz"), &wanted) else { continue };
-        let count = series.values.count();
-        assert!(count > 0);
-        assert_eq!(series.read, count + series.failed + series.without_metric);
-        assert!(
-            series.values.exact().is_none_or(|values| values.iter().all(|ms| ms.is_finite() && *ms >= 0.0))
-        );
-        assert!(metric.is_none_or(|metric| metric == series.metric));
-    }
-});
+fuzz_target!(|bytes: &[u8]| fuzz::a_series_keeps_its_promises(bytes));
