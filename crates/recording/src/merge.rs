@@ -158,7 +158,7 @@ impl Sink for Moved<'_> {
 
     fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
         check(self.stop, self.output)?;
-        self.read += counts.buckets.iter().map(|bucket| bucket.count).sum::<u64>();
+        self.read += counts.events();
         self.is_relative |= counts.started_s.is_some_and(|started| started <= EPOCH_NS as f64 / 1e9);
         self.recorder.counts(counts)
     }

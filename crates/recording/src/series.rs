@@ -6,7 +6,9 @@ use experience::Distribution;
 
 use crate::{Bucket, End, Error, Header, Metric, Place, read::Format};
 
+mod beside;
 mod build;
+mod clock;
 mod groups;
 mod period;
 

@@ -92,3 +92,10 @@ pub struct Counts {
     /// How far a value may lie from the truth, as a share of it: half a bucket's width.
     pub relative_error: f64,
 }
+
+impl Counts {
+    /// How many events there are.
+    pub fn events(&self) -> u64 {
+        self.buckets.iter().map(|bucket| bucket.count).sum()
+    }
+}

@@ -231,7 +231,27 @@ impl Chosen {
     }
 
     fn counts(&mut self, counts: &Counts) {
-        self.samples += counts.buckets.iter().map(|bucket| bucket.count).sum::<u64>();
+        self.samples += counts.events();
+    }
+
+    /// For a format that is one histogram of the whole.
+    fn lose_time_and_labels(&mut self, event: &Event<'_>) {
+        if event.sample.started_ns.is_some() {
+            self.lost.note("Start times");
+        }
+        if !event.sample.labels.is_empty() {
+            self.lost.note("Labels");
+        }
+    }
+
+    /// The same for what comes as counts.
+    fn lose_time_and_tags(&mut self, counts: &Counts) {
+        if counts.tag.is_some() {
+            self.lost.note_all("Tags", counts.events());
+        }
+        if counts.started_s.is_some() {
+            self.lost.note_all("Start times", counts.events());
+        }
     }
 
     /// The name in messages and in the file.

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Groups, NO_GROUP, Series, Values, groups::Numbers};
+use super::{Series, Values, beside::Beside, clock::Clock};
 use crate::{
     AccessLog, Bucket, Counts, Error, Event, Histogram, Metric, Place, Sink, Unit,
     error::counted,
-    read::{EPOCH_NS, Labels, Options, Origin, rfc3339},
+    read::{Labels, Options, Origin, unix_seconds},
     sink::one_by_one,
     unit::nanoseconds,
 };
@@ -67,19 +67,8 @@ pub(super) struct Builder<'w> {
     values: Vec<f64>,
     /// As long as the values, or shorter if some have no time.
     started_s: Vec<f64>,
-    /// What times count from, ns: 0, or the first time if they are dates.
-    base_ns: Option<u64>,
-    /// The latest start so far, ns.
-    latest_ns: u64,
-    backwards: Option<Backwards>,
-    /// Empty until a value has a page.
-    pages: Vec<u32>,
-    page_numbers: Numbers<u64>,
-    /// Empty until a value has the label.
-    groups: Vec<u32>,
-    group_numbers: Numbers<String>,
-    /// Empty until a value has a phase.
-    phases: [Vec<f32>; 6],
+    clock: Clock,
+    beside: Beside,
     /// Values beyond what is kept exactly.
     histogram: Option<Histogram>,
     buckets: Vec<Bucket>,
@@ -90,22 +79,11 @@ pub(super) struct Builder<'w> {
     /// When events without a value started, as far as they say.
     failed_s: Vec<f64>,
     without_s: Vec<f64>,
-    /// Whether some times are dates and others are not.
-    has_mixed_clocks: bool,
     /// Values of which a phase was taken out, and of those the ones that it was longer than.
     taken_out: u64,
     below_zero: u64,
     /// Where the last event was, and which metrics it had.
     last: (u64, Vec<Metric>),
-}
-
-/// A clock that went back while it measured.
-struct Backwards {
-    count: u64,
-    /// Where it first did.
-    number: u64,
-    /// By how much, then, s.
-    by_s: f64,
 }
 
 impl Sink for Builder<'_> {
@@ -117,14 +95,12 @@ impl Sink for Builder<'_> {
         self.read += 1;
         if event.sample.error.is_some() {
             self.failed += 1;
-            let since = event.sample.started_ns.map(|started_ns| self.since(started_ns));
-            self.failed_s.extend(since);
+            self.failed_s.extend(self.clock.since(event));
             return Ok(());
         }
         let Some(value) = self.value(event) else {
             self.without += 1;
-            let since = event.sample.started_ns.map(|started_ns| self.since(started_ns));
-            self.without_s.extend(since);
+            self.without_s.extend(self.clock.since(event));
             let present = Metric::ALL.into_iter().filter(|&metric| event.milliseconds(metric).is_some());
             self.last = (event.number, present.collect());
             return Ok(());
@@ -137,16 +113,16 @@ impl Sink for Builder<'_> {
             self.overflow(value);
             return Ok(());
         }
-        self.time(event, value);
-        self.aside(event);
+        self.started_s.extend(self.clock.since(event));
+        self.clock.look(event, value);
+        self.beside.push(event.sample, self.values.len(), self.wanted);
         self.values.push(value);
         Ok(())
     }
 
     fn values(&mut self, number: u64, metric: Metric, values_ms: &[f64]) -> Result<(), Error> {
         let fits = self.values.len() + values_ms.len() <= self.wanted.exact_up_to;
-        let is_bare = self.started_s.is_empty() && self.pages.is_empty() && self.groups.is_empty();
-        let is_plain = is_bare && self.phases[0].is_empty() && self.histogram.is_none();
+        let is_plain = self.started_s.is_empty() && self.beside.is_empty() && self.histogram.is_none();
         if self.metric == Some(metric) && self.wanted.excluded_phases.is_empty() && fits && is_plain {
             self.read += values_ms.len() as u64;
             self.values.extend_from_slice(values_ms);
@@ -156,8 +132,7 @@ impl Sink for Builder<'_> {
     }
 
     fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
-        let count: u64 = counts.buckets.iter().map(|bucket| bucket.count).sum();
-        self.read += count;
+        self.read += counts.events();
         self.buckets.extend_from_slice(&counts.buckets);
         self.relative_error = self.relative_error.max(counts.relative_error);
         if self.buckets.len() > MOST_BUCKETS {
@@ -175,14 +150,8 @@ impl<'w> Builder<'w> {
             metric: wanted.metric,
             values: Vec::new(),
             started_s: Vec::new(),
-            base_ns: None,
-            latest_ns: 0,
-            backwards: None,
-            pages: Vec::new(),
-            page_numbers: Numbers::default(),
-            groups: Vec::new(),
-            group_numbers: Numbers::default(),
-            phases: Default::default(),
+            clock: Clock::default(),
+            beside: Beside::default(),
             histogram: None,
             buckets: Vec::new(),
             relative_error: 0.0,
@@ -191,7 +160,6 @@ impl<'w> Builder<'w> {
             without: 0,
             failed_s: Vec::new(),
             without_s: Vec::new(),
-            has_mixed_clocks: false,
             taken_out: 0,
             below_zero: 0,
             last: (1, Vec::new()),
@@ -217,58 +185,6 @@ impl<'w> Builder<'w> {
         Some(rest.max(0.0))
     }
 
-    /// Seconds since whatever times count from, which the first time decides.
-    fn since(&mut self, started_ns: u64) -> f64 {
-        let base = *self.base_ns.get_or_insert(if started_ns > EPOCH_NS { started_ns } else { 0 });
-        self.has_mixed_clocks |= (base > 0) != (started_ns > EPOCH_NS);
-        if started_ns >= base {
-            (started_ns - base) as f64 / 1e9
-        } else {
-            -((base - started_ns) as f64 / 1e9)
-        }
-    }
-
-    fn time(&mut self, event: &Event<'_>, value_ms: f64) {
-        let Some(started_ns) = event.sample.started_ns else { return };
-        let since = self.since(started_ns);
-        self.started_s.push(since);
-        // Who writes an event at its end writes it late by its latency, and no later.
-        let ended_ns = started_ns.saturating_add(nanoseconds(value_ms)).saturating_add(LEEWAY_NS);
-        if ended_ns < self.latest_ns {
-            let by_s = (self.latest_ns - started_ns) as f64 / 1e9;
-            self.backwards.get_or_insert(Backwards { count: 0, number: event.number, by_s }).count += 1;
-        }
-        self.latest_ns = self.latest_ns.max(started_ns);
-    }
-
-    /// Everything that stands beside a value.
-    fn aside(&mut self, event: &Event<'_>) {
-        let sample = event.sample;
-        let before = self.values.len();
-        if sample.page.is_some() || !self.pages.is_empty() {
-            self.pages.resize(before, NO_GROUP);
-            self.pages.push(sample.page.map_or(NO_GROUP, |page| self.page_numbers.number(&page)));
-        }
-        if let Some(by) = &self.wanted.by {
-            let name = sample.label(by);
-            if name.is_some() || !self.groups.is_empty() {
-                self.groups.resize(before, NO_GROUP);
-                self.groups.push(name.map_or(NO_GROUP, |name| self.group_numbers.number(&*name)));
-            }
-        }
-        if sample.has_phases() || !self.phases[0].is_empty() {
-            let phases = Metric::PHASES.map(|phase| sample.get(phase));
-            for ((column, phase), name) in self.phases.iter_mut().zip(phases).zip(Metric::PHASES) {
-                column.resize(before, f32::NAN);
-                let excluded = self.wanted.excluded_phases.contains(&name);
-                column.push(match phase {
-                    Some(nanos) if !excluded => milliseconds_f32(nanos),
-                    _ => f32::NAN,
-                });
-            }
-        }
-    }
-
     /// From here on only counts are kept.
     fn overflow(&mut self, value: f64) {
         let mut histogram = Histogram::new(OVERFLOW_DIGITS);
@@ -277,7 +193,7 @@ impl<'w> Builder<'w> {
         }
         histogram.record(nanoseconds(value));
         self.histogram = Some(histogram);
-        (self.started_s, self.pages, self.groups, self.phases) = Default::default();
+        (self.started_s, self.beside) = Default::default();
     }
 
     pub(super) fn finish(mut self, origin: Origin) -> Result<Series, Error> {
@@ -287,13 +203,13 @@ impl<'w> Builder<'w> {
         let mut warnings = origin.warnings;
         let (started_s, earliest_s) = self.times(&mut warnings);
         let start = origin.header.as_ref().and_then(|header| header.start.as_deref());
-        let start_unix_s = match self.base_ns {
-            Some(base) if base > 0 => Some(base as f64 / 1e9 + earliest_s),
-            _ => start.and_then(rfc3339).map(|nanos| nanos as f64 / 1e9),
-        };
+        let start_unix_s =
+            self.clock.base_unix_s().map(|base| base + earliest_s).or_else(|| unix_seconds(start?));
         self.warn(&mut warnings);
         let values = self.take_values();
-        let aligned = |length: usize| values.exact().is_some_and(|values| values.len() == length);
+        // Beside counts there is no place for anything.
+        let beside = values.exact().map(|_| self.beside).unwrap_or_default();
+        let (pages, groups, phases) = beside.into_columns();
         let label = origin.header.as_ref().and_then(|header| header.label.clone());
         Ok(Series {
             label: label.unwrap_or_else(|| stem(&self.path)),
@@ -301,10 +217,9 @@ impl<'w> Builder<'w> {
             metric,
             started_s,
             start_unix_s,
-            pages: Some(self.pages).filter(|pages| aligned(pages.len())),
-            groups: Some(Groups { names: self.group_numbers.into_names(), of: self.groups })
-                .filter(|groups| aligned(groups.of.len())),
-            phases: Some(self.phases).filter(|phases| aligned(phases[0].len())),
+            pages,
+            groups,
+            phases,
             values,
             read: self.read,
             failed: self.failed,
@@ -331,10 +246,10 @@ impl<'w> Builder<'w> {
             }
             return (None, 0.0);
         }
-        let earliest = times.iter().copied().fold(f64::INFINITY, f64::min);
-        if self.base_ns.is_none_or(|base| base == 0) {
+        if times.is_empty() || self.clock.base_unix_s().is_none() {
             return (Some(times).filter(|times| !times.is_empty()), 0.0);
         }
+        let earliest = times.iter().copied().fold(f64::INFINITY, f64::min);
         for times in [&mut times, &mut self.failed_s, &mut self.without_s] {
             times.iter_mut().for_each(|time| *time -= earliest);
         }
@@ -342,19 +257,7 @@ impl<'w> Builder<'w> {
     }
 
     fn warn(&self, warnings: &mut Vec<String>) {
-        if let Some(Backwards { count, number, by_s }) = self.backwards {
-            let start =
-                if count == 1 { "1 sample starts".to_owned() } else { format!("{count} samples start") };
-            warnings.push(format!(
-                "{start} long before one that stands before it, the first (number {number}) by {by_s:.1} s: the clock \
-                 went back, or the file is not in the order of time."
-            ));
-        }
-        if self.has_mixed_clocks {
-            warnings.push(
-                "Some start times are dates and others are not: they cannot be held together.".to_owned(),
-            );
-        }
+        warnings.extend(self.clock.warnings());
         self.warn_of_phases(warnings);
         if let Some(histogram) = &self.histogram {
             warnings.push(format!(
@@ -441,12 +344,6 @@ fn stem(path: &Path) -> String {
     stem.map_or_else(|| "recording".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// For a chart of shares seven digits are plenty.
-#[expect(clippy::cast_possible_truncation, reason = "rounded, as documented")]
-fn milliseconds_f32(nanoseconds: u64) -> f32 {
-    (nanoseconds as f64 / 1e6) as f32
-}
-
 /// 20 million values with their times take a third of a gigabyte.
 const EXACT_UP_TO: usize = 20_000_000;
 
@@ -455,6 +352,3 @@ const OVERFLOW_DIGITS: u8 = 4;
 
 /// Buckets held before equal ones are put together.
 const MOST_BUCKETS: usize = 4 << 20;
-
-/// What a busy writer may be late by, ns.
-const LEEWAY_NS: u64 = 1_000_000_000;

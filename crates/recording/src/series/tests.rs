@@ -125,6 +125,14 @@ fn what_is_too_large_becomes_a_histogram() {
 }
 
 #[test]
+fn a_histogram_of_dates_has_a_start_and_no_times() {
+    let rows: String = (1..=200).map(|i| format!("{i},{}\n", 1_760_000_000 + i)).collect();
+    let wanted = Wanted { exact_up_to: 100, ..Wanted::default() };
+    let series = read_wanted(format!("latency_ms,started_s\n{rows}"), &wanted).unwrap();
+    assert_eq!((series.started_s, series.start_unix_s), (None, Some(1_760_000_001.0)));
+}
+
+#[test]
 fn a_period_and_a_mark() {
     let text = "started_s,latency_ms,page\n0,1,7\n10,2,7\n20,3,8\n30,4,9\n";
     let mut series = read_as(text, None).unwrap();

@@ -26,12 +26,7 @@ impl Sink for Hgrm {
         if let Some(ms) = self.chosen.value(event) {
             self.histogram.record(self.chosen.lost.round_for_histogram(ms, 1));
         }
-        if event.sample.started_ns.is_some() {
-            self.chosen.lost.note("Start times");
-        }
-        if !event.sample.labels.is_empty() {
-            self.chosen.lost.note("Labels");
-        }
+        self.chosen.lose_time_and_labels(event);
         Ok(())
     }
 
@@ -41,13 +36,7 @@ impl Sink for Hgrm {
             let ns = self.chosen.lost.round_for_histogram(bucket.value_ms, bucket.count);
             self.histogram.record_n(ns, bucket.count);
         }
-        let events = counts.buckets.iter().map(|bucket| bucket.count).sum();
-        if counts.tag.is_some() {
-            self.chosen.lost.note_all("Tags", events);
-        }
-        if counts.started_s.is_some() {
-            self.chosen.lost.note_all("Start times", events);
-        }
+        self.chosen.lose_time_and_tags(counts);
         Ok(())
     }
 }

@@ -76,29 +76,17 @@ impl Sink for Prometheus {
         if let Some(ms) = self.chosen.value(event) {
             self.record(ms, 1);
         }
-        if event.sample.started_ns.is_some() {
-            self.chosen.lost.note("Start times");
-        }
-        if !event.sample.labels.is_empty() {
-            self.chosen.lost.note("Labels");
-        }
+        self.chosen.lose_time_and_labels(event);
         Ok(())
     }
 
     fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
         self.chosen.counts(counts);
         self.relative_error = self.relative_error.max(counts.relative_error);
-        let mut events = 0;
         for bucket in &counts.buckets {
             self.record(bucket.value_ms, bucket.count);
-            events += bucket.count;
         }
-        if counts.tag.is_some() {
-            self.chosen.lost.note_all("Tags", events);
-        }
-        if counts.started_s.is_some() {
-            self.chosen.lost.note_all("Start times", events);
-        }
+        self.chosen.lose_time_and_tags(counts);
         Ok(())
     }
 }

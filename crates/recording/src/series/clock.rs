@@ -1,0 +1,72 @@
+//! When events started: seconds since whatever a file counts from, and what its clock did meanwhile.
+
+use crate::{Event, read::EPOCH_NS, unit::nanoseconds};
+
+/// The clock of one file.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    /// What times count from, ns: 0, or the first time if they are dates. Unknown before the first.
+    base_ns: Option<u64>,
+    /// The latest start so far, ns.
+    latest_ns: u64,
+    backwards: Option<Backwards>,
+    /// Whether some times are dates and others are not.
+    is_mixed: bool,
+}
+
+/// A clock that went back while it measured.
+#[derive(Debug)]
+struct Backwards {
+    count: u64,
+    /// Where it first did.
+    number: u64,
+    /// By how much, then, s.
+    by_s: f64,
+}
+
+impl Clock {
+    /// Seconds from the base to the event's start, if it says when that was. Below 0 for a date before the first.
+    pub(super) fn since(&mut self, event: &Event<'_>) -> Option<f64> {
+        let started_ns = event.sample.started_ns?;
+        let base = *self.base_ns.get_or_insert(if started_ns > EPOCH_NS { started_ns } else { 0 });
+        self.is_mixed |= (base > 0) != (started_ns > EPOCH_NS);
+        let distance = started_ns.abs_diff(base) as f64 / 1e9;
+        Some(if started_ns >= base { distance } else { -distance })
+    }
+
+    /// Looks whether an event that took so long stands where it belongs.
+    pub(super) fn look(&mut self, event: &Event<'_>, value_ms: f64) {
+        let Some(started_ns) = event.sample.started_ns else { return };
+        // Who writes an event at its end writes it late by its latency, and no later.
+        let ended_ns = started_ns.saturating_add(nanoseconds(value_ms)).saturating_add(LEEWAY_NS);
+        if ended_ns < self.latest_ns {
+            let by_s = (self.latest_ns - started_ns) as f64 / 1e9;
+            self.backwards.get_or_insert(Backwards { count: 0, number: event.number, by_s }).count += 1;
+        }
+        self.latest_ns = self.latest_ns.max(started_ns);
+    }
+
+    /// What times count from if they are dates, seconds since 1970.
+    pub(super) fn base_unix_s(&self) -> Option<f64> {
+        self.base_ns.filter(|&base| base > 0).map(|base| base as f64 / 1e9)
+    }
+
+    /// What a reader must know of the times.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let backwards = self.backwards.as_ref().map(|Backwards { count, number, by_s }| {
+            let start =
+                if *count == 1 { "1 sample starts".to_owned() } else { format!("{count} samples start") };
+            format!(
+                "{start} long before one that stands before it, the first (number {number}) by {by_s:.1} s: the clock \
+                 went back, or the file is not in the order of time."
+            )
+        });
+        let mixed = self.is_mixed.then(|| {
+            "Some start times are dates and others are not: they cannot be held together.".to_owned()
+        });
+        backwards.into_iter().chain(mixed)
+    }
+}
+
+/// What a busy writer may be late by, ns.
+const LEEWAY_NS: u64 = 1_000_000_000;
