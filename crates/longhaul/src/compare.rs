@@ -152,7 +152,7 @@ impl Compare {
                 bail!("--exclude-phase {phase}: {metric} does not contain it; ttfb, total and latency do");
             }
         }
-        let resamples = self.resamples.unwrap_or_else(|| self.fitting_resamples(sides));
+        let resamples = self.resamples.unwrap_or_else(|| report::fitting_resamples(sides, self.block));
         let intervals = (resamples > 0).then_some(Settings { resamples, seed: self.seed, level: self.level });
         if intervals.is_none() && self.fail_if.iter().any(Threshold::is_about_certainty) {
             bail!("--fail-if 'surely worse' needs intervals, and --resamples 0 makes none");
@@ -171,19 +171,6 @@ impl Compare {
     /// Each phase once.
     fn excluded_phases(&self) -> Vec<Metric> {
         Metric::PHASES.into_iter().filter(|phase| self.exclude_phase.contains(phase)).collect()
-    }
-
-    /// The default, or fewer where blocks of time of many samples would take minutes.
-    fn fitting_resamples(&self, sides: &[SideInput]) -> u32 {
-        let timed =
-            |side: &SideInput| side.columns.as_ref().is_some_and(|columns| columns.started_s.is_some());
-        let samples = sides.iter().filter(|side| timed(side)).map(|side| side.distribution.n()).max();
-        let most = match samples {
-            Some(samples) if self.block != Blocks::None => MOST_STEPS / samples.max(1),
-            _ => usize::MAX,
-        };
-        let default = Settings::default().resamples;
-        u32::try_from(most).unwrap_or(default).clamp(FEWEST_RESAMPLES, default)
     }
 
     /// All files that were asked for.
@@ -217,9 +204,3 @@ fn write_charts(folder: &Path, report: &report::Report) -> anyhow::Result<()> {
     say(&format!("{} charts: {}", charts.len(), folder.display()));
     Ok(())
 }
-
-/// Steps of resampling by blocks that take some seconds.
-const MOST_STEPS: usize = 2_000_000_000;
-
-/// Fewer make intervals rough.
-const FEWEST_RESAMPLES: u32 = 200;

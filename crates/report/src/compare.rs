@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use experience::{
-    Distribution, Faster, Page, Resamples, Settings, crossovers, experienced_thin_above, thin_above,
+    Distribution, Faster, Page, Resampled, Resamples, Settings, crossovers, experienced_thin_above,
+    thin_above,
 };
 use recording::Metric;
 
@@ -21,7 +22,7 @@ mod side;
 mod verdict;
 mod warnings;
 
-pub use inference::Blocks;
+pub use inference::{Blocks, fitting_resamples};
 pub use side::{Columns, SideInput};
 
 /// What is asked of recordings.
@@ -79,13 +80,9 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
     let inferred = inference::infer(question, sides)?;
     let resamples = inferred.resamples;
     let page = question.page;
-    let describe = |(number, side): (usize, &SideInput)| -> Result<Side, experience::Error> {
-        let block_length = inferred.block_lengths[number];
-        Ok(Side {
-            block_length: block_length.map(|length| length as u64),
-            shifts: inference::shifts(side)?,
-            ..described(&labels[number], side, page, resamples.as_ref().map(|all| &all.sides()[number]))
-        })
+    let describe = |(number, side): (usize, &SideInput)| {
+        let resampled = resamples.as_ref().map(|all| &all.sides()[number]);
+        described(&labels[number], side, page, resampled, inferred.block_lengths[number])
     };
     let described = sides.iter().enumerate().map(describe).collect::<Result<Vec<_>, _>>()?;
     let evidence = Evidence { sides, labels: &labels, page, resamples: resamples.as_ref() };
@@ -123,21 +120,21 @@ fn page_model(page: Page) -> PageModel {
     }
 }
 
-/// All of a side but what needs its times.
 fn described(
     label: &str,
     side: &SideInput,
     page: Page,
-    resampled: Option<&experience::Resampled<'_>>,
-) -> Side {
+    resampled: Option<&Resampled<'_>>,
+    block_length: Option<usize>,
+) -> Result<Side, experience::Error> {
     let (samples, requests): (&Distribution, u32) = (&side.distribution, page.effective_requests());
     let intervals = |share: &dyn Fn(f64) -> f64| {
-        let of = |resampled: &experience::Resampled<'_>| {
+        let of = |resampled: &Resampled<'_>| {
             by_percentile(|people| inference::ci(resampled.quantile(share(people))))
         };
         resampled.map(of).unwrap_or_default()
     };
-    Side {
+    Ok(Side {
         label: label.to_owned(),
         format: side.format.clone(),
         read: side.read,
@@ -162,9 +159,9 @@ fn described(
         experienced_percentiles_ci_ms: intervals(&|visitors| page.percentile_to_watch(visitors)),
         thin_above: thin_above(samples.n()) * 100.0,
         experienced_thin_above: experienced_thin_above(samples.n(), requests) * 100.0,
-        block_length: None,
-        shifts: Vec::new(),
-    }
+        block_length: block_length.map(|length| length as u64),
+        shifts: inference::shifts(side)?,
+    })
 }
 
 fn by_percentile<T>(value: impl Fn(f64) -> T) -> BTreeMap<String, T> {

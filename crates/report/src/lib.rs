@@ -17,7 +17,7 @@ mod text;
 mod threshold;
 
 pub use assemble::{of_comparison, of_scenario};
-pub use compare::{Analysis, Blocks, Columns, Question, SideInput, compare};
+pub use compare::{Analysis, Blocks, Columns, Question, SideInput, compare, fitting_resamples};
 pub use html::html;
 pub use model::*;
 pub use threshold::Threshold;

@@ -6,7 +6,7 @@ use scenario::Judgement;
 
 use crate::{
     model::{Comparison, Crossover, Side},
-    text::{count, label, latency, percent, plain, plural, with_interval},
+    text::{self, count, label, latency, percent, plain, plural, with_interval},
 };
 
 /// The verdict, thresholds, sides and crossovers; warnings folded away; the conditions last.
@@ -148,21 +148,12 @@ fn warnings(warnings: &[String]) -> String {
 
 /// In small letters: "page of 180 requests, 50 % required: 90 effective; 95 % intervals, 1000 resamples, seed 1".
 fn conditions(comparison: &Comparison) -> String {
-    let page = &comparison.page;
     let samples = comparison
         .sides
         .iter()
         .map(|side| format!("{} {}", count(side.n), escape(&label(&side.label, LABEL))));
     let mut text = format!("<sub>n = {}", samples.collect::<Vec<_>>().join(", "));
-    let _ = write!(text, "; page of {}", plural(page.requests.into(), "request"));
-    if page.effective_requests != page.requests {
-        let _ = write!(
-            text,
-            ", {} % required: {} effective",
-            percent(page.required * 100.0),
-            page.effective_requests
-        );
-    }
+    let _ = write!(text, "; {}", text::page(&comparison.page));
     if let Some(made) = &comparison.intervals {
         let level = percent(made.level * 100.0);
         let _ = write!(text, "; [{level} % intervals], {} resamples, seed {}", made.resamples, made.seed);

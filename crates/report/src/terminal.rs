@@ -8,7 +8,7 @@ use planet::Fidelity;
 use self::table::{BOLD, GREEN, RED, YELLOW, paint};
 use crate::{
     model::{Comparison, Report},
-    text::{percent, plain, plural},
+    text::{self, plain, plural},
 };
 
 mod breakdown;
@@ -110,23 +110,12 @@ fn opening(comparison: &Comparison) -> String {
 
 /// "ttfb in ms; page of 180 requests, 50 % required: 90 effective".
 fn headed(comparison: &Comparison) -> String {
-    let page = &comparison.page;
     let without = if comparison.excluded_phases.is_empty() {
         String::new()
     } else {
         format!(" without {}", comparison.excluded_phases.join(", "))
     };
-    let mut text =
-        format!("{}{without} in ms; page of {}", comparison.metric, plural(page.requests.into(), "request"));
-    if page.effective_requests != page.requests {
-        let _ = write!(
-            text,
-            ", {} % required: {} effective",
-            percent(page.required * 100.0),
-            page.effective_requests
-        );
-    }
-    text + "\n"
+    format!("{}{without} in ms; {}\n", comparison.metric, text::page(&comparison.page))
 }
 
 fn independence(comparison: &Comparison) -> String {

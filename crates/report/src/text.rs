@@ -1,7 +1,7 @@
 //! Numbers and labels as text: every figure on the terminal, in Markdown and in the drawings is written here, so that
 //! the same value looks the same everywhere.
 
-use crate::model::Ci;
+use crate::model::{Ci, Page};
 
 /// A latency in milliseconds with three or four digits that count, without its unit.
 pub(crate) fn latency(ms: f64) -> String {
@@ -81,6 +81,19 @@ pub(crate) fn grouped(digits: &str, space: char) -> String {
 /// "1 request", "2 requests".
 pub(crate) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// "page of 180 requests, 50 % required: 90 effective".
+pub(crate) fn page(page: &Page) -> String {
+    let requests = format!("page of {}", plural(page.requests.into(), "request"));
+    if page.effective_requests == page.requests {
+        return requests;
+    }
+    format!(
+        "{requests}, {} % required: {} effective",
+        percent(page.required * 100.0),
+        page.effective_requests
+    )
 }
 
 /// A percentage with as many digits as tell it from 0 and from 100: 50, 97.1, 99.986.

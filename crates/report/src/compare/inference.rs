@@ -1,6 +1,6 @@
 //! Confidence intervals: chooses how to resample each side, and brings intervals into the model's form.
 
-use experience::{ConfidenceInterval, Error, Resamples, Scheme, automatic_block_length, resample};
+use experience::{ConfidenceInterval, Error, Resamples, Scheme, Settings, automatic_block_length, resample};
 
 use super::{Question, SideInput};
 use crate::model::{Ci, Shift};
@@ -14,6 +14,18 @@ pub enum Blocks {
     None,
     /// So many, where samples carry times.
     Length(usize),
+}
+
+/// How many resamples are worth their time: the default, or fewer where blocks of time of many samples would take minutes.
+pub fn fitting_resamples(sides: &[SideInput], blocks: Blocks) -> u32 {
+    let default = Settings::default().resamples;
+    let longest = sides.iter().filter_map(SideInput::in_time).map(|(_, values)| values.len()).max();
+    match longest.filter(|_| blocks != Blocks::None) {
+        Some(samples) => {
+            u32::try_from(MOST_STEPS / samples.max(1)).unwrap_or(default).clamp(FEWEST_RESAMPLES, default)
+        }
+        None => default,
+    }
 }
 
 /// What resampling found.
@@ -72,6 +84,12 @@ pub(super) fn ci(interval: ConfidenceInterval) -> Ci {
 pub(super) fn share_ci(interval: ConfidenceInterval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
+
+/// Steps of resampling by blocks that take some seconds.
+const MOST_STEPS: usize = 2_000_000_000;
+
+/// Fewer make intervals rough.
+const FEWEST_RESAMPLES: u32 = 200;
 
 /// The permutations that say how sure a shift is need a seed; which one does not matter.
 const SHIFT_SEED: u64 = 1;
