@@ -9,9 +9,12 @@ const rowsOf = async (page, id) =>
 const ends = (ci) => ci.map((end) => (end === null ? "?" : latency(end))).join(" to ");
 const choose = (page, section, text) => page.locator(section).getByText(text, { exact: true }).first().click();
 
-/** Sure is at the level of the intervals; all that is below it must not look sure. */
+/** Whether the interval leaves no doubt which side is better. */
+const isClear = (verdict) => (verdict.ci_ms?.[0] ?? 0) > 0;
+
+/** What is not clear must not look sure. */
 export async function assertVerdict(page, report) {
-  const { verdict, intervals } = report.comparison;
+  const { verdict } = report.comparison;
   const tiles = page.locator("header .tiles > div");
   if (!verdict) return assert.equal(await tiles.count(), 0);
   assert.equal(await page.locator("header .verdict").textContent(), verdict.headline ?? verdict.sentence);
@@ -19,13 +22,14 @@ export async function assertVerdict(page, report) {
   const order = [verdict.median_request, verdict.request, verdict.experienced];
   for (const [i, one] of order.entries()) {
     const text = await textOf(tiles.nth(i));
-    const firm = one.sure === undefined ? undefined : one.sure >= intervals.level;
+    const firm = one.sure === undefined ? undefined : isClear(one);
     assert.equal(await tiles.nth(i).evaluate((tile) => tile.classList.contains("open")), firm === false, text);
     if (one.ci_ms) assert.ok(text.includes(ends(one.ci_ms)), `"${text}" lacks ${ends(one.ci_ms)}`);
+    assert.doesNotMatch(text, /sure: 100/, "no number of resamples is certain");
     if (firm === undefined) assert.doesNotMatch(text, /sure/);
     else assert.match(text, firm ? /✓ sure: / : /\? (not sure|likely, but not sure): /);
   }
-  const open = verdict.experienced.sure < intervals?.level;
+  const open = verdict.experienced.sure !== undefined && !isClear(verdict.experienced);
   assert.equal(await page.locator("header .verdict.open").count(), open ? 1 : 0);
 }
 
@@ -160,7 +164,7 @@ export async function assertBreakdown(page, report) {
 
 /** Each pair stands in two cells with opposite signs. */
 export async function assertPairs(page, report) {
-  const { pairs, sides, intervals } = report.comparison;
+  const { pairs, sides } = report.comparison;
   const at = (label) => sides.findIndex((side) => side.label === label);
   for (const [choice, of] of [
     ["one request", (pair) => pair.request],
@@ -177,7 +181,7 @@ export async function assertPairs(page, report) {
       const [better, worse] = verdict.better === pair.first ? [pair.first, pair.second] : [pair.second, pair.first];
       const [ahead, behind] = [rows[at(better)][at(worse) + 1], rows[at(worse)][at(better) + 1]];
       const figure = latency(verdict.difference_ms);
-      const firm = verdict.sure === undefined || verdict.sure >= intervals.level;
+      const firm = verdict.sure === undefined || isClear(verdict);
       assert.ok(ahead.includes(`\u2212${figure}`) && ahead.includes("faster"), ahead);
       assert.ok(behind.includes(`+${figure}`) && behind.includes("slower"), behind);
       assert.deepEqual([ahead[0], behind[0]], firm ? ["\u25bc", "\u25b2"] : ["?", "?"]);

@@ -4,11 +4,9 @@ import type { Intervals, Verdict } from "../types";
 
 /** From here on a verdict that is not firm is at least likely. */
 const LIKELY = 0.8;
-/** What counts as sure where the report does not name the level of its intervals. */
-const USUAL_LEVEL = 0.95;
 
 export interface Sureness {
-  /** Whether it may be relied on: as sure as the report's intervals are. */
+  /** Whether it may be relied on: its interval leaves no doubt which side is better, as the verdict's sentence has it. */
   firm: boolean;
   /** "sure", "likely, but not sure", "not sure". */
   words: string;
@@ -20,15 +18,16 @@ export interface Sureness {
 export function sureness(verdict: Verdict, intervals: Intervals | null | undefined): Sureness | undefined {
   const { sure } = verdict;
   if (typeof sure !== "number") return undefined;
-  const firm = sure >= (intervals?.level ?? USUAL_LEVEL);
+  const firm = (verdict.ci_ms?.[0] ?? 0) > 0;
   const words = firm ? "sure" : sure >= LIKELY ? "likely, but not sure" : "not sure";
   return { firm, words, figure: figure(sure, intervals?.resamples) };
 }
 
-/** All of R resamples agreeing says no more than that fewer than one in R would not. */
+/** R resamples tell no share apart that is nearer to 1 than one in R. */
 function figure(sure: number, resamples: number | undefined): string {
-  if (sure < 1) return `${percentile(sure * 100)}\u00a0%`;
-  return resamples === undefined ? "all but certain" : `> ${percentile(100 * (1 - 1 / resamples))}\u00a0%`;
+  if (resamples === undefined) return sure < 1 ? `${percentile(sure * 100)}\u00a0%` : "all but certain";
+  const most = 1 - 1 / resamples;
+  return sure > most ? `> ${percentile(most * 100)}\u00a0%` : `${percentile(sure * 100)}\u00a0%`;
 }
 
 /** "95 % intervals from 1 000 resamples" without the count: what the small figures of a table are. */
