@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use planet::{Document, World};
+use world::{Document, World};
 
 fuzz_target!(|text: &str| {
     match World::read(&Document::new("fuzz.toml", text)) {

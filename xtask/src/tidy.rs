@@ -44,8 +44,18 @@ pub(crate) fn tidy() -> anyhow::Result<()> {
 }
 
 /// Crates from the bottom up: one may depend on those before it only.
-const LAYERS: [&str; 9] =
-    ["units", "experience", "link", "recording", "probe", "planet", "scenario", "report", "longhaul"];
+const LAYERS: [&str; 10] = [
+    "units",
+    "experience",
+    "link",
+    "world",
+    "recording",
+    "probe",
+    "planet",
+    "scenario",
+    "report",
+    "longhaul",
+];
 
 /// Engines: they depend on no crate that could give them a clock, a socket or a file.
 const ENGINES: [&str; 3] = ["units", "experience", "link"];

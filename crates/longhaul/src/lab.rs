@@ -8,7 +8,8 @@ use std::{
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use planet::{Document, Layout, Life, Planet, Running, World};
+use planet::{Life, Planet, Running};
+use world::{Document, Layout, World};
 
 use crate::{
     interrupt::Interrupt,

@@ -20,9 +20,9 @@ use nix::{
     unistd::{Pid, getuid},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use world::Change;
 
 use crate::{
-    change::Change,
     error::{Doing, Error},
     fidelity::Fidelity,
     sys::process::{kill, pidfd},
@@ -290,5 +290,5 @@ const LONGEST_NAME: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MS: u16 = 5000;
 
-/// A status of [5000 hosts](crate::layout) is about 1 MB.
+/// A status of 5000 hosts is about 1 MB.
 const LONGEST_LINE: u64 = 16 << 20;

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::Mistake;
+use world::Mistake;
 
 /// Why a planet cannot be had.
 #[derive(Debug, thiserror::Error)]

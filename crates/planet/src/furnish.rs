@@ -4,10 +4,9 @@ use std::{fs, path::Path};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
-use crate::{
-    error::{Doing, Error},
-    layout::Layout,
-};
+use world::Layout;
+
+use crate::error::{Doing, Error};
 
 /// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, and its own
 /// processes in `/proc`.

@@ -13,7 +13,6 @@ use nix::sched::{CloneFlags, setns, unshare};
 use crate::{
     device::Netlink,
     error::{Doing, Error},
-    layout,
     sys::tun::{self, Tun},
 };
 
@@ -28,7 +27,7 @@ pub(crate) struct Host {
 
 impl Host {
     /// Makes the host, and leaves the calling thread inside its network namespace.
-    pub(crate) fn make(host: &layout::Host) -> Result<Self, Error> {
+    pub(crate) fn make(host: &world::Host) -> Result<Self, Error> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("make a network namespace for {name}"))?;
         let namespace =
@@ -73,7 +72,7 @@ fn listening_ports(table: &str) -> Vec<u16> {
     table.lines().skip(1).filter_map(port).collect()
 }
 
-fn configure(host: &layout::Host) -> Result<Netlink, Error> {
+fn configure(host: &world::Host) -> Result<Netlink, Error> {
     let name = &host.name;
     let netlink = Netlink::open().doing(|| format!("open a netlink socket in {name}"))?;
     let loopback = netlink.device("lo").doing(|| format!("find the loopback device of {name}"))?;

@@ -5,12 +5,13 @@ use std::{
     sync::{Arc, mpsc},
 };
 
+use world::Layout;
+
 use crate::{
     clock::MachineCpu,
     control::{HostStatus, Reply, Request, Status},
     fidelity::Surroundings,
     host::Host,
-    layout::{self, Layout},
     switch::{Handle, Order},
 };
 
@@ -82,7 +83,7 @@ impl Keeper {
             receive: self.layout.receive,
             lateness_limit: self.layout.lateness,
         };
-        let describe = |host: &layout::Host| HostStatus {
+        let describe = |host: &world::Host| HostStatus {
             name: host.name.clone(),
             city: self.layout.cities[host.city].name.clone(),
             addresses: vec![host.v4.into(), host.v6.into()],

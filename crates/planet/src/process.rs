@@ -28,11 +28,11 @@ use nix::{
     unistd::{ForkResult, Uid, chdir, getgid, getpid, getppid, getuid, setsid},
 };
 use serde::{Deserialize, Serialize};
+use world::{Document, World};
 
 use crate::{
     clock::MachineCpu,
     control::{self, Planet},
-    document::Document,
     error::{Doing, Error},
     furnish::furnish,
     host::Host,
@@ -40,7 +40,6 @@ use crate::{
     router::Router,
     switch::Switch,
     sys::process::{close_others, fork, ignore_children, is_alive, pidfd},
-    world::World,
 };
 
 /// How long a planet lives.

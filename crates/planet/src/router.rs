@@ -10,12 +10,9 @@ use std::{
 
 use link::{Link, Verdict};
 
-use crate::{
-    change::Change,
-    fidelity::allowance,
-    layout::{CityId, HostId, Layout},
-    wire::Frame,
-};
+use world::{Change, CityId, HostId, Layout};
+
+use crate::{fidelity::allowance, wire::Frame};
 
 /// Knows the way from any host to any address.
 pub(crate) struct Router {
@@ -117,7 +114,7 @@ fn ordered((a, b): (CityId, CityId)) -> (CityId, CityId) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Document, World};
+    use world::{Document, World};
 
     const WORLD: &str = "
 [[host]]

@@ -21,12 +21,12 @@ use nix::sys::{
     eventfd::EventFd,
 };
 
+use world::{Change, CityId, HostId};
+
 use crate::{
-    change::Change,
     clock::{self, Clock, RunQueue},
     fidelity::Tally,
     host::Host,
-    layout::{CityId, HostId},
     router::{Fate, Route, Router},
     switch::{
         alarm::Alarm,

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use planet::Mistake;
+use world::Mistake;
 
 /// Why a scenario could not be run.
 #[derive(Debug, thiserror::Error)]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use planet::file::{City, Host, Link, Settings};
 use serde::Deserialize;
 use toml::Spanned;
 use units::{Bitrate, Frequency, Probability};
+use world::file::{City, Host, Link, Settings};
 
 /// A scenario file.
 #[derive(Debug, Deserialize)]

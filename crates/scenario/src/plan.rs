@@ -3,9 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use experience::Page;
-use planet::{Change, Document, Layout, Mistake, World, suggestion};
 use recording::Metric;
 use toml::Spanned;
+use world::{Change, Document, Layout, Mistake, World, suggestion};
 
 use crate::{
     claim::{Claim, Says},

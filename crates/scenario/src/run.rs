@@ -9,8 +9,9 @@ use std::{
 };
 
 use experience::Distribution;
-use planet::{Awake, Change, Fidelity, Life, Planet, Running};
+use planet::{Awake, Fidelity, Life, Planet, Running};
 use recording::{Wanted, read_series};
+use world::Change;
 
 use crate::{
     claim::judge,

@@ -11,7 +11,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::{Pid, Uid},
 };
-use planet::{Document, World as Description};
+use world::{Document, World as Description};
 
 use crate::harness::{Ended, Folder, LONGHAUL, Running, World, is_up, longhaul, number, sleeper, wait_until};
 

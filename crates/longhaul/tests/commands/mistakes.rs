@@ -52,8 +52,8 @@ fn files_that_are_none() {
 fn the_worlds_and_scenarios_that_ship_are_right() {
     for entry in std::fs::read_dir(project("scenarios/worlds")).unwrap() {
         let path = entry.unwrap().path();
-        let document = planet::Document::open(&path).unwrap();
-        planet::World::read(&document).unwrap();
+        let document = world::Document::open(&path).unwrap();
+        world::World::read(&document).unwrap();
     }
     for entry in std::fs::read_dir(project("scenarios")).unwrap() {
         let path = entry.unwrap().path();

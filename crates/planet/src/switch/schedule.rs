@@ -2,8 +2,9 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap, ops::Range, rc::Rc, time::Duration};
 
+use world::HostId;
+
 use super::pool::Held;
-use crate::layout::HostId;
 
 /// Some segments of a packet, on their way to a host.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use toml::Spanned;
 use crate::{
     Document, Mistake,
     document::suggestion,
+    file::{self, ETHERNET, LAST_MILE, Network, World},
     gazetteer,
     geography::{Place, great_circle_km, propagation},
-    world::{self, ETHERNET, LAST_MILE, Network, World},
 };
 
 /// Index of a city in [`Layout::cities`].
@@ -39,7 +39,7 @@ pub struct Layout {
     pub hosts: Vec<Host>,
     inflation: f64,
     access_inflation: f64,
-    links: BTreeMap<(CityId, CityId), world::Link>,
+    links: BTreeMap<(CityId, CityId), file::Link>,
 }
 
 /// A city.
@@ -188,7 +188,7 @@ impl Layout {
         great_circle_km(self.cities[a].place, self.cities[b].place)
     }
 
-    fn given(&self, a: CityId, b: CityId) -> Option<&world::Link> {
+    fn given(&self, a: CityId, b: CityId) -> Option<&file::Link> {
         self.links.get(&(a.min(b), a.max(b)))
     }
 }
@@ -245,7 +245,7 @@ fn known_place(name: &Spanned<String>, document: &Document) -> Result<Place, Mis
 
 fn hosts(world: &World, cities: &[City], document: &Document) -> Result<Vec<Host>, Mistake> {
     let mut names = BTreeSet::new();
-    let resolve = |(index, host): (usize, &world::Host)| {
+    let resolve = |(index, host): (usize, &file::Host)| {
         let name = host.name.get_ref();
         if !is_host_name(name) {
             let message = format!(
@@ -285,9 +285,9 @@ fn links(
     world: &World,
     cities: &[City],
     document: &Document,
-) -> Result<BTreeMap<(CityId, CityId), world::Link>, Mistake> {
+) -> Result<BTreeMap<(CityId, CityId), file::Link>, Mistake> {
     let mut links = BTreeMap::new();
-    let is_wild = |link: &&world::Link| link.between.iter().any(|name| name.get_ref() == "*");
+    let is_wild = |link: &&file::Link| link.between.iter().any(|name| name.get_ref() == "*");
     let (wild, exact): (Vec<_>, Vec<_>) = world.links.iter().partition(is_wild);
     for link in exact {
         check_link(link, document)?;
@@ -316,7 +316,7 @@ fn links(
     Ok(links)
 }
 
-fn check_link(link: &world::Link, document: &Document) -> Result<(), Mistake> {
+fn check_link(link: &file::Link, document: &Document) -> Result<(), Mistake> {
     let message = if link.rtt.is_some() && link.delay.is_some() {
         "a link has a delay (one way) or an rtt (both ways), not both"
     } else if link.queue.is_some() && link.rate.is_none() {
@@ -328,9 +328,9 @@ fn check_link(link: &world::Link, document: &Document) -> Result<(), Mistake> {
 }
 
 fn add(
-    link: &world::Link,
+    link: &file::Link,
     (a, b): (CityId, CityId),
-    links: &mut BTreeMap<(CityId, CityId), world::Link>,
+    links: &mut BTreeMap<(CityId, CityId), file::Link>,
     cities: &[City],
     document: &Document,
 ) -> Result<(), Mistake> {

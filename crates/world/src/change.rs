@@ -41,7 +41,7 @@ impl Change {
     }
 
     /// The changed link.
-    pub(crate) fn apply(&self, config: Config) -> Config {
+    pub fn apply(&self, config: Config) -> Config {
         Config {
             loss: if self.down { Probability::ONE } else { self.loss.unwrap_or(config.loss) },
             propagation: self.rtt.map_or(config.propagation, |rtt| rtt / 2),

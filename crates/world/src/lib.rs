@@ -1,0 +1,19 @@
+//! A world: a description of cities, links and hosts, and what follows from where they are. It starts nothing.
+//!
+//! - [`World`]: start here. A world file as written, and the tables of it in [`file`].
+//! - [`Layout`]: a world with every name resolved and every address given.
+//! - [`Document`], [`Mistake`]: a file's text, and what is wrong in it, by line and column.
+//! - [`gazetteer`], [`geography`]: cities, and how far light has to go between them.
+//! - [`Change`]: what a fault, or a hand, changes about a link.
+
+mod change;
+mod document;
+pub mod file;
+pub mod gazetteer;
+pub mod geography;
+mod layout;
+
+pub use change::Change;
+pub use document::{Document, Mistake, suggestion};
+pub use file::World;
+pub use layout::{City, CityId, Host, HostId, Layout};
