@@ -86,7 +86,10 @@ impl Keeper {
         let describe = |host: &world::Host| HostStatus {
             name: host.name.clone(),
             city: self.layout.cities[host.city].name.clone(),
-            addresses: vec![host.v4.into(), host.v6.into()],
+            addresses: self.layout.ports[host.ports.clone()]
+                .iter()
+                .flat_map(|port| [port.v4.into(), port.v6.into()])
+                .collect(),
         };
         Ok(Status {
             name: self.name.clone(),
