@@ -60,6 +60,7 @@ impl Keeper {
             },
             // As the first process of its namespace it takes all others with it.
             Request::Down => std::process::exit(0),
+            _ => Reply::Refused("this planet cannot do that".to_owned()),
         }
     }
 
@@ -96,6 +97,8 @@ impl Keeper {
             ready: true,
             running_s: reading.running.as_secs_f64(),
             hosts: self.layout.hosts.iter().map(describe).collect(),
+            links: Vec::new(),
+            faults: Vec::new(),
             fidelity: reading.tally.judge(device_drops, surroundings),
         })
     }
