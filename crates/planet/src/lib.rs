@@ -14,6 +14,7 @@
 //! planet, `keeper` what it answers, `enter` how they get in.
 
 mod awake;
+pub mod capture;
 mod clock;
 mod control;
 mod device;

@@ -34,7 +34,7 @@ use crate::{
         schedule::{Flight, Schedule},
     },
     sys::{poll, priority},
-    wire::{Frame, Malformed},
+    wire::{Frame, Malformed, Treatment},
 };
 
 /// The running heart of a planet.
@@ -236,8 +236,8 @@ impl Switch {
             let now = self.clock.now();
             let Some(flight) = self.schedule.pop_due(now) else { break };
             let held = &flight.held;
-            let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments);
-            let written = self.hosts[flight.to].tun.write(&headers, payload);
+            let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments, Treatment::default());
+            let written = self.hosts[flight.to].tun.write(&headers, &payload);
             self.tally.bytes_in_flight -= flight.wire_bytes;
             if written.is_ok() {
                 self.tally.bytes_out += flight.wire_bytes;

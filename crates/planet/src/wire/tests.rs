@@ -53,8 +53,8 @@ fn assert_sound(written: &[u8]) {
 }
 
 fn slice(frame: &[u8], segments: Range<u32>) -> Vec<u8> {
-    let (headers, payload) = Frame::parse(frame).unwrap().slice(frame, &segments);
-    [&headers, payload].concat()
+    let (headers, payload) = Frame::parse(frame).unwrap().slice(frame, &segments, Treatment::default());
+    [&headers, &*payload].concat()
 }
 
 #[test]
@@ -151,7 +151,7 @@ proptest! {
         if let Ok(frame) = Frame::parse(&bytes) {
             let segments = frame.packet.segments();
             for segment in 0..segments.min(64) {
-                let _ = frame.slice(&bytes, &(segment..segment + 1));
+                let _ = frame.slice(&bytes, &(segment..segment + 1), Treatment::default());
             }
         }
     }

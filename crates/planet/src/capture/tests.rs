@@ -1,0 +1,1 @@
+//! Captures read back by a reader that knows nothing of the writer.
