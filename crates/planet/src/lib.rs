@@ -29,6 +29,8 @@ pub mod process;
 mod router;
 mod switch;
 mod sys;
+mod taps;
+mod timeline;
 pub mod wire;
 
 pub use awake::Awake;

@@ -13,7 +13,7 @@ mod ip;
 
 use std::{borrow::Cow, net::IpAddr, ops::Range};
 
-use link::Packet;
+use link::{Ecn, Packet};
 
 use ip::{Fragment, Header};
 
@@ -51,15 +51,6 @@ pub struct Frame {
     segment: u16,
 }
 
-/// Whether both ends of a packet's connection understand congestion marks (RFC 3168).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ecn {
-    /// They do: ECT(0), ECT(1), or a packet that is marked already.
-    Capable,
-    /// They do not.
-    NotCapable,
-}
-
 /// What a way does to the packets that it delivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
@@ -78,13 +69,6 @@ pub enum Malformed {
     Truncated,
     /// A super-packet without a checksum to complete, of a kind that was not asked for, or one whose headers disagree.
     Offload,
-}
-
-impl Ecn {
-    /// What the two bits of the IP header mean.
-    fn of(bits: u8) -> Self {
-        if bits == 0 { Self::NotCapable } else { Self::Capable }
-    }
 }
 
 impl Frame {
@@ -115,6 +99,16 @@ impl Frame {
             parsed.packet = Packet::segmented(headers, total - headers, u32::from(segment));
         }
         Ok(parsed)
+    }
+
+    /// Some of a packet's segments as a packet of their own.
+    pub fn part(&self, segments: &Range<u32>) -> Packet {
+        if self.segment == 0 {
+            return self.packet;
+        }
+        let payload = self.packet.payload_range(segments);
+        let headers = u32::try_from(self.headers).expect("bounded by LONGEST_HEADERS");
+        Packet::segmented(headers, payload.end - payload.start, u32::from(self.segment))
     }
 
     /// Length of the headers that each segment of a super-packet begins with.
@@ -178,13 +172,7 @@ impl Frame {
     }
 
     /// Appends one segment as a real wire carries it: an IP packet without a virtio header, its checksums complete.
-    pub(crate) fn write_segment(
-        &self,
-        frame: &[u8],
-        segment: u32,
-        treatment: Treatment,
-        to: &mut Vec<u8>,
-    ) {
+    pub(crate) fn write_segment(&self, frame: &[u8], segment: u32, treatment: Treatment, to: &mut Vec<u8>) {
         let start = to.len();
         let (headers, payload) = self.slice(frame, &(segment..segment + 1), treatment);
         let (virtio, ip) = headers.split_at(VIRTIO_HEADER);

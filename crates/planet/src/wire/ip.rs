@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Ecn, Malformed, checksum, low16, word};
+use link::Ecn;
+
+use super::{Malformed, checksum, low16, word};
 
 /// What an IP header says.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +57,7 @@ impl Header {
             from: address(12),
             to: address(16),
             ttl: packet[8],
-            ecn: Ecn::of(packet[1] & 3),
+            ecn: ecn(packet[1] & 3),
             protocol: packet[9],
             length,
             transport: length,
@@ -72,7 +74,7 @@ impl Header {
             from: address(8),
             to: address(24),
             ttl: packet[7],
-            ecn: Ecn::of(packet[1] >> 4 & 3),
+            ecn: ecn(packet[1] >> 4 & 3),
             protocol: packet[6],
             length: IPV6_HEADER,
             transport: IPV6_HEADER,
@@ -110,7 +112,9 @@ impl Header {
     /// on every machine and in every run.
     pub(super) fn flow(&self, packet: &[u8]) -> u64 {
         let ports = match (self.fragment, self.protocol) {
-            (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => packet[self.transport..].first_chunk::<4>(),
+            (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => {
+                packet[self.transport..].first_chunk::<4>()
+            }
             _ => None,
         };
         let ports = u64::from(ports.map_or(0, |ports| u32::from_be_bytes(*ports)));
@@ -194,3 +198,8 @@ const DESTINATION: u8 = 60;
 
 /// RFC 8200, section 4.1, recommends at most seven.
 const MOST_EXTENSIONS: usize = 8;
+
+/// What the two bits of the ECN field say of a packet's sender (RFC 3168).
+fn ecn(bits: u8) -> Ecn {
+    if bits == 0 { Ecn::NotCapable } else { Ecn::Capable }
+}
