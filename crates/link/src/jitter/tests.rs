@@ -1,0 +1,3 @@
+//! Shapes against their moments and quantiles.
+
+use super::*;

@@ -1,0 +1,3 @@
+//! Netem lines and what they say.
+
+use super::*;
