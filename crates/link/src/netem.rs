@@ -70,7 +70,8 @@ pub fn parse(text: &str) -> Result<Impairment, NetemError> {
     let mut seen = Vec::new();
     while let Some(word) = words.next() {
         let Some(option) = OPTIONS.iter().find(|option| option.names.contains(&word)) else {
-            return Err(unknown(word));
+            let names = OPTIONS.iter().flat_map(|option| option.names).copied();
+            return Err(refusal(word).unwrap_or_else(|| NetemError::unknown(word, names)));
         };
         if seen.contains(&option.names[0]) {
             return Err(NetemError::Twice { option: option.names[0] });
@@ -204,21 +205,17 @@ fn alone(option: &'static str, words: &mut Words<'_>) -> Result<Probability, Net
     Ok(chance)
 }
 
-fn unknown(word: &str) -> NetemError {
-    let instead = match word {
-        "slot" => "leave it out: a link sends each packet when it is its turn",
-        "seed" => "leave it out: the link has a seed of its own",
-        "ecn" => "leave it out and let the queue's discipline mark",
-        _ => return NetemError::unknown(word, OPTIONS.iter().flat_map(|option| option.names).copied()),
+/// What netem has and a link does not.
+fn refusal(word: &str) -> Option<NetemError> {
+    let (what, instead) = match word {
+        "slot" => (
+            "slot, which holds packets back and sends them in bursts,",
+            "leave it out: a link sends each packet when it is its turn",
+        ),
+        "seed" => ("seed", "leave it out: the link has a seed of its own"),
+        _ => return None,
     };
-    NetemError::Unsupported {
-        what: match word {
-            "slot" => "slot, which holds packets back and sends them in bursts,",
-            "seed" => "seed",
-            _ => "ecn, which marks what would be lost at random,",
-        },
-        instead,
-    }
+    Some(NetemError::Unsupported { what, instead })
 }
 
 const TIME: &str = "a time such as 40ms (without a unit: microseconds)";
