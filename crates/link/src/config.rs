@@ -1,10 +1,10 @@
 //! What a link is.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use units::{Bitrate, Bytes, Probability};
 
-use crate::{Discipline, Jitter, Loss, counters::Amount};
+use crate::{Discipline, Jitter, Loss, NameError, Trace, counters::Amount};
 
 /// One direction of one path.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -27,6 +27,8 @@ pub struct Config {
     pub duplicate: Probability,
     /// Chance that a segment arrives with a wrong bit, each independently.
     pub corrupt: Probability,
+    /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without propagation.
+    pub reorder: Probability,
     /// Framing bytes on the wire for each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
     pub overhead: u32,
     /// How segments of a super-packet reach the receiver.
@@ -53,6 +55,8 @@ pub enum Rate {
     Unlimited,
     /// One after the other.
     Constant(Bitrate),
+    /// When a recorded link could.
+    Trace(Arc<Trace>),
 }
 
 impl Rate {
@@ -61,6 +65,7 @@ impl Rate {
         match self {
             Self::Unlimited => None,
             Self::Constant(rate) => Some(*rate),
+            Self::Trace(trace) => Some(trace.mean_rate()),
         }
     }
 }
@@ -137,6 +142,22 @@ impl Receive {
             Self::Segment => "segment",
             Self::Gso => "gso",
         }
+    }
+}
+
+impl FromStr for Receive {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let known = [Self::Slice, Self::Segment, Self::Gso];
+        let found = known.into_iter().find(|receive| receive.name() == text);
+        found.ok_or_else(|| NameError::new("way to receive", text, "slice, segment or gso"))
+    }
+}
+
+impl fmt::Display for Receive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -1,5 +1,7 @@
 //! What went through a link, by its fate.
 
+use crate::Treatment;
+
 /// Segments and bytes on the wire. `offered + duplicated = delivered + lost + overflowed + managed + backlog`, always,
 /// where the backlog is what [`Link::backlog`](crate::Link::backlog) says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,9 +33,32 @@ pub struct Amount {
     pub bytes: u64,
 }
 
+impl Counters {
+    /// Counts what arrives.
+    pub(crate) fn deliver(&mut self, amount: Amount, treatment: Treatment) {
+        self.delivered += amount;
+        if treatment.mark {
+            self.marked += amount;
+        }
+        if treatment.corrupt.is_some() {
+            self.corrupted += amount;
+        }
+    }
+}
+
 impl Amount {
     /// More than any queue holds.
     pub(crate) const MAX: Self = Self { segments: u64::MAX, bytes: u64::MAX };
+
+    /// Whether a room of `capacity` holds it.
+    pub(crate) fn is_within(self, capacity: Self) -> bool {
+        self.segments <= capacity.segments && self.bytes <= capacity.bytes
+    }
+
+    /// The larger of both in each respect.
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self { segments: self.segments.max(other.segments), bytes: self.bytes.max(other.bytes) }
+    }
 
     /// What remains of a room when `other` is in it.
     pub(crate) fn less(self, other: Self) -> Self {

@@ -1,8 +1,11 @@
 //! Delay that varies from slice to slice.
 
-use std::time::Duration;
+mod table;
 
-use crate::random::Random;
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+
+use crate::{NameError, random::Random};
+pub use table::Table;
 
 /// How much the delay varies, in which shape, and whether packets may overtake each other for it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +26,10 @@ pub enum Shape {
     Uniform,
     /// The bell, cut off at four standard deviations.
     Normal,
+    /// A long tail: most delays are a little shorter than the mean, and a few much longer. Pareto's law with the exponent 3.
+    Pareto,
+    /// As measured.
+    Table(Arc<Table>),
 }
 
 /// Whether packets may overtake each other.
@@ -50,7 +57,9 @@ impl Jitter {
 
     /// The shortest delay that [`Jitter::draw`] may give.
     pub(crate) fn least(&self, propagation: Duration) -> Duration {
-        propagation.saturating_sub(self.spread.mul_f64(-self.shape.least()))
+        let ahead = self.spread.mul_f64((-self.shape.least()).max(0.0));
+        // A nanosecond more, because a draw is rounded to the nearest.
+        propagation.saturating_sub(ahead).saturating_sub(Duration::from_nanos(1))
     }
 }
 
@@ -60,6 +69,8 @@ impl Shape {
         match self {
             Self::Uniform => 2.0 * random.uniform() - 1.0,
             Self::Normal => normal(random).clamp(-NORMAL_CUT, NORMAL_CUT),
+            Self::Pareto => (random.uniform().powf(-1.0 / 3.0) - PARETO_MEAN) / PARETO_DEVIATION,
+            Self::Table(table) => table.draw(random),
         }
     }
 
@@ -68,7 +79,55 @@ impl Shape {
         match self {
             Self::Uniform => -1.0,
             Self::Normal => -NORMAL_CUT,
+            Self::Pareto => (1.0 - PARETO_MEAN) / PARETO_DEVIATION,
+            Self::Table(table) => table.least(),
         }
+    }
+}
+
+impl FromStr for Shape {
+    type Err = NameError;
+
+    /// A shape that needs no file: "uniform", "normal" or "pareto".
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        match text {
+            "uniform" => Ok(Self::Uniform),
+            "normal" => Ok(Self::Normal),
+            "pareto" => Ok(Self::Pareto),
+            _ => Err(NameError::new("shape of jitter", text, "uniform, normal or pareto")),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Uniform => "uniform",
+            Self::Normal => "normal",
+            Self::Pareto => "pareto",
+            Self::Table(_) => "table",
+        })
+    }
+}
+
+impl FromStr for Order {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        match text {
+            "kept" => Ok(Self::Kept),
+            "free" => Ok(Self::Free),
+            _ => Err(NameError::new("order", text, "kept or free")),
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kept => "kept",
+            Self::Free => "free",
+        })
     }
 }
 
@@ -80,3 +139,11 @@ fn normal(random: &mut Random) -> f64 {
 
 /// Beyond four standard deviations lie 6 of 100 000 draws; netem's tables end there too.
 const NORMAL_CUT: f64 = 4.0;
+
+/// The mean of Pareto's law from 1 on with the exponent a: a / (a - 1).
+const PARETO_MEAN: f64 = 1.5;
+/// Its standard deviation: the root of a / (a - 2), over a - 1. For a = 3 that is sqrt(3) / 2.
+const PARETO_DEVIATION: f64 = 0.866_025_403_784_438_6;
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,11 @@
 use std::{collections::VecDeque, time::Duration};
 
 use crate::{
-    Arrival, Cause, Config, Counters, Order, Packet, Treatment, Verdict,
+    Arrival, Cause, Config, Counters, Ecn, Packet, Treatment, Verdict,
     counters::Amount,
-    fate::{Fate, Fates},
-    queue::{Judgement, Queue, Waiting},
-    random::Random,
+    fate::{Change, Fate, Fates},
+    flight::{self, Flight},
+    queue::{Grant, Judgement, Queue, Waiting},
     time::{duration, picoseconds},
     transmitter::Transmitter,
 };
@@ -17,13 +17,13 @@ use crate::{
 #[derive(Debug)]
 pub struct Link<T: Clone> {
     config: Config,
+    seed: u64,
     queue: Queue<T>,
     /// When the first packet came into an empty queue.
     waiting_since_ps: u64,
     transmitter: Transmitter,
     fates: Fates,
-    jitter: Random,
-    last_due: Duration,
+    flight: Flight,
     /// Verdicts that fell while there was nobody to tell them to.
     untold: VecDeque<(T, Verdict)>,
     counters: Counters,
@@ -33,12 +33,12 @@ impl<T: Clone> Link<T> {
     /// A link that is idle at time zero.
     pub fn new(config: Config, seed: u64) -> Self {
         Self {
-            queue: Queue::new(&config.discipline),
+            seed,
+            queue: Queue::new(&config.discipline, seed),
             waiting_since_ps: 0,
-            transmitter: Transmitter::new(config.rate.clone()),
+            transmitter: Transmitter::new(0, &config),
             fates: Fates::new(&config, seed),
-            jitter: Random::new(seed, *b"jitter  "),
-            last_due: Duration::ZERO,
+            flight: Flight::new(seed),
             untold: VecDeque::new(),
             counters: Counters::default(),
             config,
@@ -57,9 +57,12 @@ impl<T: Clone> Link<T> {
         self.advance(now, &mut |tag, verdict| untold.push_back((tag.clone(), verdict)));
         self.untold = untold;
 
-        self.transmitter.change(picoseconds(now), config.rate.clone());
-        self.waiting_since_ps = self.waiting_since_ps.max(picoseconds(now));
+        self.transmitter.change(picoseconds(now), &self.config, &config);
         self.fates.set(&config);
+        if config.discipline != self.config.discipline {
+            let queue = std::mem::replace(&mut self.queue, Queue::new(&config.discipline, self.seed));
+            self.queue = queue.under(&config.discipline, self.seed);
+        }
         self.config = config;
     }
 
@@ -84,7 +87,9 @@ impl<T: Clone> Link<T> {
         let all = packet.segments();
         self.counters.offered += packet.amount(&(0..all));
 
-        let end = packet.segments_within(self.room(now_ps, &packet));
+        let capacity = self.capacity(now_ps, &packet);
+        let room = capacity.less(self.queue.amount());
+        let end = if self.queue.is_fair() { all } else { packet.segments_within(room) };
         if end < all {
             self.counters.overflowed += packet.amount(&(end..all));
             each(&tag, Verdict::Drop { segments: end..all, cause: Cause::Queue });
@@ -94,8 +99,11 @@ impl<T: Clone> Link<T> {
                 self.waiting_since_ps = now_ps;
             }
             self.queue.enqueue(Waiting { arrival_ps: now_ps, packet, first: 0, end, flow, ecn, tag });
-            self.decide(now_ps, each);
         }
+        if self.queue.is_fair() {
+            self.push_out(capacity, each);
+        }
+        self.decide(now_ps, each);
     }
 
     /// Decides everything whose time has come by `now`.
@@ -112,24 +120,31 @@ impl<T: Clone> Link<T> {
         if !self.untold.is_empty() {
             return Some(Duration::ZERO);
         }
-        let least = match &self.config.jitter {
-            Some(jitter) => jitter.least(self.config.propagation),
-            None => self.config.propagation,
-        };
-        self.next_start_ps().map(|start_ps| duration(start_ps).saturating_add(least))
+        self.next_start_ps().map(|start_ps| duration(start_ps).saturating_add(flight::least(&self.config)))
     }
 
-    /// What may still come into the queue.
-    fn room(&self, now_ps: u64, packet: &Packet) -> Amount {
+    /// What the queue may hold when `packet` has come, beside what the wire has yet to send.
+    fn capacity(&self, now_ps: u64, packet: &Packet) -> Amount {
         let capacity = self.config.capacity();
         if capacity == Amount::MAX {
             return capacity;
         }
-        let mut waiting = self.transmitter.unsent(now_ps);
-        waiting += self.queue.amount();
-        let room = capacity.less(waiting);
+        let unsent = self.transmitter.unsent(now_ps);
         // A packet that finds the wire idle never waits, so even a queue of 0 bytes lets a segment pass.
-        if waiting.bytes == 0 && packet.segments_within(room) == 0 { packet.amount(&(0..1)) } else { room }
+        let least = if unsent.bytes == 0 && self.queue.is_empty() {
+            packet.amount(&(0..1))
+        } else {
+            Amount::default()
+        };
+        capacity.less(unsent).max(least)
+    }
+
+    /// Drops from the flow that has the most waiting until the rest is within `capacity`.
+    fn push_out(&mut self, capacity: Amount, each: &mut impl FnMut(&T, Verdict)) {
+        while !self.queue.amount().is_within(capacity) {
+            self.queue.choose_fattest();
+            self.drop_one(Cause::Queue, each);
+        }
     }
 
     fn next_start_ps(&self) -> Option<u64> {
@@ -140,60 +155,64 @@ impl<T: Clone> Link<T> {
     fn decide(&mut self, until_ps: u64, each: &mut impl FnMut(&T, Verdict)) {
         while let Some(start_ps) = self.next_start_ps().filter(|start_ps| *start_ps <= until_ps) {
             match self.queue.judge(start_ps) {
-                Some(Judgement::Pass { until_ps, most }) => self.send(start_ps, until_ps, most, each),
+                Some(Judgement::Pass(grant)) => self.send(start_ps, grant, each),
+                Some(Judgement::Signal) if self.may_mark() => self.send(start_ps, Grant::MARKED, each),
+                Some(Judgement::Signal) => self.drop_one(Cause::Aqm, each),
                 None => return,
             }
         }
     }
 
-    /// Sends the next slice of the packet that the queue has chosen.
-    fn send(&mut self, start_ps: u64, until_ps: u64, most: u32, each: &mut impl FnMut(&T, Verdict)) {
+    /// Whether the chosen packet can be told of congestion without a loss.
+    fn may_mark(&self) -> bool {
+        self.config.ecn && self.queue.head().is_some_and(|head| head.ecn == Ecn::Capable)
+    }
+
+    /// Drops the chosen packet's first segment.
+    fn drop_one(&mut self, cause: Cause, each: &mut impl FnMut(&T, Verdict)) {
         let Some(head) = self.queue.head() else { return };
-        let packet = head.packet;
-        let slice = self.transmitter.slice(start_ps, until_ps, &packet, self.config.receive).min(most);
-        let fate = self.fates.next(slice);
-        let count = if let Fate::Clear(segments) = fate { segments } else { 1 };
-        let segments = head.first..head.first + count;
+        let segments = head.first..head.first + 1;
+        let amount = head.packet.amount(&segments);
+        match cause {
+            Cause::Queue => self.counters.overflowed += amount,
+            Cause::Aqm => self.counters.managed += amount,
+            Cause::Loss => self.counters.lost += amount,
+        }
+        each(&head.tag, Verdict::Drop { segments, cause });
+        self.queue.drop_one();
+    }
+
+    /// Sends the next slice of the chosen packet.
+    fn send(&mut self, start_ps: u64, grant: Grant, each: &mut impl FnMut(&T, Verdict)) {
+        let Some(head) = self.queue.head() else { return };
+        let (packet, first) = (head.packet, head.first);
+        let slice = self.transmitter.slice(start_ps, grant.until_ps, &packet, self.config.receive);
+        let fate = self.fates.next(slice.min(grant.most).min(head.end - first));
+        let segments = first..first + fate.segments();
         let departure = duration(self.transmitter.send(start_ps, &packet, &segments));
 
         let amount = packet.amount(&segments);
-        let (copies, corrupt) = match fate {
-            Fate::Clear(_) => (1, None),
-            Fate::Changed { copies, corrupt } => (copies, corrupt),
-            Fate::Lost => (0, None),
-        };
-        for copy in 0..copies {
-            let due = due(&self.config, departure, &mut self.last_due, &mut self.jitter);
-            let treatment = Treatment { mark: false, corrupt };
+        let mut deliver = |change: Change| {
+            let due = self.flight.due(&self.config, departure, change.early);
+            let treatment = Treatment { mark: grant.mark, corrupt: change.corrupt };
+            self.counters.deliver(amount, treatment);
             each(&head.tag, Verdict::Deliver { segments: segments.clone(), due, treatment });
-            self.counters.delivered += amount;
-            if copy > 0 {
-                self.counters.duplicated += amount;
+        };
+        match fate {
+            Fate::Clear(_) => deliver(Change::default()),
+            Fate::Changed(change) => {
+                deliver(change);
+                if change.copied {
+                    deliver(change);
+                    self.counters.duplicated += amount;
+                }
             }
-            if corrupt.is_some() {
-                self.counters.corrupted += amount;
+            Fate::Lost => {
+                self.counters.lost += amount;
+                each(&head.tag, Verdict::Drop { segments: segments.clone(), cause: Cause::Loss });
             }
         }
-        if copies == 0 {
-            self.counters.lost += amount;
-            each(&head.tag, Verdict::Drop { segments, cause: Cause::Loss });
-        }
-        self.queue.take(count);
-    }
-}
-
-/// When what left at `departure` arrives.
-fn due(config: &Config, departure: Duration, last_due: &mut Duration, random: &mut Random) -> Duration {
-    let (delay, order) = match &config.jitter {
-        Some(jitter) => (jitter.draw(config.propagation, random), jitter.order),
-        None => (config.propagation, Order::Kept),
-    };
-    let due = departure.saturating_add(delay);
-    let latest = due.max(*last_due);
-    *last_due = latest;
-    match order {
-        Order::Kept => latest,
-        Order::Free => due,
+        self.queue.send(fate.segments());
     }
 }
 

@@ -3,15 +3,35 @@
 //! Instead of one draw a segment, one draw says how many segments survive until the next loss, so a lossless gigabit
 //! costs nothing and the outcome does not depend on how segments are grouped.
 
+mod trace;
+
+use std::sync::Arc;
+
 use units::Probability;
 
 use crate::random::Random;
+pub use trace::LossTrace;
 
 /// How segments are lost on the wire.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// Each with the same chance, independently.
     Bernoulli(Probability),
+    /// In bursts: the wire is in a good or in a bad state, and may change it after each segment (Gilbert 1960, Elliott
+    /// 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state, for
+    /// `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
+    GilbertElliott {
+        /// Chance that the good state becomes bad: netem's p.
+        to_bad: Probability,
+        /// Chance that the bad state becomes good: netem's r.
+        to_good: Probability,
+        /// Chance of loss in the bad state: netem's 1-h.
+        in_bad: Probability,
+        /// Chance of loss in the good state: netem's 1-k.
+        in_good: Probability,
+    },
+    /// As recorded, from the beginning.
+    Trace(Arc<LossTrace>),
 }
 
 impl Default for Loss {
@@ -26,22 +46,45 @@ impl Default for Loss {
 pub(crate) struct Occurrences {
     model: Loss,
     random: Random,
-    /// How many segments pass before it happens.
+    place: Place,
+    /// How many segments certainly pass from here.
     clear: u64,
+    /// Whether it happens to the one behind them; else the model must be asked again there.
+    happens: bool,
+}
+
+/// Where in its model a process is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// Gilbert-Elliott: whether the wire is in the bad state.
+    is_bad: bool,
+    /// Gilbert-Elliott: how many segments meet this state before it changes; 0 if that must be drawn.
+    left: u64,
+    /// Trace: how many losses are behind us.
+    losses: usize,
+}
+
+/// What a model says about the segments to come.
+enum Next {
+    /// This many pass, and it happens to the one behind them.
+    After(u64),
+    /// This many pass, and what comes then must be asked again.
+    Clear(u64),
 }
 
 impl Occurrences {
     pub(crate) fn new(model: Loss, random: Random) -> Self {
-        let mut occurrences = Self { model, random, clear: 0 };
-        occurrences.draw();
+        let mut occurrences = Self { model, random, place: Place::default(), clear: 0, happens: false };
+        occurrences.look_ahead();
         occurrences
     }
 
-    /// Changes the model from here on.
+    /// Changes the model from here on; a new one begins at its beginning.
     pub(crate) fn set(&mut self, model: &Loss) {
         if self.model != *model {
             self.model = model.clone();
-            self.draw();
+            self.place = Place::default();
+            self.look_ahead();
         }
     }
 
@@ -50,21 +93,66 @@ impl Occurrences {
         self.clear
     }
 
-    /// Goes on by `segments`: either as many as are clear, or fewer, or the one that it happens to.
+    /// Goes on by `segments`: by as many as are clear or fewer, or by the one that it happens to.
     pub(crate) fn pass(&mut self, segments: u32) {
         match self.clear {
-            0 => self.draw(),
-            u64::MAX => {}
-            _ => self.clear -= u64::from(segments),
+            u64::MAX => return,
+            0 => self.happens = false,
+            _ => self.clear = self.clear.saturating_sub(segments.into()),
+        }
+        if self.clear == 0 && !self.happens {
+            self.look_ahead();
         }
     }
 
-    fn draw(&mut self) {
-        self.clear = match &self.model {
-            Loss::Bernoulli(chance) => self.random.failures(*chance),
-        };
+    fn look_ahead(&mut self) {
+        (self.clear, self.happens) = (0, false);
+        while self.clear < LOOK_AHEAD && !self.happens {
+            let (clear, happens) = match self.next() {
+                Next::After(segments) => (segments, true),
+                Next::Clear(segments) => (segments, false),
+            };
+            self.clear = self.clear.saturating_add(clear);
+            self.happens = happens;
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        match &self.model {
+            Loss::Bernoulli(chance) => Next::After(self.random.failures(*chance)),
+            Loss::GilbertElliott { to_bad, to_good, in_bad, in_good } => {
+                let (leave, lose) = if self.place.is_bad { (*to_good, *in_bad) } else { (*to_bad, *in_good) };
+                self.place.within(leave, lose, &mut self.random)
+            }
+            Loss::Trace(trace) => {
+                self.place.losses += 1;
+                trace.gap_before(self.place.losses - 1).map_or(Next::Clear(u64::MAX), Next::After)
+            }
+        }
     }
 }
+
+impl Place {
+    /// What comes next in a state that each segment ends with the chance `leave`, and in which each is lost with `lose`.
+    fn within(&mut self, leave: Probability, lose: Probability, random: &mut Random) -> Next {
+        if self.left == 0 {
+            self.left = random.failures(leave).saturating_add(1);
+        }
+        let passing = random.failures(lose);
+        let (next, used) = if passing < self.left {
+            (Next::After(passing), passing + 1)
+        } else {
+            (Next::Clear(self.left), self.left)
+        };
+        self.left -= used;
+        self.is_bad ^= self.left == 0;
+        next
+    }
+}
+
+/// How far to look for a loss at once: far enough that slices are not cut for nothing, and no further than the segments
+/// can pay for.
+const LOOK_AHEAD: u64 = 65_536;
 
 #[cfg(test)]
 mod tests;

@@ -1,94 +1,115 @@
 //! When bits leave: a wire that sends one segment after the other, in logical time.
 
+mod replay;
+
 use std::ops::Range;
 
 use units::Bitrate;
 
-use crate::{Packet, Rate, Receive, config::SLICE_TIME, counters::Amount};
+use crate::{Config, Packet, Rate, Receive, config::SLICE_TIME, counters::Amount};
+use replay::Replay;
 
-/// A wire and what it sends.
+/// A wire and how far it is.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
-    rate: Rate,
-    /// Bytes of wire in the time of a slice.
-    slice_bytes: u64,
+    pace: Pace,
     /// When the last bit of what was sent has left.
     free_at_ps: u64,
     /// Bytes of a full segment of what was sent last.
     segment_bytes: u64,
 }
 
+/// How fast the wire sends.
+#[derive(Debug)]
+enum Pace {
+    Unlimited,
+    Constant { rate: Bitrate, slice_bytes: u64 },
+    Trace(Replay),
+}
+
 impl Transmitter {
-    /// A wire that is free from time zero.
-    pub(crate) fn new(rate: Rate) -> Self {
-        Self { slice_bytes: slice_bytes(&rate), rate, free_at_ps: 0, segment_bytes: 1 }
+    /// A wire that is free from `now_ps` on; a trace begins there.
+    pub(crate) fn new(now_ps: u64, config: &Config) -> Self {
+        let pace = match &config.rate {
+            Rate::Unlimited => Pace::Unlimited,
+            Rate::Constant(rate) => Pace::Constant { rate: *rate, slice_bytes: rate.bytes_in(SLICE_TIME) },
+            Rate::Trace(trace) => Pace::Trace(Replay::new(trace.clone(), now_ps, config.overhead)),
+        };
+        Self { pace, free_at_ps: now_ps, segment_bytes: 1 }
     }
 
-    /// Goes on at another rate. What is left of the slice under way takes as long as its bytes take at the new rate.
-    pub(crate) fn change(&mut self, now_ps: u64, rate: Rate) {
-        let left_ps = self.free_at_ps.saturating_sub(now_ps);
-        if rate == self.rate {
+    /// Goes on as `after` says. What is left of the slice under way takes as long as its bytes take at the new rate; a
+    /// trace that stays goes on where it is.
+    pub(crate) fn change(&mut self, now_ps: u64, before: &Config, after: &Config) {
+        if before.rate == after.rate {
+            if let Pace::Trace(replay) = &mut self.pace {
+                replay.frame(after.overhead);
+            }
             return;
         }
-        let left_ps = match (&self.rate, &rate) {
+        let segment_bytes = self.segment_bytes;
+        let left_ps = match (&before.rate, &after.rate) {
             (Rate::Constant(before), Rate::Constant(after)) => {
+                let left_ps = self.free_at_ps.saturating_sub(now_ps);
                 scaled(left_ps, before.bits_per_second(), after.bits_per_second())
             }
             _ => 0,
         };
-        let free_at_ps = now_ps.saturating_add(left_ps);
-        *self = Self { free_at_ps, segment_bytes: self.segment_bytes, ..Self::new(rate) };
+        *self = Self { segment_bytes, ..Self::new(now_ps, after) };
+        self.free_at_ps = now_ps.saturating_add(left_ps);
     }
 
-    /// When the first of what waits `since_ps` begins to leave.
+    /// When the first of what waits since `since_ps` begins to leave.
     pub(crate) fn start_ps(&self, since_ps: u64) -> u64 {
-        self.free_at_ps.max(since_ps)
+        match &self.pace {
+            Pace::Unlimited | Pace::Constant { .. } => self.free_at_ps.max(since_ps),
+            Pace::Trace(replay) => replay.start_ps(since_ps),
+        }
     }
 
     /// How many segments of `packet`, at least 1, leave as one slice that begins at `start_ps` and whose last segment
     /// begins before `until_ps`.
     pub(crate) fn slice(&self, start_ps: u64, until_ps: u64, packet: &Packet, receive: Receive) -> u32 {
-        let whole = match (receive, &self.rate) {
-            (Receive::Segment, _) => 1,
-            (Receive::Gso, _) | (Receive::Slice, Rate::Unlimited) => u64::MAX,
-            (Receive::Slice, Rate::Constant(_)) => self.slice_bytes / packet.segment_bytes().max(1),
-        };
-        let calm = match &self.rate {
-            Rate::Constant(rate) if until_ps < u64::MAX => {
-                bytes_in(*rate, until_ps.saturating_sub(start_ps)).div_ceil(packet.segment_bytes().max(1))
+        let segment = packet.segment_bytes().max(1);
+        let begun = match &self.pace {
+            Pace::Unlimited => u64::MAX,
+            Pace::Constant { .. } | Pace::Trace(_) if until_ps == u64::MAX => u64::MAX,
+            Pace::Constant { rate, .. } => {
+                bytes_in(*rate, until_ps.saturating_sub(start_ps)).div_ceil(segment)
             }
-            _ => u64::MAX,
+            Pace::Trace(replay) => replay.begun_by(start_ps, until_ps) / segment,
         };
-        u32::try_from(whole.min(calm).max(1)).unwrap_or(u32::MAX)
+        let together = match (receive, &self.pace) {
+            (Receive::Segment, _) => 1,
+            (Receive::Gso, _) | (Receive::Slice, Pace::Unlimited) => u64::MAX,
+            (Receive::Slice, Pace::Constant { slice_bytes, .. }) => slice_bytes / segment,
+            (Receive::Slice, Pace::Trace(replay)) => replay.together(start_ps, segment) / segment,
+        };
+        u32::try_from(together.min(begun).max(1)).unwrap_or(u32::MAX)
     }
 
     /// Sends `segments` of `packet` from `start_ps` on; returns when their last bit has left.
     pub(crate) fn send(&mut self, start_ps: u64, packet: &Packet, segments: &Range<u32>) -> u64 {
         let bytes = packet.amount(segments).bytes;
         self.segment_bytes = packet.segment_bytes().max(1);
-        self.free_at_ps = match &self.rate {
-            Rate::Unlimited => start_ps,
-            Rate::Constant(rate) => start_ps.saturating_add(time_for_ps(*rate, bytes)),
+        self.free_at_ps = match &mut self.pace {
+            Pace::Unlimited => start_ps,
+            Pace::Constant { rate, .. } => start_ps.saturating_add(time_for_ps(*rate, bytes)),
+            Pace::Trace(replay) => replay.send(start_ps, bytes),
         };
         self.free_at_ps
     }
 
-    /// What was handed to the wire and has not left it at `now_ps`: bytes, and segments of which no bit has left.
+    /// What was handed to the wire and still counts as waiting at `now_ps`: the bytes that have not left, and the segments
+    /// of which no bit has left. A trace takes a segment out of the queue when it begins to send it, as mahimahi does.
     pub(crate) fn unsent(&self, now_ps: u64) -> Amount {
-        match &self.rate {
-            Rate::Constant(rate) if self.free_at_ps > now_ps => {
+        match &self.pace {
+            Pace::Constant { rate, .. } if self.free_at_ps > now_ps => {
                 let bytes = bytes_in(*rate, self.free_at_ps - now_ps);
                 Amount { segments: bytes / self.segment_bytes, bytes }
             }
             _ => Amount::default(),
         }
-    }
-}
-
-fn slice_bytes(rate: &Rate) -> u64 {
-    match rate {
-        Rate::Constant(rate) => rate.bytes_in(SLICE_TIME),
-        Rate::Unlimited => u64::MAX,
     }
 }
 
@@ -102,6 +123,7 @@ fn bytes_in(rate: Bitrate, ps: u64) -> u64 {
     scaled(ps, rate.bits_per_second(), BYTE_PS)
 }
 
+/// `value * by / of`, without losing what a u64 cannot hold in between.
 fn scaled(value: u64, by: u64, of: u64) -> u64 {
     match value.checked_mul(by) {
         Some(product) => product / of,
