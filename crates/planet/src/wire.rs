@@ -119,16 +119,18 @@ impl Frame {
 
     /// Length of the headers that each segment of a super-packet begins with.
     fn repeated_headers(&self, virtio: &[u8], packet: &[u8]) -> Result<usize, Malformed> {
-        let transport = usize::from(u16::from_le_bytes([virtio[6], virtio[7]]));
-        if virtio[0] & NEEDS_CSUM == 0 || transport != self.transport || self.fragment != Fragment::Whole {
+        let [start, offset] = [6, 8].map(|at| usize::from(u16::from_le_bytes([virtio[at], virtio[at + 1]])));
+        let is_known = match (virtio[1] & !GSO_ECN, self.protocol) {
+            (GSO_TCPV4 | GSO_TCPV6, ip::TCP) => offset == TCP_CHECKSUM,
+            (GSO_UDP_L4, ip::UDP) => offset == UDP_CHECKSUM,
+            _ => false,
+        };
+        let is_whole = self.fragment == Fragment::Whole;
+        if virtio[0] & NEEDS_CSUM == 0 || !is_known || start != self.transport || !is_whole {
             return Err(Malformed::Offload);
         }
-        match (virtio[1] & !GSO_ECN, self.protocol) {
-            (GSO_TCPV4 | GSO_TCPV6, ip::TCP) | (GSO_UDP_L4, ip::UDP) => {}
-            _ => return Err(Malformed::Offload),
-        }
-        let headers = transport + self.transport_header(packet);
-        let is_short = self.protocol == ip::TCP && headers < transport + TCP_HEADER;
+        let headers = start + self.transport_header(packet);
+        let is_short = self.protocol == ip::TCP && headers < start + TCP_HEADER;
         if is_short || headers > packet.len() || headers > LONGEST_HEADERS {
             return Err(Malformed::Truncated);
         }
@@ -178,13 +180,7 @@ impl Frame {
     }
 
     /// Appends one segment as a real wire carries it: an IP packet without a virtio header, its checksums complete.
-    pub(crate) fn write_segment(
-        &self,
-        frame: &[u8],
-        segment: u32,
-        treatment: Treatment,
-        to: &mut Vec<u8>,
-    ) {
+    pub(crate) fn write_segment(&self, frame: &[u8], segment: u32, treatment: Treatment, to: &mut Vec<u8>) {
         let start = to.len();
         let (headers, payload) = self.slice(frame, &(segment..segment + 1), treatment);
         let (virtio, ip) = headers.split_at(VIRTIO_HEADER);
@@ -219,10 +215,10 @@ impl Frame {
             if segments.start > 0 {
                 transport[13] &= !CWR;
             }
-            16
+            TCP_CHECKSUM
         } else {
             put(transport, 4, low16(length).to_be_bytes());
-            6
+            UDP_CHECKSUM
         };
         let sum = checksum::fold(checksum::pseudo_header(ip, self.protocol, length));
         put(ip, self.transport + field, sum.to_be_bytes());
@@ -237,7 +233,7 @@ impl Frame {
             &mut packet[payload..]
         } else if self.protocol == ip::UDP {
             // One wrong bit could make the checksum 0, which says that there is none.
-            let end = packet.len().min(self.transport + 6);
+            let end = packet.len().min(self.transport + UDP_CHECKSUM);
             &mut packet[self.transport..end]
         } else {
             &mut packet[self.transport..]
@@ -298,7 +294,9 @@ const GSO_UDP_L4: u8 = 5;
 const GSO_ECN: u8 = 0x80;
 
 const TCP_HEADER: usize = 20;
+const TCP_CHECKSUM: usize = 16;
 const UDP_HEADER: usize = 8;
+const UDP_CHECKSUM: usize = 6;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
@@ -306,5 +304,7 @@ const CWR: u8 = 0x80;
 /// IPv4 with options and TCP with options are 60 bytes each; IPv6 extension headers of a local sender are few.
 const LONGEST_HEADERS: usize = 256;
 
+#[cfg(test)]
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

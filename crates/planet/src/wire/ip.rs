@@ -110,7 +110,9 @@ impl Header {
     /// on every machine and in every run.
     pub(super) fn flow(&self, packet: &[u8]) -> u64 {
         let ports = match (self.fragment, self.protocol) {
-            (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => packet[self.transport..].first_chunk::<4>(),
+            (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => {
+                packet[self.transport..].first_chunk::<4>()
+            }
             _ => None,
         };
         let ports = u64::from(ports.map_or(0, |ports| u32::from_be_bytes(*ports)));
