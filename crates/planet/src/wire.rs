@@ -186,7 +186,7 @@ impl Frame {
         let (virtio, ip) = headers.split_at(VIRTIO_HEADER);
         to.extend_from_slice(ip);
         to.extend_from_slice(&payload);
-        checksum::complete(virtio, &mut to[start..]);
+        checksum::complete(virtio, &mut to[start..], self.transport);
     }
 
     /// The headers of some but not all segments of a super-packet, written anew, and their payload.
@@ -225,23 +225,22 @@ impl Frame {
         (headers, payload)
     }
 
-    /// Makes one bit of a complete packet wrong: of the payload, or of the transport header where there is none. Either is
-    /// under the transport's checksum, which no single bit can leave right.
+    /// Makes one bit of a complete packet wrong: of the payload, or of the transport header where there is none. The
+    /// transport's checksum covers either, and no single bit leaves it right. UDP without one takes what comes, as ever.
     fn corrupt(&self, packet: &mut [u8], random: u64) {
         let payload = self.transport + self.transport_header(packet);
         let covered = if payload < packet.len() {
-            &mut packet[payload..]
+            payload..packet.len()
         } else if self.protocol == ip::UDP {
             // One wrong bit could make the checksum 0, which says that there is none.
-            let end = packet.len().min(self.transport + UDP_CHECKSUM);
-            &mut packet[self.transport..end]
+            self.transport..packet.len().min(self.transport + UDP_CHECKSUM)
         } else {
-            &mut packet[self.transport..]
+            self.transport..packet.len()
         };
         // A packet that ends with its IP header has nothing under a checksum.
-        let bit = random.checked_rem(covered.len() as u64 * 8);
-        if let Some(byte) = bit.and_then(|bit| covered.get_mut(usize::try_from(bit / 8).ok()?)) {
-            *byte ^= 1 << (bit.unwrap_or(0) % 8);
+        if let Some(bit) = random.checked_rem(covered.len() as u64 * 8) {
+            let byte = covered.start + usize::try_from(bit / 8).expect("a packet is shorter than memory");
+            packet[byte] ^= 1 << (bit % 8);
         }
     }
 }

@@ -170,6 +170,20 @@ fn udp_never_says_that_it_has_no_checksum() {
 }
 
 #[test]
+fn a_checksum_is_completed_where_it_can_be() {
+    let mut tunnel = Sample::new(4, UDP, 100, 0).frame();
+    // From the payload's first byte on, into its third and fourth.
+    tunnel[6..10].copy_from_slice(&[28, 0, 2, 0]);
+    let packet = on_wire(&tunnel).remove(0);
+    assert_eq!(packet[..30], tunnel[VIRTIO_HEADER..][..30]);
+    assert_eq!(word(&packet, 30), !sample::ones_complement_sum(0, &tunnel[VIRTIO_HEADER + 28..]));
+    for nonsense in [[0, 0, 0, 0], [12, 0, 4, 0], [28, 0, 99, 0], [255, 255, 255, 255]] {
+        tunnel[6..10].copy_from_slice(&nonsense);
+        assert_eq!(on_wire(&tunnel), [&tunnel[VIRTIO_HEADER..]], "{nonsense:?}");
+    }
+}
+
+#[test]
 fn a_way_takes_hops_and_marks() {
     let treatment = |hops, mark| Treatment { hops, mark, corrupt: None };
     for kind in 0..KINDS.len() {
@@ -188,6 +202,14 @@ fn a_way_takes_hops_and_marks() {
         let deaf = Sample { class: 0xb8, ..sample }.frame();
         assert_eq!(slice(&deaf, 0..3, treatment(0, true)), deaf, "no marks for who does not know them");
     }
+}
+
+#[test]
+fn a_wrong_header_checksum_is_not_made_right() {
+    let mut bytes = Sample { class: 1, ..Sample::new(4, TCP, 3000, 1448) }.frame();
+    bytes[VIRTIO_HEADER + 10] ^= 1;
+    let cut = slice(&bytes, 1..2, Treatment { hops: 1, mark: true, corrupt: None });
+    assert_eq!(fault(&cut[VIRTIO_HEADER..]), Some("IPv4 header checksum"));
 }
 
 #[test]
