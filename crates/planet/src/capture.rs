@@ -35,6 +35,8 @@ pub struct Capture {
     entries: mpsc::Sender<Entry>,
     /// Bytes that wait for the writer.
     queued: Arc<AtomicUsize>,
+    /// How many may wait before the next packet is missed.
+    room: usize,
     counts: Vec<Counts>,
     writer: JoinHandle<Outcome>,
 }
@@ -80,7 +82,7 @@ impl Capture {
     /// Begins a capture in a new file, or in the place of an old one. Of each packet the first `snap` bytes are kept.
     pub fn create(path: &Path, snap: Option<NonZeroU32>) -> Result<Self, Error> {
         let file = File::create(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
-        Self::begin(Output::File(file), path, snap)
+        Self::begin(Output::File(file), path, snap, MOST_QUEUED)
     }
 
     /// Begins a capture that somebody reads along, such as a pipe to tcpdump; `name` is what it is called in errors.
@@ -89,10 +91,10 @@ impl Capture {
         name: &Path,
         snap: Option<NonZeroU32>,
     ) -> Result<Self, Error> {
-        Self::begin(Output::Stream(Box::new(output)), name, snap)
+        Self::begin(Output::Stream(Box::new(output)), name, snap, MOST_QUEUED)
     }
 
-    fn begin(output: Output, path: &Path, snap: Option<NonZeroU32>) -> Result<Self, Error> {
+    fn begin(output: Output, path: &Path, snap: Option<NonZeroU32>, room: usize) -> Result<Self, Error> {
         let (entries, receiver) = mpsc::channel();
         let queued = Arc::new(AtomicUsize::new(0));
         let waiting = Arc::clone(&queued);
@@ -101,7 +103,7 @@ impl Capture {
             .name("capture".to_owned())
             .spawn(move || writer.run(&receiver, &waiting))
             .doing(|| "start the thread of a capture".to_owned())?;
-        Ok(Self { path: path.to_owned(), entries, queued, counts: Vec::new(), writer })
+        Ok(Self { path: path.to_owned(), entries, queued, room, counts: Vec::new(), writer })
     }
 
     /// Adds a place where packets are seen: a link, or a host.
@@ -118,7 +120,7 @@ impl Capture {
     pub fn packet(&mut self, seen: &Sighting) {
         let counts = &mut self.counts[seen.interface as usize];
         counts.seen += seen.segments.len() as u64;
-        if self.queued.load(Ordering::Relaxed) > MOST_QUEUED || self.writer.is_finished() {
+        if self.queued.load(Ordering::Relaxed) > self.room || self.writer.is_finished() {
             counts.missed += seen.segments.len() as u64;
             return;
         }

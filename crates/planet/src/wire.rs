@@ -113,16 +113,18 @@ impl Frame {
 
     /// Length of the headers that each segment of a super-packet begins with.
     fn repeated_headers(&self, virtio: &[u8], packet: &[u8]) -> Result<usize, Malformed> {
-        let transport = usize::from(u16::from_le_bytes([virtio[6], virtio[7]]));
-        if virtio[0] & NEEDS_CSUM == 0 || transport != self.transport || self.fragment != Fragment::Whole {
+        let [start, offset] = [6, 8].map(|at| usize::from(u16::from_le_bytes([virtio[at], virtio[at + 1]])));
+        let is_known = match (virtio[1] & !GSO_ECN, self.protocol) {
+            (GSO_TCPV4 | GSO_TCPV6, ip::TCP) => offset == TCP_CHECKSUM,
+            (GSO_UDP_L4, ip::UDP) => offset == UDP_CHECKSUM,
+            _ => false,
+        };
+        let is_whole = self.fragment == Fragment::Whole;
+        if virtio[0] & NEEDS_CSUM == 0 || !is_known || start != self.transport || !is_whole {
             return Err(Malformed::Offload);
         }
-        match (virtio[1] & !GSO_ECN, self.protocol) {
-            (GSO_TCPV4 | GSO_TCPV6, ip::TCP) | (GSO_UDP_L4, ip::UDP) => {}
-            _ => return Err(Malformed::Offload),
-        }
-        let headers = transport + self.transport_header(packet);
-        let is_short = self.protocol == ip::TCP && headers < transport + TCP_HEADER;
+        let headers = start + self.transport_header(packet);
+        let is_short = self.protocol == ip::TCP && headers < start + TCP_HEADER;
         if is_short || headers > packet.len() || headers > LONGEST_HEADERS {
             return Err(Malformed::Truncated);
         }
@@ -178,7 +180,7 @@ impl Frame {
         let (virtio, ip) = headers.split_at(VIRTIO_HEADER);
         to.extend_from_slice(ip);
         to.extend_from_slice(&payload);
-        checksum::complete(virtio, &mut to[start..]);
+        checksum::complete(virtio, &mut to[start..], self.transport);
     }
 
     /// The headers of some but not all segments of a super-packet, written anew, and their payload.
@@ -207,33 +209,32 @@ impl Frame {
             if segments.start > 0 {
                 transport[13] &= !CWR;
             }
-            16
+            TCP_CHECKSUM
         } else {
             put(transport, 4, low16(length).to_be_bytes());
-            6
+            UDP_CHECKSUM
         };
         let sum = checksum::fold(checksum::pseudo_header(ip, self.protocol, length));
         put(ip, self.transport + field, sum.to_be_bytes());
         (headers, payload)
     }
 
-    /// Makes one bit of a complete packet wrong: of the payload, or of the transport header where there is none. Either is
-    /// under the transport's checksum, which no single bit can leave right.
+    /// Makes one bit of a complete packet wrong: of the payload, or of the transport header where there is none. The
+    /// transport's checksum covers either, and no single bit leaves it right. UDP without one takes what comes, as ever.
     fn corrupt(&self, packet: &mut [u8], random: u64) {
         let payload = self.transport + self.transport_header(packet);
         let covered = if payload < packet.len() {
-            &mut packet[payload..]
+            payload..packet.len()
         } else if self.protocol == ip::UDP {
             // One wrong bit could make the checksum 0, which says that there is none.
-            let end = packet.len().min(self.transport + 6);
-            &mut packet[self.transport..end]
+            self.transport..packet.len().min(self.transport + UDP_CHECKSUM)
         } else {
-            &mut packet[self.transport..]
+            self.transport..packet.len()
         };
         // A packet that ends with its IP header has nothing under a checksum.
-        let bit = random.checked_rem(covered.len() as u64 * 8);
-        if let Some(byte) = bit.and_then(|bit| covered.get_mut(usize::try_from(bit / 8).ok()?)) {
-            *byte ^= 1 << (bit.unwrap_or(0) % 8);
+        if let Some(bit) = random.checked_rem(covered.len() as u64 * 8) {
+            let byte = covered.start + usize::try_from(bit / 8).expect("a packet is shorter than memory");
+            packet[byte] ^= 1 << (bit % 8);
         }
     }
 }
@@ -286,7 +287,9 @@ const GSO_UDP_L4: u8 = 5;
 const GSO_ECN: u8 = 0x80;
 
 const TCP_HEADER: usize = 20;
+const TCP_CHECKSUM: usize = 16;
 const UDP_HEADER: usize = 8;
+const UDP_CHECKSUM: usize = 6;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
@@ -294,5 +297,7 @@ const CWR: u8 = 0x80;
 /// IPv4 with options and TCP with options are 60 bytes each; IPv6 extension headers of a local sender are few.
 const LONGEST_HEADERS: usize = 256;
 
+#[cfg(test)]
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

@@ -124,7 +124,7 @@ impl Writer {
         let whole = pcapng::whole(&self.blocks[..written]);
         self.outcome.bytes += whole.bytes as u64;
         self.outcome.packets += whole.packets;
-        if written > whole.bytes {
+        if result.is_err() {
             self.output.cut(self.outcome.bytes);
         }
         self.blocks.clear();

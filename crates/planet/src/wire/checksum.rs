@@ -39,15 +39,16 @@ pub(super) fn replace(ip: &mut [u8], at: usize, new: u16) {
     put(ip, at, new.to_be_bytes());
 }
 
-/// Completes the transport checksum that a virtio header asks the hardware for: the field holds the sum of the
-/// pseudo-header, and everything from `csum_start` on is added. Without the request the packet is complete already.
-pub(super) fn complete(virtio: &[u8], packet: &mut [u8]) {
+/// Completes the checksum that a virtio header asks the hardware for: the field holds the sum of the pseudo-header, and
+/// everything from `csum_start` on is added. That is at `transport`, or behind it in a tunnel; what asks for more gets
+/// nothing, as from the kernel. Without the request the packet is complete already.
+pub(super) fn complete(virtio: &[u8], packet: &mut [u8], transport: usize) {
     if virtio[0] & super::NEEDS_CSUM == 0 {
         return;
     }
     let start = usize::from(u16::from_le_bytes([virtio[6], virtio[7]]));
     let field = start + usize::from(u16::from_le_bytes([virtio[8], virtio[9]]));
-    if field + 2 > packet.len() {
+    if start < transport || field + 2 > packet.len() {
         return;
     }
     // 0 would mean "no checksum" to UDP; ones' complement has two zeros for that (RFC 768).

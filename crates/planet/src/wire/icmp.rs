@@ -150,3 +150,6 @@ const TTL: u8 = 64;
 const ROUTINE: u8 = 0;
 /// Traffic class of an error: internetwork control (RFC 1812, section 4.3.2.5).
 const CONTROL: u8 = 0xc0;
+
+#[cfg(test)]
+mod tests;
