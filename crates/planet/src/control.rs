@@ -19,8 +19,9 @@ use nix::{
     sys::socket::{getsockopt, sockopt::PeerCredentials},
     unistd::{Pid, getuid},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use world::Change;
+use world::{Change, file::Fault};
 
 use crate::{
     error::{Doing, Error},
@@ -46,6 +47,22 @@ pub(crate) enum Request {
         /// Empty to restore it.
         change: Change,
     },
+    /// To let something go wrong, or to plan it.
+    Fault(Box<Fault>),
+    /// To end a fault, or all of them.
+    Lift {
+        /// Its number.
+        number: Option<u64>,
+    },
+    /// Which site serves which city.
+    Catchment {
+        /// The prefix or its name.
+        prefix: String,
+    },
+    /// For the world that it runs.
+    World,
+    /// To send a pcapng stream over this connection from now on.
+    Capture(Tap),
     /// On which TCP ports a host listens.
     Listening {
         /// The host's name.
@@ -65,6 +82,12 @@ pub(crate) enum Reply {
     Namespace(i32),
     /// No such host; these are some that there are.
     NoHost(String),
+    /// The number of a fault.
+    Fault(u64),
+    /// Which site serves which city.
+    Catchment(Box<Catchment>),
+    /// The world, as a file.
+    World(String),
     /// TCP ports.
     Ports(Vec<u16>),
     /// Done.
@@ -74,7 +97,7 @@ pub(crate) enum Reply {
 }
 
 /// A planet's state.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Status {
     /// Its name.
     pub name: String,
@@ -84,12 +107,125 @@ pub struct Status {
     pub running_s: f64,
     /// Its hosts.
     pub hosts: Vec<HostStatus>,
+    /// Its links that something has passed, or that are not as the world has them.
+    pub links: Vec<LinkStatus>,
+    /// What is wrong now, and what will be.
+    pub faults: Vec<FaultStatus>,
     /// How faithful it has been so far.
     pub fidelity: Fidelity,
 }
 
-/// A host of a running planet.
+/// One direction of a link, or of a host's line, on a running planet.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct LinkStatus {
+    /// The city or host at which it begins.
+    pub from: String,
+    /// The city or host at which it ends.
+    pub to: String,
+    /// The kind of line; absent for a link between cities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<String>,
+    /// Propagation, one way.
+    pub delay_us: f64,
+    /// Its rate now; absent: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+    /// Whether a fault keeps everything from passing.
+    pub is_down: bool,
+    /// What arrived at it: segments, and bytes on the wire.
+    pub offered: Amount,
+    /// What came out, or will. offered + duplicated = delivered + dropped by loss, queue and aqm + waiting.
+    pub delivered: Amount,
+    /// What was made twice.
+    pub duplicated: Amount,
+    /// What was lost on the wire.
+    pub lost: Amount,
+    /// What found the queue full.
+    pub overflowed: Amount,
+    /// What queue management dropped.
+    pub managed: Amount,
+    /// What waits.
+    pub waiting: Amount,
+}
+
+/// Segments and their bytes on the wire.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Amount {
+    /// Packets as a real wire would carry them.
+    pub segments: u64,
+    /// Their bytes, headers and link overhead included.
+    pub bytes: u64,
+}
+
+/// A fault of a running planet.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct FaultStatus {
+    /// By which it is lifted.
+    pub number: u64,
+    /// What it is, as a phrase.
+    pub what: String,
+    /// Whether it is there now; if not, it will be.
+    pub is_active: bool,
+    /// When it began or will, in seconds since the planet came up.
+    pub at_s: f64,
+    /// When it ends; absent: not by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_s: Option<f64>,
+}
+
+/// Which site of an anycast prefix serves which city.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Catchment {
+    /// By which the prefix is reached.
+    pub name: String,
+    /// The prefixes.
+    pub prefixes: Vec<String>,
+    /// The hosts that announce it, and whether they do so now.
+    pub sites: Vec<SiteStatus>,
+    /// All cities that have a host.
+    pub cities: Vec<CatchmentOf>,
+}
+
+/// A site of an anycast prefix.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SiteStatus {
+    /// The host.
+    pub host: String,
+    /// Its city.
+    pub city: String,
+    /// Whether it announces the prefix.
+    pub is_announced: bool,
+}
+
+/// What serves a city.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct CatchmentOf {
+    /// The city.
+    pub city: String,
+    /// The host that its packets reach now; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+    /// Round trip to it between the cities, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_ms: Option<f64>,
+    /// What becomes of its packets until it has heard of the last change: "old-site", "blackhole" or "loop"; absent: it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transient: Option<String>,
+}
+
+/// What to capture.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Tap {
+    /// Packets that these hosts send and receive.
+    pub hosts: Vec<String>,
+    /// Packets on the links between these cities, both ways.
+    pub links: Vec<[String; 2]>,
+    /// Bytes kept of each; absent: all.
+    pub snap: Option<u32>,
+}
+
+/// A host of a running planet.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct HostStatus {
     /// Its name.
     pub name: String,
@@ -174,6 +310,59 @@ impl Planet {
         }
     }
 
+    /// Lets something go wrong: at once, or at its time since the planet came up. The number by which it can be lifted.
+    pub fn fault(&self, fault: &Fault) -> Result<u64, Error> {
+        match self.ask(&Request::Fault(Box::new(fault.clone())))? {
+            Reply::Fault(number) => Ok(number),
+            Reply::Refused(reason) => Err(self.refused(&reason)),
+            _ => Err(self.refused("it gave the fault no number")),
+        }
+    }
+
+    /// Ends a fault before its time, or all of them.
+    pub fn lift(&self, number: Option<u64>) -> Result<(), Error> {
+        match self.ask(&Request::Lift { number })? {
+            Reply::Refused(reason) => Err(self.refused(&reason)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Which site of an anycast prefix serves which city.
+    pub fn catchment(&self, prefix: &str) -> Result<Catchment, Error> {
+        match self.ask(&Request::Catchment { prefix: prefix.to_owned() })? {
+            Reply::Catchment(catchment) => Ok(*catchment),
+            Reply::Refused(reason) => Err(self.refused(&reason)),
+            _ => Err(self.refused("it gave no catchment")),
+        }
+    }
+
+    /// The world that it runs, as a file.
+    pub fn world(&self) -> Result<String, Error> {
+        match self.ask(&Request::World)? {
+            Reply::World(text) => Ok(text),
+            Reply::Refused(reason) => Err(self.refused(&reason)),
+            _ => Err(self.refused("it did not show its world")),
+        }
+    }
+
+    /// A stream of packets in pcapng, from now on until either end closes it.
+    pub fn capture(&self, tap: &Tap) -> Result<UnixStream, Error> {
+        let begin = || -> io::Result<(UnixStream, Reply)> {
+            let (mut stream, _) = dial(&self.name)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            write_line(&mut stream, &Request::Capture(tap.clone()))?;
+            let reply = read_unbuffered_line(&mut stream)?;
+            stream.set_read_timeout(None)?;
+            Ok((stream, reply))
+        };
+        match begin() {
+            Ok((stream, Reply::Done)) => Ok(stream),
+            Ok((_, Reply::Refused(reason))) => Err(self.refused(&reason)),
+            Ok(_) => Err(self.refused("it does not capture")),
+            Err(source) => Err(Error::Gone { name: self.name.clone(), detail: format!(": {source}") }),
+        }
+    }
+
     /// The TCP ports on which programs of a host listen, over IPv4 or IPv6.
     pub fn listening(&self, host: &str) -> Result<Vec<u16>, Error> {
         match self.ask(&Request::Listening { host: host.to_owned() })? {
@@ -253,6 +442,15 @@ pub(crate) fn read_line<T: DeserializeOwned>(stream: impl Read) -> io::Result<T>
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     serde_json::from_str(&line).map_err(Into::into)
+}
+
+/// Reads a line and nothing after it.
+fn read_unbuffered_line<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<T> {
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while line.len() < 65_536 && stream.read(&mut byte)? == 1 && byte[0] != b'\n' {
+        line.push(byte[0]);
+    }
+    serde_json::from_slice(&line).map_err(Into::into)
 }
 
 /// Connects to a planet of ours and says which process it is. An abstract address can be taken by anybody, so whoever

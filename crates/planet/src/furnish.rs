@@ -1,6 +1,6 @@
 //! A planet's own view of files: names, and how they are resolved. The machine's files stay as they are.
 
-use std::{fs, path::Path};
+use std::{fs, net::IpAddr, path::Path};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
@@ -43,10 +43,21 @@ fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
 
 fn hosts_file(layout: &Layout) -> String {
     let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    layout
-        .hosts
+    let hosts = layout.hosts.iter().map(|host| {
+        let port = &layout.ports[host.ports.start];
+        (host.name.clone(), vec![IpAddr::V4(port.v4), IpAddr::V6(port.v6)])
+    });
+    let anycast = layout
+        .anycast
         .iter()
-        .fold(local, |text, host| format!("{text}{} {name}\n{} {name}\n", host.v4, host.v6, name = host.name))
+        .map(|any| (any.name.clone(), any.prefixes.iter().map(|prefix| prefix.first()).collect()));
+    let routers = layout
+        .cities
+        .iter()
+        .map(|city| (format!("{}.router", city.name), vec![IpAddr::V4(city.v4), IpAddr::V6(city.v6)]));
+    let all = hosts.chain(anycast).chain(routers);
+    all.flat_map(|(name, addresses)| addresses.into_iter().map(move |address| format!("{address} {name}\n")))
+        .fold(local, |text, line| text + &line)
 }
 
 /// How names are resolved on a planet, for files that the machine has.

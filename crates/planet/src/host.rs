@@ -9,6 +9,7 @@ use std::{
 };
 
 use nix::sched::{CloneFlags, setns, unshare};
+use world::Layout;
 
 use crate::{
     device::Netlink,
@@ -27,13 +28,13 @@ pub(crate) struct Host {
 
 impl Host {
     /// Makes the host, and leaves the calling thread inside its network namespace.
-    pub(crate) fn make(host: &world::Host) -> Result<Self, Error> {
+    pub(crate) fn make(host: &world::Host, layout: &Layout) -> Result<Self, Error> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("make a network namespace for {name}"))?;
         let namespace =
             File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
         let tun = Tun::open().doing(|| format!("open {} for {name}", tun::PATH))?;
-        let netlink = configure(host)?;
+        let netlink = configure(host, layout)?;
         Ok(Self { tun, namespace, netlink })
     }
 
@@ -72,7 +73,7 @@ fn listening_ports(table: &str) -> Vec<u16> {
     table.lines().skip(1).filter_map(port).collect()
 }
 
-fn configure(host: &world::Host) -> Result<Netlink, Error> {
+fn configure(host: &world::Host, layout: &Layout) -> Result<Netlink, Error> {
     let name = &host.name;
     let netlink = Netlink::open().doing(|| format!("open a netlink socket in {name}"))?;
     let loopback = netlink.device("lo").doing(|| format!("find the loopback device of {name}"))?;
@@ -94,7 +95,8 @@ fn configure(host: &world::Host) -> Result<Netlink, Error> {
     netlink
         .switch_on(device.index, Some(QUEUE_LENGTH))
         .doing(|| format!("switch on the network device of {name}"))?;
-    let addresses = [IpAddr::V4(host.v4), IpAddr::V6(host.v6)];
+    let port = &layout.ports[host.ports.start];
+    let addresses = [IpAddr::V4(port.v4), IpAddr::V6(port.v6)];
     for address in addresses.into_iter().filter(|address| address.is_ipv4() || has_ipv6) {
         netlink.add_address(device.index, address).doing(|| format!("give {name} the address {address}"))?;
         let congestion = host.congestion.as_deref();

@@ -60,6 +60,7 @@ impl Keeper {
             },
             // As the first process of its namespace it takes all others with it.
             Request::Down => std::process::exit(0),
+            _ => Reply::Refused("this planet cannot do that".to_owned()),
         }
     }
 
@@ -86,13 +87,18 @@ impl Keeper {
         let describe = |host: &world::Host| HostStatus {
             name: host.name.clone(),
             city: self.layout.cities[host.city].name.clone(),
-            addresses: vec![host.v4.into(), host.v6.into()],
+            addresses: self.layout.ports[host.ports.clone()]
+                .iter()
+                .flat_map(|port| [port.v4.into(), port.v6.into()])
+                .collect(),
         };
         Ok(Status {
             name: self.name.clone(),
             ready: true,
             running_s: reading.running.as_secs_f64(),
             hosts: self.layout.hosts.iter().map(describe).collect(),
+            links: Vec::new(),
+            faults: Vec::new(),
             fidelity: reading.tally.judge(device_drops, surroundings),
         })
     }

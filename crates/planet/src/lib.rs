@@ -31,7 +31,9 @@ mod sys;
 pub mod wire;
 
 pub use awake::Awake;
-pub use control::{HostStatus, Planet, Status};
+pub use control::{
+    Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, Planet, SiteStatus, Status, Tap,
+};
 pub use error::Error;
 pub use fidelity::Fidelity;
 pub use process::{Life, Running};

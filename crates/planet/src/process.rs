@@ -191,7 +191,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     furnish(&layout)?;
 
     // Network namespaces are made by a thread of their own, so that this one keeps the network it came with.
-    let make = || layout.hosts.iter().map(Host::make).collect::<Result<Vec<_>, _>>();
+    let make = || layout.hosts.iter().map(|host| Host::make(host, &layout)).collect::<Result<Vec<_>, _>>();
     let hosts = std::thread::scope(|scope| scope.spawn(make).join()).expect("making hosts does not panic")?;
     let hosts = Arc::new(hosts);
     let (switch, handle) = Switch::new(Arc::clone(&hosts), Router::new(layout.clone()))

@@ -162,7 +162,7 @@ overhead = 38
 
     #[test]
     fn a_change_holds_for_links_that_exist_and_those_to_come() {
-        let down = Change { down: true, ..Change::default() };
+        let down = Change { down: Some(world::LinkDown::Silent), ..Change::default() };
         let (mut used, mut fresh) = (router(), router());
         fate(&mut used, Duration::ZERO);
         for router in [&mut used, &mut fresh] {

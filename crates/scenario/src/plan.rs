@@ -93,7 +93,15 @@ impl Plan {
 
         let has_settings = file.world.is_some();
         let settings = file.world.unwrap_or_default();
-        let inline = World { settings, cities: file.city, links: file.link, hosts: file.host };
+        let inline = World {
+            settings,
+            cities: file.city,
+            links: file.link,
+            hosts: file.host,
+            access: Vec::new(),
+            anycast: Vec::new(),
+            faults: Vec::new(),
+        };
         let is_described = has_settings || inline.hosts.len() + inline.links.len() + inline.cities.len() > 0;
         let (world, layout) = match &file.scenario.world {
             Some(other) if is_described => {
@@ -238,7 +246,12 @@ impl Check<'_> {
             );
             return Err(self.document.mistake(a.span(), message));
         }
-        let change = Change { loss: fault.loss, rtt: fault.rtt, rate: fault.rate, down: fault.down };
+        let change = Change {
+            loss: fault.loss,
+            rtt: fault.rtt,
+            rate: fault.rate,
+            down: fault.down.then_some(world::LinkDown::Silent),
+        };
         if change.is_empty() {
             let message = "this fault changes nothing; expected loss, rtt, rate or down";
             return Err(self.document.mistake(a.span(), message));

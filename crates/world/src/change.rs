@@ -6,6 +6,8 @@ use link::{Config, Limit};
 use serde::{Deserialize, Serialize};
 use units::{Bitrate, Probability};
 
+use crate::LinkDown;
+
 /// A change to the link between two cities, both directions. What is absent stays as the world has it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -19,9 +21,9 @@ pub struct Change {
     /// Line rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bitrate>,
-    /// Nothing passes, silently.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub down: bool,
+    /// Nothing passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<LinkDown>,
 }
 
 impl Change {
@@ -36,14 +38,14 @@ impl Change {
             loss: self.loss.or(earlier.loss),
             rtt: self.rtt.or(earlier.rtt),
             rate: self.rate.or(earlier.rate),
-            down: self.down || earlier.down,
+            down: self.down.or(earlier.down),
         }
     }
 
     /// The changed link.
     pub fn apply(&self, config: Config) -> Config {
         Config {
-            loss: if self.down { Probability::ONE } else { self.loss.unwrap_or(config.loss) },
+            loss: if self.down.is_some() { Probability::ONE } else { self.loss.unwrap_or(config.loss) },
             propagation: self.rtt.map_or(config.propagation, |rtt| rtt / 2),
             rate: self.rate.or(config.rate),
             queue: if config.rate.is_none() && self.rate.is_some() { Limit::default() } else { config.queue },
@@ -55,7 +57,7 @@ impl Change {
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let parts = [
-            self.down.then(|| "down".to_owned()),
+            self.down.map(|_| "down".to_owned()),
             self.loss.map(|loss| format!("loss {loss}")),
             self.rtt.map(|rtt| format!("rtt {}", units::duration::show(rtt))),
             self.rate.map(|rate| format!("rate {rate}")),
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn down_loses_everything() {
-        let down = Change { down: true, ..Change::default() };
+        let down = Change { down: Some(LinkDown::Silent), ..Change::default() };
         assert_eq!(down.apply(Config::default()).loss, Probability::ONE);
     }
 }

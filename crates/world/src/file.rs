@@ -1,6 +1,6 @@
 //! The world file: cities, links between them, hosts. See `docs/world.md` for the format.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, num::NonZero, time::Duration};
 
 use link::{Limit, Receive};
 use serde::{Deserialize, Serialize};
@@ -22,9 +22,18 @@ pub struct World {
     /// What does not follow from the great circle.
     #[serde(default, rename = "link")]
     pub links: Vec<Link>,
+    /// Lines of access networks beside those that the program knows.
+    #[serde(default, rename = "access", skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Access>,
     /// Who lives there.
     #[serde(default, rename = "host")]
     pub hosts: Vec<Host>,
+    /// Addresses that several hosts have at once.
+    #[serde(default, rename = "anycast", skip_serializing_if = "Vec::is_empty")]
+    pub anycast: Vec<Anycast>,
+    /// What goes wrong, and when.
+    #[serde(default, rename = "fault", skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Spanned<Fault>>,
 }
 
 /// What holds for the whole world.
@@ -45,6 +54,9 @@ pub struct Settings {
     /// How late a packet may be delivered before it counts against the run: this, or 1 % of its round trip if that is more.
     #[serde(with = "units::duration")]
     pub lateness: Duration,
+    /// Threads of the switch; absent: as many as the machine has processors to spare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<NonZero<usize>>,
     /// Kernel settings of every host, such as "net.ipv4.tcp_rmem" = "4096 131072 67108864".
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<Spanned<String>, String>,
@@ -59,6 +71,7 @@ impl Default for Settings {
             access_inflation: 2.1,
             receive: ReceiveMode::Slice,
             lateness: Duration::from_micros(250),
+            threads: None,
             sysctl: BTreeMap::new(),
         }
     }
@@ -124,6 +137,35 @@ pub struct Link {
     /// Bytes of framing for each segment; absent: [`ETHERNET`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<u16>,
+    /// Cities in between: the path then is that of the links from one to the next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<Spanned<String>>,
+}
+
+/// A kind of line that connects people.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// By which hosts choose it.
+    pub name: Spanned<String>,
+    /// Towards the host; absent: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<Bitrate>,
+    /// From the host; absent: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<Bitrate>,
+    /// There and back over the last mile; absent: [`LAST_MILE`].
+    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Duration>,
+    /// What may wait for the line, each direction.
+    #[serde(default, with = "limit", skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Limit>,
+    /// Chance of losing a segment, each direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Probability>,
+    /// Bytes of framing for each segment; absent: [`ETHERNET`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<u16>,
 }
 
 /// A network namespace in a city.
@@ -140,6 +182,15 @@ pub struct Host {
     /// Round trip over the access network's last mile; absent: [`LAST_MILE`] for people, nothing in a data centre.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub last_mile: Option<Duration>,
+    /// The lines that connect it, one device each: of [`Access`] or of those that the program knows. One may stand alone.
+    #[serde(default, with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Spanned<String>>,
+    /// How Multipath TCP uses the lines beside the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mptcp: Option<Mptcp>,
+    /// The rate of its own network card: what waits for it waits in the host's kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nic: Option<Bitrate>,
     /// Congestion control of its connections, such as "bbr"; absent: the machine's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Spanned<String>>,
@@ -157,6 +208,142 @@ pub enum Network {
     Datacentre,
     /// An access network: people.
     Access,
+}
+
+/// How Multipath TCP uses the lines beside the first (RFC 8684).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mptcp {
+    /// At the same time.
+    Subflow,
+    /// When the others are gone.
+    Backup,
+    /// Announced to the peer, who may connect to them.
+    Signal,
+}
+
+/// An address, or a range of them, that several hosts have at once. Each source reaches the nearest.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Anycast {
+    /// By which it is reached; absent: "anycast-1", and so on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Spanned<String>>,
+    /// The prefix, such as "192.0.2.0/24" or "2001:db8::/48", or one of each. Its first address has the name.
+    #[serde(with = "one_or_more")]
+    pub prefix: Vec<Spanned<String>>,
+    /// Who announces it.
+    pub hosts: Vec<Spanned<String>>,
+    /// Policies that make a site cost more than its distance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bias: Vec<Bias>,
+    /// The time after which the last city has heard of a change; each hears of it at a time of its own before that.
+    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Duration>,
+    /// What becomes of packets of a city that has not heard of it yet.
+    #[serde(default)]
+    pub transient: Transient,
+}
+
+/// What a policy adds to the cost of a site.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bias {
+    /// For packets from this city; absent: from all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Spanned<String>>,
+    /// The site.
+    pub host: Spanned<String>,
+    /// As if the round trip were so much longer.
+    #[serde(with = "units::duration")]
+    pub cost: Duration,
+}
+
+/// What becomes of packets to a site that was withdrawn, as long as their city has not heard of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transient {
+    /// They reach the old site, which still answers.
+    #[default]
+    OldSite,
+    /// They vanish at the site's router.
+    Blackhole,
+    /// Routers send them to and fro until their time to live has run out.
+    Loop,
+}
+
+/// What goes wrong. Where and what: one of each, checked by [`crate::Layout::effect`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fault {
+    /// When it begins; absent: at once.
+    #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub at: Option<Duration>,
+    /// How long it lasts; absent: until it is lifted.
+    #[serde(rename = "for", with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<Duration>,
+    /// Where: on the link between two cities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<[String; 2]>,
+    /// Where: in a city, all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+    /// Where: in a host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Where: on this access line of `host`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<String>,
+    /// Where: between groups of cities. Cities of no group are one more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Vec<Vec<String>>>,
+    /// Where: an anycast prefix or its name; what: `host` announces it no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub withdraw: Option<String>,
+    /// What: nothing passes, or nothing lives. true is the quiet kind of the place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<Down>,
+    /// What: chance of losing a segment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Probability>,
+    /// What: round trip without queues.
+    #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Duration>,
+    /// What: line rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Bitrate>,
+    /// What becomes meanwhile of packets to a withdrawn site; absent: as its [`Anycast`] says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transient: Option<Transient>,
+}
+
+/// Ways of being down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "true, or a kind of being down: silent, unreachable, carrier, killed or frozen"
+)]
+pub enum Down {
+    /// true: the quiet kind; false is a mistake.
+    Plain(bool),
+    /// A kind by name.
+    Kind(DownKind),
+}
+
+/// Ways of being down, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DownKind {
+    /// Packets vanish.
+    Silent,
+    /// A router says that there is no way (ICMP).
+    Unreachable,
+    /// The device has no carrier, which its kernel knows. For hosts and their access lines.
+    Carrier,
+    /// The host's processes are killed, and its devices have no carrier.
+    Killed,
+    /// The host's processes are stopped, and go on afterwards.
+    Frozen,
 }
 
 /// Preamble, header, checksum and gap of an Ethernet frame. The rates that people know are those of Ethernet ports, on which
@@ -177,6 +364,37 @@ impl World {
     /// The world as a file again, to hand it to another process.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a world has only tables, strings and numbers")
+    }
+}
+
+/// One value, or a list of them.
+mod one_or_more {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use toml::Spanned;
+
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a string or a list of strings")]
+    enum OneOrMore {
+        One(String),
+        More(Vec<String>),
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Spanned<String>>, D::Error> {
+        let value = Spanned::<OneOrMore>::deserialize(deserializer)?;
+        let span = value.span();
+        Ok(match value.into_inner() {
+            OneOrMore::One(one) => vec![Spanned::new(span, one)],
+            OneOrMore::More(more) => more.into_iter().map(|each| Spanned::new(span.clone(), each)).collect(),
+        })
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        all: &[Spanned<String>],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        all.serialize(serializer)
     }
 }
 

@@ -18,4 +18,7 @@ pub mod population;
 pub use change::Change;
 pub use document::{Document, Mistake, suggestion};
 pub use file::World;
-pub use layout::{City, CityId, Host, HostId, Layout};
+pub use layout::{
+    Anycast, AnycastId, Bias, City, CityId, Effect, Host, HostDown, HostId, Layout, Line, LinkDown, Port,
+    PortId, Prefix, Timed,
+};

@@ -1,6 +1,7 @@
 //! Worlds that resolve, and worlds that are refused with a place and a remedy.
 
 use super::*;
+use crate::{Document, World};
 
 fn layout(text: &str) -> Result<Layout, String> {
     let document = Document::new("w.toml", text);
@@ -23,8 +24,8 @@ city = 'london'
 #[test]
 fn two_hosts_are_a_world() {
     let layout = layout(TWO).unwrap();
-    assert_eq!(layout.hosts[0].v4, Ipv4Addr::new(10, 0, 0, 1));
-    assert_eq!(layout.hosts[1].v6.to_string(), "fd6c:6f6e:6768::2");
+    assert_eq!(layout.ports[0].v4, Ipv4Addr::new(10, 0, 0, 1));
+    assert_eq!(layout.ports[1].v6.to_string(), "fd6c:6f6e:6768::2");
     // 5570 km at 200 000 km/s, 1.5 times as long as the great circle, both ways: 83.6 ms.
     let rtt = layout.rtt(0, 1);
     assert!((rtt.as_secs_f64() - 0.0836).abs() < 0.0005, "{rtt:?}");

@@ -1,0 +1,158 @@
+//! Anycast prefixes with every name resolved.
+
+use std::{fmt, net::IpAddr, str::FromStr, time::Duration};
+
+use super::{CityId, HostId};
+use crate::file::Transient;
+
+/// Addresses that several hosts have at once.
+#[derive(Debug, Clone)]
+pub struct Anycast {
+    /// By which its first address is reached.
+    pub name: String,
+    /// One prefix, or one of each version of IP.
+    pub prefixes: Vec<Prefix>,
+    /// Who announces it, in the file's order.
+    pub hosts: Vec<HostId>,
+    /// Policies beside distance.
+    pub bias: Vec<Bias>,
+    /// The time after which the last city has heard of a change.
+    pub convergence: Duration,
+    /// What becomes meanwhile of packets to a site that was withdrawn.
+    pub transient: Transient,
+}
+
+/// What a policy adds to the cost of a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bias {
+    /// For packets from this city; `None`: from all.
+    pub from: Option<CityId>,
+    /// The site.
+    pub host: HostId,
+    /// As if the round trip were so much longer.
+    pub cost: Duration,
+}
+
+/// A range of addresses that share their first bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prefix {
+    /// The lowest address.
+    address: IpAddr,
+    length: u8,
+}
+
+impl Prefix {
+    /// The lowest address.
+    pub fn address(self) -> IpAddr {
+        self.address
+    }
+
+    /// How many bits are shared.
+    pub fn length(self) -> u8 {
+        self.length
+    }
+
+    /// The address that a name stands for: the first that a host can have.
+    pub fn first(self) -> IpAddr {
+        match self.address {
+            IpAddr::V4(address) if self.length < 31 => IpAddr::V4((u32::from(address) + 1).into()),
+            IpAddr::V6(address) if self.length < 127 => IpAddr::V6((u128::from(address) + 1).into()),
+            only => only,
+        }
+    }
+
+    /// Whether an address is one of it.
+    pub fn contains(self, address: IpAddr) -> bool {
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                mask(32, self.length, u32::from(own).into()) == mask(32, self.length, u32::from(other).into())
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                mask(128, self.length, own.into()) == mask(128, self.length, other.into())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two prefixes have an address in common.
+    pub fn overlaps(self, other: Self) -> bool {
+        self.contains(other.address) || other.contains(self.address)
+    }
+}
+
+/// The first `length` of `width` bits.
+fn mask(width: u32, length: u8, bits: u128) -> u128 {
+    bits.checked_shr(width - u32::from(length)).unwrap_or(0)
+}
+
+impl FromStr for Prefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected =
+            || format!("\"{text}\" is no prefix; expected one such as 192.0.2.0/24 or 2001:db8::/48");
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length.parse::<u8>().map_err(|_| expected())?)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| expected())?;
+        let width = if address.is_ipv4() { 32 } else { 128 };
+        let length = length.unwrap_or(width);
+        if length > width || length == 0 {
+            return Err(expected());
+        }
+        let prefix = Self { address, length };
+        let bits = match address {
+            IpAddr::V4(address) => u32::from(address).into(),
+            IpAddr::V6(address) => u128::from(address),
+        };
+        let host_bits = u32::from(width - length);
+        if host_bits > 0 && bits & (u128::MAX >> (128 - host_bits)) != 0 {
+            return Err(format!("\"{text}\" has bits set beyond its {length}; a prefix ends in zeros"));
+        }
+        Ok(prefix)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix(text: &str) -> Prefix {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_prefix_is_a_range() {
+        let net = prefix("192.0.2.0/24");
+        assert!(net.contains("192.0.2.255".parse().unwrap()));
+        assert!(!net.contains("192.0.3.0".parse().unwrap()));
+        assert!(!net.contains("::ffff:192.0.2.1".parse().unwrap()));
+        assert_eq!(net.first().to_string(), "192.0.2.1");
+        assert_eq!(prefix("192.0.2.7").first().to_string(), "192.0.2.7");
+        assert_eq!(prefix("2001:db8::/48").first().to_string(), "2001:db8::1");
+        assert!(prefix("2001:db8::/48").contains("2001:db8:0:ffff::1".parse().unwrap()));
+        assert!(!prefix("2001:db8::/48").contains("2001:db8:1::1".parse().unwrap()));
+    }
+
+    #[test]
+    fn prefixes_overlap_when_one_holds_the_other() {
+        assert!(prefix("10.0.0.0/8").overlaps(prefix("10.1.0.0/16")));
+        assert!(prefix("10.1.0.0/16").overlaps(prefix("10.0.0.0/8")));
+        assert!(!prefix("192.0.2.0/25").overlaps(prefix("192.0.2.128/25")));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "192.0.2.0/33", "192.0.2.0/0", "192.0.2.0/", "cdn", "2001:db8::/129"] {
+            assert!(text.parse::<Prefix>().unwrap_err().contains("is no prefix"), "{text}");
+        }
+        assert!("192.0.2.1/24".parse::<Prefix>().unwrap_err().contains("bits set beyond its 24"));
+    }
+}
