@@ -1,6 +1,11 @@
 //! Where people are: visitors spread over the cities of the gazetteer as the world's Internet users are.
 
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+
 use crate::{
+    file::{Host, Spread, Visitors},
     gazetteer::{self, Country, Entry},
     geography::great_circle_km,
 };
@@ -46,6 +51,45 @@ pub fn apportion(total: u32, weights: &[u32]) -> Vec<u32> {
     counts
 }
 
+impl Visitors {
+    /// Each of them as a host; else what is wrong, as a sentence.
+    pub(crate) fn hosts(&self) -> Result<Vec<Host>, String> {
+        let counts: Vec<(Spanned<String>, u32)> =
+            match (self.spread, self.cities.as_slice()) {
+                (Some(Spread::InternetUsers), []) => spread(*self.count.get_ref())
+                    .into_iter()
+                    .map(|(city, count)| (Spanned::new(self.count.span(), city.name.clone()), count))
+                    .collect(),
+                (None, [_, ..]) => {
+                    let evenly = apportion(*self.count.get_ref(), &vec![1; self.cities.len()]);
+                    self.cities.iter().cloned().zip(evenly).collect()
+                }
+                _ => return Err(
+                    "visitors have either spread = \"internet-users\" or cities = [\"london\", \"paris\"]"
+                        .to_owned(),
+                ),
+            };
+        let cities = counts.into_iter().flat_map(|(city, count)| std::iter::repeat_n(city, count as usize));
+        Ok(cities.enumerate().map(|(index, city)| self.host(index + 1, city)).collect())
+    }
+
+    fn host(&self, number: usize, city: Spanned<String>) -> Host {
+        let name = self.name.as_ref().map_or("visitor", |name| name.get_ref().as_str());
+        let span = self.name.as_ref().map_or(self.count.span(), Spanned::span);
+        Host {
+            name: Spanned::new(span, format!("{name}-{number}")),
+            city,
+            network: self.network,
+            last_mile: self.last_mile,
+            access: self.access.clone(),
+            mptcp: self.mptcp,
+            nic: None,
+            congestion: self.congestion.clone(),
+            sysctl: BTreeMap::new(),
+        }
+    }
+}
+
 /// Indices of the cities that a country's people are counted in.
 fn cities_of(country: &Country) -> Vec<usize> {
     let cities = gazetteer::cities();
@@ -60,8 +104,6 @@ fn cities_of(country: &Country) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn by_name(visitors: u32) -> BTreeMap<&'static str, u32> {
