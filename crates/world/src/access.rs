@@ -31,10 +31,9 @@ mod tests {
     use crate::{Layout, World};
 
     fn layout(text: &str) -> Result<Layout, String> {
-        let world = format!(
-            "[[host]]\nname = 'origin'\ncity = 'paris'\n[[host]]\nname = 'visitor'\ncity = 'paris'\n"
-        );
-        let document = Document::new("w.toml", world + text);
+        let hosts = "[[host]]\nname = 'origin'\ncity = 'paris'\n[[host]]\nname = 'visitor'\ncity = 'paris'\n"
+            .to_owned();
+        let document = Document::new("w.toml", hosts + text);
         World::read(&document).map(|(_, layout)| layout).map_err(|mistake| mistake.to_string())
     }
 
