@@ -7,6 +7,7 @@ mod doctor;
 mod interrupt;
 mod lab;
 mod output;
+mod ping;
 mod probe;
 mod run;
 mod serve;
@@ -33,6 +34,7 @@ enum Command {
     Convert(convert::Convert),
     Merge(convert::Merge),
     Probe(probe::Probe),
+    Ping(ping::Ping),
     Serve(serve::Serve),
     #[command(subcommand)]
     Lab(lab::Lab),
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Convert(convert) => convert.run(),
         Command::Merge(merge) => merge.run(),
         Command::Probe(probe) => probe.run(),
+        Command::Ping(ping) => ping.run(),
         Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),
         Command::Completions(completions) => completions.run::<Cli>(),
