@@ -11,6 +11,7 @@ mod ping;
 mod probe;
 mod run;
 mod serve;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,8 @@ enum Command {
     Merge(convert::Merge),
     Probe(probe::Probe),
     Ping(ping::Ping),
+    #[command(subcommand)]
+    Transfer(transfer::Transfer),
     Serve(serve::Serve),
     #[command(subcommand)]
     Lab(lab::Lab),
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Merge(merge) => merge.run(),
         Command::Probe(probe) => probe.run(),
         Command::Ping(ping) => ping.run(),
+        Command::Transfer(transfer) => transfer.run(),
         Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),
         Command::Completions(completions) => completions.run::<Cli>(),
