@@ -103,7 +103,7 @@ async fn accept(
     let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(CALL))?;
-    stream.set_write_timeout(Some(IDLE))?;
+    stream.set_write_timeout(Some(CALL))?;
     Ok((stream, peer, place))
 }
 
@@ -120,15 +120,16 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
         Ok(interval) => interval,
         Err(why) => {
             // Whoever it is may have gone.
-            let _ = say(stream, &Reply::Refused(why.clone()));
+            let _ = say(stream, &Reply::Refused(why.clone()), || true);
             return Outcome::Refused(why);
         }
     };
     let mut arrivals = Arrivals::new(interval);
     match payload(stream, &mut arrivals, stop) {
         Ok(bad) => {
-            let bytes = arrivals.bytes();
-            match say(stream, &Reply::Received(arrivals.receipt(bad))) {
+            let (bytes, clock) = (arrivals.bytes(), Clock::start());
+            let gives_up = || stop.is_asked() || clock.now() > nanos(IDLE);
+            match say(stream, &Reply::Received(arrivals.receipt(bad)), gives_up) {
                 Ok(()) => Outcome::Whole { bytes, bad },
                 Err(error) => Outcome::Cut { bytes, why: format!("its receipt was not taken: {error}") },
             }
@@ -166,7 +167,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<u64, Strin
     if !(least..=nanos(Sending::LONGEST_INTERVAL)).contains(&greeting.interval_ns) {
         return Err(Error::Interval.to_string());
     }
-    say(stream, &Reply::Ready).map_err(|error| error.to_string())?;
+    say(stream, &Reply::Ready, || stop.is_asked()).map_err(|error| error.to_string())?;
     Ok(greeting.interval_ns)
 }
 
