@@ -68,6 +68,8 @@ async fn run(
         let is_full = CONNECTIONS - places.available_permits() > TRANSFERS;
         let (log, stop) = (Arc::clone(&log), stop.clone());
         connections.spawn_blocking(move || {
+            // An IPv4 address as it is, not as one within IPv6.
+            let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
             log(&format!("{peer}: {}", receive(&stream, is_full, &stop)));
             drop(place);
         });
