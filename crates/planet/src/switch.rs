@@ -93,7 +93,7 @@ impl Switch {
     pub(crate) fn new(hosts: Arc<Vec<Host>>, router: Router) -> io::Result<(Self, Handle)> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         for (id, host) in hosts.iter().enumerate() {
-            epoll.add(&host.tun, EpollEvent::new(EpollFlags::EPOLLIN, id as u64))?;
+            epoll.add(host.tun(0), EpollEvent::new(EpollFlags::EPOLLIN, id as u64))?;
         }
         let bell = Arc::new(EventFd::new()?);
         epoll.add(&*bell, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
@@ -175,13 +175,13 @@ impl Switch {
     /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.
     fn collect(&mut self, from: HostId) -> io::Result<()> {
         for _ in 0..BATCH {
-            match self.hosts[from].tun.read(self.pool.buffer()) {
+            match self.hosts[from].tun(0).read(self.pool.buffer()) {
                 Ok(Some(length)) => self.accept(from, length),
                 Ok(None) => break,
                 // A program in the host removed its device. The other hosts live on.
                 Err(_) => {
                     self.tally.lost_hosts += 1;
-                    return self.epoll.delete(&self.hosts[from].tun).map_err(Into::into);
+                    return self.epoll.delete(self.hosts[from].tun(0)).map_err(Into::into);
                 }
             }
         }
@@ -237,7 +237,7 @@ impl Switch {
             let Some(flight) = self.schedule.pop_due(now) else { break };
             let held = &flight.held;
             let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments);
-            let written = self.hosts[flight.to].tun.write(&headers, payload);
+            let written = self.hosts[flight.to].tun(0).write(&headers, payload);
             self.tally.bytes_in_flight -= flight.wire_bytes;
             if written.is_ok() {
                 self.tally.bytes_out += flight.wire_bytes;
