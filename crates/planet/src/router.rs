@@ -10,15 +10,15 @@ use std::{
 
 use link::{Link, Verdict};
 
-use world::{Change, CityId, HostId, Layout};
+use world::{Change, CityId, HostId, Layout, PortId};
 
 use crate::{fidelity::allowance, wire::Frame};
 
 /// Knows the way from any host to any address.
 pub(crate) struct Router {
     layout: Layout,
-    addresses: HashMap<IpAddr, HostId>,
-    paths: HashMap<(HostId, HostId), Path>,
+    addresses: HashMap<IpAddr, PortId>,
+    paths: HashMap<(PortId, PortId), Path>,
     links: HashMap<(CityId, CityId), Link>,
     changes: BTreeMap<(CityId, CityId), Change>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Fate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
     /// To a host, which may be the sender itself.
-    Host(HostId),
+    Host(PortId),
     /// Nowhere: no host has the address.
     Nobody,
 }
@@ -54,6 +54,11 @@ impl Router {
     pub(crate) fn new(layout: Layout) -> Self {
         let addresses = layout.addresses();
         Self { layout, addresses, paths: HashMap::new(), links: HashMap::new(), changes: BTreeMap::new() }
+    }
+
+    /// Host and number of each device.
+    pub(crate) fn ports(&self) -> Vec<(HostId, usize)> {
+        self.layout.ports.iter().map(|port| (port.host, port.number)).collect()
     }
 
     /// Whom an address reaches.
@@ -65,17 +70,17 @@ impl Router {
     pub(crate) fn send(
         &mut self,
         now: Duration,
-        from: HostId,
-        to: HostId,
+        from: PortId,
+        to: PortId,
         frame: &Frame,
         mut each: impl FnMut(Fate),
     ) {
         let layout = &self.layout;
         let path = *self.paths.entry((from, to)).or_insert_with(|| Path {
             detour: layout.detour(from, to),
-            allowance: allowance(layout.rtt(from, to), layout.lateness),
+            allowance: allowance(layout.one_way(from, to) + layout.one_way(to, from), layout.lateness),
         });
-        let cities = (layout.hosts[from].city, layout.hosts[to].city);
+        let cities = (layout.city_of(from), layout.city_of(to));
         let changes = &self.changes;
         let link = self.links.entry(cities).or_insert_with(|| {
             let config = layout.link(cities.0, cities.1);

@@ -21,7 +21,7 @@ use nix::sys::{
     eventfd::EventFd,
 };
 
-use world::{Change, CityId, HostId};
+use world::{Change, CityId, HostId, PortId};
 
 use crate::{
     clock::{self, Clock, RunQueue},
@@ -40,6 +40,8 @@ use crate::{
 /// The running heart of a planet.
 pub(crate) struct Switch {
     hosts: Arc<Vec<Host>>,
+    /// Host and number of each device.
+    ports: Vec<(HostId, usize)>,
     router: Router,
     schedule: Schedule,
     pool: Pool,
@@ -92,16 +94,18 @@ impl Switch {
     /// A switch between `hosts`, which are those of the router's layout, in its order.
     pub(crate) fn new(hosts: Arc<Vec<Host>>, router: Router) -> io::Result<(Self, Handle)> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        for (id, host) in hosts.iter().enumerate() {
-            epoll.add(host.tun(0), EpollEvent::new(EpollFlags::EPOLLIN, id as u64))?;
+        let ports = router.ports();
+        for (id, &(host, number)) in ports.iter().enumerate() {
+            epoll.add(hosts[host].tun(number), EpollEvent::new(EpollFlags::EPOLLIN, id as u64))?;
         }
         let bell = Arc::new(EventFd::new()?);
         epoll.add(&*bell, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
-        let looked = vec![Duration::ZERO; hosts.len()];
+        let looked = vec![Duration::ZERO; ports.len()];
         let (sender, orders) = mpsc::channel();
         let handle = Handle { orders: sender, bell: Arc::clone(&bell) };
         let switch = Self {
             hosts,
+            ports,
             router,
             schedule: Schedule::default(),
             pool: Pool::default(),
@@ -128,7 +132,7 @@ impl Switch {
             let ready = self.wait(&mut events)?;
             for event in &events[..ready] {
                 match usize::try_from(event.data()) {
-                    Ok(host) if host < self.hosts.len() => self.collect(host)?,
+                    Ok(port) if port < self.ports.len() => self.collect(port)?,
                     _ => self.obey()?,
                 }
                 self.deliver();
@@ -173,15 +177,16 @@ impl Switch {
     }
 
     /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.
-    fn collect(&mut self, from: HostId) -> io::Result<()> {
+    fn collect(&mut self, from: PortId) -> io::Result<()> {
         for _ in 0..BATCH {
-            match self.hosts[from].tun(0).read(self.pool.buffer()) {
+            let (host, number) = self.ports[from];
+            match self.hosts[host].tun(number).read(self.pool.buffer()) {
                 Ok(Some(length)) => self.accept(from, length),
                 Ok(None) => break,
                 // A program in the host removed its device. The other hosts live on.
                 Err(_) => {
                     self.tally.lost_hosts += 1;
-                    return self.epoll.delete(self.hosts[from].tun(0)).map_err(Into::into);
+                    return self.epoll.delete(self.hosts[host].tun(number)).map_err(Into::into);
                 }
             }
         }
@@ -191,7 +196,7 @@ impl Switch {
     }
 
     /// Sends the frame in the pool's buffer on its way.
-    fn accept(&mut self, from: HostId, length: usize) {
+    fn accept(&mut self, from: PortId, length: usize) {
         let now = self.clock.now();
         let waited = now.saturating_sub(self.looked[from].max(self.awake_since));
         // What is no IP packet, or for nobody (multicast, an address without a host), never was on a wire.
@@ -237,7 +242,8 @@ impl Switch {
             let Some(flight) = self.schedule.pop_due(now) else { break };
             let held = &flight.held;
             let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments);
-            let written = self.hosts[flight.to].tun(0).write(&headers, payload);
+            let (host, number) = self.ports[flight.to];
+            let written = self.hosts[host].tun(number).write(&headers, payload);
             self.tally.bytes_in_flight -= flight.wire_bytes;
             if written.is_ok() {
                 self.tally.bytes_out += flight.wire_bytes;

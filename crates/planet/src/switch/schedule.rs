@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap, ops::Range, rc::Rc, time::Duration};
 
-use world::HostId;
+use world::PortId;
 
 use super::pool::Held;
 
@@ -16,7 +16,7 @@ pub(crate) struct Flight {
     /// By how much all that may be late.
     pub allowance: Duration,
     /// Who gets them.
-    pub to: HostId,
+    pub to: PortId,
     /// Which of the packet's segments.
     pub segments: Range<u32>,
     /// What they occupy on the wire.
