@@ -41,7 +41,6 @@ impl Keeper {
 
     fn answer(&self, request: Request) -> Reply {
         match request {
-            Request::Change { .. } => Reply::Refused("it knows faults only".to_owned()),
             Request::Status => match self.status() {
                 Ok(status) => Reply::Status(Box::new(status)),
                 Err(error) => Reply::Refused(error.to_string()),

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
-use planet::Change;
+use world::file::{Down, Fault};
 
 use crate::harness::{Ended, LONGHAUL, Planet, Running, World, longhaul, number, wait_until};
 
@@ -67,8 +67,8 @@ fn a_path_that_dies_leaves_the_transfer_unfinished() {
     let sender = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let running = planet::Planet::find(Some(planet.name())).unwrap();
     wait_until(|| running.status().unwrap().fidelity.bytes_out > 1_000_000);
-    let cities = ["newyork".to_owned(), "london".to_owned()];
-    running.change(&cities, &Change { down: true, ..Change::default() }).unwrap();
+    let between = Some(["newyork".to_owned(), "london".to_owned()]);
+    running.fault(&Fault { between, down: Some(Down::Plain(true)), ..Fault::default() }).unwrap();
     let ended = Ended::of(sender.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let summary = ended.measured();
