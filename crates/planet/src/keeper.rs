@@ -205,7 +205,11 @@ impl Keeper {
     fn capture(&self, tap: &crate::Tap, client: &UnixStream) -> Result<(), String> {
         let taps = Arc::new(Taps::new(&self.layout, tap, client)?);
         let order = || Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>);
-        self.handle.give(order).map_err(|error| error.to_string())
+        self.handle.give(order).map_err(|error| error.to_string())?;
+        let client = client.try_clone().map_err(|error| error.to_string())?;
+        client.set_read_timeout(None).map_err(|error| error.to_string())?;
+        std::thread::spawn(move || taps.last(client));
+        Ok(())
     }
 }
 
