@@ -13,7 +13,10 @@ use super::{
     telemetry::Telemetry,
     wire::{Greeting, LONGEST_REPLY, Line, Receipt, Reply, SCHEMA, is_pause, say},
 };
-use crate::{Stop, clock::Clock};
+use crate::{
+    Stop,
+    clock::{Clock, nanos},
+};
 
 /// Sends to `server` ("HOST:PORT") and says what it came to. Calls `watch` with the bytes sent so far, about as often as
 /// there are intervals. Blocks.
@@ -169,10 +172,6 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         }
         Ok(())
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How long a server may take to be ready: a few lost packets on the longest path.
