@@ -55,11 +55,6 @@ impl Amount {
         self.segments <= capacity.segments && self.bytes <= capacity.bytes
     }
 
-    /// The larger of both in each respect.
-    pub(crate) fn max(self, other: Self) -> Self {
-        Self { segments: self.segments.max(other.segments), bytes: self.bytes.max(other.bytes) }
-    }
-
     /// What remains of a room when `other` is in it.
     pub(crate) fn less(self, other: Self) -> Self {
         Self {

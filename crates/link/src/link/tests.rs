@@ -158,6 +158,24 @@ fn a_queue_without_room_still_passes_what_finds_the_wire_idle() {
 }
 
 #[test]
+fn a_limit_of_packets_counts_what_has_not_begun_to_leave() {
+    for (rate, receive) in [("12Mbit", Receive::Slice), ("1Gbit", Receive::Slice), ("1Gbit", Receive::Gso)] {
+        let mut link = Link::new(Config { queue: Limit::Packets(4), receive, ..config(rate) }, 1);
+        let dropped = |link: &mut Link<()>, now, segments: u32| {
+            let before = link.counters().overflowed.segments;
+            link.offer(now, arrival(Packet::segmented(52, segments * 1448, 1448)), &mut |(), _| {});
+            link.counters().overflowed.segments - before
+        };
+        // One begins to leave at once and four find room.
+        assert_eq!(dropped(&mut link, Duration::ZERO, 7), 2, "{rate}");
+        assert_eq!(dropped(&mut link, Duration::ZERO, 1), 1, "{rate}");
+        // When one and a half have left, the second is leaving: room for one.
+        let one = Duration::from_micros(if rate == "12Mbit" { 1000 } else { 12 });
+        assert_eq!(dropped(&mut link, one * 3 / 2, 2), 1, "{rate}");
+    }
+}
+
+#[test]
 fn slices_hold_at_most_their_time_of_wire() {
     let packet = Packet::segmented(52, 43_440, 1448);
     let sizes = |rate: &str, receive| {
