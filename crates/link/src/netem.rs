@@ -43,11 +43,13 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// Changes of `config` what the line mentions.
+    /// Changes of `config` what the line mentions. A delay without jitter has none.
     pub fn apply(&self, config: &mut Config) {
         let Self { delay, jitter, loss, duplicate, corrupt, reorder, rate, overhead, limit } = self.clone();
-        config.propagation = delay.unwrap_or(config.propagation);
-        config.jitter = jitter.or(config.jitter.take());
+        if let Some(delay) = delay {
+            config.propagation = delay;
+            config.jitter = jitter;
+        }
         config.duplicate = duplicate.unwrap_or(config.duplicate);
         config.corrupt = corrupt.unwrap_or(config.corrupt);
         config.reorder = reorder.unwrap_or(config.reorder);

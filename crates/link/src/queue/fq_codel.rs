@@ -35,14 +35,14 @@ struct Flow<T> {
 }
 
 impl<T> FqCodel<T> {
-    /// `flows` and `quantum` are at least 1.
+    /// `flows` is from 1 to 65536, and `quantum` at least 1.
     pub(crate) fn new(target: Duration, interval: Duration, flows: u32, quantum: u32, seed: u64) -> Self {
         Self {
             target,
             interval,
             quantum: quantum.max(1).into(),
             seed,
-            flows: (0..flows.max(1)).map(|_| None).collect(),
+            flows: (0..flows.clamp(1, 65_536)).map(|_| None).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             chosen: 0,
