@@ -27,7 +27,8 @@ pub struct Config {
     pub duplicate: Probability,
     /// Chance that a segment arrives with a wrong bit, each independently.
     pub corrupt: Probability,
-    /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without propagation.
+    /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without
+    /// propagation.
     pub reorder: Probability,
     /// Framing bytes on the wire for each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
     pub overhead: u32,
@@ -125,8 +126,8 @@ impl fmt::Display for Limit {
 /// acknowledgements it sends, and so TCP's behaviour: it is part of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Receive {
-    /// Together as far as a network card's own coalescing would keep them: 200 us of wire, but at least one segment; on a
-    /// recorded link, what leaves at the same millisecond.
+    /// Together as far as a network card's own coalescing would keep them: 200 us of wire, but at least one segment;
+    /// on a recorded link, what leaves at the same millisecond.
     #[default]
     Slice,
     /// Each on its own.

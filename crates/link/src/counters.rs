@@ -2,8 +2,8 @@
 
 use crate::Treatment;
 
-/// Segments and bytes on the wire. `offered + duplicated = delivered + lost + overflowed + managed + backlog`, always,
-/// where the backlog is what [`Link::backlog`](crate::Link::backlog) says.
+/// Segments and bytes on the wire. `offered + duplicated = delivered + lost + overflowed + managed + backlog`,
+/// always, where the backlog is what [`Link::backlog`](crate::Link::backlog) says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// What arrived at the link.

@@ -26,7 +26,8 @@ pub enum Shape {
     Uniform,
     /// The bell, cut off at four standard deviations.
     Normal,
-    /// A long tail: most delays are a little shorter than the mean, and a few much longer. Pareto's law with the exponent 3.
+    /// A long tail: most delays are a little shorter than the mean, and a few much longer. Pareto's law with the
+    /// exponent 3.
     Pareto,
     /// As measured.
     Table(Arc<Table>),

@@ -1,18 +1,18 @@
 //! One direction of one path: rate, queue, propagation delay and loss, in logical time.
 //!
-//! A [`Link`] is told when a [`Packet`] arrives and says what becomes of each of its segments: delivered at a due time, or
-//! dropped and why. It reads no clock and does no I/O, so the same engine runs in tests in virtual time and inside the
-//! planet's switch. The same seed and the same arrivals give the same verdicts, always.
+//! A [`Link`] is told when a [`Packet`] arrives and says what becomes of each of its segments: delivered at a due
+//! time, or dropped and why. It reads no clock and does no I/O, so the same engine runs in tests in virtual time and
+//! inside the planet's switch. The same seed and the same arrivals give the same verdicts, always.
 //!
 //! ```text
 //!  arrival ──> queue and its discipline ──> rate or trace ──> loss, damage, copies ──> propagation, jitter ──> due
 //! ```
 //!
 //! What waits is decided slice by slice, at the logical time at which the wire becomes free for it, and never by what
-//! arrives after that. [`Link::offer`] and [`Link::advance`] tell all that begins to leave by "now", so a caller that is
-//! late shifts a packet and never the capacity. [`Link::next_timeout`] says when to call again so that every delivery is
-//! told before it is due; behind a long path that is seldom. Lost segments have occupied the wire like any other; that is
-//! where they were lost.
+//! arrives after that. [`Link::offer`] and [`Link::advance`] tell all that begins to leave by "now", so a caller that
+//! is late shifts a packet and never the capacity. [`Link::next_timeout`] says when to call again so that every
+//! delivery is told before it is due; behind a long path that is seldom. Lost segments have occupied the wire like
+//! any other; that is where they were lost.
 //!
 //! A packet may be a *super-packet*: up to 64 KB that the kernel would cut into segments only at the network card.
 //! Everything is accounted for each segment that would travel on a real wire, header and link overhead included.

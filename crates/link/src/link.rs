@@ -12,8 +12,8 @@ use crate::{
     transmitter::Transmitter,
 };
 
-/// One direction of one path. See the crate's documentation for the model. `T` is what the caller wants back with each
-/// verdict.
+/// One direction of one path. See the crate's documentation for the model. `T` is what the caller wants back with
+/// each verdict.
 #[derive(Debug)]
 pub struct Link<T: Clone> {
     config: Config,
@@ -133,8 +133,8 @@ impl<T: Clone> Link<T> {
         if unsent.bytes > 0 || !self.queue.is_empty() {
             return capacity.less(unsent);
         }
-        // What finds the wire idle need not wait: even a queue without room lets a segment pass, and one that begins to
-        // leave at once is not counted among the packets.
+        // What finds the wire idle need not wait: even a queue without room lets a segment pass, and one that begins
+        // to leave at once is not counted among the packets.
         let first = packet.amount(&(0..1));
         let begins = self.transmitter.start_ps(now_ps) == now_ps;
         Amount {

@@ -1,10 +1,11 @@
 //! Impairments as Linux' `tc ... netem` writes them: "delay 40ms 5ms distribution normal loss 0.1% rate 10mbit".
 //!
-//! The words and units are tc's, traps included: a time without a unit is in microseconds, "mbps" is megabytes a second,
-//! and a percentage needs no sign. What a link cannot do is refused, never left out.
+//! The words and units are tc's, traps included: a time without a unit is in microseconds, "mbps" is megabytes a
+//! second, and a percentage needs no sign. What a link cannot do is refused, never left out.
 //!
-//! Two things differ from netem. A limit is of what waits for the rate, where netem also counts what is on its way and so
-//! loses packets on a long path; and without a rate nothing waits. A copy is made behind the wire, so it takes no capacity.
+//! Two things differ from netem. A limit is of what waits for the rate, where netem also counts what is on its way
+//! and so loses packets on a long path; and without a rate nothing waits. A copy is made behind the wire, so it takes
+//! no capacity.
 
 mod error;
 mod value;

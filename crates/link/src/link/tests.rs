@@ -242,8 +242,8 @@ fn a_shaper_keeps_its_rate() {
             link.offer(interval * i, arrival(packet), &mut each);
         }
         link.advance(FOREVER, &mut each);
-        // The wire is busy from the first moment to the last, so what came through is the rate, to the picosecond that each
-        // slice is rounded by.
+        // The wire is busy from the first moment to the last, so what came through is the rate, to the picosecond
+        // that each slice is rounded by.
         let measured = segments as f64 * 12_000.0 / last.as_secs_f64();
         assert!((measured / bits - 1.0).abs() < 1e-6, "{rate}: {measured}");
     }
@@ -251,8 +251,8 @@ fn a_shaper_keeps_its_rate() {
 
 #[test]
 fn a_long_link_does_not_wake_its_caller_for_each_slice() {
-    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms, and whoever is woken then decides what
-    // has begun to leave by then, of which the last is due another 300 ms later.
+    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms, and whoever is woken then decides
+    // what has begun to leave by then, of which the last is due another 300 ms later.
     let propagation = Duration::from_millis(300);
     let queue = Limit::Time(Duration::from_secs(2));
     let mut link = Link::new(Config { propagation, queue, ..config("1Gbit") }, 1);

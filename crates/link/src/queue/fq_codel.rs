@@ -1,7 +1,7 @@
 //! FQ-CoDel: a queue for each flow, served in turns, each under CoDel's control (RFC 8290).
 //!
-//! Flows take turns of a quantum of bytes. One that begins is served before those that always have something waiting, so
-//! a flow that needs less than its share does not wait for the others.
+//! Flows take turns of a quantum of bytes. One that begins is served before those that always have something waiting,
+//! so a flow that needs less than its share does not wait for the others.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -146,8 +146,8 @@ impl<T> FqCodel<T> {
         self.flows.into_iter().flatten().flat_map(|flow| flow.packets.into_packets())
     }
 
-    /// The queue of a flow: the hash is mixed with the link's seed, so that two flows that collide here do not collide on
-    /// every link.
+    /// The queue of a flow: the hash is mixed with the link's seed, so that two flows that collide here do not
+    /// collide on every link.
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is an index")]
     fn index(&self, flow: u64) -> usize {
         (mixed(flow ^ self.seed) % self.flows.len() as u64) as usize

@@ -25,9 +25,10 @@ fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<f64> {
     signals
 }
 
-/// When RFC 8289 signals under that load. Packet n arrives at n / 2 ms and is taken out at n ms as long as none is dropped:
-/// at 10 ms one has waited 5 ms for the first time, so an interval of 100 ms ends at 110 ms. From there the n-th signal
-/// comes 100 ms / sqrt(n) before the next, or rather at the first packet that is taken out then, on a whole millisecond.
+/// When RFC 8289 signals under that load. Packet n arrives at n / 2 ms and is taken out at n ms as long as none is
+/// dropped: at 10 ms one has waited 5 ms for the first time, so an interval of 100 ms ends at 110 ms. From there the
+/// n-th signal comes 100 ms / sqrt(n) before the next, or rather at the first packet that is taken out then, on a
+/// whole millisecond.
 fn control_law() -> Vec<f64> {
     let mut times = Vec::new();
     let (mut next, mut count) = (110.0_f64, 0.0);
@@ -69,8 +70,8 @@ fn codel_leaves_a_burst_alone() {
 
 #[test]
 fn codel_leaves_the_last_packet_alone() {
-    // At 100 kbit/s a packet takes 120 ms. Each finds one before it and waits 120 ms, far above the target, but a queue that
-    // holds no more than one packet cannot be made shorter.
+    // At 100 kbit/s a packet takes 120 ms. Each finds one before it and waits 120 ms, far above the target, but a
+    // queue that holds no more than one packet cannot be made shorter.
     let mut link = Link::new(Config { rate: config("100Kbit").rate, ..managed(Discipline::CODEL) }, 1);
     link.offer(Duration::ZERO, full(), &mut |(), _| {});
     for i in 0..50 {
@@ -93,8 +94,8 @@ fn codel_remembers_the_rate_that_was_needed() {
         });
     }
     let begins = drops.iter().position(|at| *at > 1000.0).unwrap();
-    // The first overload began with one signal and ended with so many. 610 ms later, less than 16 intervals, the second
-    // goes on with the difference, so its next signals are 100 ms / sqrt(n) apart from the start.
+    // The first overload began with one signal and ended with so many. 610 ms later, less than 16 intervals, the
+    // second goes on with the difference, so its next signals are 100 ms / sqrt(n) apart from the start.
     let needed = begins as f64 - 1.0;
     let second = 1110.0 + 100.0 / needed.sqrt();
     let third = second + 100.0 / (needed + 1.0).sqrt();
@@ -104,8 +105,7 @@ fn codel_remembers_the_rate_that_was_needed() {
 
 #[test]
 fn codel_drops_one_segment_of_a_super_packet() {
-    // 20 segments every 10 ms, twice the rate: one segment leaves each millisecond as above. The packets come in pairs of
-    // ten milliseconds, so the standing queue begins a little earlier or later, but each drop is one segment.
+    // 20 segments every 10 ms, twice the rate: one segment leaves each millisecond, as above.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut drops = Vec::new();
     for i in 0..100 {
@@ -173,16 +173,16 @@ fn two_bulk_flows_share_equally_whatever_their_packets() {
             }
         }
     }
-    // Two seconds of 1500 bytes each millisecond, half of them to each; a turn and a packet is the most that one of them
-    // can be ahead.
+    // Two seconds of 1500 bytes each millisecond, half of them to each; a turn and a packet is the most that one of
+    // them can be ahead.
     assert!((bytes[0] - bytes[1]).abs() <= 1514 + 1500, "{bytes:?}");
     assert!((bytes[0] + bytes[1] - 3_000_000).abs() <= 1500, "{bytes:?}");
 }
 
 #[test]
 fn a_flow_cannot_be_new_for_ever() {
-    // Three bulk flows, and then one that asks for half the link, in a packet every other millisecond. If it began anew with
-    // each, it would come first each time and get its half; its share among four is a quarter.
+    // Three bulk flows, and then one that asks for half the link, in a packet every other millisecond. If it began
+    // anew with each, it would come first each time and get its half; its share among four is a quarter.
     let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
     let mut delivered = [0; 5];
     for i in 0..2000 {
@@ -244,7 +244,8 @@ fn another_discipline_takes_over_what_waits() {
 
 #[test]
 fn codel_drops_the_same_segments_however_they_are_grouped() {
-    // 1 Gbit/s and twice as much offered in super-packets; a slice of 16 segments must be cut where the law wants one.
+    // 1 Gbit/s and twice as much offered in super-packets; a slice of 16 segments must be cut where the law wants
+    // one.
     let drops = |receive| {
         let fast = Config { receive, ..managed(Discipline::CODEL) };
         let mut link = Link::new(Config { rate: config("1Gbit").rate, ..fast }, 1);

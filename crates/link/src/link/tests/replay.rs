@@ -119,7 +119,8 @@ fn recorded_losses_are_lost_again() {
     assert_eq!(told, [deliver(0..3, now), lost(3), deliver(4..8, now), lost(8), deliver(9..12, now)]);
 }
 
-/// When packets of (arrival in microseconds, size) leave a wire that follows the rules one opportunity after the other.
+/// When packets of (arrival in microseconds, size) leave a wire that follows the rules one opportunity after the
+/// other.
 fn by_the_rules(opportunities_ms: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
     let length_ms = opportunities_ms[opportunities_ms.len() - 1];
     let mut times_ms = (0..).flat_map(|lap| opportunities_ms.iter().map(move |at| lap * length_ms + at));
