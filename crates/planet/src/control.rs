@@ -21,7 +21,7 @@ use nix::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use world::{Change, file::Fault};
+use world::file::Fault;
 
 use crate::{
     error::{Doing, Error},
@@ -39,13 +39,6 @@ pub(crate) enum Request {
     Locate {
         /// The host's name.
         host: String,
-    },
-    /// To change the link between two cities.
-    Change {
-        /// The cities' names.
-        between: [String; 2],
-        /// Empty to restore it.
-        change: Change,
     },
     /// To let something go wrong, or to plan it.
     Fault(Box<Fault>),
@@ -302,14 +295,6 @@ impl Planet {
         }
     }
 
-    /// Changes the link between two cities, both ways, for packets sent from now on; an empty change restores it.
-    pub fn change(&self, between: &[String; 2], change: &Change) -> Result<(), Error> {
-        match self.ask(&Request::Change { between: between.clone(), change: change.clone() })? {
-            Reply::Refused(reason) => Err(self.refused(&reason)),
-            _ => Ok(()),
-        }
-    }
-
     /// Lets something go wrong: at once, or at its time since the planet came up. The number by which it can be lifted.
     pub fn fault(&self, fault: &Fault) -> Result<u64, Error> {
         match self.ask(&Request::Fault(Box::new(fault.clone())))? {
@@ -412,17 +397,20 @@ pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
     })
 }
 
-/// Answers one request of one client, if the client is who owns the planet: an abstract socket has no permissions of
-/// its own. Inside the planet's user namespace its owner, and nobody else, is user 0.
-pub(crate) fn answer(mut client: UnixStream, reply: impl FnOnce(Request) -> Reply) -> io::Result<()> {
+/// Answers one request of one client, unless `reply` has done so itself, and if the client is who owns the planet: an
+/// abstract socket has no permissions of its own. Inside the planet's user namespace its owner, and nobody else, is user 0.
+pub(crate) fn answer(
+    mut client: UnixStream,
+    reply: impl FnOnce(Request, &UnixStream) -> Option<Reply>,
+) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
     if getsockopt(&client, PeerCredentials)?.uid() != getuid().as_raw() {
         return write_line(&mut client, &Reply::Refused("it belongs to another user".to_owned()));
     }
     match read_line(&client) {
         Ok(request) => {
-            let reply = reply(request);
-            write_line(&mut client, &reply)
+            let reply = reply(request, &client);
+            reply.map_or(Ok(()), |reply| write_line(&mut client, &reply))
         }
         // `find` connects to learn who listens, and says nothing.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),

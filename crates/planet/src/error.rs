@@ -68,6 +68,16 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The environment: a capture cannot be continued. What was written of it can be read.
+    #[error("{path}: the capture stopped after {written} bytes: {source}")]
+    Capture {
+        /// Where it was written to.
+        path: PathBuf,
+        /// How far it came.
+        written: u64,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The environment: the planet's process went away.
     #[error("planet \"{name}\" ended unexpectedly{detail}")]
     Gone {
@@ -87,6 +97,9 @@ impl Error {
             )),
             Self::NoPlanet { running, .. } if running.is_empty() => {
                 Some("start one with: longhaul lab up WORLD.toml --detach".to_owned())
+            }
+            Self::Capture { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Some("make room there, or keep less of each packet with a snap length".to_owned())
             }
             Self::System { operation, source } => hint(operation, source.raw_os_error()),
             _ => None,

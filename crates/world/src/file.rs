@@ -327,6 +327,17 @@ pub enum Transient {
     Loop,
 }
 
+impl Transient {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OldSite => "old-site",
+            Self::Blackhole => "blackhole",
+            Self::Loop => "loop",
+        }
+    }
+}
+
 /// What goes wrong. Where and what: one of each, checked by [`crate::Layout::effect`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -16,12 +16,13 @@ use std::{
 pub(crate) struct Tun(File);
 
 impl Tun {
-    /// Makes the device [`NAME`] in the network namespace of the calling thread: `/dev/net/tun` binds to it at open.
+    /// Makes the device of that number in the network namespace of the calling thread: `/dev/net/tun` binds to it at open.
     /// Frames carry a virtio header, and TCP super-packets (UDP ones too, where the kernel can) stay whole.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub(crate) fn open(number: usize) -> io::Result<Self> {
+        let name = name(number);
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(PATH)?;
         let mut request = InterfaceRequest { name: [0; libc::IFNAMSIZ], flags: FLAGS, padding: [0; 22] };
-        request.name[..NAME.len()].copy_from_slice(NAME.as_bytes());
+        request.name[..name.len()].copy_from_slice(name.as_bytes());
         ioctl(&file, TUNSETIFF, (&raw mut request).expose_provenance())?;
         // Otherwise each device is taken down when its descriptor closes, one after the other, 25 ms each; with its namespace
         // all of them go at once.
@@ -31,6 +32,12 @@ impl Tun {
         let offload = |bits| ioctl(&file, TUNSETOFFLOAD, bits);
         offload(TCP_OFFLOAD | UDP_OFFLOAD).or_else(|_| offload(TCP_OFFLOAD))?;
         Ok(Self(file))
+    }
+
+    /// Gives the device a carrier or takes it.
+    pub(crate) fn set_carrier(&self, is_there: bool) -> io::Result<()> {
+        let carrier = libc::c_int::from(is_there);
+        ioctl(&self.0, TUNSETCARRIER, (&raw const carrier).expose_provenance())
     }
 
     /// The next frame, or `None` when there is none.
@@ -48,6 +55,11 @@ impl Tun {
     }
 }
 
+/// The name of a host's device.
+pub(crate) fn name(number: usize) -> String {
+    format!("net{number}")
+}
+
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
@@ -56,7 +68,7 @@ impl AsFd for Tun {
 
 fn ioctl(file: &File, request: libc::c_ulong, argument: usize) -> io::Result<()> {
     // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF a pointer
-    // to an ifreq of full size, TUNSETVNETLE a pointer to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
+    // to an ifreq of full size, TUNSETVNETLE and TUNSETCARRIER pointers to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
     // outlive the call.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), request, argument) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -70,9 +82,6 @@ struct InterfaceRequest {
     padding: [u8; 22],
 }
 
-/// The device's name in every host.
-pub(crate) const NAME: &str = "net0";
-
 /// Where devices come from.
 pub(crate) const PATH: &str = "/dev/net/tun";
 
@@ -80,6 +89,7 @@ pub(crate) const PATH: &str = "/dev/net/tun";
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
 const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
+const TUNSETCARRIER: libc::c_ulong = 0x4004_54e2;
 const TUNSETVNETLE: libc::c_ulong = 0x4004_54dc;
 /// IFF_TUN | IFF_NO_PI | IFF_VNET_HDR
 const FLAGS: u16 = 0x0001 | 0x1000 | 0x4000;

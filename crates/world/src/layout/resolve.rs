@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
+use link::{Loss, Rate};
 use toml::Spanned;
+use units::Bitrate;
 
 use super::{Anycast, Bias, City, CityId, Host, HostId, Layout, Line, Port, Prefix, Timed, canonical};
 use crate::{
@@ -273,10 +275,10 @@ fn plain_line(last_mile: Duration, world: &World) -> Line {
 
 fn access_line(access: &file::Access, world: &World) -> Line {
     let plain = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
-    let way = |rate| link::Config {
-        rate,
+    let way = |rate: Option<Bitrate>| link::Config {
+        rate: rate.map_or(Rate::Unlimited, Rate::Constant),
         queue: access.queue.unwrap_or(plain.queue),
-        loss: access.loss.unwrap_or(plain.loss),
+        loss: access.loss.map_or_else(|| plain.loss.clone(), Loss::Bernoulli),
         overhead: access.overhead.map_or(plain.overhead, u32::from),
         ..plain.clone()
     };

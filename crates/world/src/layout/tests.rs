@@ -1,5 +1,8 @@
 //! Worlds that resolve, and worlds that are refused with a place and a remedy.
 
+use link::Limit;
+use units::Probability;
+
 use super::*;
 use crate::{Document, World, file::LAST_MILE};
 
@@ -48,8 +51,11 @@ fn a_link_is_what_the_file_says() {
     );
     let link = layout(&text).unwrap().link(1, 0);
     assert_eq!(link.propagation, Duration::from_millis(36));
-    assert_eq!(link.queue_bytes(), Some(6_250_000));
-    assert_eq!(link.loss.get(), 0.001);
+    assert_eq!(
+        (link.rate, link.queue),
+        (Rate::Constant("1Gbit".parse().unwrap()), Limit::Time(Duration::from_millis(50)))
+    );
+    assert_eq!(link.loss, Loss::Bernoulli(Probability::new(0.001).unwrap()));
 }
 
 #[test]
