@@ -262,6 +262,16 @@ impl Layout {
         Distance::new(&measured, self.cities.len() * (self.cities.len() - 1) / 2)
     }
 
+    /// The links that name both their cities, the lower one first.
+    pub fn named_links(&self) -> impl Iterator<Item = (CityId, CityId)> {
+        self.links.keys().copied().filter(|&link| self.is_named(link))
+    }
+
+    /// Whether a link of the file names both these cities.
+    pub fn is_named(&self, (a, b): (CityId, CityId)) -> bool {
+        self.given(a, b).is_some_and(|link| link.between.iter().all(|city| city.get_ref() != "*"))
+    }
+
     /// The way from one city to another as it follows from the great circle, between data centres.
     fn generated(&self, from: CityId, to: CityId) -> Duration {
         propagation(self.distance_km(from, to), self.inflation)

@@ -7,6 +7,7 @@
 //! - [`access`]: lines of access networks that a host can name without describing them.
 //! - [`matrix`]: measured round trips, and how far generated ones are from them.
 //! - [`population`]: visitors spread over the cities as the world's Internet users are.
+//! - [`map`]: a picture of a world.
 //! - [`Change`]: what a fault, or a hand, changes about a link.
 
 pub mod access;
@@ -17,6 +18,7 @@ pub mod gazetteer;
 pub mod geography;
 mod include;
 mod layout;
+pub mod map;
 pub mod matrix;
 pub mod population;
 
