@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, num::NonZero, time::Duration};
 
-use link::{Limit, Receive};
+use link::{Discipline, Limit, Receive};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use units::{Bitrate, Probability};
@@ -140,7 +140,7 @@ pub struct Link {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bitrate>,
     /// What may wait for the wire, in time or bytes.
-    #[serde(default, with = "limit", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "as_text", skip_serializing_if = "Option::is_none")]
     pub queue: Option<Limit>,
     /// Chance of losing a segment, each direction.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,9 +168,16 @@ pub struct Access {
     /// There and back over the last mile; absent: [`LAST_MILE`].
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
+    /// How much each direction's delay varies: the standard deviation. Most packets need a little less than the mean, a few
+    /// much more (Pareto), and none overtakes another.
+    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Duration>,
     /// What may wait for the line, each direction.
-    #[serde(default, with = "limit", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "as_text", skip_serializing_if = "Option::is_none")]
     pub queue: Option<Limit>,
+    /// Who is dropped before the queue is full: "droptail" (nobody), "codel" or "fq_codel".
+    #[serde(default, with = "as_text", skip_serializing_if = "Option::is_none")]
+    pub aqm: Option<Discipline>,
     /// Chance of losing a segment, each direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<Probability>,
@@ -464,20 +471,25 @@ mod one_or_more {
     }
 }
 
-mod limit {
-    use std::borrow::Cow;
+/// A value that a person writes as one string, where it is not absent.
+mod as_text {
+    use std::{borrow::Cow, fmt::Display, str::FromStr};
 
-    use link::Limit;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Limit>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(
+        deserializer: D,
+    ) -> Result<Option<T>, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         text.parse().map(Some).map_err(D::Error::custom)
     }
 
-    pub(super) fn serialize<S: Serializer>(limit: &Option<Limit>, serializer: S) -> Result<S::Ok, S::Error> {
-        match limit {
-            Some(limit) => serializer.collect_str(limit),
+    pub(super) fn serialize<S: Serializer, T: Display>(
+        value: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => serializer.collect_str(value),
             None => serializer.serialize_none(),
         }
     }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use link::{Loss, Rate};
+use link::{Jitter, Loss, Order, Rate, Shape};
 use toml::Spanned;
 use units::Bitrate;
 
@@ -277,7 +277,9 @@ fn access_line(access: &file::Access, world: &World) -> Line {
     let plain = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
     let way = |rate: Option<Bitrate>| link::Config {
         rate: rate.map_or(Rate::Unlimited, Rate::Constant),
+        jitter: access.jitter.map(|spread| Jitter { spread, shape: Shape::Pareto, order: Order::Kept }),
         queue: access.queue.unwrap_or(plain.queue),
+        discipline: access.aqm.clone().unwrap_or_default(),
         loss: access.loss.map_or_else(|| plain.loss.clone(), Loss::Bernoulli),
         overhead: access.overhead.map_or(plain.overhead, u32::from),
         ..plain.clone()
