@@ -1,56 +1,84 @@
 //! What a link is.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use units::{Bitrate, Bytes, Probability};
 
+use crate::{Discipline, Jitter, Loss, NameError, Trace, counters::Amount};
+
 /// One direction of one path.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Config {
-    /// How fast bits leave; `None` is a wire that is never busy.
-    pub rate: Option<Bitrate>,
+    /// How fast bits leave.
+    pub rate: Rate,
     /// Time from the last bit's departure to its arrival.
     pub propagation: Duration,
+    /// How the delay varies around the propagation time.
+    pub jitter: Option<Jitter>,
     /// How much may wait for the wire. Without a rate nothing ever waits.
     pub queue: Limit,
-    /// Chance that a segment is lost, each independently.
-    pub loss: Probability,
+    /// Who goes next, and who is dropped before the queue is full.
+    pub discipline: Discipline,
+    /// Whether the discipline marks packets that allow it instead of dropping them (RFC 3168).
+    pub ecn: bool,
+    /// Which segments are lost on the wire.
+    pub loss: Loss,
+    /// Chance that a segment arrives twice, each independently.
+    pub duplicate: Probability,
+    /// Chance that a segment arrives with a wrong bit, each independently.
+    pub corrupt: Probability,
+    /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without propagation.
+    pub reorder: Probability,
     /// Framing bytes on the wire for each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
     pub overhead: u32,
     /// How segments of a super-packet reach the receiver.
     pub receive: Receive,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            rate: None,
-            propagation: Duration::ZERO,
-            queue: Limit::default(),
-            loss: Probability::ZERO,
-            overhead: 0,
-            receive: Receive::default(),
+impl Config {
+    /// What the queue can hold.
+    pub(crate) fn capacity(&self) -> Amount {
+        let Some(rate) = self.rate.mean() else { return Amount::MAX };
+        match self.queue {
+            Limit::Bytes(Bytes(bytes)) => Amount { bytes, ..Amount::MAX },
+            Limit::Time(time) => Amount { bytes: rate.bytes_in(time), ..Amount::MAX },
+            Limit::Packets(packets) => Amount { segments: packets.into(), ..Amount::MAX },
         }
     }
 }
 
-impl Config {
-    /// The queue's limit in bytes; `None` without a rate.
-    pub fn queue_bytes(&self) -> Option<u64> {
-        self.rate.map(|rate| match self.queue {
-            Limit::Bytes(Bytes(bytes)) => bytes,
-            Limit::Time(time) => rate.bytes_in(time),
-        })
+/// How fast bits leave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Rate {
+    /// At once: a wire that is never busy.
+    #[default]
+    Unlimited,
+    /// One after the other.
+    Constant(Bitrate),
+    /// When a recorded link could.
+    Trace(Arc<Trace>),
+}
+
+impl Rate {
+    /// The rate in the long run; `None` without a limit.
+    pub fn mean(&self) -> Option<Bitrate> {
+        match self {
+            Self::Unlimited => None,
+            Self::Constant(rate) => Some(*rate),
+            Self::Trace(trace) => Some(trace.mean_rate()),
+        }
     }
 }
 
-/// How much may wait in a queue, written "6MB" or "50ms".
+/// How much may wait in a queue, written "6MB", "50ms" or "1000p".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Bytes on the wire, headers and overhead included.
     Bytes(Bytes),
     /// As many bytes as the rate sends in this time.
     Time(Duration),
+    /// Segments, whatever their size; the one that is being sent does not count.
+    Packets(u32),
 }
 
 impl Default for Limit {
@@ -64,6 +92,9 @@ impl FromStr for Limit {
     type Err = units::Error;
 
     fn from_str(text: &str) -> Result<Self, units::Error> {
+        if let Some(Ok(packets)) = text.trim().strip_suffix('p').map(str::parse) {
+            return Ok(Self::Packets(packets));
+        }
         match units::duration::parse(text) {
             Ok(time) => Ok(Self::Time(time)),
             Err(units::Error::Unit { text, unit, .. }) => match text.parse() {
@@ -72,7 +103,7 @@ impl FromStr for Limit {
                 Err(_) => Err(units::Error::Unit {
                     text,
                     unit,
-                    expected: "a time (us, ms, s) or an amount (B, KB, MB, KiB, MiB)",
+                    expected: "a time (us, ms, s), an amount (B, KB, MB, KiB, MiB) or a number of packets (p)",
                 }),
             },
             Err(other) => Err(other),
@@ -85,6 +116,7 @@ impl fmt::Display for Limit {
         match self {
             Self::Bytes(bytes) => bytes.fmt(f),
             Self::Time(time) => f.write_str(&units::duration::show(*time)),
+            Self::Packets(packets) => write!(f, "{packets}p"),
         }
     }
 }
@@ -113,6 +145,22 @@ impl Receive {
     }
 }
 
+impl FromStr for Receive {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let known = [Self::Slice, Self::Segment, Self::Gso];
+        let found = known.into_iter().find(|receive| receive.name() == text);
+        found.ok_or_else(|| NameError::new("way to receive", text, "slice, segment or gso"))
+    }
+}
+
+impl fmt::Display for Receive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// A slice holds at most this much time of wire, but at least one segment. 200 us is 25 KB at 1 Gbit/s, about what a
 /// card's interrupt moderation coalesces, and less than one 1500-byte packet below 60 Mbit/s.
 pub const SLICE_TIME: Duration = Duration::from_micros(200);
@@ -127,19 +175,28 @@ mod tests {
         assert_eq!("6MB".parse(), Ok(Limit::Bytes(Bytes(6_000_000))));
         let said = "6 parsecs".parse::<Limit>().unwrap_err().to_string();
         assert!(
-            said.ends_with("expected one of a time (us, ms, s) or an amount (B, KB, MB, KiB, MiB)"),
+            said.ends_with("expected one of a time (us, ms, s), an amount (B, KB, MB, KiB, MiB) or a number of packets (p)"),
             "{said}"
         );
         assert!("-3ms".parse::<Limit>().is_err());
     }
 
     #[test]
+    fn a_limit_prints_what_parses_back() {
+        for limit in
+            [Limit::Bytes(Bytes(6_000_000)), Limit::Time(Duration::from_millis(50)), Limit::Packets(1000)]
+        {
+            assert_eq!(limit.to_string().parse(), Ok(limit));
+        }
+    }
+
+    #[test]
     fn a_time_becomes_bytes_by_the_rate() {
         let config = Config {
-            rate: Some("1Gbit".parse().unwrap()),
+            rate: Rate::Constant("1Gbit".parse().unwrap()),
             queue: Limit::Time(Duration::from_millis(50)),
             ..Config::default()
         };
-        assert_eq!(config.queue_bytes(), Some(6_250_000));
+        assert_eq!(config.capacity(), Amount { segments: u64::MAX, bytes: 6_250_000 });
     }
 }

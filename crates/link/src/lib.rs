@@ -20,12 +20,13 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use link::{Config, Link, Packet, Verdict};
+//! use link::{Arrival, Config, Ecn, Link, Packet, Rate, Verdict};
 //!
-//! let config = Config { rate: Some("12Mbit".parse()?), propagation: Duration::from_millis(50), ..Config::default() };
-//! let mut link = Link::new(config, 1);
+//! let rate = Rate::Constant("12Mbit".parse()?);
+//! let mut link = Link::new(Config { rate, propagation: Duration::from_millis(50), ..Config::default() }, 1);
+//! let packet = Arrival { packet: Packet::single(1500), flow: 0, ecn: Ecn::NotCapable, tag: "ping" };
 //! let mut due = None;
-//! link.offer(Duration::ZERO, Packet::single(1500), |verdict| {
+//! link.offer(Duration::ZERO, packet, &mut |_tag, verdict| {
 //!     if let Verdict::Deliver { due: at, .. } = verdict {
 //!         due = Some(at);
 //!     }
@@ -37,12 +38,30 @@
 
 mod config;
 mod counters;
+mod discipline;
+mod error;
+mod fate;
+mod flight;
+mod jitter;
 mod link;
 mod loss;
+pub mod netem;
+mod numbers;
 mod packet;
+mod queue;
+mod random;
+mod time;
+mod trace;
 mod transmitter;
+mod verdict;
 
-pub use config::{Config, Limit, Receive};
-pub use counters::Counters;
-pub use link::{Cause, Link, Verdict};
+pub use config::{Config, Limit, Rate, Receive};
+pub use counters::{Amount, Counters};
+pub use discipline::{Discipline, DisciplineError};
+pub use error::{FileError, NameError};
+pub use jitter::{Jitter, Order, Shape, Table};
+pub use link::Link;
+pub use loss::{Loss, LossTrace};
 pub use packet::Packet;
+pub use trace::Trace;
+pub use verdict::{Arrival, Cause, Ecn, Treatment, Verdict};

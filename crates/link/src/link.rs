@@ -1,62 +1,47 @@
 //! The link itself: queue, wire, loss and propagation put together.
 
-use std::{ops::Range, time::Duration};
+use std::{collections::VecDeque, time::Duration};
 
 use crate::{
-    Config, Counters, Packet, Receive,
-    config::SLICE_TIME,
+    Arrival, Cause, Config, Counters, Ecn, Packet, Treatment, Verdict,
     counters::Amount,
-    loss::Loss,
-    transmitter::{Transmitter, departure_ps},
+    fate::{Change, Fate, Fates},
+    flight::{self, Flight},
+    queue::{Grant, Judgement, Queue, Waiting},
+    time::{duration, picoseconds},
+    transmitter::Transmitter,
 };
 
-/// What becomes of a run of a packet's segments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// They reach the receiver together.
-    Deliver {
-        /// Which segments of the packet.
-        segments: Range<u32>,
-        /// When, in the caller's logical time.
-        due: Duration,
-    },
-    /// They do not.
-    Drop {
-        /// Which segments of the packet.
-        segments: Range<u32>,
-        /// Why.
-        cause: Cause,
-    },
-}
-
-/// Why segments are dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The queue was full.
-    Queue,
-    /// Lost on the wire.
-    Loss,
-}
-
-/// One direction of one path. See the crate's documentation for the model.
+/// One direction of one path. See the crate's documentation for the model. `T` is what the caller wants back with each
+/// verdict.
 #[derive(Debug)]
-pub struct Link {
+pub struct Link<T: Clone> {
     config: Config,
+    seed: u64,
+    queue: Queue<T>,
+    /// When the first packet came into an empty queue.
+    waiting_since_ps: u64,
     transmitter: Transmitter,
-    loss: Loss,
-    last_due: Duration,
+    fates: Fates,
+    flight: Flight,
+    /// Verdicts that fell while there was nobody to tell them to.
+    untold: VecDeque<(T, Verdict)>,
     counters: Counters,
 }
 
-impl Link {
+impl<T: Clone> Link<T> {
     /// A link that is idle at time zero.
     pub fn new(config: Config, seed: u64) -> Self {
         Self {
-            config,
-            transmitter: Transmitter::default(),
-            loss: Loss::new(config.loss, seed),
-            last_due: Duration::ZERO,
+            seed,
+            queue: Queue::new(&config.discipline, seed),
+            waiting_since_ps: 0,
+            transmitter: Transmitter::new(0, &config),
+            fates: Fates::new(&config, seed),
+            flight: Flight::new(seed),
+            untold: VecDeque::new(),
             counters: Counters::default(),
+            config,
         }
     }
 
@@ -65,11 +50,19 @@ impl Link {
         &self.config
     }
 
-    /// Changes the link for packets that arrive from `now` on. What is under way keeps its verdict, and nothing that
-    /// arrives later overtakes it: a backlog drains at the rate at which it was admitted.
+    /// Changes the link from `now` on. What waits stays queued as bytes and drains at the new rate; what was decided
+    /// before keeps its verdict, and nothing overtakes it unless the order is free.
     pub fn reconfigure(&mut self, now: Duration, config: Config) {
-        self.transmitter.reprice(now, self.config.rate, config.rate);
-        self.loss.set(config.loss);
+        let mut untold = std::mem::take(&mut self.untold);
+        self.advance(now, &mut |tag, verdict| untold.push_back((tag.clone(), verdict)));
+        self.untold = untold;
+
+        self.transmitter.change(picoseconds(now), &self.config, &config);
+        self.fates.set(&config);
+        if config.discipline != self.config.discipline {
+            let queue = std::mem::replace(&mut self.queue, Queue::new(&config.discipline, self.seed));
+            self.queue = queue.under(&config.discipline, self.seed);
+        }
         self.config = config;
     }
 
@@ -78,66 +71,148 @@ impl Link {
         self.counters
     }
 
-    /// A packet arrives at `now`; `each` is told what becomes of its segments: deliveries in order, then what the queue
-    /// had no room for. `now` must not run backwards between calls by more than the caller's own batching.
-    pub fn offer(&mut self, now: Duration, packet: Packet, mut each: impl FnMut(Verdict)) {
+    /// What waits for the wire and is not decided yet.
+    pub fn backlog(&self) -> Amount {
+        self.queue.amount()
+    }
+
+    /// A packet arrives at `now`; `each` is told what can be said now about the segments of this packet and of those
+    /// before it, in the order of decision. `now` must not run backwards between calls by more than the caller's own
+    /// batching.
+    pub fn offer(&mut self, now: Duration, arrival: Arrival<T>, each: &mut impl FnMut(&T, Verdict)) {
+        self.advance(now, each);
+        let now_ps = picoseconds(now);
+        let Arrival { packet, flow, ecn, tag } = arrival;
+        let packet = packet.framed(self.config.overhead);
         let all = packet.segments();
-        self.counters.offered += self.amount(&packet, 0..all);
-        let admission = self.transmitter.admit(now, &packet, &self.config);
+        self.counters.offered += packet.amount(&(0..all));
 
-        let mut from = 0;
-        while from < admission.segments {
-            let survivors = self.loss.next_within(admission.segments - from);
-            let lost_at = survivors.map_or(admission.segments, |pass| from + pass);
-            self.deliver(admission.start_ps, &packet, from..lost_at, &mut each);
-            from = lost_at;
-            if survivors.is_some() {
-                let segments = lost_at..lost_at + 1;
-                self.counters.lost += self.amount(&packet, segments.clone());
-                each(Verdict::Drop { segments, cause: Cause::Loss });
-                from += 1;
+        let capacity = self.capacity(now_ps, &packet);
+        let room = capacity.less(self.queue.amount());
+        let end = if self.queue.is_fair() { all } else { packet.segments_within(room) };
+        if end < all {
+            self.counters.overflowed += packet.amount(&(end..all));
+            each(&tag, Verdict::Drop { segments: end..all, cause: Cause::Queue });
+        }
+        if end > 0 {
+            if self.queue.is_empty() {
+                self.waiting_since_ps = now_ps;
+            }
+            self.queue.enqueue(Waiting { arrival_ps: now_ps, packet, first: 0, end, flow, ecn, tag });
+        }
+        if self.queue.is_fair() {
+            self.push_out(capacity, each);
+        }
+        self.decide(now_ps, each);
+    }
+
+    /// Decides everything whose time has come by `now`.
+    pub fn advance(&mut self, now: Duration, each: &mut impl FnMut(&T, Verdict)) {
+        for (tag, verdict) in self.untold.drain(..) {
+            each(&tag, verdict);
+        }
+        self.decide(picoseconds(now), each);
+    }
+
+    /// When [`Link::advance`] must be called next so that no delivery is told after it is due; `None` when nothing
+    /// waits.
+    pub fn next_timeout(&self) -> Option<Duration> {
+        if !self.untold.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        self.next_start_ps().map(|start_ps| duration(start_ps).saturating_add(flight::least(&self.config)))
+    }
+
+    /// What the queue may hold when `packet` has come, beside what the wire has yet to send.
+    fn capacity(&self, now_ps: u64, packet: &Packet) -> Amount {
+        let capacity = self.config.capacity();
+        if capacity == Amount::MAX {
+            return capacity;
+        }
+        let unsent = self.transmitter.unsent(now_ps);
+        // A packet that finds the wire idle never waits, so even a queue of 0 bytes lets a segment pass.
+        let least = if unsent.bytes == 0 && self.queue.is_empty() {
+            packet.amount(&(0..1))
+        } else {
+            Amount::default()
+        };
+        capacity.less(unsent).max(least)
+    }
+
+    /// Drops from the flow that has the most waiting until the rest is within `capacity`.
+    fn push_out(&mut self, capacity: Amount, each: &mut impl FnMut(&T, Verdict)) {
+        while !self.queue.amount().is_within(capacity) {
+            self.queue.choose_fattest();
+            self.drop_one(Cause::Queue, each);
+        }
+    }
+
+    fn next_start_ps(&self) -> Option<u64> {
+        (!self.queue.is_empty()).then(|| self.transmitter.start_ps(self.waiting_since_ps))
+    }
+
+    /// Decides what begins to leave by `until_ps`.
+    fn decide(&mut self, until_ps: u64, each: &mut impl FnMut(&T, Verdict)) {
+        while let Some(start_ps) = self.next_start_ps().filter(|start_ps| *start_ps <= until_ps) {
+            match self.queue.judge(start_ps) {
+                Some(Judgement::Pass(grant)) => self.send(start_ps, grant, each),
+                Some(Judgement::Signal) if self.may_mark() => self.send(start_ps, Grant::MARKED, each),
+                Some(Judgement::Signal) => self.drop_one(Cause::Aqm, each),
+                None => return,
             }
         }
-        if admission.segments < all {
-            let segments = admission.segments..all;
-            self.counters.overflowed += self.amount(&packet, segments.clone());
-            each(Verdict::Drop { segments, cause: Cause::Queue });
-        }
     }
 
-    /// Delivers `run` in slices, each due when its last bit has arrived.
-    fn deliver(&mut self, start_ps: u64, packet: &Packet, run: Range<u32>, each: &mut impl FnMut(Verdict)) {
-        let step = self.slice_segments(packet);
-        let mut from = run.start;
-        while from < run.end {
-            let segments = from..from.saturating_add(step).min(run.end);
-            from = segments.end;
-            let departure_ps = departure_ps(start_ps, packet, segments.end, &self.config);
-            let due = Duration::from_nanos(departure_ps / 1000) + self.config.propagation;
-            self.last_due = self.last_due.max(due);
-            self.counters.delivered += self.amount(packet, segments.clone());
-            each(Verdict::Deliver { segments, due: self.last_due });
-        }
+    /// Whether the chosen packet can be told of congestion without a loss.
+    fn may_mark(&self) -> bool {
+        self.config.ecn && self.queue.head().is_some_and(|head| head.ecn == Ecn::Capable)
     }
 
-    /// How many segments of `packet` may reach the receiver at once.
-    fn slice_segments(&self, packet: &Packet) -> u32 {
-        match (self.config.receive, self.config.rate) {
-            (Receive::Segment, _) => 1,
-            (Receive::Gso, _) | (Receive::Slice, None) => u32::MAX,
-            (Receive::Slice, Some(rate)) => {
-                let segment = packet.wire_bytes(1, self.config.overhead).max(1);
-                u32::try_from(rate.bytes_in(SLICE_TIME) / segment).unwrap_or(u32::MAX).max(1)
+    /// Drops the chosen packet's first segment.
+    fn drop_one(&mut self, cause: Cause, each: &mut impl FnMut(&T, Verdict)) {
+        let Some(head) = self.queue.head() else { return };
+        let segments = head.first..head.first + 1;
+        let amount = head.packet.amount(&segments);
+        match cause {
+            Cause::Queue => self.counters.overflowed += amount,
+            Cause::Aqm => self.counters.managed += amount,
+            Cause::Loss => self.counters.lost += amount,
+        }
+        each(&head.tag, Verdict::Drop { segments, cause });
+        self.queue.drop_one();
+    }
+
+    /// Sends the next slice of the chosen packet.
+    fn send(&mut self, start_ps: u64, grant: Grant, each: &mut impl FnMut(&T, Verdict)) {
+        let Some(head) = self.queue.head() else { return };
+        let (packet, first) = (head.packet, head.first);
+        let slice = self.transmitter.slice(start_ps, grant.until_ps, &packet, self.config.receive);
+        let fate = self.fates.next(slice.min(grant.most).min(head.end - first));
+        let segments = first..first + fate.segments();
+        let departure = duration(self.transmitter.send(start_ps, &packet, &segments));
+
+        let amount = packet.amount(&segments);
+        let mut deliver = |change: Change| {
+            let due = self.flight.due(&self.config, departure, change.early);
+            let treatment = Treatment { mark: grant.mark, corrupt: change.corrupt };
+            self.counters.deliver(amount, treatment);
+            each(&head.tag, Verdict::Deliver { segments: segments.clone(), due, treatment });
+        };
+        match fate {
+            Fate::Clear(_) => deliver(Change::default()),
+            Fate::Changed(change) => {
+                deliver(change);
+                if change.copied {
+                    deliver(change);
+                    self.counters.duplicated += amount;
+                }
+            }
+            Fate::Lost => {
+                self.counters.lost += amount;
+                each(&head.tag, Verdict::Drop { segments: segments.clone(), cause: Cause::Loss });
             }
         }
-    }
-
-    fn amount(&self, packet: &Packet, segments: Range<u32>) -> Amount {
-        let overhead = self.config.overhead;
-        Amount {
-            segments: u64::from(segments.end - segments.start),
-            bytes: packet.wire_bytes(segments.end, overhead) - packet.wire_bytes(segments.start, overhead),
-        }
+        self.queue.send(fate.segments());
     }
 }
 

@@ -1,121 +1,158 @@
 //! Which segments are lost.
 //!
-//! Instead of one draw a segment, one draw says how many segments survive until the next loss (they are geometrically
-//! distributed), so a lossless gigabit costs nothing and the outcome does not depend on how segments are grouped.
+//! Instead of one draw a segment, one draw says how many segments survive until the next loss, so a lossless gigabit
+//! costs nothing and the outcome does not depend on how segments are grouped.
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+mod trace;
+
+use std::sync::Arc;
+
 use units::Probability;
 
-/// Independent (Bernoulli) loss of segments.
+use crate::random::Random;
+pub use trace::LossTrace;
+
+/// How segments are lost on the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Loss {
+    /// Each with the same chance, independently.
+    Bernoulli(Probability),
+    /// In bursts: the wire is in a good or in a bad state, and may change it after each segment (Gilbert 1960, Elliott
+    /// 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state, for
+    /// `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
+    GilbertElliott {
+        /// Chance that the good state becomes bad: netem's p.
+        to_bad: Probability,
+        /// Chance that the bad state becomes good: netem's r.
+        to_good: Probability,
+        /// Chance of loss in the bad state: netem's 1-h.
+        in_bad: Probability,
+        /// Chance of loss in the good state: netem's 1-k.
+        in_good: Probability,
+    },
+    /// As recorded, from the beginning.
+    Trace(Arc<LossTrace>),
+}
+
+impl Default for Loss {
+    /// None is lost.
+    fn default() -> Self {
+        Self::Bernoulli(Probability::ZERO)
+    }
+}
+
+/// Something that happens to some of the segments, one after the other.
 #[derive(Debug)]
-pub(crate) struct Loss {
-    chance: Probability,
-    survivors: u64,
-    random: Xoshiro256PlusPlus,
+pub(crate) struct Occurrences {
+    model: Loss,
+    random: Random,
+    place: Place,
+    /// How many segments certainly pass from here.
+    clear: u64,
+    /// Whether it happens to the one behind them; else the model must be asked again there.
+    happens: bool,
 }
 
-impl Loss {
-    pub(crate) fn new(chance: Probability, seed: u64) -> Self {
-        let mut loss = Self { chance, survivors: 0, random: Xoshiro256PlusPlus::seed_from_u64(seed) };
-        loss.draw();
-        loss
+/// Where in its model a process is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// Gilbert-Elliott: whether the wire is in the bad state.
+    is_bad: bool,
+    /// Gilbert-Elliott: how many segments meet this state before it changes; 0 if that must be drawn.
+    left: u64,
+    /// Trace: how many losses are behind us.
+    losses: usize,
+}
+
+/// What a model says about the segments to come.
+enum Next {
+    /// This many pass, and it happens to the one behind them.
+    After(u64),
+    /// This many pass, and what comes then must be asked again.
+    Clear(u64),
+}
+
+impl Occurrences {
+    pub(crate) fn new(model: Loss, random: Random) -> Self {
+        let mut occurrences = Self { model, random, place: Place::default(), clear: 0, happens: false };
+        occurrences.look_ahead();
+        occurrences
     }
 
-    /// Changes the chance from here on.
-    pub(crate) fn set(&mut self, chance: Probability) {
-        if chance != self.chance {
-            self.chance = chance;
-            self.draw();
+    /// Changes the model from here on; a new one begins at its beginning.
+    pub(crate) fn set(&mut self, model: &Loss) {
+        if self.model != *model {
+            self.model = model.clone();
+            self.place = Place::default();
+            self.look_ahead();
         }
     }
 
-    /// How many of the next `segments` pass before one is lost; `None` if all do. The lost one is then behind us.
-    pub(crate) fn next_within(&mut self, segments: u32) -> Option<u32> {
-        match u32::try_from(self.survivors) {
-            Ok(survivors) if survivors < segments => {
-                self.draw();
-                Some(survivors)
-            }
-            _ => {
-                self.survivors = self.survivors.saturating_sub(u64::from(segments));
-                None
-            }
+    /// How many segments certainly pass from here; 0 if it happens to the next one.
+    pub(crate) fn clear(&self) -> u64 {
+        self.clear
+    }
+
+    /// Goes on by `segments`: by as many as are clear or fewer, or by the one that it happens to.
+    pub(crate) fn pass(&mut self, segments: u32) {
+        match self.clear {
+            u64::MAX => return,
+            0 => self.happens = false,
+            _ => self.clear = self.clear.saturating_sub(segments.into()),
+        }
+        if self.clear == 0 && !self.happens {
+            self.look_ahead();
         }
     }
 
-    /// P(survivors >= k) = (1 - p)^k, so survivors = floor(ln u / ln(1 - p)) for u uniform in (0, 1].
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "`as` saturates, which is meant"
-    )]
-    fn draw(&mut self) {
-        let p = self.chance.get();
-        self.survivors = if p <= 0.0 {
-            u64::MAX
-        } else if p >= 1.0 {
-            0
+    fn look_ahead(&mut self) {
+        (self.clear, self.happens) = (0, false);
+        while self.clear < LOOK_AHEAD && !self.happens {
+            let (clear, happens) = match self.next() {
+                Next::After(segments) => (segments, true),
+                Next::Clear(segments) => (segments, false),
+            };
+            self.clear = self.clear.saturating_add(clear);
+            self.happens = happens;
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        match &self.model {
+            Loss::Bernoulli(chance) => Next::After(self.random.failures(*chance)),
+            Loss::GilbertElliott { to_bad, to_good, in_bad, in_good } => {
+                let (leave, lose) = if self.place.is_bad { (*to_good, *in_bad) } else { (*to_bad, *in_good) };
+                self.place.within(leave, lose, &mut self.random)
+            }
+            Loss::Trace(trace) => {
+                self.place.losses += 1;
+                trace.gap_before(self.place.losses - 1).map_or(Next::Clear(u64::MAX), Next::After)
+            }
+        }
+    }
+}
+
+impl Place {
+    /// What comes next in a state that each segment ends with the chance `leave`, and in which each is lost with `lose`.
+    fn within(&mut self, leave: Probability, lose: Probability, random: &mut Random) -> Next {
+        if self.left == 0 {
+            self.left = random.failures(leave).saturating_add(1);
+        }
+        let passing = random.failures(lose);
+        let (next, used) = if passing < self.left {
+            (Next::After(passing), passing + 1)
         } else {
-            (self.uniform().ln() / (-p).ln_1p()) as u64
+            (Next::Clear(self.left), self.left)
         };
-    }
-
-    /// Uniform in (0, 1], with the 53 bits that an f64 can tell apart.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
-    fn uniform(&mut self) -> f64 {
-        ((self.random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+        self.left -= used;
+        self.is_bad ^= self.left == 0;
+        next
     }
 }
+
+/// How far to look for a loss at once: far enough that slices are not cut for nothing, and no further than the segments
+/// can pay for.
+const LOOK_AHEAD: u64 = 65_536;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn chance(share: f64) -> Probability {
-        Probability::new(share).unwrap()
-    }
-
-    /// The indices of the segments lost among `total`, offered in groups of `group`.
-    fn lost(p: f64, seed: u64, total: u32, group: u32) -> Vec<u32> {
-        let mut loss = Loss::new(chance(p), seed);
-        let mut indices = Vec::new();
-        for first in (0..total).step_by(group as usize) {
-            let mut from = first;
-            let end = (first + group).min(total);
-            while let Some(pass) = loss.next_within(end - from) {
-                indices.push(from + pass);
-                from += pass + 1;
-            }
-        }
-        indices
-    }
-
-    #[test]
-    fn grouping_changes_nothing() {
-        let alone = lost(0.01, 7, 100_000, 1);
-        assert_eq!(alone, lost(0.01, 7, 100_000, 45));
-        assert_eq!(alone, lost(0.01, 7, 100_000, 100_000));
-    }
-
-    #[test]
-    fn the_share_is_the_chance() {
-        // Binomial: n p = 10 000, standard deviation sqrt(n p (1 - p)) = 99.5; four of them are 398.
-        let n = lost(0.01, 3, 1_000_000, 45).len();
-        assert!((9_602..=10_398).contains(&n), "{n} lost");
-    }
-
-    #[test]
-    fn gaps_are_geometric() {
-        let indices = lost(0.1, 5, 1_000_000, 1);
-        let adjacent = indices.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
-        // A loss follows at once with chance p: 100 000 p = 10 000 +- 4 * 95.
-        assert!((9_620..=10_380).contains(&adjacent), "{adjacent} adjacent");
-    }
-
-    #[test]
-    fn never_and_always() {
-        assert!(lost(0.0, 1, 1_000_000, 45).is_empty());
-        assert_eq!(lost(1.0, 1, 1000, 45).len(), 1000);
-    }
-}
+mod tests;

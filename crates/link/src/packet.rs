@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::counters::Amount;
+
 /// The shape of a packet: one segment, or a super-packet that stands for several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
@@ -40,19 +42,38 @@ impl Packet {
     /// Bytes that the first `segments` segments occupy on the wire, with `overhead` bytes of link framing each.
     pub fn wire_bytes(&self, segments: u32, overhead: u32) -> u64 {
         let payload = u64::from(segments) * u64::from(self.segment_payload);
-        u64::from(segments) * u64::from(self.headers + overhead) + payload.min(u64::from(self.payload))
+        u64::from(segments) * (u64::from(self.headers) + u64::from(overhead))
+            + payload.min(u64::from(self.payload))
     }
 
-    /// How many of the segments fit into `room` bytes of wire.
-    pub(crate) fn segments_within(&self, room: u64, overhead: u32) -> u32 {
-        let all = self.segments();
-        if self.wire_bytes(all, overhead) <= room {
-            return all;
+    /// The same packet with `overhead` bytes of link framing before each segment's headers.
+    pub(crate) fn framed(self, overhead: u32) -> Self {
+        Self { headers: self.headers.saturating_add(overhead), ..self }
+    }
+
+    /// What `segments` of a framed packet are on the wire.
+    pub(crate) fn amount(&self, segments: &Range<u32>) -> Amount {
+        Amount {
+            segments: u64::from(segments.end - segments.start),
+            bytes: self.wire_bytes(segments.end, 0) - self.wire_bytes(segments.start, 0),
         }
-        let full = u64::from(self.headers + overhead) + u64::from(self.segment_payload);
-        let fit = u32::try_from(room / full.max(1)).unwrap_or(u32::MAX);
+    }
+
+    /// Bytes of a framed packet's full segment.
+    pub(crate) fn segment_bytes(&self) -> u64 {
+        u64::from(self.headers) + u64::from(self.segment_payload)
+    }
+
+    /// How many segments of a framed packet fit into `room`.
+    pub(crate) fn segments_within(&self, room: Amount) -> u32 {
+        let all = self.segments();
+        let by_count = u32::try_from(room.segments).unwrap_or(u32::MAX).min(all);
+        if self.wire_bytes(all, 0) <= room.bytes {
+            return by_count;
+        }
+        let fit = u32::try_from(room.bytes / self.segment_bytes().max(1)).unwrap_or(u32::MAX);
         // All of them do not fit, so at most all but the last do.
-        fit.min(all - 1)
+        fit.min(all - 1).min(by_count)
     }
 }
 
@@ -77,7 +98,8 @@ mod tests {
         for (room, fit) in
             [(0, 0), (1499, 0), (1500, 1), (2999, 1), (3000, 2), (3155, 2), (3156, 3), (9999, 3)]
         {
-            assert_eq!(packet.segments_within(room, 0), fit, "{room} bytes of room");
+            let room = Amount { segments: u64::MAX, bytes: room };
+            assert_eq!(packet.segments_within(room), fit, "{room:?}");
         }
     }
 

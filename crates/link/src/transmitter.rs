@@ -1,78 +1,135 @@
-//! When bits leave: a wire of a given rate behind a drop-tail queue, in logical time.
-//!
-//! The queue needs no list of packets. What waits at a moment is what the wire has yet to send, and that is the time
-//! until it becomes free, times the rate.
+//! When bits leave: a wire that sends one segment after the other, in logical time.
 
-use std::time::Duration;
+mod replay;
+
+use std::ops::Range;
 
 use units::Bitrate;
 
-use crate::{Config, Packet};
+use crate::{Config, Packet, Rate, Receive, config::SLICE_TIME, counters::Amount};
+use replay::Replay;
 
-/// A wire that sends one segment after the other.
-#[derive(Debug, Default)]
+/// A wire and how far it is.
+#[derive(Debug)]
 pub(crate) struct Transmitter {
-    /// When the wire becomes free, in picoseconds: a nanosecond would lose 0.04 % at 5 Gbit/s.
+    pace: Pace,
+    /// When the last bit of what was sent has left.
     free_at_ps: u64,
+    /// Bytes of a full segment of what was sent last.
+    segment_bytes: u64,
 }
 
-/// What the transmitter does with a packet.
-pub(crate) struct Admission {
-    /// Segments that found room; the rest is dropped from the tail.
-    pub segments: u32,
-    /// When the first bit leaves, in picoseconds.
-    pub start_ps: u64,
+/// How fast the wire sends.
+#[derive(Debug)]
+enum Pace {
+    Unlimited,
+    Constant { rate: Bitrate, slice_bytes: u64 },
+    Trace(Replay),
 }
 
 impl Transmitter {
-    /// Puts as much of `packet` into the queue as fits.
-    pub(crate) fn admit(&mut self, now: Duration, packet: &Packet, config: &Config) -> Admission {
-        let now_ps = picoseconds(now);
-        let start_ps = self.free_at_ps.max(now_ps);
-        let waiting =
-            config.rate.map_or(0, |rate| rate.bytes_in(Duration::from_nanos((start_ps - now_ps) / 1000)));
-        let segments = match config.queue_bytes() {
-            // A packet that finds the wire idle never waits, so even a queue of 0 bytes lets a segment pass.
-            Some(limit) => {
-                let least = u32::from(waiting == 0);
-                packet.segments_within(limit.saturating_sub(waiting), config.overhead).max(least)
-            }
-            None => packet.segments(),
+    /// A wire that is free from `now_ps` on; a trace begins there.
+    pub(crate) fn new(now_ps: u64, config: &Config) -> Self {
+        let pace = match &config.rate {
+            Rate::Unlimited => Pace::Unlimited,
+            Rate::Constant(rate) => Pace::Constant { rate: *rate, slice_bytes: rate.bytes_in(SLICE_TIME) },
+            Rate::Trace(trace) => Pace::Trace(Replay::new(trace.clone(), now_ps, config.overhead)),
         };
-        self.free_at_ps = departure_ps(start_ps, packet, segments, config);
-        Admission { segments, start_ps }
+        Self { pace, free_at_ps: now_ps, segment_bytes: 1 }
     }
-}
 
-impl Transmitter {
-    /// Keeps the bytes that wait when the rate changes, and not the time that they would have taken: a queue that was long at
-    /// a low rate is short at a high one.
-    pub(crate) fn reprice(&mut self, now: Duration, before: Option<Bitrate>, after: Option<Bitrate>) {
-        let now_ps = picoseconds(now);
-        let waiting_ps = self.free_at_ps.saturating_sub(now_ps);
-        if before == after || waiting_ps == 0 {
+    /// Goes on as `after` says. What is left of the slice under way takes as long as its bytes take at the new rate; a
+    /// trace that stays goes on where it is.
+    pub(crate) fn change(&mut self, now_ps: u64, before: &Config, after: &Config) {
+        if before.rate == after.rate {
+            if let Pace::Trace(replay) = &mut self.pace {
+                replay.frame(after.overhead);
+            }
             return;
         }
-        let waiting_ps = match (before, after) {
-            (Some(before), Some(after)) => {
-                let bits = u128::from(waiting_ps) * u128::from(before.bits_per_second());
-                u64::try_from(bits / u128::from(after.bits_per_second())).unwrap_or(u64::MAX)
+        let segment_bytes = self.segment_bytes;
+        let left_ps = match (&before.rate, &after.rate) {
+            (Rate::Constant(before), Rate::Constant(after)) => {
+                let left_ps = self.free_at_ps.saturating_sub(now_ps);
+                scaled(left_ps, before.bits_per_second(), after.bits_per_second())
             }
             _ => 0,
         };
-        self.free_at_ps = now_ps.saturating_add(waiting_ps);
+        *self = Self { segment_bytes, ..Self::new(now_ps, after) };
+        self.free_at_ps = now_ps.saturating_add(left_ps);
+    }
+
+    /// When the first of what waits since `since_ps` begins to leave.
+    pub(crate) fn start_ps(&self, since_ps: u64) -> u64 {
+        match &self.pace {
+            Pace::Unlimited | Pace::Constant { .. } => self.free_at_ps.max(since_ps),
+            Pace::Trace(replay) => replay.start_ps(since_ps),
+        }
+    }
+
+    /// How many segments of `packet`, at least 1, leave as one slice that begins at `start_ps` and whose last segment
+    /// begins before `until_ps`.
+    pub(crate) fn slice(&self, start_ps: u64, until_ps: u64, packet: &Packet, receive: Receive) -> u32 {
+        let segment = packet.segment_bytes().max(1);
+        let begun = match &self.pace {
+            Pace::Unlimited => u64::MAX,
+            Pace::Constant { .. } | Pace::Trace(_) if until_ps == u64::MAX => u64::MAX,
+            Pace::Constant { rate, .. } => {
+                bytes_in(*rate, until_ps.saturating_sub(start_ps)).div_ceil(segment)
+            }
+            Pace::Trace(replay) => replay.begun_by(start_ps, until_ps) / segment,
+        };
+        let together = match (receive, &self.pace) {
+            (Receive::Segment, _) => 1,
+            (Receive::Gso, _) | (Receive::Slice, Pace::Unlimited) => u64::MAX,
+            (Receive::Slice, Pace::Constant { slice_bytes, .. }) => slice_bytes / segment,
+            (Receive::Slice, Pace::Trace(replay)) => replay.together(start_ps, segment) / segment,
+        };
+        u32::try_from(together.min(begun).max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Sends `segments` of `packet` from `start_ps` on; returns when their last bit has left.
+    pub(crate) fn send(&mut self, start_ps: u64, packet: &Packet, segments: &Range<u32>) -> u64 {
+        let bytes = packet.amount(segments).bytes;
+        self.segment_bytes = packet.segment_bytes().max(1);
+        self.free_at_ps = match &mut self.pace {
+            Pace::Unlimited => start_ps,
+            Pace::Constant { rate, .. } => start_ps.saturating_add(time_for_ps(*rate, bytes)),
+            Pace::Trace(replay) => replay.send(start_ps, bytes),
+        };
+        self.free_at_ps
+    }
+
+    /// What was handed to the wire and still counts as waiting at `now_ps`: the bytes that have not left, and the segments
+    /// of which no bit has left. A trace takes a segment out of the queue when it begins to send it, as mahimahi does.
+    pub(crate) fn unsent(&self, now_ps: u64) -> Amount {
+        match &self.pace {
+            Pace::Constant { rate, .. } if self.free_at_ps > now_ps => {
+                let bytes = bytes_in(*rate, self.free_at_ps - now_ps);
+                Amount { segments: bytes / self.segment_bytes, bytes }
+            }
+            _ => Amount::default(),
+        }
     }
 }
 
-/// When the last bit of the first `segments` segments has left.
-pub(crate) fn departure_ps(start_ps: u64, packet: &Packet, segments: u32, config: &Config) -> u64 {
-    let Some(rate) = config.rate else { return start_ps };
-    let bits = u128::from(packet.wire_bytes(segments, config.overhead)) * 8;
-    let duration_ps = bits * 1_000_000_000_000 / u128::from(rate.bits_per_second());
-    start_ps.saturating_add(u64::try_from(duration_ps).unwrap_or(u64::MAX))
+/// How long `bytes` occupy the wire, rounded down to a picosecond.
+fn time_for_ps(rate: Bitrate, bytes: u64) -> u64 {
+    scaled(bytes, BYTE_PS, rate.bits_per_second())
 }
 
-/// Picoseconds in a u64 last 213 days: no planet runs that long.
-fn picoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
+/// How many whole bytes pass in `ps` picoseconds.
+fn bytes_in(rate: Bitrate, ps: u64) -> u64 {
+    scaled(ps, rate.bits_per_second(), BYTE_PS)
 }
+
+/// `value * by / of`, without losing what a u64 cannot hold in between.
+fn scaled(value: u64, by: u64, of: u64) -> u64 {
+    match value.checked_mul(by) {
+        Some(product) => product / of,
+        None => u64::try_from(u128::from(value) * u128::from(by) / u128::from(of)).unwrap_or(u64::MAX),
+    }
+}
+
+/// Picoseconds that a byte takes at 1 bit/s.
+const BYTE_PS: u64 = 8_000_000_000_000;

@@ -5,7 +5,7 @@
 use std::{
     fs::File,
     os::unix::fs::FileExt,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use nix::time::{ClockId, clock_gettime};
@@ -26,6 +26,11 @@ impl Clock {
     pub(crate) fn now(&self) -> Duration {
         self.start.elapsed()
     }
+}
+
+/// The time of day, for captures.
+pub(crate) fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 /// How much processor time the calling thread has used.

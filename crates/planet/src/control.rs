@@ -412,17 +412,20 @@ pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
     })
 }
 
-/// Answers one request of one client, if the client is who owns the planet: an abstract socket has no permissions of
-/// its own. Inside the planet's user namespace its owner, and nobody else, is user 0.
-pub(crate) fn answer(mut client: UnixStream, reply: impl FnOnce(Request) -> Reply) -> io::Result<()> {
+/// Answers one request of one client, unless `reply` has done so itself, and if the client is who owns the planet: an
+/// abstract socket has no permissions of its own. Inside the planet's user namespace its owner, and nobody else, is user 0.
+pub(crate) fn answer(
+    mut client: UnixStream,
+    reply: impl FnOnce(Request, &UnixStream) -> Option<Reply>,
+) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
     if getsockopt(&client, PeerCredentials)?.uid() != getuid().as_raw() {
         return write_line(&mut client, &Reply::Refused("it belongs to another user".to_owned()));
     }
     match read_line(&client) {
         Ok(request) => {
-            let reply = reply(request);
-            write_line(&mut client, &reply)
+            let reply = reply(request, &client);
+            reply.map_or(Ok(()), |reply| write_line(&mut client, &reply))
         }
         // `find` connects to learn who listens, and says nothing.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),

@@ -68,6 +68,16 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The environment: a capture cannot be continued. What was written of it can be read.
+    #[error("{path}: the capture stopped after {written} bytes: {source}")]
+    Capture {
+        /// Where it was written to.
+        path: PathBuf,
+        /// How far it came.
+        written: u64,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The environment: the planet's process went away.
     #[error("planet \"{name}\" ended unexpectedly{detail}")]
     Gone {

@@ -24,13 +24,15 @@ pub struct Fidelity {
     pub late_share: f64,
     /// Packets that the emulator itself lost, not the model.
     pub own_drops: u64,
-    /// Bytes on the wire that entered the switch.
+    /// Bytes of IP packets, as a wire would carry them, that hosts sent, and routers in answer.
     pub bytes_in: u64,
-    /// Bytes on the wire that left it.
+    /// Bytes that reached a host, or a router that answered.
     pub bytes_out: u64,
-    /// Bytes that the model dropped: loss and full queues.
+    /// Bytes that the model dropped: loss, queues and faults.
     pub bytes_dropped: u64,
-    /// Bytes still on their way when the counters were read. in = out + dropped + in flight.
+    /// Bytes that the model made twice.
+    pub bytes_duplicated: u64,
+    /// Bytes still on their way when the counters were read. in + duplicated = out + dropped + in flight.
     pub bytes_in_flight: u64,
     /// Share of one core that the switch used.
     pub switch_cpu_share: f64,
@@ -51,7 +53,6 @@ pub(crate) struct Tally {
     pub bytes_in: u64,
     pub bytes_out: u64,
     pub bytes_dropped: u64,
-    pub bytes_in_flight: u64,
     /// Bytes of packets in `own_drops`.
     pub bytes_lost: u64,
     /// Hosts whose device is gone.
@@ -67,10 +68,21 @@ impl Tally {
             bytes_in: 0,
             bytes_out: 0,
             bytes_dropped: 0,
-            bytes_in_flight: 0,
             bytes_lost: 0,
             lost_hosts: 0,
         }
+    }
+
+    /// Adds what another shard counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.lateness_ns.add(&other.lateness_ns).expect("histograms of one kind");
+        self.late += other.late;
+        self.own_drops += other.own_drops;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        self.bytes_dropped += other.bytes_dropped;
+        self.bytes_lost += other.bytes_lost;
+        self.lost_hosts += other.lost_hosts;
     }
 
     /// Counts a delivery: how late it was, and how late its path allows.
@@ -101,9 +113,16 @@ impl Tally {
             reasons
                 .push(format!("{} hosts lost their network device to a program of theirs", self.lost_hosts));
         }
-        let accounted = self.bytes_out + self.bytes_dropped + self.bytes_in_flight + self.bytes_lost;
-        if self.bytes_in != accounted {
-            reasons.push(format!("{} bytes entered and {accounted} are accounted for: a bug", self.bytes_in));
+        let accounted = self.bytes_out + self.bytes_dropped + surroundings.bytes_in_flight + self.bytes_lost;
+        let entered = self.bytes_in + surroundings.bytes_duplicated;
+        if entered != accounted {
+            reasons.push(format!("{entered} bytes entered and {accounted} are accounted for: a bug"));
+        }
+        if surroundings.unbalanced_links > 0 {
+            let links = surroundings.unbalanced_links;
+            reasons.push(format!(
+                "what went into {links} links is not what came out, was dropped or waits: a bug"
+            ));
         }
         let microseconds = |ns: u64| ns as f64 / 1000.0;
         let at = |name: &str, percentile| {
@@ -125,7 +144,8 @@ impl Tally {
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
             bytes_dropped: self.bytes_dropped,
-            bytes_in_flight: self.bytes_in_flight,
+            bytes_duplicated: surroundings.bytes_duplicated,
+            bytes_in_flight: surroundings.bytes_in_flight,
             switch_cpu_share: surroundings.switch_cpu_share,
             machine_cpu_share: surroundings.machine_cpu_share,
             receive: surroundings.receive.name().to_owned(),
@@ -140,6 +160,12 @@ pub(crate) struct Surroundings {
     pub machine_cpu_share: Option<f64>,
     pub receive: link::Receive,
     pub lateness_limit: Duration,
+    /// Bytes on their way.
+    pub bytes_in_flight: u64,
+    /// Bytes that links made twice.
+    pub bytes_duplicated: u64,
+    /// Links whose counters do not add up.
+    pub unbalanced_links: usize,
 }
 
 /// How late a packet may be on a path with this round trip, in a world with this limit.
@@ -165,6 +191,9 @@ mod tests {
             machine_cpu_share: None,
             receive: link::Receive::Slice,
             lateness_limit: LIMIT,
+            bytes_in_flight: 0,
+            bytes_duplicated: 0,
+            unbalanced_links: 0,
         };
         tally.judge(device_drops, surroundings)
     }

@@ -4,11 +4,16 @@ use std::{
     fs::{File, OpenOptions},
     io::{self, Write},
     net::IpAddr,
-    os::fd::AsRawFd,
+    os::{fd::AsRawFd, unix::fs::MetadataExt},
     path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
-use nix::sched::{CloneFlags, setns, unshare};
+use nix::{
+    sched::{CloneFlags, setns, unshare},
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use world::Layout;
 
 use crate::{
@@ -24,6 +29,7 @@ pub(crate) struct Host {
     /// For entering it.
     namespace: File,
     netlink: Netlink,
+    is_frozen: AtomicBool,
 }
 
 impl Host {
@@ -35,7 +41,42 @@ impl Host {
             File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
         let tun = Tun::open().doing(|| format!("open {} for {name}", tun::PATH))?;
         let netlink = configure(host, layout)?;
-        Ok(Self { tun, namespace, netlink })
+        Ok(Self { tun, namespace, netlink, is_frozen: AtomicBool::new(false) })
+    }
+
+    /// One of its devices.
+    pub(crate) fn tun(&self, _number: usize) -> &Tun {
+        &self.tun
+    }
+
+    /// Gives one of its devices a carrier or takes it. Without one the kernel knows that nothing passes.
+    pub(crate) fn set_carrier(&self, number: usize, is_there: bool) -> io::Result<()> {
+        self.tun(number).set_carrier(is_there)
+    }
+
+    /// Stops its processes, or lets them go on.
+    pub(crate) fn freeze(&self, is_frozen: bool) -> io::Result<()> {
+        if self.is_frozen.swap(is_frozen, Ordering::Relaxed) != is_frozen {
+            self.signal_all(if is_frozen { Signal::SIGSTOP } else { Signal::SIGCONT })?;
+        }
+        Ok(())
+    }
+
+    /// Sends a signal to all its processes: those in its network namespace, but never to the planet itself. How many.
+    pub(crate) fn signal_all(&self, signal: Signal) -> io::Result<usize> {
+        let namespace = self.namespace.metadata()?;
+        let mut count = 0;
+        for entry in std::fs::read_dir("/proc")? {
+            let name = entry?.file_name();
+            let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+            // A process may end at any moment, also between two looks at it.
+            let Ok(its) = std::fs::metadata(format!("/proc/{pid}/ns/net")) else { continue };
+            let is_ours = (its.dev(), its.ino()) == (namespace.dev(), namespace.ino());
+            if is_ours && pid > 1 && kill(Pid::from_raw(pid), signal).is_ok() {
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 
     /// The number of its network namespace's descriptor, by which others find it in `/proc`.

@@ -1,36 +1,47 @@
 //! Answers what other processes ask of a planet.
 
-use std::{
-    io,
-    sync::{Arc, mpsc},
-};
+use std::{io, os::unix::net::UnixStream, sync::Arc};
 
-use world::Layout;
+use world::{AnycastId, HostId, Layout, file::Transient};
 
 use crate::{
     clock::MachineCpu,
-    control::{HostStatus, Reply, Request, Status},
-    fidelity::Surroundings,
+    control::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, Reply, Request, SiteStatus, Status},
+    fidelity::{Surroundings, Tally},
     host::Host,
-    switch::{Handle, Order},
+    router::{catchment::Serves, way::Wire, wires::WireReading},
+    switch::{Handle, Order, Reading},
+    taps::Taps,
+    timeline::Timeline,
 };
 
 /// Knows the planet's parts.
 pub(crate) struct Keeper {
     /// The planet's name.
     pub name: String,
-    pub layout: Layout,
+    /// The world that it runs, as a file.
+    pub world: String,
+    pub layout: Arc<Layout>,
     /// Those of the layout, in its order.
     pub hosts: Arc<Vec<Host>>,
     pub handle: Handle,
+    pub timeline: Arc<Timeline>,
     /// The machine when the planet came up.
     pub machine: Option<MachineCpu>,
 }
 
 impl Keeper {
-    /// Does what is asked, and says what came of it.
-    pub(crate) fn reply(&self, request: Request) -> Reply {
+    /// Does what is asked, and says what came of it, unless `client` has been told already.
+    pub(crate) fn reply(&self, request: Request, client: &UnixStream) -> Option<Reply> {
+        if let Request::Capture(tap) = request {
+            return self.capture(&tap, client).err().map(Reply::Refused);
+        }
+        Some(self.answer(request))
+    }
+
+    fn answer(&self, request: Request) -> Reply {
         match request {
+            Request::Change { .. } => Reply::Refused("it knows faults only".to_owned()),
             Request::Status => match self.status() {
                 Ok(status) => Reply::Status(Box::new(status)),
                 Err(error) => Reply::Refused(error.to_string()),
@@ -39,28 +50,28 @@ impl Keeper {
                 Some(id) => Reply::Namespace(self.hosts[id].namespace_number()),
                 None => Reply::NoHost(self.some_hosts()),
             },
-            Request::Change { between, change } => {
-                let [a, b] = between.each_ref().map(|name| self.layout.city(name));
-                match (a, b) {
-                    (Some(a), Some(b)) if a != b => match self.handle.give(Order::Change(a, b, change)) {
-                        Ok(()) => Reply::Done,
-                        Err(error) => Reply::Refused(error.to_string()),
-                    },
-                    _ => Reply::Refused(format!(
-                        "there is no link between \"{}\" and \"{}\"",
-                        between[0], between[1]
-                    )),
+            Request::Fault(fault) => match self.timeline.add(*fault) {
+                Ok(number) => Reply::Fault(number),
+                Err(reason) => Reply::Refused(reason),
+            },
+            Request::Lift { number } => done(self.timeline.lift(number)),
+            Request::Catchment { prefix } => match self.layout.anycast(&prefix) {
+                Some(anycast) => Reply::Catchment(Box::new(self.catchment(anycast))),
+                None => {
+                    let known: Vec<_> = self.layout.anycast.iter().map(|any| any.name.as_str()).collect();
+                    Reply::Refused(format!("no anycast prefix \"{prefix}\"; it has {}", known.join(", ")))
                 }
-            }
+            },
+            Request::World => Reply::World(self.world.clone()),
             Request::Listening { host } => match self.layout.host(&host).map(|id| self.hosts[id].listening())
             {
                 Some(Ok(ports)) => Reply::Ports(ports),
                 Some(Err(error)) => Reply::Refused(format!("cannot look into {host}: {error}")),
                 None => Reply::Refused(format!("there is no host \"{host}\"")),
             },
+            Request::Capture(_) => Reply::Refused("nobody looks".to_owned()),
             // As the first process of its namespace it takes all others with it.
             Request::Down => std::process::exit(0),
-            _ => Reply::Refused("this planet cannot do that".to_owned()),
         }
     }
 
@@ -71,19 +82,8 @@ impl Keeper {
     }
 
     fn status(&self) -> io::Result<Status> {
-        let (sender, receiver) = mpsc::channel();
-        self.handle.give(Order::Report(sender))?;
-        let reading = receiver.recv().map_err(io::Error::other)?;
-        // A device that a program in its host removed has no counters; the switch says that it is gone.
-        let device_drops = self.hosts.iter().filter_map(|host| host.dropped().ok()).sum();
-        let machine = self.machine.as_ref().zip(MachineCpu::read());
-        let surroundings = Surroundings {
-            switch_cpu_share: reading.cpu.as_secs_f64()
-                / reading.running.as_secs_f64().max(f64::MIN_POSITIVE),
-            machine_cpu_share: machine.and_then(|(before, now)| now.share_since(before)),
-            receive: self.layout.receive,
-            lateness_limit: self.layout.lateness,
-        };
+        let readings = self.handle.read()?;
+        let running = readings.iter().map(|reading| reading.running).max().unwrap_or_default();
         let describe = |host: &world::Host| HostStatus {
             name: host.name.clone(),
             city: self.layout.cities[host.city].name.clone(),
@@ -92,14 +92,133 @@ impl Keeper {
                 .flat_map(|port| [port.v4.into(), port.v6.into()])
                 .collect(),
         };
+        let mut wires: Vec<_> = readings.iter().flat_map(|reading| &reading.wires).collect();
+        wires.sort_by_key(|reading| reading.wire);
+        let is_shown = |reading: &&&WireReading| reading.is_changed || reading.counters.offered.segments > 0;
         Ok(Status {
             name: self.name.clone(),
             ready: true,
-            running_s: reading.running.as_secs_f64(),
+            running_s: running.as_secs_f64(),
             hosts: self.layout.hosts.iter().map(describe).collect(),
-            links: Vec::new(),
-            faults: Vec::new(),
-            fidelity: reading.tally.judge(device_drops, surroundings),
+            links: wires.iter().filter(is_shown).map(|reading| self.link_status(reading)).collect(),
+            faults: self.timeline.status(),
+            fidelity: self.judge(&readings),
         })
+    }
+
+    /// Judges how faithful the planet has been.
+    fn judge(&self, readings: &[Reading]) -> crate::Fidelity {
+        let mut tally = Tally::new();
+        readings.iter().for_each(|reading| tally.add(&reading.tally));
+        // A device that a program in its host removed has no counters; the switch says that it is gone.
+        let device_drops = self.hosts.iter().filter_map(|host| host.dropped().ok()).sum();
+        let machine = self.machine.as_ref().zip(MachineCpu::read());
+        let share = |reading: &Reading| {
+            reading.cpu.as_secs_f64() / reading.running.as_secs_f64().max(f64::MIN_POSITIVE)
+        };
+        let wires = || readings.iter().flat_map(|reading| &reading.wires);
+        let duplicated = |reading: &WireReading| {
+            let amount = reading.counters.duplicated;
+            amount.bytes - amount.segments * u64::from(reading.config.overhead)
+        };
+        let surroundings = Surroundings {
+            switch_cpu_share: readings.iter().map(share).sum(),
+            machine_cpu_share: machine.and_then(|(before, now)| now.share_since(before)),
+            receive: self.layout.receive,
+            lateness_limit: self.layout.lateness,
+            bytes_in_flight: readings.iter().map(|reading| reading.in_flight).sum(),
+            bytes_duplicated: wires().map(duplicated).sum(),
+            unbalanced_links: wires().filter(|reading| !reading.is_conserved()).count(),
+        };
+        tally.judge(device_drops, surroundings)
+    }
+
+    fn link_status(&self, reading: &WireReading) -> LinkStatus {
+        let city = |id: usize| self.layout.cities[id].name.clone();
+        let host = |port: usize| self.layout.hosts[self.layout.ports[port].host].name.clone();
+        let line = |port: usize| self.layout.ports[port].line.as_ref().and_then(|line| line.name.clone());
+        let (from, to, access) = match reading.wire {
+            Wire::Between(a, b) => (city(a), city(b), None),
+            Wire::Up(port) => (host(port), city(self.layout.city_of(port)), line(port)),
+            Wire::Down(port) => (city(self.layout.city_of(port)), host(port), line(port)),
+        };
+        let counters = &reading.counters;
+        LinkStatus {
+            from,
+            to,
+            access,
+            delay_us: reading.config.propagation.as_secs_f64() * 1e6,
+            rate_bps: reading.config.rate.mean().map(units::Bitrate::bits_per_second),
+            is_down: reading.is_down,
+            offered: counters.offered.into(),
+            delivered: counters.delivered.into(),
+            duplicated: counters.duplicated.into(),
+            lost: counters.lost.into(),
+            overflowed: counters.overflowed.into(),
+            managed: counters.managed.into(),
+            waiting: reading.waiting.into(),
+        }
+    }
+
+    /// Which site of a prefix serves which city.
+    fn catchment(&self, anycast: AnycastId) -> Catchment {
+        let (now, catchments) = (self.handle.now(), self.timeline.catchments());
+        let described = &self.layout.anycast[anycast];
+        let place = |host: HostId| self.layout.hosts[host].city;
+        let name = |host: HostId| self.layout.hosts[host].name.clone();
+        let of = |city: usize| {
+            let (host, transient) = match catchments.serves_prefix(now, anycast, city) {
+                Serves::Site(host) => {
+                    (Some(host), (!catchments.is_announced(anycast, host)).then_some(Transient::OldSite))
+                }
+                Serves::Blackhole(host) => (Some(host), Some(Transient::Blackhole)),
+                Serves::Loop(host) => (Some(host), Some(Transient::Loop)),
+                Serves::Nobody => (None, None),
+            };
+            let rtt = host.map(|host| self.layout.city_rtt(city, place(host)));
+            CatchmentOf {
+                city: self.layout.cities[city].name.clone(),
+                site: host.map(name),
+                rtt_ms: rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
+                transient: transient.map(|transient| transient.name().to_owned()),
+            }
+        };
+        let mut cities: Vec<_> = self.layout.hosts.iter().map(|host| host.city).collect();
+        cities.sort_unstable();
+        cities.dedup();
+        Catchment {
+            name: described.name.clone(),
+            prefixes: described.prefixes.iter().map(ToString::to_string).collect(),
+            sites: described
+                .hosts
+                .iter()
+                .map(|&host| SiteStatus {
+                    host: name(host),
+                    city: self.layout.cities[place(host)].name.clone(),
+                    is_announced: catchments.is_announced(anycast, host),
+                })
+                .collect(),
+            cities: cities.into_iter().map(of).collect(),
+        }
+    }
+
+    /// Lets a client look at packets over its connection.
+    fn capture(&self, tap: &crate::Tap, client: &UnixStream) -> Result<(), String> {
+        let taps = Arc::new(Taps::new(&self.layout, tap, client)?);
+        let order = || Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>);
+        self.handle.give(order).map_err(|error| error.to_string())
+    }
+}
+
+fn done(result: Result<(), String>) -> Reply {
+    match result {
+        Ok(()) => Reply::Done,
+        Err(reason) => Reply::Refused(reason),
+    }
+}
+
+impl From<link::Amount> for Amount {
+    fn from(amount: link::Amount) -> Self {
+        Self { segments: amount.segments, bytes: amount.bytes }
     }
 }

@@ -14,6 +14,7 @@
 //! planet, `keeper` what it answers, `enter` how they get in.
 
 mod awake;
+pub mod capture;
 mod clock;
 mod control;
 mod device;
@@ -28,6 +29,8 @@ pub mod process;
 mod router;
 mod switch;
 mod sys;
+mod taps;
+mod timeline;
 pub mod wire;
 
 pub use awake::Awake;

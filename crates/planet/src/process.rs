@@ -14,7 +14,8 @@ use std::{
     fs, io,
     path::Path,
     process::{Child, Command, ExitCode, Stdio},
-    sync::Arc,
+    sync::{Arc, mpsc},
+    thread::JoinHandle,
 };
 
 use nix::{
@@ -37,9 +38,9 @@ use crate::{
     furnish::furnish,
     host::Host,
     keeper::Keeper,
-    router::Router,
-    switch::Switch,
+    switch,
     sys::process::{close_others, fork, ignore_children, is_alive, pidfd},
+    timeline::Timeline,
 };
 
 /// How long a planet lives.
@@ -193,21 +194,43 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     // Network namespaces are made by a thread of their own, so that this one keeps the network it came with.
     let make = || layout.hosts.iter().map(|host| Host::make(host, &layout)).collect::<Result<Vec<_>, _>>();
     let hosts = std::thread::scope(|scope| scope.spawn(make).join()).expect("making hosts does not panic")?;
-    let hosts = Arc::new(hosts);
-    let (switch, handle) = Switch::new(Arc::clone(&hosts), Router::new(layout.clone()))
-        .doing(|| "set up the switch".to_owned())?;
-
-    let keeper = Keeper { name: orders.name.clone(), layout, hosts, handle, machine: MachineCpu::read() };
+    let (hosts, layout) = (Arc::new(hosts), Arc::new(layout));
+    let (shards, handle) = switch::build(&hosts, &layout).doing(|| "set up the switch".to_owned())?;
+    let timeline = Arc::new(Timeline::new(Arc::clone(&layout), Arc::clone(&hosts), handle.clone()));
+    let keeper = Keeper {
+        name: orders.name.clone(),
+        world: orders.world.clone(),
+        layout,
+        hosts,
+        handle,
+        timeline: Arc::clone(&timeline),
+        machine: MachineCpu::read(),
+    };
+    let mut threads: Vec<_> = shards.into_iter().map(|shard| std::thread::spawn(|| shard.run())).collect();
+    threads.push(std::thread::spawn(move || timeline.run()));
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
             // A client that goes away mid-sentence is no concern of the others.
-            let _ = control::answer(client, |request| keeper.reply(request));
+            let _ = control::answer(client, |request, client| keeper.reply(request, client));
         }
     });
     let ready: Result<(), Failure> = Ok(());
     control::write_line(&mut io::stdout(), &ready).doing(|| "report that the planet is up".to_owned())?;
-    switch.run().doing(|| "run the switch".to_owned())?;
-    Ok(ExitCode::SUCCESS)
+    outlive_none(threads)
+}
+
+/// Waits until a thread of the planet ends, which none does without a reason.
+fn outlive_none(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<ExitCode, Error> {
+    let (sender, ended) = mpsc::channel();
+    for thread in threads {
+        let sender = sender.clone();
+        std::thread::spawn(move || sender.send(thread.join()));
+    }
+    match ended.recv() {
+        Ok(Ok(result)) => result.doing(|| "run the switch".to_owned()).map(|()| ExitCode::SUCCESS),
+        // A panic has ended the process before.
+        _ => Ok(ExitCode::FAILURE),
+    }
 }
 
 /// A planet of which a part is missing must not live on: a panic of any thread ends it.

@@ -1,175 +1,86 @@
-//! From the packet that a host sent to the verdicts of the link it takes: the switch without its devices.
+//! Where packets go: from an address to the wires that lead there, past the routers of cities. The switch without its
+//! devices, threads and clocks.
 //!
-//! Pure: logical time goes in, due times come out.
+//! Pure: logical time goes in, ways come out. What the wires do to a packet is the business of [`wires`].
+//!
+//! ```text
+//!  host ──line──> router of its city ──link──> router ──link──> router ──line──> host
+//! ```
+//!
+//! - [`way`]: the wires between two ends, and where a packet's time to live runs out.
+//! - [`catchment`]: which site of an anycast prefix serves a city, and what happens when one is withdrawn.
+//! - [`faults`]: what is wrong now, and what that means for each wire.
+//! - [`wires`]: the engines of all wires, made when they are first used.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    net::IpAddr,
-    time::Duration,
+pub(crate) mod catchment;
+pub(crate) mod faults;
+pub(crate) mod way;
+pub(crate) mod wires;
+
+use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
+
+use world::{CityId, Effect, Layout};
+
+use self::{
+    catchment::{Catchments, Serves},
+    faults::Faults,
+    way::{Source, Target, Way, Ways},
 };
 
-use link::{Link, Verdict};
-
-use world::{Change, CityId, HostId, Layout};
-
-use crate::{fidelity::allowance, wire::Frame};
-
-/// Knows the way from any host to any address.
+/// Knows the way from anywhere to any address.
 pub(crate) struct Router {
-    layout: Layout,
-    addresses: HashMap<IpAddr, HostId>,
-    paths: HashMap<(HostId, HostId), Path>,
-    links: HashMap<(CityId, CityId), Link>,
-    changes: BTreeMap<(CityId, CityId), Change>,
-}
-
-/// What two hosts' way has beyond the link between their cities.
-#[derive(Debug, Clone, Copy)]
-struct Path {
-    detour: Duration,
-    allowance: Duration,
-}
-
-/// What becomes of some of a packet's segments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fate {
-    /// The link's verdict, its due time that of the whole way.
-    pub verdict: Verdict,
-    /// What they occupy on the wire.
-    pub wire_bytes: u64,
-    /// By how much the due time may be missed.
-    pub allowance: Duration,
-}
-
-/// Where a packet goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Route {
-    /// To a host, which may be the sender itself.
-    Host(HostId),
-    /// Nowhere: no host has the address.
-    Nobody,
+    layout: Arc<Layout>,
+    addresses: HashMap<IpAddr, Target>,
+    ways: Ways,
+    catchments: Catchments,
+    faults: Faults,
 }
 
 impl Router {
-    pub(crate) fn new(layout: Layout) -> Self {
-        let addresses = layout.addresses();
-        Self { layout, addresses, paths: HashMap::new(), links: HashMap::new(), changes: BTreeMap::new() }
-    }
-
-    /// Whom an address reaches.
-    pub(crate) fn route(&self, to: IpAddr) -> Route {
-        self.addresses.get(&to).map_or(Route::Nobody, |&host| Route::Host(host))
-    }
-
-    /// Sends a packet on its way at `now`; `each` is told the fate of every run of its segments.
-    pub(crate) fn send(
-        &mut self,
-        now: Duration,
-        from: HostId,
-        to: HostId,
-        frame: &Frame,
-        mut each: impl FnMut(Fate),
-    ) {
-        let layout = &self.layout;
-        let path = *self.paths.entry((from, to)).or_insert_with(|| Path {
-            detour: layout.detour(from, to),
-            allowance: allowance(layout.rtt(from, to), layout.lateness),
+    pub(crate) fn new(layout: Arc<Layout>) -> Self {
+        let ports = layout.addresses().into_iter().map(|(address, port)| (address, Target::Port(port)));
+        let routers = layout.cities.iter().enumerate().flat_map(|(city, described)| {
+            [IpAddr::V4(described.v4), IpAddr::V6(described.v6)]
+                .map(|address| (address, Target::Router(city)))
         });
-        let cities = (layout.hosts[from].city, layout.hosts[to].city);
-        let changes = &self.changes;
-        let link = self.links.entry(cities).or_insert_with(|| {
-            let config = layout.link(cities.0, cities.1);
-            let config = changes.get(&ordered(cities)).map_or(config, |change| change.apply(config));
-            Link::new(config, layout.link_seed(cities.0, cities.1))
-        });
-        let overhead = link.config().overhead;
-        link.offer(now, frame.packet, |mut verdict| {
-            if let Verdict::Deliver { due, .. } = &mut verdict {
-                *due += path.detour;
-            }
-            let (Verdict::Deliver { segments, .. } | Verdict::Drop { segments, .. }) = &verdict;
-            let packet = frame.packet;
-            let wire_bytes =
-                packet.wire_bytes(segments.end, overhead) - packet.wire_bytes(segments.start, overhead);
-            each(Fate { verdict, wire_bytes, allowance: path.allowance });
-        });
-    }
-
-    /// Changes the link between two cities, both ways, from `now` on; an empty change restores it.
-    pub(crate) fn change(&mut self, now: Duration, a: CityId, b: CityId, change: Change) {
-        for cities in [(a, b), (b, a)] {
-            let config = change.apply(self.layout.link(cities.0, cities.1));
-            if let Some(link) = self.links.get_mut(&cities) {
-                link.reconfigure(now, config);
-            }
+        Self {
+            addresses: ports.chain(routers).collect(),
+            ways: Ways::default(),
+            catchments: Catchments::new(&layout),
+            faults: Faults::default(),
+            layout,
         }
-        self.changes.insert(ordered((a, b)), change);
-    }
-}
-
-fn ordered((a, b): (CityId, CityId)) -> (CityId, CityId) {
-    (a.min(b), a.max(b))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use world::{Document, World};
-
-    const WORLD: &str = "
-[[host]]
-name = 'origin'
-city = 'newyork'
-[[host]]
-name = 'visitor'
-city = 'london'
-network = 'access'
-[[link]]
-between = ['newyork', 'london']
-rtt = '72ms'
-overhead = 38
-";
-
-    fn router() -> Router {
-        Router::new(World::read(&Document::new("w.toml", WORLD)).unwrap().1)
     }
 
-    /// A plain IPv4 packet of 100 bytes for the second host.
-    fn frame() -> Frame {
-        let mut bytes = vec![0; 110];
-        bytes[10] = 0x45;
-        bytes[26..30].copy_from_slice(&[10, 0, 0, 2]);
-        Frame::parse(&bytes).unwrap()
+    /// The way of a packet that may make `ttl` hops; `None` if nobody has the address (multicast, a stranger's).
+    pub(crate) fn way(&mut self, now: Duration, from: Source, to: IpAddr, ttl: u8) -> Option<Arc<Way>> {
+        let city = from.city(&self.layout);
+        let target = match self.addresses.get(&to) {
+            Some(&target) => target,
+            None => match self.catchments.serves(now, to, city)? {
+                Serves::Site(host) => Target::Port(self.layout.hosts[host].ports.start),
+                Serves::Blackhole(host) => Target::Blackhole(self.layout.hosts[host].city),
+                Serves::Loop(host) => Target::Loop(self.layout.hosts[host].city),
+                Serves::Nobody => Target::Nowhere(city),
+            },
+        };
+        Some(self.ways.find(&self.layout, from, target, ttl))
     }
 
-    fn fate(router: &mut Router, now: Duration) -> Fate {
-        let mut all = Vec::new();
-        router.send(now, 0, 1, &frame(), |fate| all.push(fate));
-        assert_eq!(all.len(), 1);
-        all.remove(0)
+    /// What is wrong from `now` on, instead of what was before.
+    pub(crate) fn set_faults(&mut self, now: Duration, active: &[Effect]) {
+        self.faults = Faults::new(&self.layout, active);
+        self.catchments.announce(now, &self.layout, &self.faults);
     }
 
-    #[test]
-    fn a_packet_takes_the_link_and_the_last_mile() {
-        let mut router = router();
-        assert_eq!(router.route(frame().to), Route::Host(1));
-        assert_eq!(router.route("10.0.0.9".parse().unwrap()), Route::Nobody);
-        // 36 ms of ocean and half of a 10 ms last mile. 1 % of the whole round trip of 82 ms may be late.
-        let verdict = Verdict::Deliver { segments: 0..1, due: Duration::from_millis(41) };
-        let expected = Fate { verdict, wire_bytes: 138, allowance: Duration::from_micros(820) };
-        assert_eq!(fate(&mut router, Duration::ZERO), expected);
+    /// What is wrong.
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.faults
     }
 
-    #[test]
-    fn a_change_holds_for_links_that_exist_and_those_to_come() {
-        let down = Change { down: Some(world::LinkDown::Silent), ..Change::default() };
-        let (mut used, mut fresh) = (router(), router());
-        fate(&mut used, Duration::ZERO);
-        for router in [&mut used, &mut fresh] {
-            router.change(Duration::ZERO, 1, 0, down.clone());
-            assert!(matches!(fate(router, Duration::from_secs(1)).verdict, Verdict::Drop { .. }));
-            router.change(Duration::from_secs(1), 0, 1, Change::default());
-            assert!(matches!(fate(router, Duration::from_secs(2)).verdict, Verdict::Deliver { .. }));
-        }
+    /// The address with which the router of a city answers a packet to or from `peer`.
+    pub(crate) fn router_address(&self, city: CityId, peer: IpAddr) -> IpAddr {
+        let city = &self.layout.cities[city];
+        if peer.is_ipv4() { city.v4.into() } else { city.v6.into() }
     }
 }

@@ -1,278 +1,122 @@
-//! The switch: takes packets from hosts, asks the router what becomes of them, and hands them over when they are due.
+//! The switch: takes packets from hosts, moves them along their ways, and hands them over when they are due.
 //!
-//! One thread holds every host's device. It computes in logical time: a packet's arrival is when it was read, its due
-//! time follows from the links alone, and waking up late shifts a packet but never a capacity. How late is counted: from the
-//! due time to the delivery, and from when the packet can have been sent at the earliest to when it was read.
+//! It consists of shards, a thread each. A shard has some of the cities: the devices of their hosts, and the engines of the
+//! wires that begin there. A packet that leaves a shard's cities is handed to the next one through its [`Mailbox`], with
+//! the time of its arrival, so that time is logical everywhere: a shard that is late shifts a packet and never a capacity.
+//!
+//! - [`Shard`]: the loop of a thread: wait, read devices, deliver what is due.
+//! - `transit`: the life of a packet inside a shard.
+//! - `schedule`, `alarm`, `pool`, `mailbox`: what happens when, waking up in time, memory, and what shards exchange.
 
 mod alarm;
+mod mailbox;
 pub(crate) mod pool;
-pub(crate) mod schedule;
+mod schedule;
+mod shard;
+mod transit;
 
 use std::{
     io,
-    rc::Rc,
-    sync::{Arc, mpsc},
+    sync::{Arc, Barrier, atomic::AtomicUsize, mpsc},
     time::Duration,
 };
 
-use link::Verdict;
-use nix::sys::{
-    epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags},
-    eventfd::EventFd,
-};
+use world::{Effect, Layout};
 
-use world::{Change, CityId, HostId};
+use self::{mailbox::Mailbox, shard::Shard};
+use crate::{capture::Sighting, clock::Clock, fidelity::Tally, host::Host, router::wires::WireReading};
 
-use crate::{
-    clock::{self, Clock, RunQueue},
-    fidelity::Tally,
-    host::Host,
-    router::{Fate, Route, Router},
-    switch::{
-        alarm::Alarm,
-        pool::Pool,
-        schedule::{Flight, Schedule},
-    },
-    sys::{poll, priority},
-    wire::{Frame, Malformed},
-};
-
-/// The running heart of a planet.
-pub(crate) struct Switch {
-    hosts: Arc<Vec<Host>>,
-    router: Router,
-    schedule: Schedule,
-    pool: Pool,
-    tally: Tally,
-    clock: Clock,
-    alarm: Alarm,
-    /// When each host's device was last looked at.
-    looked: Vec<Duration>,
-    /// When this thread was last ready to run after a sleep, or saw all devices empty.
-    awake_since: Duration,
-    run_queue: RunQueue,
-    epoll: Epoll,
-    orders: mpsc::Receiver<Order>,
-    bell: Arc<EventFd>,
-}
-
-/// What another thread may ask of the switch.
+/// What another thread may ask of a shard.
 pub(crate) enum Order {
-    /// Changes the link between two cities.
-    Change(CityId, CityId, Change),
-    /// Reports what was counted so far.
-    Report(mpsc::Sender<Reading>),
+    /// These faults are active from then on, and no others.
+    Faults(Duration, Arc<Vec<Effect>>),
+    /// Shows packets to somebody, from now on.
+    Watch(Arc<dyn Watcher>),
+    /// Reports what was counted so far. All shards stop at the barrier before and after, so that they count at one moment.
+    Report(Arc<Barrier>, mpsc::Sender<Reading>),
 }
 
-/// What the switch counted.
+/// Somebody who looks at packets.
+pub(crate) trait Watcher: Send + Sync {
+    /// Whether anybody still looks.
+    fn is_watching(&self) -> bool;
+    /// The place of a host's device, if it is of interest.
+    fn port(&self, port: world::PortId) -> Option<u32>;
+    /// The place of a wire, if it is of interest.
+    fn wire(&self, wire: crate::router::way::Wire) -> Option<u32>;
+    /// A packet was seen.
+    fn see(&self, seen: &Sighting<'_>);
+}
+
+/// What a shard counted.
 pub(crate) struct Reading {
     pub tally: Tally,
+    /// Bytes of packets that are on their way.
+    pub in_flight: u64,
+    pub wires: Vec<WireReading>,
     /// Time since the switch started.
     pub running: Duration,
-    /// Processor time it used.
+    /// Processor time that the shard used.
     pub cpu: Duration,
 }
 
 /// The other end of a switch, for other threads.
 #[derive(Clone)]
 pub(crate) struct Handle {
-    orders: mpsc::Sender<Order>,
-    bell: Arc<EventFd>,
+    shards: Vec<(mpsc::Sender<Order>, Arc<Mailbox>)>,
+    clock: Clock,
 }
 
 impl Handle {
-    /// Gives an order.
-    pub(crate) fn give(&self, order: Order) -> io::Result<()> {
-        self.orders.send(order).map_err(|_| io::Error::other("the switch has stopped"))?;
-        self.bell.write(1).map(drop).map_err(Into::into)
+    /// Time since the switch started.
+    pub(crate) fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    /// Gives every shard an order.
+    pub(crate) fn give(&self, order: impl Fn() -> Order) -> io::Result<()> {
+        for (orders, mailbox) in &self.shards {
+            orders.send(order()).map_err(|_| io::Error::other("the switch has stopped"))?;
+            mailbox.ring()?;
+        }
+        Ok(())
+    }
+
+    /// What all shards have counted, at one moment.
+    pub(crate) fn read(&self) -> io::Result<Vec<Reading>> {
+        let (sender, receiver) = mpsc::channel();
+        let barrier = Arc::new(Barrier::new(self.shards.len()));
+        self.give(|| Order::Report(Arc::clone(&barrier), sender.clone()))?;
+        drop(sender);
+        let readings: Vec<_> = receiver.iter().collect();
+        if readings.len() == self.shards.len() {
+            return Ok(readings);
+        }
+        Err(io::Error::other("a part of the switch has stopped"))
     }
 }
 
-impl Switch {
-    /// A switch between `hosts`, which are those of the router's layout, in its order.
-    pub(crate) fn new(hosts: Arc<Vec<Host>>, router: Router) -> io::Result<(Self, Handle)> {
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        for (id, host) in hosts.iter().enumerate() {
-            epoll.add(&host.tun, EpollEvent::new(EpollFlags::EPOLLIN, id as u64))?;
-        }
-        let bell = Arc::new(EventFd::new()?);
-        epoll.add(&*bell, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
-        let looked = vec![Duration::ZERO; hosts.len()];
+/// Makes a switch between `hosts`, which are those of the layout, in its order.
+pub(crate) fn build(hosts: &Arc<Vec<Host>>, layout: &Arc<Layout>) -> io::Result<(Vec<Shard>, Handle)> {
+    let count = threads(layout);
+    let clock = Clock::start();
+    let held = Arc::new(AtomicUsize::new(0));
+    let mailboxes = (0..count).map(|_| Mailbox::new().map(Arc::new)).collect::<io::Result<Vec<_>>>()?;
+    let (mut shards, mut ends) = (Vec::new(), Vec::new());
+    for (number, mailbox) in mailboxes.iter().enumerate() {
         let (sender, orders) = mpsc::channel();
-        let handle = Handle { orders: sender, bell: Arc::clone(&bell) };
-        let switch = Self {
-            hosts,
-            router,
-            schedule: Schedule::default(),
-            pool: Pool::default(),
-            tally: Tally::new(),
-            clock: Clock::start(),
-            alarm: Alarm::default(),
-            looked,
-            awake_since: Duration::ZERO,
-            run_queue: RunQueue::default(),
-            epoll,
-            orders,
-            bell,
-        };
-        Ok((switch, handle))
+        ends.push((sender, Arc::clone(mailbox)));
+        let shard = Shard::new(number, layout, hosts, &mailboxes, orders, clock, Arc::clone(&held))?;
+        shards.push(shard);
     }
-
-    /// Runs until the process ends.
-    pub(crate) fn run(mut self) -> io::Result<()> {
-        poll::wake_on_time()?;
-        priority::run_promptly();
-        let mut events = [EpollEvent::empty(); 64];
-        loop {
-            self.deliver();
-            let ready = self.wait(&mut events)?;
-            for event in &events[..ready] {
-                match usize::try_from(event.data()) {
-                    Ok(host) if host < self.hosts.len() => self.collect(host)?,
-                    _ => self.obey()?,
-                }
-                self.deliver();
-            }
-        }
-    }
-
-    /// Sleeps until a host has sent something or the next packet is due, and spins for the last moments before that.
-    fn wait(&mut self, events: &mut [EpollEvent]) -> io::Result<usize> {
-        let Some(due) = self.schedule.next_due() else { return self.sleep(events, None) };
-        let now = self.clock.now();
-        let sleep = self.alarm.sleep(now, due.saturating_sub(now));
-        let ready = self.sleep(events, Some(sleep))?;
-        if ready > 0 || sleep.is_zero() && due <= now {
-            return Ok(ready);
-        }
-        let woke = self.clock.now();
-        if !sleep.is_zero() {
-            self.alarm.woke(woke.saturating_sub(now + sleep));
-        }
-        while self.clock.now() < due {
-            let ready = self.sleep(events, Some(Duration::ZERO))?;
-            if ready > 0 {
-                self.alarm.spun(self.clock.now() - woke);
-                return Ok(ready);
-            }
-        }
-        self.alarm.spun(self.clock.now().saturating_sub(woke));
-        Ok(0)
-    }
-
-    /// Waits, and notes since when a packet that is read next can have been there: since this thread was ready to run after
-    /// a sleep, or since all devices were seen empty.
-    fn sleep(&mut self, events: &mut [EpollEvent], time: Option<Duration>) -> io::Result<usize> {
-        let ready = poll::wait(&self.epoll, events, time)?;
-        if time != Some(Duration::ZERO) {
-            self.awake_since = self.clock.now().saturating_sub(self.run_queue.waited());
-        } else if ready == 0 {
-            self.awake_since = self.clock.now();
-        }
-        Ok(ready)
-    }
-
-    /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.
-    fn collect(&mut self, from: HostId) -> io::Result<()> {
-        for _ in 0..BATCH {
-            match self.hosts[from].tun.read(self.pool.buffer()) {
-                Ok(Some(length)) => self.accept(from, length),
-                Ok(None) => break,
-                // A program in the host removed its device. The other hosts live on.
-                Err(_) => {
-                    self.tally.lost_hosts += 1;
-                    return self.epoll.delete(&self.hosts[from].tun).map_err(Into::into);
-                }
-            }
-        }
-        // What a full batch leaves behind is taken to have come since now: nothing says when it did.
-        self.looked[from] = self.clock.now();
-        Ok(())
-    }
-
-    /// Sends the frame in the pool's buffer on its way.
-    fn accept(&mut self, from: HostId, length: usize) {
-        let now = self.clock.now();
-        let waited = now.saturating_sub(self.looked[from].max(self.awake_since));
-        // What is no IP packet, or for nobody (multicast, an address without a host), never was on a wire.
-        let frame = match Frame::parse(&self.pool.buffer()[..length]) {
-            Ok(frame) => frame,
-            Err(Malformed::Truncated) => return,
-            Err(Malformed::Offload) => {
-                self.tally.own_drops += 1;
-                return;
-            }
-        };
-        let Route::Host(to) = self.router.route(frame.to) else { return };
-        let Some(held) = self.pool.hold(length, frame) else {
-            self.tally.own_drops += 1;
-            return;
-        };
-        let (schedule, tally) = (&mut self.schedule, &mut self.tally);
-        self.router.send(now, from, to, &frame, |Fate { verdict, wire_bytes, allowance }| {
-            tally.bytes_in += wire_bytes;
-            match verdict {
-                Verdict::Deliver { segments, due } => {
-                    tally.bytes_in_flight += wire_bytes;
-                    schedule.push(Flight {
-                        due,
-                        waited,
-                        allowance,
-                        to,
-                        segments,
-                        wire_bytes,
-                        held: Rc::clone(&held),
-                    });
-                }
-                Verdict::Drop { .. } => tally.bytes_dropped += wire_bytes,
-            }
-        });
-        self.pool.release(held);
-    }
-
-    /// Hands over everything that is due.
-    fn deliver(&mut self) {
-        loop {
-            let now = self.clock.now();
-            let Some(flight) = self.schedule.pop_due(now) else { break };
-            let held = &flight.held;
-            let (headers, payload) = held.frame.slice(held.bytes(), &flight.segments);
-            let written = self.hosts[flight.to].tun.write(&headers, payload);
-            self.tally.bytes_in_flight -= flight.wire_bytes;
-            if written.is_ok() {
-                self.tally.bytes_out += flight.wire_bytes;
-                self.tally.delivered(now.saturating_sub(flight.due) + flight.waited, flight.allowance);
-            } else {
-                self.tally.own_drops += 1;
-                self.tally.bytes_lost += flight.wire_bytes;
-            }
-            self.pool.release(flight.held);
-        }
-    }
-
-    /// Does what other threads asked for.
-    fn obey(&mut self) -> io::Result<()> {
-        self.bell.read()?;
-        while let Ok(order) = self.orders.try_recv() {
-            match order {
-                Order::Change(a, b, change) => self.router.change(self.clock.now(), a, b, change),
-                Order::Report(to) => {
-                    let reading = Reading {
-                        tally: self.tally.clone(),
-                        running: self.clock.now(),
-                        cpu: clock::thread_cpu(),
-                    };
-                    // Whoever asked may have gone away, which is no concern of ours.
-                    let _ = to.send(reading);
-                }
-            }
-        }
-        Ok(())
-    }
+    Ok((shards, Handle { shards: ends, clock }))
 }
 
-/// Frames taken from one host before what is due is delivered.
-const BATCH: usize = 64;
+/// As many as the file says; else half of the processors, for the programs need the others, but not more than eight.
+fn threads(layout: &Layout) -> usize {
+    let spare = std::thread::available_parallelism().map_or(1, usize::from) / 2;
+    layout.threads.map_or(spare.clamp(1, MOST_BY_DEFAULT), usize::from).min(layout.cities.len())
+}
 
-/// The event of the bell; hosts count from 0.
-const BELL: u64 = u64::MAX;
+/// Beyond it shards wait for memory and for each other.
+const MOST_BY_DEFAULT: usize = 8;

@@ -1,17 +1,21 @@
 //! Frames as a TUN device gives and takes them: a virtio header and an IP packet, which may be a super-packet.
 //!
-//! Nothing here allocates, and nothing trusts the frame: any program in the planet can write any bytes into its device.
-//! The virtio header goes through verbatim wherever possible. Its flag NEEDS_CSUM says that the transport checksum holds
-//! only the sum of the pseudo-header; the receiving kernel trusts the rest, so no payload is ever summed.
+//! Nothing here trusts the frame: any program in the planet can write any bytes into its device. And nothing allocates but
+//! what corrupts a packet or answers one. The virtio header goes through verbatim wherever possible. Its flag NEEDS_CSUM
+//! says that the transport checksum holds only the sum of the pseudo-header; the receiving kernel trusts the rest, so no
+//! payload is summed on the way.
 //!
 //! A super-packet of which only some segments are due is cut by writing new headers for a range of its payload.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    ops::Range,
-};
+mod checksum;
+pub mod icmp;
+mod ip;
 
-use link::Packet;
+use std::{borrow::Cow, net::IpAddr, ops::Range};
+
+use link::{Ecn, Packet};
+
+use ip::{Fragment, Header};
 
 /// Length of `struct virtio_net_hdr` (virtio 1.2, section 5.1.6), little endian as TUNSETVNETLE asks.
 pub const VIRTIO_HEADER: usize = 10;
@@ -22,27 +26,40 @@ pub const LARGEST_FRAME: usize = VIRTIO_HEADER + 65_535;
 /// What the switch must know of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Where the packet wants to go.
+    /// Who sent the packet, as it says.
+    pub from: IpAddr,
+    /// Where it wants to go.
     pub to: IpAddr,
+    /// How many hops it may still make: time to live, or hop limit.
+    pub ttl: u8,
+    /// Whether it may be marked instead of dropped.
+    pub ecn: Ecn,
+    /// The protocol behind the IP header and its extension headers.
+    pub protocol: u8,
+    /// A hash of addresses, protocol and ports (fragments and protocols without ports: 0), the same in every run.
+    pub flow: u64,
     /// Its shape on the wire.
     pub packet: Packet,
+    /// Length of the IP header without extension headers.
+    network: usize,
+    /// Where what is behind the IP headers starts.
+    transport: usize,
+    fragment: Fragment,
+    /// What each segment of a super-packet repeats.
     headers: usize,
-    transport: Transport,
+    /// Bytes of payload in a segment of a super-packet, 0 for any other packet.
+    segment: u16,
 }
 
-/// The transport of a super-packet, with where its header starts in the packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Transport {
-    /// Not a super-packet.
-    Any,
-    Tcp {
-        at: usize,
-        segment: u16,
-    },
-    Udp {
-        at: usize,
-        segment: u16,
-    },
+/// What a way does to the packets that it delivers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Treatment {
+    /// Routers passed: taken from the time to live, which stops at 0.
+    pub hops: u8,
+    /// Whether "congestion experienced" is said, to those who understand it.
+    pub mark: bool,
+    /// Random bits that choose which bit is wrong. Only single segments are corrupted.
+    pub corrupt: Option<u64>,
 }
 
 /// Why a frame cannot be forwarded.
@@ -50,7 +67,7 @@ enum Transport {
 pub enum Malformed {
     /// Shorter than its own headers say, or no IP packet at all.
     Truncated,
-    /// A super-packet without a checksum to complete, or of a kind that was not asked for.
+    /// A super-packet without a checksum to complete, of a kind that was not asked for, or one whose headers disagree.
     Offload,
 }
 
@@ -58,95 +75,186 @@ impl Frame {
     /// Reads the headers of a frame, virtio header first.
     pub fn parse(frame: &[u8]) -> Result<Self, Malformed> {
         let (virtio, packet) = frame.split_at_checked(VIRTIO_HEADER).ok_or(Malformed::Truncated)?;
-        let (to, network_header, protocol) = network(packet)?;
+        let header = Header::read(packet)?;
         let total = u32::try_from(packet.len()).map_err(|_| Malformed::Truncated)?;
-        let gso_type = virtio[1] & !GSO_ECN;
-        let segment = u16::from_le_bytes([virtio[4], virtio[5]]);
-        if gso_type == GSO_NONE || segment == 0 {
-            return Ok(Self {
-                to,
-                packet: Packet::single(total),
-                headers: packet.len(),
-                transport: Transport::Any,
-            });
-        }
-        if virtio[0] & NEEDS_CSUM == 0 {
-            return Err(Malformed::Offload);
-        }
-        let at = usize::from(u16::from_le_bytes([virtio[6], virtio[7]]));
-        if at < network_header {
-            return Err(Malformed::Offload);
-        }
-        let (transport, length) = match (gso_type, protocol) {
-            (GSO_TCPV4 | GSO_TCPV6, _) => {
-                let offset = packet.get(at + 12).ok_or(Malformed::Truncated)? >> 4;
-                (Transport::Tcp { at, segment }, usize::from(offset) * 4)
-            }
-            (GSO_UDP_L4, _) => (Transport::Udp { at, segment }, UDP_HEADER),
-            _ => return Err(Malformed::Offload),
+        let mut parsed = Self {
+            from: header.from,
+            to: header.to,
+            ttl: header.ttl,
+            ecn: header.ecn,
+            protocol: header.protocol,
+            flow: header.flow(packet),
+            packet: Packet::single(total),
+            network: header.length,
+            transport: header.transport,
+            fragment: header.fragment,
+            headers: packet.len(),
+            segment: 0,
         };
-        let headers = at + length;
-        let is_short = matches!(transport, Transport::Tcp { .. }) && length < TCP_HEADER;
+        let segment = u16::from_le_bytes([virtio[4], virtio[5]]);
+        if virtio[1] & !GSO_ECN != GSO_NONE && segment != 0 {
+            parsed.headers = parsed.repeated_headers(virtio, packet)?;
+            parsed.segment = segment;
+            let headers = u32::try_from(parsed.headers).map_err(|_| Malformed::Truncated)?;
+            parsed.packet = Packet::segmented(headers, total - headers, u32::from(segment));
+        }
+        Ok(parsed)
+    }
+
+    /// Some of a packet's segments as a packet of their own.
+    pub fn part(&self, segments: &Range<u32>) -> Packet {
+        if self.segment == 0 {
+            return self.packet;
+        }
+        let payload = self.packet.payload_range(segments);
+        let headers = u32::try_from(self.headers).expect("bounded by LONGEST_HEADERS");
+        Packet::segmented(headers, payload.end - payload.start, u32::from(self.segment))
+    }
+
+    /// Length of the headers that each segment of a super-packet begins with.
+    fn repeated_headers(&self, virtio: &[u8], packet: &[u8]) -> Result<usize, Malformed> {
+        let [start, offset] = [6, 8].map(|at| usize::from(u16::from_le_bytes([virtio[at], virtio[at + 1]])));
+        let is_known = match (virtio[1] & !GSO_ECN, self.protocol) {
+            (GSO_TCPV4 | GSO_TCPV6, ip::TCP) => offset == TCP_CHECKSUM,
+            (GSO_UDP_L4, ip::UDP) => offset == UDP_CHECKSUM,
+            _ => false,
+        };
+        let is_whole = self.fragment == Fragment::Whole;
+        if virtio[0] & NEEDS_CSUM == 0 || !is_known || start != self.transport || !is_whole {
+            return Err(Malformed::Offload);
+        }
+        let headers = start + self.transport_header(packet);
+        let is_short = self.protocol == ip::TCP && headers < start + TCP_HEADER;
         if is_short || headers > packet.len() || headers > LONGEST_HEADERS {
             return Err(Malformed::Truncated);
         }
-        let header_bytes = u32::try_from(headers).map_err(|_| Malformed::Truncated)?;
-        let packet = Packet::segmented(header_bytes, total - header_bytes, u32::from(segment));
-        Ok(Self { to, packet, headers, transport })
+        Ok(headers)
     }
 
-    /// Some of a packet's segments as a frame of their own: headers, and the bytes of `frame` that follow them. All of them
-    /// are the frame as it came.
-    pub fn slice<'f>(&self, frame: &'f [u8], segments: &Range<u32>) -> (Headers, &'f [u8]) {
-        if *segments == (0..self.packet.segments()) {
-            let mut virtio = Headers { bytes: [0; VIRTIO_HEADER + LONGEST_HEADERS], length: VIRTIO_HEADER };
-            virtio.bytes[..VIRTIO_HEADER].copy_from_slice(&frame[..VIRTIO_HEADER]);
-            return (virtio, &frame[VIRTIO_HEADER..]);
+    /// Length of the transport header as it says itself, if the packet has one that we know.
+    fn transport_header(&self, packet: &[u8]) -> usize {
+        match (self.fragment, self.protocol) {
+            (Fragment::Later, _) => 0,
+            (_, ip::TCP) => packet.get(self.transport + 12).map_or(0, |offset| usize::from(offset >> 4) * 4),
+            (_, ip::UDP) => UDP_HEADER,
+            (_, ip::ICMP | ip::ICMPV6) => icmp::HEADER,
+            _ => 0,
         }
+    }
+
+    /// Some of a packet's segments as a frame of their own: headers, and the bytes that follow them, which are those of
+    /// `frame` unless they are corrupted. All segments without treatment are the frame as it came.
+    pub fn slice<'f>(
+        &self,
+        frame: &'f [u8],
+        segments: &Range<u32>,
+        treatment: Treatment,
+    ) -> (Headers, Cow<'f, [u8]>) {
+        if let (Some(random), 1) = (treatment.corrupt, segments.len()) {
+            let mut packet = Vec::new();
+            self.write_segment(frame, segments.start, Treatment { corrupt: None, ..treatment }, &mut packet);
+            self.corrupt(&mut packet, random);
+            // Zeros: a plain packet whose checksum the receiver has to verify.
+            return (Headers::copied(&[0; VIRTIO_HEADER]), Cow::Owned(packet));
+        }
+        let (mut headers, payload) = if *segments != (0..self.packet.segments()) {
+            self.cut(frame, segments)
+        } else {
+            let changed = if treatment == Treatment::default() { 0 } else { self.network };
+            let (headers, payload) = frame.split_at(VIRTIO_HEADER + changed);
+            (Headers::copied(headers), payload)
+        };
+        if treatment.hops > 0 {
+            ip::take_hops(headers.ip(), treatment.hops);
+        }
+        if treatment.mark {
+            ip::mark(headers.ip());
+        }
+        (headers, Cow::Borrowed(payload))
+    }
+
+    /// Appends one segment as a real wire carries it: an IP packet without a virtio header, its checksums complete.
+    pub(crate) fn write_segment(&self, frame: &[u8], segment: u32, treatment: Treatment, to: &mut Vec<u8>) {
+        let start = to.len();
+        let (headers, payload) = self.slice(frame, &(segment..segment + 1), treatment);
+        let (virtio, ip) = headers.split_at(VIRTIO_HEADER);
+        to.extend_from_slice(ip);
+        to.extend_from_slice(&payload);
+        checksum::complete(virtio, &mut to[start..], self.transport);
+    }
+
+    /// The headers of some but not all segments of a super-packet, written anew, and their payload.
+    fn cut<'f>(&self, frame: &'f [u8], segments: &Range<u32>) -> (Headers, &'f [u8]) {
         let start = VIRTIO_HEADER + self.headers;
         let range = self.packet.payload_range(segments);
         let payload = &frame[start + range.start as usize..start + range.end as usize];
-        let mut headers = Headers { bytes: [0; VIRTIO_HEADER + LONGEST_HEADERS], length: start };
-        headers.bytes[..start].copy_from_slice(&frame[..start]);
+        let mut headers = Headers::copied(&frame[..start]);
         let (virtio, ip) = headers.bytes[..start].split_at_mut(VIRTIO_HEADER);
-
         if segments.len() == 1 {
             virtio[1] = GSO_NONE;
             put(virtio, 4, 0_u16.to_le_bytes());
         }
         put(virtio, 2, low16(self.headers).to_le_bytes());
-        set_length(ip, self.headers + payload.len(), segments.start);
-        match self.transport {
-            Transport::Any => {}
-            Transport::Tcp { at, segment } => {
-                let tcp = &mut ip[at..];
-                let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
-                let sequence = sequence.wrapping_add(segments.start.wrapping_mul(u32::from(segment)));
-                put(tcp, 4, sequence.to_be_bytes());
-                if segments.end < self.packet.segments() {
-                    tcp[13] &= !(FIN | PSH);
-                }
-                if segments.start > 0 {
-                    tcp[13] &= !CWR;
-                }
-                let sum = pseudo_sum(ip, IPPROTO_TCP, self.headers - at + payload.len());
-                put(ip, at + 16, sum.to_be_bytes());
+        ip::set_length(ip, self.headers + payload.len(), segments.start);
+
+        let transport = &mut ip[self.transport..];
+        let length = transport.len() + payload.len();
+        let field = if self.protocol == ip::TCP {
+            let sequence = u32::from_be_bytes(transport[4..8].try_into().expect("four bytes"));
+            let sequence = sequence.wrapping_add(segments.start.wrapping_mul(u32::from(self.segment)));
+            put(transport, 4, sequence.to_be_bytes());
+            if segments.end < self.packet.segments() {
+                transport[13] &= !(FIN | PSH);
             }
-            Transport::Udp { at, .. } => {
-                let length = UDP_HEADER + payload.len();
-                put(ip, at + 4, low16(length).to_be_bytes());
-                let sum = pseudo_sum(ip, IPPROTO_UDP, length);
-                put(ip, at + 6, sum.to_be_bytes());
+            if segments.start > 0 {
+                transport[13] &= !CWR;
             }
-        }
+            TCP_CHECKSUM
+        } else {
+            put(transport, 4, low16(length).to_be_bytes());
+            UDP_CHECKSUM
+        };
+        let sum = checksum::fold(checksum::pseudo_header(ip, self.protocol, length));
+        put(ip, self.transport + field, sum.to_be_bytes());
         (headers, payload)
+    }
+
+    /// Makes one bit of a complete packet wrong: of the payload, or of the transport header where there is none. The
+    /// transport's checksum covers either, and no single bit leaves it right. UDP without one takes what comes, as ever.
+    fn corrupt(&self, packet: &mut [u8], random: u64) {
+        let payload = self.transport + self.transport_header(packet);
+        let covered = if payload < packet.len() {
+            payload..packet.len()
+        } else if self.protocol == ip::UDP {
+            // One wrong bit could make the checksum 0, which says that there is none.
+            self.transport..packet.len().min(self.transport + UDP_CHECKSUM)
+        } else {
+            self.transport..packet.len()
+        };
+        // A packet that ends with its IP header has nothing under a checksum.
+        if let Some(bit) = random.checked_rem(covered.len() as u64 * 8) {
+            let byte = covered.start + usize::try_from(bit / 8).expect("a packet is shorter than memory");
+            packet[byte] ^= 1 << (bit % 8);
+        }
     }
 }
 
-/// The headers of a slice: virtio, IP and transport.
+/// The headers of a slice: virtio, and as much of IP and transport as was written anew.
 pub struct Headers {
     bytes: [u8; VIRTIO_HEADER + LONGEST_HEADERS],
     length: usize,
+}
+
+impl Headers {
+    fn copied(headers: &[u8]) -> Self {
+        let mut bytes = [0; VIRTIO_HEADER + LONGEST_HEADERS];
+        bytes[..headers.len()].copy_from_slice(headers);
+        Self { bytes, length: headers.len() }
+    }
+
+    fn ip(&mut self) -> &mut [u8] {
+        &mut self.bytes[VIRTIO_HEADER..self.length]
+    }
 }
 
 impl std::ops::Deref for Headers {
@@ -157,56 +265,8 @@ impl std::ops::Deref for Headers {
     }
 }
 
-/// Destination, length of the network header, and protocol. IPv6 extension headers count as payload: the virtio header
-/// says where the transport starts.
-fn network(packet: &[u8]) -> Result<(IpAddr, usize, u8), Malformed> {
-    match packet.first().map(|byte| byte >> 4) {
-        Some(4) if packet.len() >= IPV4_HEADER => {
-            let to: [u8; 4] = packet[16..20].try_into().expect("four bytes");
-            let header = usize::from(packet[0] & 0x0f) * 4;
-            if header < IPV4_HEADER || header > packet.len() {
-                return Err(Malformed::Truncated);
-            }
-            Ok((IpAddr::V4(Ipv4Addr::from(to)), header, packet[9]))
-        }
-        Some(6) if packet.len() >= IPV6_HEADER => {
-            let to: [u8; 16] = packet[24..40].try_into().expect("sixteen bytes");
-            Ok((IpAddr::V6(Ipv6Addr::from(to)), IPV6_HEADER, packet[6]))
-        }
-        _ => Err(Malformed::Truncated),
-    }
-}
-
-/// Writes the packet's new length, and for IPv4 its identification (each segment counts) and header checksum.
-fn set_length(ip: &mut [u8], total: usize, first_segment: u32) {
-    if ip[0] >> 4 == 6 {
-        put(ip, 4, low16(total - IPV6_HEADER).to_be_bytes());
-        return;
-    }
-    put(ip, 2, low16(total).to_be_bytes());
-    let identification = u16::from_be_bytes([ip[4], ip[5]]).wrapping_add(low16(first_segment as usize));
-    put(ip, 4, identification.to_be_bytes());
-    put(ip, 10, [0, 0]);
-    let header = usize::from(ip[0] & 0x0f) * 4;
-    let sum = !fold(sum_words(&ip[..header]));
-    put(ip, 10, sum.to_be_bytes());
-}
-
-/// The sum of the pseudo-header (RFC 9293, section 3.1; RFC 8200, section 8.1), not inverted.
-fn pseudo_sum(ip: &[u8], protocol: u8, length: usize) -> u16 {
-    let addresses = if ip[0] >> 4 == 6 { &ip[8..40] } else { &ip[12..20] };
-    fold(sum_words(addresses) + u64::from(protocol) + length as u64)
-}
-
-fn sum_words(bytes: &[u8]) -> u64 {
-    bytes.chunks(2).map(|pair| u64::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]))).sum()
-}
-
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    u16::try_from(sum).expect("folded to 16 bits")
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
 fn put<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) {
@@ -226,12 +286,10 @@ const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
 const GSO_ECN: u8 = 0x80;
 
-const IPPROTO_TCP: u8 = 6;
-const IPPROTO_UDP: u8 = 17;
-const IPV4_HEADER: usize = 20;
-const IPV6_HEADER: usize = 40;
 const TCP_HEADER: usize = 20;
+const TCP_CHECKSUM: usize = 16;
 const UDP_HEADER: usize = 8;
+const UDP_CHECKSUM: usize = 6;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
@@ -239,5 +297,7 @@ const CWR: u8 = 0x80;
 /// IPv4 with options and TCP with options are 60 bytes each; IPv6 extension headers of a local sender are few.
 const LONGEST_HEADERS: usize = 256;
 
+#[cfg(test)]
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;

@@ -99,6 +99,7 @@ impl Plan {
             links: file.link,
             hosts: file.host,
             access: Vec::new(),
+            visitors: Vec::new(),
             anycast: Vec::new(),
             faults: Vec::new(),
         };

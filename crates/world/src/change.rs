@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use link::{Config, Limit};
+use link::{Config, Limit, Loss, Rate};
 use serde::{Deserialize, Serialize};
 use units::{Bitrate, Probability};
 
@@ -45,10 +45,14 @@ impl Change {
     /// The changed link.
     pub fn apply(&self, config: Config) -> Config {
         Config {
-            loss: if self.down.is_some() { Probability::ONE } else { self.loss.unwrap_or(config.loss) },
             propagation: self.rtt.map_or(config.propagation, |rtt| rtt / 2),
-            rate: self.rate.or(config.rate),
-            queue: if config.rate.is_none() && self.rate.is_some() { Limit::default() } else { config.queue },
+            queue: if config.rate == Rate::Unlimited { Limit::default() } else { config.queue },
+            rate: self.rate.map_or(config.rate, Rate::Constant),
+            loss: match (self.down, self.loss) {
+                (Some(_), _) => Loss::Bernoulli(Probability::ONE),
+                (None, Some(loss)) => Loss::Bernoulli(loss),
+                (None, None) => config.loss,
+            },
             ..config
         }
     }
@@ -75,15 +79,18 @@ mod tests {
     fn a_change_keeps_what_it_does_not_name() {
         let before = Config { propagation: Duration::from_millis(36), ..Config::default() };
         let lossy = Change { loss: Probability::new(0.05), ..Change::default() };
-        let after = lossy.apply(before);
-        assert_eq!(after, Config { loss: Probability::new(0.05).unwrap(), ..before });
+        let after = lossy.apply(before.clone());
+        assert_eq!(
+            after,
+            Config { loss: Loss::Bernoulli(Probability::new(0.05).unwrap()), ..before.clone() }
+        );
         assert_eq!(lossy.to_string(), "loss 5%");
-        assert_eq!(Change::default().apply(before), before);
+        assert_eq!(Change::default().apply(before.clone()), before);
     }
 
     #[test]
     fn down_loses_everything() {
         let down = Change { down: Some(LinkDown::Silent), ..Change::default() };
-        assert_eq!(down.apply(Config::default()).loss, Probability::ONE);
+        assert_eq!(down.apply(Config::default()).loss, Loss::Bernoulli(Probability::ONE));
     }
 }

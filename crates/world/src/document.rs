@@ -1,14 +1,27 @@
-//! A configuration file's text, and mistakes in it said with file, line and column.
+//! A configuration file's text and that of the files it names, and mistakes in them said with file, line and column.
 
-use std::{fmt, fs::File, io::Read, ops::Range, path::Path};
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    ops::Range,
+    path::Path,
+};
 
 use serde::de::DeserializeOwned;
 
-/// A TOML file in memory.
+/// A TOML file in memory, and behind it the files that it includes. A span counts from the start of the first one.
 #[derive(Debug, Clone)]
 pub struct Document {
+    files: Vec<Source>,
+}
+
+#[derive(Debug, Clone)]
+struct Source {
     path: String,
     text: String,
+    /// Where its spans begin.
+    start: usize,
 }
 
 /// What is wrong in a file, where, and what would be right.
@@ -26,44 +39,79 @@ pub struct Mistake {
 
 impl Document {
     /// Reads a file of at most [`LARGEST`] bytes.
-    pub fn open(path: &Path) -> std::io::Result<Self> {
-        let mut text = String::new();
-        File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > LARGEST {
-            return Err(std::io::Error::other(format!("more than the limit of {LARGEST} bytes")));
-        }
-        Ok(Self::new(path.display().to_string(), text))
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::new(path.display().to_string(), read(path)?))
     }
 
     /// A file whose text is already here.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into() }
+        Self { files: vec![Source { path: path.into(), text: text.into(), start: 0 }] }
     }
 
-    /// The whole text.
+    /// The first file's text.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.files[0].text
     }
 
-    /// The text as a `T`. A misspelt key or name is answered with the nearest one that is known.
+    /// The first file as a `T`. A misspelt key or name is answered with the nearest one that is known.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Mistake> {
-        toml::from_str(&self.text).map_err(|error| {
-            let message = with_suggestion(error.message());
-            self.mistake(error.span().unwrap_or_default(), message)
-        })
+        self.parse_file(0)
     }
 
     /// A mistake at a span that a parsed value remembered.
     pub fn mistake(&self, span: Range<usize>, message: impl Into<String>) -> Mistake {
-        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        let file = &self.files[self.file_of(&span)];
+        let before = file.text.get(..span.start.saturating_sub(file.start)).unwrap_or(&file.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Mistake {
-            path: self.path.clone(),
+            path: file.path.clone(),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
             message: message.into(),
         }
     }
+
+    /// Puts a further file behind those that are here, and says which number it has.
+    pub(crate) fn append(&mut self, path: String, text: String) -> usize {
+        let last = self.files.last().expect("a document has a first file");
+        // One more, so that the end of a file is not the start of the next.
+        let start = last.start + last.text.len() + 1;
+        self.files.push(Source { path, text, start });
+        self.files.len() - 1
+    }
+
+    /// A file as a `T`. It is read behind as many line ends as there are bytes before it, so that its spans are its own.
+    pub(crate) fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Mistake> {
+        let file = &self.files[number];
+        toml::from_str(&("\n".repeat(file.start) + &file.text)).map_err(|error| {
+            let message = with_suggestion(error.message());
+            self.mistake(error.span().unwrap_or(file.start..file.start), message)
+        })
+    }
+
+    /// A file's text, and where its spans begin.
+    pub(crate) fn text_of(&self, number: usize) -> (&str, usize) {
+        (&self.files[number].text, self.files[number].start)
+    }
+
+    /// The path of the file in which a span lies.
+    pub(crate) fn path_of(&self, span: &Range<usize>) -> &Path {
+        Path::new(&self.files[self.file_of(span)].path)
+    }
+
+    fn file_of(&self, span: &Range<usize>) -> usize {
+        self.files.partition_point(|file| file.start <= span.start) - 1
+    }
+}
+
+/// The text of a file of at most [`LARGEST`] bytes.
+pub fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST {
+        return Err(io::Error::other(format!("more than the limit of {LARGEST} bytes")));
+    }
+    Ok(text)
 }
 
 impl fmt::Display for Mistake {
@@ -125,6 +173,18 @@ mod tests {
             said("rate = \"10 parsecs\"\n"),
             "w.toml:1:8: \"10 parsecs\" has the unknown unit \"parsecs\"; expected one of bit, Kbit, Mbit, Gbit (a second)"
         );
+    }
+
+    #[test]
+    fn a_span_knows_its_file() {
+        let mut document = Document::new("a.toml", "rate = '1Gbit'\n");
+        let second = document.append("b.toml".into(), "# b\nrate = 'fast'\n".into());
+        let said = document.parse_file::<Link>(second).unwrap_err();
+        assert_eq!((said.path.as_str(), said.line, said.column), ("b.toml", 2, 8));
+        assert_eq!(document.mistake(0..0, "").to_string(), "a.toml:1:1: ");
+        // The end of the first file, which has 15 bytes, and the start of the second.
+        assert_eq!(document.mistake(15..15, "").to_string(), "a.toml:2:1: ");
+        assert_eq!(document.mistake(16..16, "").to_string(), "b.toml:1:1: ");
     }
 
     #[test]

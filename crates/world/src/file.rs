@@ -28,6 +28,9 @@ pub struct World {
     /// Who lives there.
     #[serde(default, rename = "host")]
     pub hosts: Vec<Host>,
+    /// Hosts by the hundred: people, spread over cities.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visitors: Vec<Visitors>,
     /// Addresses that several hosts have at once.
     #[serde(default, rename = "anycast", skip_serializing_if = "Vec::is_empty")]
     pub anycast: Vec<Anycast>,
@@ -199,6 +202,50 @@ pub struct Host {
     pub sysctl: BTreeMap<Spanned<String>, String>,
 }
 
+/// Hosts of one kind in many cities, each with a number behind its name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Visitors {
+    /// How many.
+    pub count: Spanned<u32>,
+    /// The name before the number; absent: "visitor", so that they are visitor-1, visitor-2 and so on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Spanned<String>>,
+    /// How they are spread over the cities of the gazetteer; instead of `cities`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+    /// Cities that get equally many; instead of `spread`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cities: Vec<Spanned<String>>,
+    /// As for a [`Host`], but people.
+    #[serde(default = "people")]
+    pub network: Network,
+    /// As for a [`Host`].
+    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub last_mile: Option<Duration>,
+    /// As for a [`Host`].
+    #[serde(default, with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Spanned<String>>,
+    /// As for a [`Host`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mptcp: Option<Mptcp>,
+    /// As for a [`Host`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<Spanned<String>>,
+}
+
+/// How visitors are spread over the gazetteer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
+    /// As the world's Internet users are: [`crate::population::spread`].
+    InternetUsers,
+}
+
+fn people() -> Network {
+    Network::Access
+}
+
 /// What kind of network a host is attached to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -270,6 +317,17 @@ pub enum Transient {
     Blackhole,
     /// Routers send them to and fro until their time to live has run out.
     Loop,
+}
+
+impl Transient {
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OldSite => "old-site",
+            Self::Blackhole => "blackhole",
+            Self::Loop => "loop",
+        }
+    }
 }
 
 /// What goes wrong. Where and what: one of each, checked by [`crate::Layout::effect`].

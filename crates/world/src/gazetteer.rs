@@ -1,8 +1,10 @@
-//! The cities that a world can name without giving coordinates.
+//! The cities that a world can name without giving coordinates, and how many people of their countries use the Internet.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
+
+use crate::geography::Place;
 
 /// A city of the gazetteer.
 #[derive(Debug, Clone, Deserialize)]
@@ -17,8 +19,17 @@ pub struct Entry {
     pub lat: f64,
     /// Degrees east.
     pub lon: f64,
-    /// How many people live there.
+    /// The order of how many people live there.
     pub population: Population,
+    /// How many people live in the metropolitan area, in thousands, rounded.
+    pub people: u32,
+}
+
+impl Entry {
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        Place { lat: self.lat, lon: self.lon }
+    }
 }
 
 /// A metropolitan area's size.
@@ -33,44 +44,60 @@ pub enum Population {
     Small,
 }
 
+/// A country, or a territory with a code of its own.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Country {
+    /// ISO 3166-1 alpha-2.
+    pub code: String,
+    /// Its usual English name.
+    pub name: String,
+    /// How many people use the Internet, in thousands, rounded.
+    pub users: u32,
+    lat: Option<f64>,
+    lon: Option<f64>,
+}
+
+impl Country {
+    /// Where its capital is, if the gazetteer has no city of this country.
+    pub fn place(&self) -> Option<Place> {
+        Some(Place { lat: self.lat?, lon: self.lon? })
+    }
+}
+
 /// All cities, by name.
 pub fn cities() -> &'static [Entry] {
     &CITIES
 }
 
-/// The city of that name or IATA code, whatever the case.
-pub fn find(name: &str) -> Option<&'static Entry> {
-    cities().iter().find(|city| city.name.eq_ignore_ascii_case(name) || city.iata.eq_ignore_ascii_case(name))
+/// All countries that have Internet users to speak of, by code.
+pub fn countries() -> &'static [Country] {
+    &COUNTRIES
 }
 
-static CITIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    csv::Reader::from_reader(include_bytes!("gazetteer.csv").as_slice())
+/// The city of that name or IATA code, whatever the case.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    BY_NAME.get(name.to_ascii_lowercase().as_str()).map(|&index| &CITIES[index])
+}
+
+static CITIES: LazyLock<Vec<Entry>> = LazyLock::new(|| table(include_bytes!("gazetteer/cities.csv")));
+
+static COUNTRIES: LazyLock<Vec<Country>> = LazyLock::new(|| table(include_bytes!("gazetteer/countries.csv")));
+
+static BY_NAME: LazyLock<BTreeMap<String, usize>> = LazyLock::new(|| {
+    let names = |(index, city): (usize, &Entry)| {
+        [(city.name.clone(), index), (city.iata.to_ascii_lowercase(), index)]
+    };
+    CITIES.iter().enumerate().flat_map(names).collect()
+});
+
+fn table<T: DeserializeOwned>(text: &[u8]) -> Vec<T> {
+    csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(text)
         .deserialize()
         .collect::<Result<_, _>>()
         .expect("the gazetteer is part of the program and is read by its tests")
-});
+}
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_city_is_on_earth_and_unique() {
-        assert!(cities().len() >= 60);
-        for pair in cities().windows(2) {
-            assert!(pair[0].name < pair[1].name, "{} is out of order", pair[1].name);
-        }
-        for city in cities() {
-            assert!(city.lat.abs() <= 90.0 && city.lon.abs() <= 180.0, "{}", city.name);
-            assert_eq!(city.iata.len(), 3, "{}", city.name);
-            assert_eq!(cities().iter().filter(|other| other.iata == city.iata).count(), 1, "{}", city.iata);
-        }
-    }
-
-    #[test]
-    fn cities_are_found_by_name_and_airport() {
-        assert_eq!(find("London").unwrap().country, "GB");
-        assert_eq!(find("syd").unwrap().name, "sydney");
-        assert!(find("atlantis").is_none());
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use link::Receive;
+use link::{Loss, Rate, Receive};
 use units::Bitrate;
 
 pub use self::{
@@ -174,29 +174,23 @@ impl Layout {
             return link::Config { propagation: generated(), ..base };
         };
         link::Config {
-            rate: given.rate,
+            rate: given.rate.map_or(Rate::Unlimited, Rate::Constant),
             propagation: given.delay.or(given.rtt.map(|rtt| rtt / 2)).unwrap_or_else(generated),
             queue: given.queue.unwrap_or(base.queue),
-            loss: given.loss.unwrap_or(base.loss),
+            loss: given.loss.map_or(base.loss, Loss::Bernoulli),
             overhead: given.overhead.map_or(base.overhead, u32::from),
-            receive: self.receive,
+            ..base
         }
     }
 
-    /// What the way from device to device has beyond its links, in one direction: the detours of access networks where
-    /// the links' delays were generated.
-    pub fn detour(&self, from: PortId, to: PortId) -> Duration {
-        let (from, to) = (&self.hosts[self.ports[from].host], &self.hosts[self.ports[to].host]);
-        if (from.network, to.network) == (Network::Datacentre, Network::Datacentre) {
-            return Duration::ZERO;
-        }
-        let route = self.route(from.city, to.city);
-        let hops = std::iter::zip(&route, route.get(1..).filter(|rest| !rest.is_empty()).unwrap_or(&route));
-        hops.map(|(&a, &b)| self.access_detour(a, b)).sum()
+    /// Whether a device is in an access network.
+    pub fn is_access(&self, port: PortId) -> bool {
+        self.hosts[self.ports[port].host].network == Network::Access
     }
 
-    /// By how much the way between two cities is longer for access networks, if its delay was generated.
-    fn access_detour(&self, a: CityId, b: CityId) -> Duration {
+    /// By how much the way between two cities is longer if one end is an access network, and its delay was generated. Not
+    /// part of the link, which all share.
+    pub fn access_detour(&self, a: CityId, b: CityId) -> Duration {
         if self.given(a, b).is_some_and(|link| link.delay.or(link.rtt).is_some()) {
             return Duration::ZERO;
         }
@@ -209,12 +203,33 @@ impl Layout {
         let line = |port: PortId, side: fn(&Line) -> &link::Config| {
             self.ports[port].line.as_ref().map_or(Duration::ZERO, |line| side(line).propagation)
         };
+        let is_access = self.is_access(from) || self.is_access(to);
+        let hop = |a, b| {
+            let detour = if is_access { self.access_detour(a, b) } else { Duration::ZERO };
+            self.link(a, b).propagation + detour
+        };
         let route = self.route(self.city_of(from), self.city_of(to));
         let hops: Duration = match route.as_slice() {
-            [city] => self.link(*city, *city).propagation,
-            cities => cities.windows(2).map(|pair| self.link(pair[0], pair[1]).propagation).sum(),
+            [city] => hop(*city, *city),
+            cities => cities.windows(2).map(|pair| hop(pair[0], pair[1])).sum(),
         };
-        line(from, |line| &line.up) + hops + self.detour(from, to) + line(to, |line| &line.down)
+        line(from, |line| &line.up) + hops + line(to, |line| &line.down)
+    }
+
+    /// The round trip between the routers of two cities without queues.
+    pub fn city_rtt(&self, a: CityId, b: CityId) -> Duration {
+        let route = self.route(a, b);
+        route
+            .windows(2)
+            .map(|pair| self.link(pair[0], pair[1]).propagation + self.link(pair[1], pair[0]).propagation)
+            .sum()
+    }
+
+    /// The share of an anycast prefix' convergence after which a city hears of its change of this number: above 0, up to 1.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
+    pub fn convergence_share(&self, anycast: AnycastId, change: u64, city: CityId) -> f64 {
+        let bits = mix(mix(mix(mix(self.seed) ^ anycast as u64) ^ change) ^ city as u64);
+        ((bits >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// The round trip between the first devices of two hosts without queues or transmission times.

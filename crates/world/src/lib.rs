@@ -4,14 +4,18 @@
 //! - [`Layout`]: a world with every name resolved and every address given.
 //! - [`Document`], [`Mistake`]: a file's text, and what is wrong in it, by line and column.
 //! - [`gazetteer`], [`geography`]: cities, and how far light has to go between them.
+//! - [`access`]: lines of access networks that a host can name without describing them.
+//! - [`population`]: visitors spread over the cities as the world's Internet users are.
 //! - [`Change`]: what a fault, or a hand, changes about a link.
 
+pub mod access;
 mod change;
 mod document;
 pub mod file;
 pub mod gazetteer;
 pub mod geography;
 mod layout;
+pub mod population;
 
 pub use change::Change;
 pub use document::{Document, Mistake, suggestion};

@@ -1,6 +1,9 @@
 //! Memory for packets on their way. Large buffers are used again; small packets get just what they need.
 
-use std::rc::Rc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use crate::wire::{Frame, LARGEST_FRAME};
 
@@ -26,17 +29,17 @@ pub(crate) struct Pool {
     /// The buffer to read into next.
     current: Vec<u8>,
     free: Vec<Vec<u8>>,
-    held_bytes: usize,
+    /// How much all shards hold.
+    held_bytes: Arc<AtomicUsize>,
     most_held: usize,
 }
 
-impl Default for Pool {
-    fn default() -> Self {
-        Self { current: Vec::new(), free: Vec::new(), held_bytes: 0, most_held: most_held() }
-    }
-}
-
 impl Pool {
+    /// A pool of one shard; `held_bytes` is shared by all.
+    pub(crate) fn new(held_bytes: Arc<AtomicUsize>) -> Self {
+        Self { current: Vec::new(), free: Vec::new(), held_bytes, most_held: most_held() }
+    }
+
     /// A buffer that has room for any frame.
     pub(crate) fn buffer(&mut self) -> &mut [u8] {
         if self.current.is_empty() {
@@ -46,24 +49,30 @@ impl Pool {
     }
 
     /// Keeps the first `length` bytes of the buffer; `None` when the planet holds as much as it may.
-    pub(crate) fn hold(&mut self, length: usize, frame: Frame) -> Option<Rc<Held>> {
+    pub(crate) fn hold(&mut self, length: usize, frame: Frame) -> Option<Arc<Held>> {
         let bytes =
             if length <= SMALL { self.current[..length].to_vec() } else { std::mem::take(&mut self.current) };
-        if self.held_bytes + bytes.len() > self.most_held {
+        if self.held_bytes.load(Ordering::Relaxed) + bytes.len() > self.most_held {
             if bytes.len() == LARGEST_FRAME {
                 self.current = bytes;
             }
             return None;
         }
-        self.held_bytes += bytes.len();
-        Some(Rc::new(Held { bytes, length, frame }))
+        self.held_bytes.fetch_add(bytes.len(), Ordering::Relaxed);
+        Some(Arc::new(Held { bytes, length, frame }))
+    }
+
+    /// Holds a packet that was made here.
+    pub(crate) fn own(&mut self, bytes: Vec<u8>, frame: Frame) -> Arc<Held> {
+        self.held_bytes.fetch_add(bytes.len(), Ordering::Relaxed);
+        Arc::new(Held { length: bytes.len(), bytes, frame })
     }
 
     /// Takes a packet back when its last holder is done with it.
-    pub(crate) fn release(&mut self, held: Rc<Held>) {
-        let Some(held) = Rc::into_inner(held) else { return };
-        self.held_bytes -= held.bytes.len();
-        if held.bytes.len() == LARGEST_FRAME {
+    pub(crate) fn release(&mut self, held: Arc<Held>) {
+        let Some(held) = Arc::into_inner(held) else { return };
+        self.held_bytes.fetch_sub(held.bytes.len(), Ordering::Relaxed);
+        if held.bytes.len() == LARGEST_FRAME && self.free.len() < MOST_FREE {
             self.free.push(held.bytes);
         }
     }
@@ -83,6 +92,9 @@ const SMALL: usize = 16_384;
 
 const MOST_HELD: usize = 4 << 30;
 
+/// 1 GB of buffers; a flow that leaves them in another shard than it took them from would hoard them there.
+const MOST_FREE: usize = 16_384;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,17 +109,17 @@ mod tests {
 
     #[test]
     fn a_large_buffer_is_used_again_and_a_small_packet_copied() {
-        let mut pool = Pool::default();
+        let mut pool = Pool::new(Arc::default());
         for length in [100, 60_000, 100, 60_000] {
             let (bytes, frame) = frame(length);
             pool.buffer()[..length].copy_from_slice(&bytes);
             let held = pool.hold(length, frame).unwrap();
             assert_eq!(held.bytes(), bytes);
-            let second = Rc::clone(&held);
+            let second = Arc::clone(&held);
             pool.release(held);
             assert_eq!(second.bytes(), bytes, "still held once");
             pool.release(second);
-            assert_eq!(pool.held_bytes, 0);
+            assert_eq!(pool.held_bytes.load(Ordering::Relaxed), 0);
         }
         pool.buffer();
         assert!(pool.free.len() <= 1);

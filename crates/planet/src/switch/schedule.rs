@@ -1,119 +1,102 @@
-//! Packets on their way, in the order in which they are due.
+//! What is to happen when: packets that arrive somewhere, and wires that have to decide.
 
-use std::{cmp::Reverse, collections::BinaryHeap, ops::Range, rc::Rc, time::Duration};
-
-use world::HostId;
+use std::{cmp::Reverse, collections::BinaryHeap, ops::Range, sync::Arc, time::Duration};
 
 use super::pool::Held;
+use crate::{
+    router::{way::Way, wires::WireId},
+    wire::Treatment,
+};
 
-/// Some segments of a packet, on their way to a host.
-#[derive(Debug)]
-pub(crate) struct Flight {
-    /// When they arrive.
-    pub due: Duration,
-    /// How long the packet may have waited to be read.
-    pub waited: Duration,
-    /// By how much all that may be late.
-    pub allowance: Duration,
-    /// Who gets them.
-    pub to: HostId,
-    /// Which of the packet's segments.
-    pub segments: Range<u32>,
-    /// What they occupy on the wire.
-    pub wire_bytes: u64,
+/// A packet on its way, whole or in part.
+#[derive(Debug, Clone)]
+pub(crate) struct Cargo {
     /// The packet.
-    pub held: Rc<Held>,
+    pub held: Arc<Held>,
+    /// Which of its segments.
+    pub segments: Range<u32>,
+    /// The wires that it takes.
+    pub way: Arc<Way>,
+    /// The next of them.
+    pub hop: usize,
+    /// What has been done to it.
+    pub treatment: Treatment,
+    /// How long it may have waited to be read.
+    pub waited: Duration,
+}
+
+/// Something that will happen.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A packet arrives at the end of a wire.
+    Arrival(Cargo),
+    /// A wire has something to decide.
+    Decision(WireId),
 }
 
 /// A queue by due time; among equals, first in, first out.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
-    heap: BinaryHeap<Reverse<Entry>>,
+    order: BinaryHeap<Reverse<(Duration, u64, usize)>>,
+    events: Vec<Option<Event>>,
+    free: Vec<usize>,
     sequence: u64,
 }
 
 impl Schedule {
-    pub(crate) fn push(&mut self, flight: Flight) {
+    pub(crate) fn push(&mut self, due: Duration, event: Event) {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.events.push(None);
+            self.events.len() - 1
+        });
+        self.events[slot] = Some(event);
         self.sequence += 1;
-        self.heap.push(Reverse(Entry { sequence: self.sequence, flight }));
+        self.order.push(Reverse((due, self.sequence, slot)));
     }
 
     /// When the next one is due.
     pub(crate) fn next_due(&self) -> Option<Duration> {
-        self.heap.peek().map(|Reverse(entry)| entry.flight.due)
+        self.order.peek().map(|Reverse((due, ..))| *due)
     }
 
-    /// The next one if it is due at `now`.
-    pub(crate) fn pop_due(&mut self, now: Duration) -> Option<Flight> {
+    /// The next one if it is due at `now`, and when it was.
+    pub(crate) fn pop_due(&mut self, now: Duration) -> Option<(Duration, Event)> {
         if self.next_due()? > now {
             return None;
         }
-        self.heap.pop().map(|Reverse(entry)| entry.flight)
+        let Reverse((due, _, slot)) = self.order.pop()?;
+        self.free.push(slot);
+        self.events[slot].take().map(|event| (due, event))
     }
-}
 
-#[derive(Debug)]
-struct Entry {
-    sequence: u64,
-    flight: Flight,
-}
-
-impl Entry {
-    fn key(&self) -> (Duration, u64) {
-        (self.flight.due, self.sequence)
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
+    /// The packets that are on their way.
+    pub(crate) fn cargo(&self) -> impl Iterator<Item = &Cargo> {
+        self.events.iter().flatten().filter_map(|event| match event {
+            Event::Arrival(cargo) => Some(cargo),
+            Event::Decision(_) => None,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::switch::pool::Pool;
 
     #[test]
-    fn packets_leave_in_order_of_due_time_then_arrival() {
-        let mut pool = Pool::default();
+    fn events_happen_in_order_of_due_time_then_of_planning() {
         let mut schedule = Schedule::default();
-        let mut frame = vec![0; 30];
-        frame[10] = 0x45;
-        pool.buffer()[..30].copy_from_slice(&frame);
-        let held = pool.hold(30, crate::wire::Frame::parse(&frame).unwrap()).unwrap();
-        for (to, due) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
-            let due = Duration::from_millis(due);
-            let flight = Flight {
-                due,
-                waited: Duration::ZERO,
-                allowance: Duration::ZERO,
-                to,
-                segments: 0..1,
-                wire_bytes: 20,
-                held: Rc::clone(&held),
-            };
-            schedule.push(flight);
+        for (wire, due) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
+            schedule.push(Duration::from_millis(due), Event::Decision(wire));
         }
         assert!(schedule.pop_due(Duration::from_millis(9)).is_none());
         let order: Vec<_> = std::iter::from_fn(|| schedule.pop_due(Duration::from_millis(20)))
-            .map(|flight| flight.to)
+            .map(|(_, event)| match event {
+                Event::Decision(wire) => wire,
+                Event::Arrival(_) => unreachable!("none was planned"),
+            })
             .collect();
         assert_eq!(order, [2, 4, 1, 3]);
+        schedule.push(Duration::ZERO, Event::Decision(5));
+        assert_eq!(schedule.events.len(), 4, "slots are used again");
     }
 }

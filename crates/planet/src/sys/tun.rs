@@ -33,6 +33,12 @@ impl Tun {
         Ok(Self(file))
     }
 
+    /// Gives the device a carrier or takes it.
+    pub(crate) fn set_carrier(&self, is_there: bool) -> io::Result<()> {
+        let carrier = libc::c_int::from(is_there);
+        ioctl(&self.0, TUNSETCARRIER, (&raw const carrier).expose_provenance())
+    }
+
     /// The next frame, or `None` when there is none.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.0).read(buffer) {
@@ -56,7 +62,7 @@ impl AsFd for Tun {
 
 fn ioctl(file: &File, request: libc::c_ulong, argument: usize) -> io::Result<()> {
     // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF a pointer
-    // to an ifreq of full size, TUNSETVNETLE a pointer to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
+    // to an ifreq of full size, TUNSETVNETLE and TUNSETCARRIER pointers to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
     // outlive the call.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), request, argument) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -80,6 +86,7 @@ pub(crate) const PATH: &str = "/dev/net/tun";
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
 const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
+const TUNSETCARRIER: libc::c_ulong = 0x4004_54e2;
 const TUNSETVNETLE: libc::c_ulong = 0x4004_54dc;
 /// IFF_TUN | IFF_NO_PI | IFF_VNET_HDR
 const FLAGS: u16 = 0x0001 | 0x1000 | 0x4000;

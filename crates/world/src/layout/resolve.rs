@@ -1,16 +1,19 @@
 //! From names to numbers: cities, hosts, links, anycast prefixes and faults of a world file, checked.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     net::{Ipv4Addr, Ipv6Addr},
     time::Duration,
 };
 
+use link::{Loss, Rate};
 use toml::Spanned;
+use units::Bitrate;
 
 use super::{Anycast, Bias, City, CityId, Host, HostId, Layout, Line, Port, Prefix, Timed, canonical};
 use crate::{
-    Document, Mistake,
+    Document, Mistake, access,
     document::suggestion,
     file::{self, ETHERNET, LAST_MILE, Network, World},
     gazetteer,
@@ -20,11 +23,12 @@ use crate::{
 impl World {
     /// Resolves and checks every name.
     pub fn layout(&self, document: &Document) -> Result<Layout, Mistake> {
-        check_settings(self, document)?;
-        let settings = &self.settings;
-        let cities = cities(self, document)?;
-        let (hosts, ports) = hosts(self, &cities, document)?;
-        let links = links(self, &cities, document)?;
+        let world = &settle(self, document)?;
+        check_settings(world, document)?;
+        let settings = &world.settings;
+        let cities = cities(world, document)?;
+        let (hosts, ports) = hosts(world, &cities, document)?;
+        let links = links(world, &cities, document)?;
         let mut layout = Layout {
             name: settings.name.clone().unwrap_or_else(|| "planet".to_owned()),
             seed: settings.seed,
@@ -32,7 +36,7 @@ impl World {
             lateness: settings.lateness,
             threads: settings.threads,
             via: vias(&links, &cities, document)?,
-            anycast: anycast(self, &cities, &hosts, document)?,
+            anycast: anycast(world, &cities, &hosts, document)?,
             cities,
             hosts,
             ports,
@@ -41,9 +45,28 @@ impl World {
             access_inflation: settings.access_inflation,
             links,
         };
-        layout.faults = faults(self, &layout, document)?;
+        layout.faults = faults(world, &layout, document)?;
         Ok(layout)
     }
+}
+
+/// The world with its visitors among the hosts.
+fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, Mistake> {
+    if world.visitors.is_empty() {
+        return Ok(Cow::Borrowed(world));
+    }
+    let mut settled = world.clone();
+    for visitors in settled.visitors.split_off(0) {
+        let count = *visitors.count.get_ref() as usize;
+        if settled.hosts.len() + count > MOST_HOSTS {
+            let message =
+                format!("with {count} visitors there are more hosts than the limit of {MOST_HOSTS}");
+            return Err(document.mistake(visitors.count.span(), message));
+        }
+        let hosts = visitors.hosts().map_err(|message| document.mistake(visitors.count.span(), message))?;
+        settled.hosts.extend(hosts);
+    }
+    Ok(Cow::Owned(settled))
 }
 
 /// Checks what concerns no name.
@@ -198,10 +221,9 @@ fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Op
         return Ok(vec![(!last_mile.is_zero()).then(|| plain_line(last_mile, world))]);
     }
     let line = |name: &Spanned<String>| {
-        let known = world.access.iter().find(|access| access.name.get_ref() == name.get_ref());
-        let access = known.ok_or_else(|| {
-            let hint =
-                suggestion(name.get_ref(), world.access.iter().map(|access| access.name.get_ref().as_str()));
+        let known = || world.access.iter().chain(access::presets());
+        let access = known().find(|access| access.name == *name).ok_or_else(|| {
+            let hint = suggestion(name.get_ref(), known().map(|access| access.name.get_ref().as_str()));
             document.mistake(name.span(), format!("unknown access line \"{}\"{hint}", name.get_ref()))
         })?;
         let mut line = access_line(access, world);
@@ -225,10 +247,10 @@ fn plain_line(last_mile: Duration, world: &World) -> Line {
 
 fn access_line(access: &file::Access, world: &World) -> Line {
     let plain = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
-    let way = |rate| link::Config {
-        rate,
+    let way = |rate: Option<Bitrate>| link::Config {
+        rate: rate.map_or(Rate::Unlimited, Rate::Constant),
         queue: access.queue.unwrap_or(plain.queue),
-        loss: access.loss.unwrap_or(plain.loss),
+        loss: access.loss.map_or_else(|| plain.loss.clone(), Loss::Bernoulli),
         overhead: access.overhead.map_or(plain.overhead, u32::from),
         ..plain.clone()
     };

@@ -1,7 +1,10 @@
 //! Worlds that resolve, and worlds that are refused with a place and a remedy.
 
+use link::Limit;
+use units::Probability;
+
 use super::*;
-use crate::{Document, World};
+use crate::{Document, World, file::LAST_MILE};
 
 fn layout(text: &str) -> Result<Layout, String> {
     let document = Document::new("w.toml", text);
@@ -48,8 +51,11 @@ fn a_link_is_what_the_file_says() {
     );
     let link = layout(&text).unwrap().link(1, 0);
     assert_eq!(link.propagation, Duration::from_millis(36));
-    assert_eq!(link.queue_bytes(), Some(6_250_000));
-    assert_eq!(link.loss.get(), 0.001);
+    assert_eq!(
+        (link.rate, link.queue),
+        (Rate::Constant("1Gbit".parse().unwrap()), Limit::Time(Duration::from_millis(50)))
+    );
+    assert_eq!(link.loss, Loss::Bernoulli(Probability::new(0.001).unwrap()));
 }
 
 #[test]
@@ -138,4 +144,51 @@ fn mistakes_have_a_place_and_a_remedy() {
         assert!(said.contains(expected), "expected {expected}\n  but got {said}\n  for {text}");
     }
     assert!(refused(&link("rato = '1Gbit'")).ends_with("did you mean \"rate\"?"));
+}
+
+#[test]
+fn visitors_are_people_in_many_cities() {
+    let text = "[[visitors]]\ncount = 5\ncities = ['london', 'paris']\naccess = 'cable'\n[[visitors]]\ncount = 2000\nname = 'user'\nspread = 'internet-users'\n";
+    let document = Document::new("w.toml", text);
+    let (world, layout) = World::read(&document).unwrap();
+    assert_eq!((layout.hosts.len(), layout.hosts[4].name.as_str()), (2005, "visitor-5"));
+    // Five over two cities are three and two.
+    let cities: Vec<_> =
+        layout.hosts[..5].iter().map(|host| layout.cities[host.city].name.as_str()).collect();
+    assert_eq!(cities, ["london", "london", "london", "paris", "paris"]);
+    assert!(layout.hosts.iter().all(|host| host.network == Network::Access));
+    assert_eq!(layout.first_port(0).line.as_ref().unwrap().name.as_deref(), Some("cable"));
+    let users = layout.host("user-1").unwrap();
+    assert_eq!(layout.first_port(users).line.as_ref().unwrap().up.propagation, LAST_MILE / 2);
+    let again = World::read(&Document::new("again.toml", world.to_toml())).unwrap().1;
+    assert_eq!(again.hosts.len(), 2005);
+}
+
+#[test]
+fn visitors_are_refused_with_a_remedy() {
+    for (text, expected) in [
+        ("count = 2", "w.toml:2:9: visitors have either spread"),
+        (
+            "count = 2\nspread = 'internet-users'\ncities = ['paris']",
+            "w.toml:2:9: visitors have either spread",
+        ),
+        (
+            "count = 4294967295\ncities = ['paris']",
+            "w.toml:2:9: with 4294967295 visitors there are more hosts than the limit of 5000",
+        ),
+        ("count = 2\ncities = ['parris']", "w.toml:3:11: unknown city \"parris\"; did you mean \"paris\"?"),
+        ("count = 2\nname = 'A'\ncities = ['paris']", "w.toml:3:8: \"A-1\" cannot be a host's name"),
+        ("count = 2\nspread = 'people'", "w.toml:3:10: unknown variant `people`, expected `internet-users`"),
+    ] {
+        let said = refused(&format!("[[visitors]]\n{text}\n"));
+        assert!(said.contains(expected), "expected {expected}\n  but got {said}");
+    }
+    let twice = format!(
+        "{TWO}[[host]]\nname = 'visitor-1'\ncity = 'rome'\n[[visitors]]\ncount = 1\ncities = ['rome']\n"
+    );
+    assert!(
+        refused(&twice).contains("w.toml:12:9: host \"visitor-1\" is declared twice"),
+        "{}",
+        refused(&twice)
+    );
 }

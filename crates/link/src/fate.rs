@@ -1,0 +1,85 @@
+//! What the wire does to segments: loses, damages or copies some of them.
+
+use crate::{Config, Loss, loss::Occurrences, random::Random};
+
+/// What happens to segments on the wire.
+#[derive(Debug)]
+pub(crate) struct Fates {
+    loss: Occurrences,
+    duplicate: Occurrences,
+    corrupt: Occurrences,
+    reorder: Occurrences,
+    bits: Random,
+}
+
+/// What happens to the next segments.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Nothing, to this many.
+    Clear(u32),
+    /// The next one is lost.
+    Lost,
+    /// The next one arrives otherwise than it left.
+    Changed(Change),
+}
+
+/// How a segment arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Change {
+    /// Twice.
+    pub(crate) copied: bool,
+    /// Without propagation, before those that left earlier.
+    pub(crate) early: bool,
+    /// With a wrong bit, chosen by these.
+    pub(crate) corrupt: Option<u64>,
+}
+
+impl Fate {
+    /// How many segments it concerns.
+    pub(crate) fn segments(&self) -> u32 {
+        match self {
+            Self::Clear(segments) => *segments,
+            Self::Lost | Self::Changed(_) => 1,
+        }
+    }
+}
+
+impl Fates {
+    pub(crate) fn new(config: &Config, seed: u64) -> Self {
+        let seldom = |chance, name| Occurrences::new(Loss::Bernoulli(chance), Random::new(seed, name));
+        Self {
+            loss: Occurrences::new(config.loss.clone(), Random::new(seed, *b"loss    ")),
+            duplicate: seldom(config.duplicate, *b"duplicat"),
+            corrupt: seldom(config.corrupt, *b"corrupt "),
+            reorder: seldom(config.reorder, *b"reorder "),
+            bits: Random::new(seed, *b"bits    "),
+        }
+    }
+
+    /// Changes the chances from here on.
+    pub(crate) fn set(&mut self, config: &Config) {
+        self.loss.set(&config.loss);
+        self.duplicate.set(&Loss::Bernoulli(config.duplicate));
+        self.corrupt.set(&Loss::Bernoulli(config.corrupt));
+        self.reorder.set(&Loss::Bernoulli(config.reorder));
+    }
+
+    /// Decides over the next segment, and over up to `most` if the same happens to them: nothing.
+    pub(crate) fn next(&mut self, most: u32) -> Fate {
+        let processes = [&mut self.loss, &mut self.duplicate, &mut self.reorder, &mut self.corrupt];
+        let clear = processes.iter().map(|process| process.clear()).min().unwrap_or(u64::MAX);
+        let segments = u32::try_from(clear).unwrap_or(u32::MAX).clamp(1, most);
+        let [lost, copied, early, damaged] = processes.map(|process| {
+            let happens = process.clear() == 0;
+            process.pass(segments);
+            happens
+        });
+        if lost {
+            Fate::Lost
+        } else if copied || early || damaged {
+            Fate::Changed(Change { copied, early, corrupt: damaged.then(|| self.bits.bits()) })
+        } else {
+            Fate::Clear(segments)
+        }
+    }
+}

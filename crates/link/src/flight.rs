@@ -1,0 +1,47 @@
+//! From the wire's end to the receiver: propagation, jitter and the order of arrival.
+
+use std::time::Duration;
+
+use units::Probability;
+
+use crate::{Config, Order, random::Random};
+
+/// What is on its way.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    jitter: Random,
+    /// The latest time at which something is due.
+    last_due: Duration,
+}
+
+impl Flight {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { jitter: Random::new(seed, *b"jitter  "), last_due: Duration::ZERO }
+    }
+
+    /// When what left at `departure` arrives; what is `early` skips propagation, and with it those ahead.
+    pub(crate) fn due(&mut self, config: &Config, departure: Duration, early: bool) -> Duration {
+        if early {
+            return departure;
+        }
+        let (delay, order) = match &config.jitter {
+            Some(jitter) => (jitter.draw(config.propagation, &mut self.jitter), jitter.order),
+            None => (config.propagation, Order::Kept),
+        };
+        let due = departure.saturating_add(delay);
+        self.last_due = self.last_due.max(due);
+        match order {
+            Order::Kept => self.last_due,
+            Order::Free => due,
+        }
+    }
+}
+
+/// The shortest time from a departure to an arrival.
+pub(crate) fn least(config: &Config) -> Duration {
+    match &config.jitter {
+        _ if config.reorder > Probability::ZERO => Duration::ZERO,
+        Some(jitter) => jitter.least(config.propagation),
+        None => config.propagation,
+    }
+}

@@ -1,0 +1,149 @@
+//! Delay that varies from slice to slice.
+
+mod table;
+
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
+
+use crate::{NameError, random::Random};
+pub use table::Table;
+
+/// How much the delay varies, in which shape, and whether packets may overtake each other for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Jitter {
+    /// Half the width of a uniform shape, the standard deviation of the others.
+    pub spread: Duration,
+    /// How the delays are distributed around the propagation time.
+    pub shape: Shape,
+    /// Whether what left first arrives first.
+    pub order: Order,
+}
+
+/// A distribution of delays.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Shape {
+    /// Every delay from propagation - spread to propagation + spread is as likely.
+    #[default]
+    Uniform,
+    /// The bell, cut off at four standard deviations.
+    Normal,
+    /// A long tail: most delays are a little shorter than the mean, and a few much longer. Pareto's law with the exponent 3.
+    Pareto,
+    /// As measured.
+    Table(Arc<Table>),
+}
+
+/// Whether packets may overtake each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// A packet that is delayed holds up the ones behind it, as in one queue.
+    #[default]
+    Kept,
+    /// Each comes when it comes, as over several paths.
+    Free,
+}
+
+impl Jitter {
+    /// A delay around `propagation`, never negative.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "nanoseconds of a few hours are exact in an f64, and `as` saturates"
+    )]
+    pub(crate) fn draw(&self, propagation: Duration, random: &mut Random) -> Duration {
+        let offset = (self.shape.draw(random) * self.spread.as_nanos() as f64).round() as i64;
+        let amount = Duration::from_nanos(offset.unsigned_abs());
+        if offset < 0 { propagation.saturating_sub(amount) } else { propagation.saturating_add(amount) }
+    }
+
+    /// The shortest delay that [`Jitter::draw`] may give.
+    pub(crate) fn least(&self, propagation: Duration) -> Duration {
+        let ahead = self.spread.mul_f64((-self.shape.least()).max(0.0));
+        // A nanosecond more, because a draw is rounded to the nearest.
+        propagation.saturating_sub(ahead).saturating_sub(Duration::from_nanos(1))
+    }
+}
+
+impl Shape {
+    /// A deviation from the mean, in spreads.
+    fn draw(&self, random: &mut Random) -> f64 {
+        match self {
+            Self::Uniform => 2.0 * random.uniform() - 1.0,
+            Self::Normal => normal(random).clamp(-NORMAL_CUT, NORMAL_CUT),
+            Self::Pareto => (random.uniform().powf(-1.0 / 3.0) - PARETO_MEAN) / PARETO_DEVIATION,
+            Self::Table(table) => table.draw(random),
+        }
+    }
+
+    /// The least deviation.
+    fn least(&self) -> f64 {
+        match self {
+            Self::Uniform => -1.0,
+            Self::Normal => -NORMAL_CUT,
+            Self::Pareto => (1.0 - PARETO_MEAN) / PARETO_DEVIATION,
+            Self::Table(table) => table.least(),
+        }
+    }
+}
+
+impl FromStr for Shape {
+    type Err = NameError;
+
+    /// A shape that needs no file: "uniform", "normal" or "pareto".
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        match text {
+            "uniform" => Ok(Self::Uniform),
+            "normal" => Ok(Self::Normal),
+            "pareto" => Ok(Self::Pareto),
+            _ => Err(NameError::new("shape of jitter", text, "uniform, normal or pareto")),
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Uniform => "uniform",
+            Self::Normal => "normal",
+            Self::Pareto => "pareto",
+            Self::Table(_) => "table",
+        })
+    }
+}
+
+impl FromStr for Order {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        match text {
+            "kept" => Ok(Self::Kept),
+            "free" => Ok(Self::Free),
+            _ => Err(NameError::new("order", text, "kept or free")),
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kept => "kept",
+            Self::Free => "free",
+        })
+    }
+}
+
+/// Box and Muller's transform of two uniform numbers.
+fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * random.uniform().ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.uniform()).cos()
+}
+
+/// Beyond four standard deviations lie 6 of 100 000 draws; netem's tables end there too.
+const NORMAL_CUT: f64 = 4.0;
+
+/// The mean of Pareto's law from 1 on with the exponent a: a / (a - 1).
+const PARETO_MEAN: f64 = 1.5;
+/// Its standard deviation: the root of a / (a - 2), over a - 1. For a = 3 that is sqrt(3) / 2.
+const PARETO_DEVIATION: f64 = 0.866_025_403_784_438_6;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! CoDel and FQ-CoDel against what their RFCs say, in virtual time.
+
+use super::*;
+use crate::Discipline;
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// 12 Mbit/s, a packet of 1500 bytes each millisecond, and room for everything.
+fn managed(discipline: Discipline) -> Config {
+    Config { discipline, queue: Limit::Packets(1_000_000), ecn: true, ..config("12Mbit") }
+}
+
+/// The milliseconds at which CoDel signals to a sender of two packets a millisecond that does not listen.
+fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<u32> {
+    let mut link = Link::new(managed(Discipline::CODEL), 1);
+    let mut signals = Vec::new();
+    for half in 0..2000 {
+        let packet = Arrival { ecn, ..full() };
+        link.offer(MILLISECOND * half / 2, packet, &mut |(), verdict| {
+            if wanted(&verdict) {
+                signals.push(half / 2);
+            }
+        });
+    }
+    signals
+}
+
+/// When RFC 8289 signals under that load. Packet n arrives at n / 2 ms and is taken out at n ms as long as none is dropped:
+/// at 10 ms one has waited 5 ms for the first time, so an interval of 100 ms ends at 110 ms. From there the n-th signal
+/// comes 100 ms / sqrt(n) before the next, or rather at the first packet that is taken out then, on a whole millisecond.
+fn control_law() -> Vec<u32> {
+    let mut times = Vec::new();
+    let (mut next, mut count) = (110.0_f64, 0.0);
+    while next < 999.0 {
+        times.push(next.ceil() as u32);
+        count += 1.0;
+        next += 100.0 / f64::sqrt(count);
+    }
+    times
+}
+
+#[test]
+fn codel_drops_at_the_times_of_its_control_law() {
+    let is_drop = |verdict: &Verdict| *verdict == Verdict::Drop { segments: 0..1, cause: Cause::Aqm };
+    let drops = signals(Ecn::NotCapable, is_drop);
+    assert_eq!(drops[..5], [110, 210, 281, 339, 389]);
+    assert_eq!(drops, control_law());
+}
+
+#[test]
+fn codel_marks_those_who_understand_marks() {
+    let is_mark = |verdict: &Verdict| matches!(verdict, Verdict::Deliver { treatment, .. } if treatment.mark);
+    assert_eq!(signals(Ecn::Capable, is_mark), control_law());
+    let is_drop = |verdict: &Verdict| matches!(verdict, Verdict::Drop { .. });
+    assert!(signals(Ecn::Capable, is_drop).is_empty());
+}
+
+#[test]
+fn codel_leaves_a_burst_alone() {
+    // 90 packets every 100 ms: up to 90 ms of queue, but it is empty again before an interval is over.
+    let mut link = Link::new(managed(Discipline::CODEL), 1);
+    for burst in 0..50 {
+        for _ in 0..90 {
+            link.offer(MILLISECOND * 100 * burst, full(), &mut |(), _| {});
+        }
+    }
+    assert_eq!(link.counters().managed.segments, 0);
+}
+
+#[test]
+fn codel_drops_one_segment_of_a_super_packet() {
+    // 20 segments every 10 ms, twice the rate: one segment leaves each millisecond as above. The packets come in pairs of
+    // ten milliseconds, so the standing queue begins a little earlier or later, but each drop is one segment.
+    let mut link = Link::new(managed(Discipline::CODEL), 1);
+    let mut drops = Vec::new();
+    for i in 0..100 {
+        let packet = arrival(Packet::segmented(52, 20 * 1448, 1448));
+        link.offer(MILLISECOND * 10 * i, packet, &mut |(), verdict| {
+            if let Verdict::Drop { segments, cause } = verdict {
+                assert_eq!((segments.len(), cause), (1, Cause::Aqm));
+                drops.push(segments.start);
+            }
+        });
+    }
+    // The first segment that waited 5 ms left at 5 ms: the law is that of the steady sender, 5 ms earlier.
+    assert_eq!(drops.len(), control_law().iter().filter(|time| **time - 5 <= 990).count());
+}
+
+/// Offers a packet of `bytes` of `flow` and notes, by flow, what is delivered.
+fn offer(
+    link: &mut Link<(u64, Duration)>,
+    now: Duration,
+    flow: u64,
+    packet: Packet,
+    each: &mut impl FnMut(u64, Duration, Verdict),
+) {
+    let arrival = Arrival { packet, flow, ecn: Ecn::NotCapable, tag: (flow, now) };
+    link.offer(now, arrival, &mut |(flow, offered), verdict| each(*flow, *offered, verdict));
+}
+
+#[test]
+fn a_sparse_flow_waits_for_a_quantum_at_most() {
+    let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
+    let bulk = Packet::segmented(52, 20 * 1448, 1448);
+    let mut worst = Duration::ZERO;
+    let mut sparse = 0;
+    let mut each = |flow, offered, verdict| {
+        if let (2, Verdict::Deliver { due, .. }) = (flow, verdict) {
+            worst = worst.max(due - offered);
+            sparse += 1;
+        }
+    };
+    for i in 0..200 {
+        // The bulk flow has always something waiting: twice what the link can send.
+        offer(&mut link, MILLISECOND * 10 * i, 1, bulk, &mut each);
+        offer(&mut link, MILLISECOND * 10 * i + MILLISECOND * 7 / 2, 2, Packet::single(150), &mut each);
+    }
+    link.advance(FOREVER, &mut |(flow, offered), verdict| each(*flow, *offered, verdict));
+    assert_eq!(sparse, 200);
+    // A turn of 1514 bytes is up to two segments of 1500, 1 ms each; then its own 150 bytes are 0.1 ms.
+    assert!(worst <= MILLISECOND * 21 / 10, "{worst:?}");
+    assert!(worst >= MILLISECOND / 10);
+}
+
+#[test]
+fn two_bulk_flows_share_equally_whatever_their_packets() {
+    let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
+    let mut bytes = [0_i64; 2];
+    for i in 0..4000 {
+        let now = MILLISECOND / 2 * i;
+        for (flow, packets, size) in [(0, 1, 1500), (1, 3, 500)] {
+            for _ in 0..packets {
+                offer(&mut link, now, flow, Packet::single(size), &mut |flow, _, verdict| {
+                    if let Verdict::Deliver { .. } = verdict {
+                        bytes[flow as usize] += if flow == 0 { 1500 } else { 500 };
+                    }
+                });
+            }
+        }
+    }
+    // Two seconds of 1500 bytes each millisecond, half of them to each; a turn and a packet is the most that one of them
+    // can be ahead.
+    assert!((bytes[0] - bytes[1]).abs() <= 1514 + 1500, "{bytes:?}");
+    assert!((bytes[0] + bytes[1] - 3_000_000).abs() <= 1500, "{bytes:?}");
+}
+
+#[test]
+fn a_full_queue_is_paid_for_by_the_fattest_flow() {
+    let mut link = Link::new(Config { queue: Limit::Packets(20), ..managed(Discipline::FQ_CODEL) }, 1);
+    let mut lost = [0; 3];
+    let mut firsts = Vec::new();
+    for i in 0..200 {
+        let now = MILLISECOND * i;
+        let mut each = |flow, offered, verdict| {
+            if let Verdict::Drop { cause: Cause::Queue, segments } = verdict {
+                lost[flow as usize] += segments.len();
+                firsts.push((offered, segments.start));
+            }
+        };
+        offer(&mut link, now, 1, Packet::segmented(52, 5 * 1448, 1448), &mut each);
+        if i % 10 == 0 {
+            offer(&mut link, now, 2, Packet::single(150), &mut each);
+        }
+    }
+    assert_eq!(lost[2], 0);
+    // Of five segments a millisecond one can leave; CoDel takes a few of the other four, and the queue has its 20.
+    let managed = link.counters().managed.segments as usize;
+    assert!((770 - managed..=800 - managed).contains(&lost[1]), "{lost:?} and {managed}");
+    // It is the head that goes, the oldest of what waits.
+    assert!(firsts.is_sorted());
+}
+
+#[test]
+fn another_discipline_takes_over_what_waits() {
+    let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
+    let mut order = Vec::new();
+    for i in 0..40_u64 {
+        let now = MILLISECOND / 10 * u32::try_from(i).unwrap();
+        offer(&mut link, now, i % 3, Packet::single(1500), &mut |_, offered, _| order.push(offered));
+    }
+    let waiting = link.backlog();
+    link.reconfigure(MILLISECOND * 4, managed(Discipline::DropTail));
+    // By 4 ms five have begun to leave, one of them at that very time.
+    assert_eq!((waiting.segments, link.backlog().segments), (36, 35));
+    let mut rest = Vec::new();
+    link.advance(FOREVER, &mut |(_, offered), _| rest.push(*offered));
+    assert!(rest[1..].is_sorted(), "what was untold comes first, the rest in the order of arrival");
+    assert_eq!(order.len() + rest.len(), 40);
+}

@@ -1,0 +1,72 @@
+//! What can be wrong with a netem line, for its author.
+
+/// A netem line that does not describe a link.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NetemError {
+    /// No option has this name.
+    #[error("netem has no option \"{word}\"; {hint}")]
+    Unknown {
+        /// What was written.
+        word: String,
+        /// What was probably meant.
+        hint: String,
+    },
+    /// An option lacks its value.
+    #[error("nothing stands behind {option}; expected {expected}")]
+    Missing {
+        /// The option.
+        option: &'static str,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// An option has a value that it cannot have.
+    #[error("{option} cannot be \"{value}\"; expected {expected}")]
+    Value {
+        /// The option.
+        option: &'static str,
+        /// What was written.
+        value: String,
+        /// What belongs there.
+        expected: &'static str,
+    },
+    /// An option stands there without another one that it needs.
+    #[error("{option} needs {needs}")]
+    Needs {
+        /// The option.
+        option: &'static str,
+        /// What is not there.
+        needs: &'static str,
+    },
+    /// An option stands there twice.
+    #[error("{option} stands there twice; write it once")]
+    Twice {
+        /// The option.
+        option: &'static str,
+    },
+    /// netem can make each draw depend on the one before; a link draws independently.
+    #[error(
+        "the correlation of {option} is not supported; leave it out, or write loss gemodel for losses in bursts"
+    )]
+    Correlation {
+        /// The option.
+        option: &'static str,
+    },
+    /// netem can do it, a link cannot.
+    #[error("{what} is not supported; {instead}")]
+    Unsupported {
+        /// What was written.
+        what: &'static str,
+        /// What to write instead.
+        instead: &'static str,
+    },
+}
+
+impl NetemError {
+    pub(super) fn unknown<'n>(word: &str, known: impl Iterator<Item = &'n str> + Clone) -> Self {
+        let hint = match units::nearest(word, known.clone()) {
+            Some(nearest) => format!("did you mean \"{nearest}\"?"),
+            None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
+        };
+        Self::Unknown { word: word.to_owned(), hint }
+    }
+}

@@ -1,0 +1,57 @@
+//! A netem line, word by word.
+
+use super::NetemError;
+
+/// The words that are not read yet.
+pub(super) struct Words<'t> {
+    words: std::iter::Peekable<std::str::SplitWhitespace<'t>>,
+}
+
+impl<'t> Words<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { words: text.split_whitespace().peekable() }
+    }
+
+    pub(super) fn next(&mut self) -> Option<&'t str> {
+        self.words.next()
+    }
+
+    /// Steps over `word` if it is the next one, and says whether it was.
+    pub(super) fn skip(&mut self, word: &str) -> bool {
+        self.words.next_if(|next| *next == word).is_some()
+    }
+
+    /// The value that must come next.
+    pub(super) fn value<V>(
+        &mut self,
+        option: &'static str,
+        expected: &'static str,
+        read: fn(&str) -> Option<V>,
+    ) -> Result<V, NetemError> {
+        let word = self.next().ok_or(NetemError::Missing { option, expected })?;
+        read(word).ok_or_else(|| NetemError::Value { option, value: word.to_owned(), expected })
+    }
+
+    /// The value that comes next, if the next word is a number and not the name of another option.
+    pub(super) fn optional<V>(
+        &mut self,
+        option: &'static str,
+        expected: &'static str,
+        read: fn(&str) -> Option<V>,
+    ) -> Result<Option<V>, NetemError> {
+        let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+        if self.words.peek().is_some_and(is_number) {
+            self.value(option, expected, read).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Refuses the correlation that netem would take here.
+    pub(super) fn no_correlation(&mut self, option: &'static str) -> Result<(), NetemError> {
+        match self.optional(option, super::PERCENT, super::percent)? {
+            Some(correlation) if correlation.get() > 0.0 => Err(NetemError::Correlation { option }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The blocks of a pcapng file (draft-ietf-opsawg-pcapng), little endian.
+//!
+//! Pure: each function appends one whole block to a buffer.
+
+use std::time::Duration;
+
+/// How a file begins.
+pub(super) fn section(out: &mut Vec<u8>) {
+    block(out, 0x0a0d_0d0a, |body| {
+        body.extend(0x1a2b_3c4d_u32.to_le_bytes());
+        // Version 1.0, and a length that is not known yet.
+        body.extend([1, 0, 0, 0]);
+        body.extend(u64::MAX.to_le_bytes());
+        option(body, 4, concat!("longhaul ", env!("CARGO_PKG_VERSION")).as_bytes());
+        end_of_options(body);
+    });
+}
+
+/// A place where packets are seen. The first has number 0. A `snap` of 0 means that packets are kept whole.
+pub(super) fn interface(out: &mut Vec<u8>, name: &str, snap: u32) {
+    block(out, 1, |body| {
+        body.extend(LINKTYPE_RAW.to_le_bytes());
+        body.extend([0, 0]);
+        body.extend(snap.to_le_bytes());
+        option(body, 2, name.as_bytes());
+        // Time stamps count 10^-9 s.
+        option(body, 9, &[9]);
+        end_of_options(body);
+    });
+}
+
+/// What is said of a packet beside its bytes.
+pub(super) struct Packet<'a> {
+    /// Since 1970.
+    pub at: Duration,
+    pub interface: u32,
+    /// What a person is told about it.
+    pub comment: Option<&'a str>,
+}
+
+/// A packet of `length` bytes, the first of which are in `bytes`.
+pub(super) fn packet(out: &mut Vec<u8>, packet: &Packet, bytes: &[u8], length: u32) {
+    block(out, PACKET, |body| {
+        body.extend(packet.interface.to_le_bytes());
+        body.extend(time(packet.at));
+        body.extend(low32(bytes.len()).to_le_bytes());
+        body.extend(length.to_le_bytes());
+        body.extend_from_slice(bytes);
+        pad(body);
+        if let Some(comment) = packet.comment {
+            option(body, 1, comment.as_bytes());
+            end_of_options(body);
+        }
+    });
+}
+
+/// What was counted at an interface: packets seen, and those among them that are not in the file.
+pub(super) fn statistics(out: &mut Vec<u8>, at: Duration, interface: u32, seen: u64, missed: u64) {
+    block(out, 5, |body| {
+        body.extend(interface.to_le_bytes());
+        body.extend(time(at));
+        option(body, 4, &seen.to_le_bytes());
+        option(body, 5, &missed.to_le_bytes());
+        end_of_options(body);
+    });
+}
+
+/// Blocks at the beginning of some bytes.
+#[derive(Debug, Default)]
+pub(super) struct Whole {
+    /// Their length.
+    pub bytes: usize,
+    /// The packets in them.
+    pub packets: u64,
+}
+
+/// The blocks in `bytes` up to the first one that is cut.
+pub(super) fn whole(bytes: &[u8]) -> Whole {
+    let mut whole = Whole::default();
+    while let Some(header) = bytes[whole.bytes..].first_chunk::<8>() {
+        let [kind, length] = [&header[..4], &header[4..]]
+            .map(|field| u32::from_le_bytes(field.try_into().expect("four bytes")));
+        if bytes.len() - whole.bytes < length as usize {
+            break;
+        }
+        whole.bytes += length as usize;
+        whole.packets += u64::from(kind == PACKET);
+    }
+    whole
+}
+
+fn block(out: &mut Vec<u8>, kind: u32, write_body: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend(kind.to_le_bytes());
+    out.extend([0; 4]);
+    // Padding counts from the start of the block, and blocks are multiples of 4 long.
+    write_body(out);
+    let length = low32(out.len() - start + 4).to_le_bytes();
+    out[start + 4..start + 8].copy_from_slice(&length);
+    out.extend(length);
+}
+
+fn option(body: &mut Vec<u8>, code: u16, value: &[u8]) {
+    let value = &value[..value.len().min(usize::from(u16::MAX))];
+    body.extend(code.to_le_bytes());
+    body.extend(u16::try_from(value.len()).unwrap_or(u16::MAX).to_le_bytes());
+    body.extend_from_slice(value);
+    pad(body);
+}
+
+fn end_of_options(body: &mut Vec<u8>) {
+    body.extend([0; 4]);
+}
+
+fn pad(body: &mut Vec<u8>) {
+    body.resize(body.len().next_multiple_of(4), 0);
+}
+
+/// Nanoseconds since 1970 in two halves, the upper one first. They last until the year 2554.
+fn time(at: Duration) -> [u8; 8] {
+    let nanoseconds = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
+    nanoseconds.rotate_left(32).to_le_bytes()
+}
+
+/// No block is longer than a packet and a comment.
+fn low32(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// An Enhanced Packet Block.
+const PACKET: u32 = 6;
+
+/// Packets begin with their IP header, of either version.
+const LINKTYPE_RAW: u16 = 101;

@@ -1,0 +1,94 @@
+//! What is wrong now, and what that means for each wire.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use world::{AnycastId, Change, CityId, Effect, HostDown, HostId, Layout, LinkDown, PortId, file::Transient};
+
+use super::way::Wire;
+
+/// All faults that are active, put together. Of two that speak of one thing the later one wins.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Faults {
+    links: BTreeMap<(CityId, CityId), Change>,
+    lines: BTreeMap<PortId, Change>,
+    cities: BTreeSet<CityId>,
+    partitions: Vec<Vec<usize>>,
+    withdrawn: BTreeMap<(AnycastId, HostId), Option<Transient>>,
+}
+
+impl Faults {
+    pub(crate) fn new(layout: &Layout, active: &[Effect]) -> Self {
+        let mut faults = Self::default();
+        for effect in active {
+            match effect {
+                Effect::Link { between, change } => faults.change_link(*between, change),
+                Effect::Lines { ports, change } => faults.change_lines(ports.iter().copied(), change),
+                Effect::Partition(groups) => faults.partitions.push(groups.clone()),
+                Effect::City(city) => {
+                    faults.cities.insert(*city);
+                    let hosts = (0..layout.hosts.len()).filter(|&host| layout.hosts[host].city == *city);
+                    faults.silence(layout, hosts);
+                }
+                Effect::Host { host, how: HostDown::Killed } => {
+                    let no_carrier = Change { down: Some(LinkDown::Carrier), ..Change::default() };
+                    faults.change_lines(layout.hosts[*host].ports.clone(), &no_carrier);
+                    faults.silence(layout, std::iter::once(*host));
+                }
+                // Its network is as it was; only nobody answers.
+                Effect::Host { how: HostDown::Frozen, .. } => {}
+                Effect::Withdraw { anycast, hosts, transient } => {
+                    faults.withdrawn.extend(hosts.iter().map(|&host| ((*anycast, host), *transient)));
+                }
+            }
+        }
+        faults
+    }
+
+    /// What is different about a wire.
+    pub(crate) fn change(&self, layout: &Layout, wire: Wire) -> Change {
+        let (own, ends) = match wire {
+            Wire::Up(port) | Wire::Down(port) => (self.lines.get(&port), [layout.city_of(port); 2]),
+            Wire::Between(a, b) => (self.links.get(&(a.min(b), a.max(b))), [a, b]),
+        };
+        let mut change = own.cloned().unwrap_or_default();
+        let is_cut = self.partitions.iter().any(|groups| groups[ends[0]] != groups[ends[1]]);
+        if is_cut || ends.iter().any(|city| self.cities.contains(city)) {
+            change.down = change.down.or(Some(LinkDown::Silent));
+        }
+        change
+    }
+
+    /// Whether a host announces a prefix, and if not, what becomes of packets that come all the same.
+    pub(crate) fn withdrawn(&self, anycast: AnycastId, host: HostId) -> Option<Option<Transient>> {
+        self.withdrawn.get(&(anycast, host)).copied()
+    }
+
+    /// Devices without a carrier.
+    pub(crate) fn without_carrier(&self) -> BTreeSet<PortId> {
+        let has_none = |change: &Change| change.down == Some(LinkDown::Carrier);
+        self.lines.iter().filter(|(_, change)| has_none(change)).map(|(&port, _)| port).collect()
+    }
+
+    fn change_link(&mut self, between: (CityId, CityId), change: &Change) {
+        let link = self.links.entry(between).or_default();
+        *link = change.over(link);
+    }
+
+    fn change_lines(&mut self, ports: impl Iterator<Item = PortId>, change: &Change) {
+        for port in ports {
+            let line = self.lines.entry(port).or_default();
+            *line = change.over(line);
+        }
+    }
+
+    /// The hosts announce nothing any more, and nobody answers in their place.
+    fn silence(&mut self, layout: &Layout, hosts: impl Iterator<Item = HostId>) {
+        for host in hosts {
+            for (anycast, described) in layout.anycast.iter().enumerate() {
+                if described.hosts.contains(&host) {
+                    self.withdrawn.insert((anycast, host), Some(Transient::Blackhole));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The wires that a packet takes, and where its time to live runs out.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use world::{CityId, Layout, PortId};
+
+use crate::fidelity::allowance;
+
+/// One direction of a link between cities, or of a host's line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Wire {
+    /// From a host to its city's router.
+    Up(PortId),
+    /// From a city's router to a host.
+    Down(PortId),
+    /// From one city's router to another's; of one city, across town.
+    Between(CityId, CityId),
+}
+
+impl Wire {
+    /// The city at which it begins, whose shard has its engine.
+    pub(crate) fn city(self, layout: &Layout) -> CityId {
+        match self {
+            Self::Up(port) | Self::Down(port) => layout.city_of(port),
+            Self::Between(from, _) => from,
+        }
+    }
+}
+
+/// Who sends a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Source {
+    /// A host, by one of its devices.
+    Port(PortId),
+    /// The router of a city.
+    Router(CityId),
+}
+
+impl Source {
+    fn port(self) -> Option<PortId> {
+        match self {
+            Self::Port(port) => Some(port),
+            Self::Router(_) => None,
+        }
+    }
+
+    pub(crate) fn city(self, layout: &Layout) -> CityId {
+        match self {
+            Self::Port(port) => layout.city_of(port),
+            Self::Router(city) => city,
+        }
+    }
+}
+
+/// Where a packet is to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    /// To a host's device.
+    Port(PortId),
+    /// To the router of a city itself.
+    Router(CityId),
+    /// To a city whose router drops it.
+    Blackhole(CityId),
+    /// Towards a city, and to and fro on the last link.
+    Loop(CityId),
+    /// No further than the router of the sender's city, which knows no way.
+    Nowhere(CityId),
+}
+
+/// Where a packet's way ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// At a host's device.
+    Port(PortId),
+    /// At the router of a city, which answers pings.
+    Router(CityId),
+    /// At the router of a city, because its time to live has run out.
+    Expired(CityId),
+    /// At the router of a city that knows no way.
+    Unroutable(CityId),
+    /// At the router of a city, without a word.
+    Blackhole(CityId),
+}
+
+impl End {
+    fn port(self) -> Option<PortId> {
+        match self {
+            Self::Port(port) => Some(port),
+            _ => None,
+        }
+    }
+
+    /// The city whose shard has what happens there.
+    pub(crate) fn city(self, layout: &Layout) -> CityId {
+        match self {
+            Self::Port(port) => layout.city_of(port),
+            Self::Router(city) | Self::Expired(city) | Self::Unroutable(city) | Self::Blackhole(city) => city,
+        }
+    }
+}
+
+/// A wire on a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hop {
+    pub wire: Wire,
+    /// What a packet needs beyond the wire: the detour of an access network.
+    pub detour: Duration,
+    /// Routers passed before the wire, since the one before it: 0 or 1.
+    pub routers: u8,
+}
+
+/// The wires from a source to an end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub hops: Vec<Hop>,
+    pub end: End,
+    /// Routers passed after the last wire, before the end.
+    pub routers: u8,
+    /// By how much a packet may be late in all.
+    pub allowance: Duration,
+}
+
+/// Ways that were found once.
+#[derive(Debug, Default)]
+pub(crate) struct Ways {
+    known: HashMap<(Source, Target, u8), Arc<Way>>,
+}
+
+impl Ways {
+    /// The way from a source to a target for a packet with this time to live.
+    pub(crate) fn find(&mut self, layout: &Layout, from: Source, to: Target, ttl: u8) -> Arc<Way> {
+        // Most packets have time to live for all of the way, and share it.
+        let ttl = match to {
+            Target::Loop(_) => ttl,
+            _ => ttl.min(MOST_ROUTERS),
+        };
+        let way = self.known.entry((from, to, ttl)).or_insert_with(|| Arc::new(way(layout, from, to, ttl)));
+        Arc::clone(way)
+    }
+}
+
+/// Walks from router to router, as a packet would.
+fn way(layout: &Layout, from: Source, to: Target, ttl: u8) -> Way {
+    let (goal, end) = match to {
+        Target::Port(port) => (layout.city_of(port), End::Port(port)),
+        Target::Router(city) => (city, End::Router(city)),
+        Target::Blackhole(city) | Target::Loop(city) => (city, End::Blackhole(city)),
+        Target::Nowhere(city) => (city, End::Unroutable(city)),
+    };
+    let mut cities = layout.route(from.city(layout), goal);
+    if let Target::Loop(_) = to {
+        to_and_fro(&mut cities, usize::from(ttl) + 1);
+    }
+    let is_access = from.port().into_iter().chain(end.port()).any(|port| layout.is_access(port));
+    let detour = |a, b| if is_access { layout.access_detour(a, b) } else { Duration::ZERO };
+    let allowed = |rtt| allowance(rtt, layout.lateness);
+
+    let mut hops = Vec::new();
+    if let Some(port) = from.port().filter(|&port| layout.ports[port].line.is_some()) {
+        hops.push(Hop { wire: Wire::Up(port), detour: Duration::ZERO, routers: 0 });
+    }
+    let (mut ttl, mut routers) = (ttl, 0);
+    for (index, &city) in cities.iter().enumerate() {
+        let next = cities.get(index + 1);
+        if next.is_none() && end.port().is_none() {
+            break;
+        }
+        // A router takes nothing from a packet that it makes itself.
+        if index > 0 || from.port().is_some() {
+            if ttl <= 1 {
+                return Way { hops, end: End::Expired(city), routers: 0, allowance: allowed(Duration::ZERO) };
+            }
+            ttl -= 1;
+            routers += 1;
+        }
+        let next = next.or((cities.len() == 1 && from.port().is_some()).then_some(&city));
+        if let Some(&next) = next {
+            hops.push(Hop { wire: Wire::Between(city, next), detour: detour(city, next), routers });
+            routers = 0;
+        }
+    }
+    if let Some(port) = end.port().filter(|&port| layout.ports[port].line.is_some()) {
+        hops.push(Hop { wire: Wire::Down(port), detour: Duration::ZERO, routers });
+        routers = 0;
+    }
+    let rtt = match (from, end) {
+        (Source::Port(a), End::Port(b)) => layout.one_way(a, b) + layout.one_way(b, a),
+        _ => Duration::ZERO,
+    };
+    Way { hops, end, routers, allowance: allowed(rtt) }
+}
+
+/// Lengthens a way until it passes `count` cities, between its last two.
+fn to_and_fro(cities: &mut Vec<CityId>, count: usize) {
+    let last = cities[cities.len() - 1];
+    let before = cities.iter().rev().nth(1).copied().unwrap_or(last);
+    while cities.len() < count {
+        cities.push(if cities[cities.len() - 1] == last { before } else { last });
+    }
+}
+
+/// No way passes more: the cities of a link's `via`, and its ends.
+const MOST_ROUTERS: u8 = 20;

@@ -1,0 +1,179 @@
+//! One thread of the switch: waits for packets and for their time.
+
+use std::{
+    io,
+    sync::{Arc, atomic::AtomicUsize, mpsc},
+    time::Duration,
+};
+
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use world::{Layout, PortId};
+
+use super::{Order, Reading, alarm::Alarm, mailbox::Mailbox, pool::Pool, transit::Transit};
+use crate::{
+    clock::{self, Clock, RunQueue},
+    host::Host,
+    sys::{poll, priority},
+};
+
+/// A thread of the switch and all that is its own.
+pub(crate) struct Shard {
+    transit: Transit,
+    alarm: Alarm,
+    /// When each device was last looked at, by its number on the planet.
+    looked: Vec<Duration>,
+    /// When this thread was last ready to run after a sleep, or saw all devices empty.
+    awake_since: Duration,
+    run_queue: RunQueue,
+    epoll: Epoll,
+    orders: mpsc::Receiver<Order>,
+    mailbox: Arc<Mailbox>,
+    clock: Clock,
+}
+
+impl Shard {
+    pub(super) fn new(
+        number: usize,
+        layout: &Arc<Layout>,
+        hosts: &Arc<Vec<Host>>,
+        mailboxes: &[Arc<Mailbox>],
+        orders: mpsc::Receiver<Order>,
+        clock: Clock,
+        held: Arc<AtomicUsize>,
+    ) -> io::Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let mailbox = Arc::clone(&mailboxes[number]);
+        epoll.add(&*mailbox, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
+        let transit = Transit::new(number, layout, hosts, mailboxes, Pool::new(held));
+        for (port, _) in
+            layout.ports.iter().enumerate().filter(|&(port, _)| transit.is_mine(layout.city_of(port)))
+        {
+            epoll.add(transit.tun(port), EpollEvent::new(EpollFlags::EPOLLIN, port as u64))?;
+        }
+        Ok(Self {
+            transit,
+            alarm: Alarm::default(),
+            looked: vec![Duration::ZERO; layout.ports.len()],
+            awake_since: Duration::ZERO,
+            run_queue: RunQueue::default(),
+            epoll,
+            orders,
+            mailbox,
+            clock,
+        })
+    }
+
+    /// Runs until the process ends.
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        poll::wake_on_time()?;
+        priority::run_promptly();
+        let mut events = [EpollEvent::empty(); 64];
+        loop {
+            self.transit.proceed(&self.clock)?;
+            let ready = self.wait(&mut events)?;
+            self.mailbox.awake();
+            for event in &events[..ready] {
+                match usize::try_from(event.data()) {
+                    Ok(port) if port < self.looked.len() => self.collect(port)?,
+                    _ => self.obey()?,
+                }
+                self.transit.proceed(&self.clock)?;
+            }
+        }
+    }
+
+    /// Sleeps until a host has sent something or the next event is due, and spins for the last moments before that.
+    fn wait(&mut self, events: &mut [EpollEvent]) -> io::Result<usize> {
+        let due = self.transit.next_due();
+        if !self.mailbox.may_sleep(due) {
+            return self.sleep(events, Some(Duration::ZERO));
+        }
+        let Some(due) = due else { return self.sleep(events, None) };
+        let now = self.clock.now();
+        let sleep = self.alarm.sleep(now, due.saturating_sub(now));
+        let ready = self.sleep(events, Some(sleep))?;
+        if ready > 0 || sleep.is_zero() && due <= now {
+            return Ok(ready);
+        }
+        let woke = self.clock.now();
+        if !sleep.is_zero() {
+            self.alarm.woke(woke.saturating_sub(now + sleep));
+        }
+        while self.clock.now() < due {
+            let ready = self.sleep(events, Some(Duration::ZERO))?;
+            if ready > 0 {
+                self.alarm.spun(self.clock.now() - woke);
+                return Ok(ready);
+            }
+        }
+        self.alarm.spun(self.clock.now().saturating_sub(woke));
+        Ok(0)
+    }
+
+    /// Waits, and notes since when a packet that is read next can have been there: since this thread was ready to run after
+    /// a sleep, or since all devices were seen empty.
+    fn sleep(&mut self, events: &mut [EpollEvent], time: Option<Duration>) -> io::Result<usize> {
+        let ready = poll::wait(&self.epoll, events, time)?;
+        if time != Some(Duration::ZERO) {
+            self.awake_since = self.clock.now().saturating_sub(self.run_queue.waited());
+        } else if ready == 0 {
+            self.awake_since = self.clock.now();
+        }
+        Ok(ready)
+    }
+
+    /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.
+    fn collect(&mut self, from: PortId) -> io::Result<()> {
+        for _ in 0..BATCH {
+            match self.transit.read(from) {
+                Ok(Some(length)) => {
+                    let now = self.clock.now();
+                    let waited = now.saturating_sub(self.looked[from].max(self.awake_since));
+                    self.transit.accept(now, waited, from, length);
+                }
+                Ok(None) => break,
+                // A program in the host removed its device. The other hosts live on.
+                Err(_) => {
+                    self.transit.tally.lost_hosts += 1;
+                    return self.epoll.delete(self.transit.tun(from)).map_err(Into::into);
+                }
+            }
+        }
+        // What a full batch leaves behind is taken to have come since now: nothing says when it did.
+        self.looked[from] = self.clock.now();
+        Ok(())
+    }
+
+    /// Does what other threads asked for, and takes what other shards have sent.
+    fn obey(&mut self) -> io::Result<()> {
+        self.mailbox.hush();
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Faults(at, active) => self.transit.set_faults(at, &active),
+                Order::Watch(watcher) => self.transit.watch(watcher),
+                Order::Report(barrier, to) => {
+                    self.transit.exchange()?;
+                    barrier.wait();
+                    self.transit.take_mail();
+                    let reading = Reading {
+                        in_flight: self.transit.in_flight(),
+                        wires: self.transit.wires.read(),
+                        tally: self.transit.tally.clone(),
+                        running: self.clock.now(),
+                        cpu: clock::thread_cpu(),
+                    };
+                    barrier.wait();
+                    // Whoever asked may have gone away, which is no concern of ours.
+                    let _ = to.send(reading);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Frames taken from one host before what is due is delivered.
+const BATCH: usize = 64;
+
+/// The event of the bell; devices count from 0.
+const BELL: u64 = u64::MAX;

@@ -1,0 +1,205 @@
+//! The IP header of a packet, both versions alike: what it says, and how a link changes its fields.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use link::Ecn;
+
+use super::{Malformed, checksum, low16, word};
+
+/// What an IP header says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Header {
+    pub from: IpAddr,
+    pub to: IpAddr,
+    pub ttl: u8,
+    pub ecn: Ecn,
+    /// What is behind it and its IPv6 extension headers.
+    pub protocol: u8,
+    /// Its length: with the options of IPv4, without the extension headers of IPv6.
+    pub length: usize,
+    /// Where what is behind it and its extension headers starts.
+    pub transport: usize,
+    pub fragment: Fragment,
+}
+
+/// Whether a packet is all of what was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fragment {
+    /// It is.
+    Whole,
+    /// The first fragment, which has the transport header.
+    First,
+    /// A later one, without.
+    Later,
+}
+
+impl Header {
+    /// Reads the header that a packet begins with.
+    pub(super) fn read(packet: &[u8]) -> Result<Self, Malformed> {
+        match packet.first().map(|byte| byte >> 4) {
+            Some(4) if packet.len() >= IPV4_HEADER => Self::version4(packet),
+            Some(6) if packet.len() >= IPV6_HEADER => Ok(Self::version6(packet)),
+            _ => Err(Malformed::Truncated),
+        }
+    }
+
+    fn version4(packet: &[u8]) -> Result<Self, Malformed> {
+        let length = usize::from(packet[0] & 0x0f) * 4;
+        if length < IPV4_HEADER || length > packet.len() {
+            return Err(Malformed::Truncated);
+        }
+        let address = |at: usize| {
+            let octets: [u8; 4] = packet[at..at + 4].try_into().expect("four bytes");
+            IpAddr::V4(Ipv4Addr::from(octets))
+        };
+        let fragment = Fragment::new(word(packet, 6) & 0x1fff, word(packet, 6) & 0x2000);
+        Ok(Self {
+            from: address(12),
+            to: address(16),
+            ttl: packet[8],
+            ecn: ecn(packet[1] & 3),
+            protocol: packet[9],
+            length,
+            transport: length,
+            fragment,
+        })
+    }
+
+    fn version6(packet: &[u8]) -> Self {
+        let address = |at: usize| {
+            let octets: [u8; 16] = packet[at..at + 16].try_into().expect("sixteen bytes");
+            IpAddr::V6(Ipv6Addr::from(octets))
+        };
+        let mut header = Self {
+            from: address(8),
+            to: address(24),
+            ttl: packet[7],
+            ecn: ecn(packet[1] >> 4 & 3),
+            protocol: packet[6],
+            length: IPV6_HEADER,
+            transport: IPV6_HEADER,
+            fragment: Fragment::Whole,
+        };
+        for _ in 0..MOST_EXTENSIONS {
+            if header.fragment == Fragment::Later || !header.skip_extension(packet) {
+                break;
+            }
+        }
+        header
+    }
+
+    /// Goes on to what is behind an IPv6 extension header (RFC 8200, section 4), if `transport` is at a complete one.
+    fn skip_extension(&mut self, packet: &[u8]) -> bool {
+        let Some(extension) = packet[self.transport..].first_chunk::<8>() else { return false };
+        let length = match self.protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION => 8 + 8 * usize::from(extension[1]),
+            AUTHENTICATION => 8 + 4 * usize::from(extension[1]),
+            FRAGMENT => 8,
+            _ => return false,
+        };
+        if self.transport + length > packet.len() {
+            return false;
+        }
+        if self.protocol == FRAGMENT {
+            self.fragment = Fragment::new(word(extension, 2) & 0xfff8, word(extension, 2) & 1);
+        }
+        self.protocol = extension[0];
+        self.transport += length;
+        true
+    }
+
+    /// One number for all packets of a flow: a hash of addresses, protocol and, where each packet has them, ports. The same
+    /// on every machine and in every run.
+    pub(super) fn flow(&self, packet: &[u8]) -> u64 {
+        let ports = match (self.fragment, self.protocol) {
+            (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => {
+                packet[self.transport..].first_chunk::<4>()
+            }
+            _ => None,
+        };
+        let ports = u64::from(ports.map_or(0, |ports| u32::from_be_bytes(*ports)));
+        let mut hash = 0;
+        for address in [self.from, self.to] {
+            let bits = match address {
+                IpAddr::V4(address) => address.to_ipv6_mapped(),
+                IpAddr::V6(address) => address,
+            };
+            for half in bits.octets().as_chunks::<8>().0 {
+                hash = mix(hash ^ u64::from_be_bytes(*half));
+            }
+        }
+        mix(hash ^ (u64::from(self.protocol) << 32 | ports))
+    }
+}
+
+impl Fragment {
+    fn new(offset: u16, more: u16) -> Self {
+        match (offset, more) {
+            (0, 0) => Self::Whole,
+            (0, _) => Self::First,
+            _ => Self::Later,
+        }
+    }
+}
+
+/// The output function of SplitMix64 (Steele, Lea, Flood 2014).
+fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
+/// Writes a packet's new length, and for IPv4 its identification: each segment before it counts.
+pub(super) fn set_length(ip: &mut [u8], total: usize, segments_before: u32) {
+    if ip[0] >> 4 == 6 {
+        checksum::replace(ip, 4, low16(total - IPV6_HEADER));
+        return;
+    }
+    checksum::replace(ip, 2, low16(total));
+    checksum::replace(ip, 4, word(ip, 4).wrapping_add(low16(segments_before as usize)));
+}
+
+/// Takes `hops` from the time to live, which does not go below 0.
+pub(super) fn take_hops(ip: &mut [u8], hops: u8) {
+    // IPv4 has it before the protocol, IPv6 behind the next header.
+    if ip[0] >> 4 == 6 {
+        ip[7] = ip[7].saturating_sub(hops);
+    } else {
+        let [ttl, protocol] = [ip[8], ip[9]];
+        checksum::replace(ip, 8, u16::from_be_bytes([ttl.saturating_sub(hops), protocol]));
+    }
+}
+
+/// Says "congestion experienced" (RFC 3168, section 5). A sender that does not understand it is never told.
+pub(super) fn mark(ip: &mut [u8]) {
+    let congestion = if ip[0] >> 4 == 6 { 0x30 } else { 3 };
+    if ip[1] & congestion != 0 {
+        checksum::replace(ip, 0, u16::from_be_bytes([ip[0], ip[1] | congestion]));
+    }
+}
+
+pub(super) const IPV4_HEADER: usize = 20;
+pub(super) const IPV6_HEADER: usize = 40;
+
+pub(super) const ICMP: u8 = 1;
+pub(super) const TCP: u8 = 6;
+pub(super) const UDP: u8 = 17;
+pub(super) const ICMPV6: u8 = 58;
+const DCCP: u8 = 33;
+const SCTP: u8 = 132;
+const UDP_LITE: u8 = 136;
+
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION: u8 = 60;
+
+/// RFC 8200, section 4.1, recommends at most seven.
+const MOST_EXTENSIONS: usize = 8;
+
+/// What the two bits of the ECN field say of a packet's sender (RFC 3168).
+fn ecn(bits: u8) -> Ecn {
+    if bits == 0 { Ecn::NotCapable } else { Ecn::Capable }
+}

@@ -1,0 +1,80 @@
+//! Lines of access networks that a host can name without describing them.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::{Document, file::Access};
+
+/// The lines that the program knows. They are written and read as a user's own `[[access]]` tables, which go before them.
+pub fn presets() -> &'static [Access] {
+    &PRESETS.access
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Presets {
+    access: Vec<Access>,
+}
+
+static PRESETS: LazyLock<Presets> = LazyLock::new(|| {
+    Document::new("presets.toml", include_str!("access/presets.toml"))
+        .parse()
+        .expect("the presets are part of the program and are read by its tests")
+});
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Layout, World};
+
+    fn layout(text: &str) -> Result<Layout, String> {
+        let world = format!(
+            "[[host]]\nname = 'origin'\ncity = 'paris'\n[[host]]\nname = 'visitor'\ncity = 'paris'\n"
+        );
+        let document = Document::new("w.toml", world + text);
+        World::read(&document).map(|(_, layout)| layout).map_err(|mistake| mistake.to_string())
+    }
+
+    #[test]
+    fn every_preset_is_complete() {
+        for line in presets() {
+            assert!(line.down >= line.up && line.up.is_some(), "{}", line.name.get_ref());
+            assert!(line.rtt.is_some() && line.queue.is_some(), "{}", line.name.get_ref());
+        }
+        let names: Vec<_> = presets().iter().map(|line| line.name.get_ref().as_str()).collect();
+        assert_eq!(names, ["fibre", "cable", "dsl", "lte", "5g", "satellite", "leo"]);
+    }
+
+    #[test]
+    fn a_host_names_a_preset() {
+        // Across town and back are 0.3 ms, LTE's last mile is 45 ms.
+        let layout = layout("access = 'lte'\n").unwrap();
+        assert_eq!(layout.rtt(0, 1), Duration::from_micros(45_300));
+        // A second of 10 Mbit/s is 1.25 MB.
+        let line = layout.first_port(1).line.as_ref().unwrap();
+        assert_eq!((line.name.as_deref(), line.up.queue_bytes()), (Some("lte"), Some(1_250_000)));
+    }
+
+    #[test]
+    fn several_lines_are_several_devices() {
+        let layout = layout("access = ['cable', '5g']\n").unwrap();
+        let names: Vec<_> =
+            layout.hosts[1].ports.clone().map(|port| layout.ports[port].line.clone().unwrap().name).collect();
+        assert_eq!(names, [Some("cable".to_owned()), Some("5g".to_owned())]);
+    }
+
+    #[test]
+    fn a_table_of_the_file_goes_before_a_preset() {
+        let layout = layout("access = 'cable'\n[[access]]\nname = 'cable'\nrtt = '2ms'\n").unwrap();
+        assert_eq!(layout.rtt(0, 1), Duration::from_micros(2_300));
+    }
+
+    #[test]
+    fn an_unknown_line_is_answered_with_the_nearest() {
+        let said = layout("access = 'fiber'\n").unwrap_err();
+        assert_eq!(said, "w.toml:7:10: unknown access line \"fiber\"; did you mean \"fibre\"?");
+    }
+}
