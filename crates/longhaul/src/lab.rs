@@ -2,6 +2,8 @@
 
 mod catchment;
 mod down;
+#[cfg(test)]
+mod example;
 mod exec;
 mod fault;
 mod figures;
@@ -9,6 +11,7 @@ mod names;
 mod status;
 mod table;
 mod up;
+mod view;
 
 use std::{path::Path, process::ExitCode};
 
@@ -25,6 +28,7 @@ pub(crate) enum Lab {
     Status(status::Status),
     Fault(Box<fault::Fault>),
     Catchment(catchment::Catchment),
+    View(view::View),
     Down(down::Down),
 }
 
@@ -36,6 +40,7 @@ impl Lab {
             Self::Status(status) => status.run(),
             Self::Fault(fault) => fault.run(),
             Self::Catchment(catchment) => catchment.run(),
+            Self::View(view) => view.run(),
             Self::Down(down) => down.run(),
         }
     }

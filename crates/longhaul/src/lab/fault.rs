@@ -112,7 +112,7 @@ impl When {
         let layout = layout_of(&planet)?;
         let now = Duration::try_from_secs_f64(planet.status()?.running_s)?;
         let fault = world::file::Fault {
-            at: self.at.map(|later| now + later),
+            at: self.later().map(|later| now + later),
             lasts: self.lasts,
             ..describe(Names { planet: planet.name(), layout: &layout })?
         };
@@ -121,9 +121,10 @@ impl When {
         let caused = FaultStatus {
             number,
             what: fault.to_string(),
-            is_active: self.at.is_none(),
+            is_active: fault.at.is_none(),
             at_s: at.as_secs_f64(),
             until_s: self.lasts.map(|lasts| (at + lasts).as_secs_f64()),
+            fault,
         };
         if self.json {
             output::print_json(&caused)?;
@@ -133,9 +134,14 @@ impl When {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// How much later than now it begins; nothing if at once.
+    fn later(&self) -> Option<Duration> {
+        self.at.filter(|later| !later.is_zero())
+    }
+
     /// ", in 5s for 10s", or how it is lifted.
     fn phrase(&self, number: u64) -> String {
-        let begin = self.at.map_or_else(String::new, |later| format!(", in {}", duration::show(later)));
+        let begin = self.later().map_or_else(String::new, |later| format!(" in {}", duration::show(later)));
         let end = match self.lasts {
             Some(lasts) => format!(" for {}", duration::show(lasts)),
             None => {
@@ -144,8 +150,7 @@ impl When {
                 format!(" until it is lifted: longhaul lab fault lift {number}{planet}")
             }
         };
-        let comma = if begin.is_empty() { "," } else { "" };
-        begin + comma + &end
+        format!(",{begin}{end}")
     }
 }
 
@@ -163,6 +168,7 @@ mod tests {
         };
         assert_eq!(when("", "10s").phrase(3), ", for 10s");
         assert_eq!(when("5s", "10s").phrase(3), ", in 5s for 10s");
+        assert_eq!(when("0s", "10s").phrase(3), ", for 10s");
         assert_eq!(when("", "").phrase(3), ", until it is lifted: longhaul lab fault lift 3");
     }
 }

@@ -30,6 +30,12 @@ pub(super) fn span(seconds: f64) -> String {
     }
 }
 
+/// "0", "0.4", "12".
+pub(super) fn number(number: f64) -> String {
+    let decimals = usize::from(number > 0.0 && number < 10.0);
+    format!("{number:.decimals$}")
+}
+
 /// "1 host", "2 hosts".
 pub(super) fn plural(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })

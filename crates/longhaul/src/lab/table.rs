@@ -25,7 +25,7 @@ impl Words {
         Self { text: text.into().replace(char::is_control, "\u{fffd}"), style }
     }
 
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.text.chars().count()
     }
 }
@@ -39,15 +39,18 @@ impl Line {
         Self(words.into_iter().collect())
     }
 
-    /// At most its first `width` characters.
+    /// At most `width` characters; of a longer line the last of them says so.
     pub(super) fn cut(&self, width: usize) -> Self {
-        let mut room = width;
+        if self.0.iter().map(Words::width).sum::<usize>() <= width {
+            return self.clone();
+        }
+        let mut room = width.saturating_sub(1);
         let cut = |words: &Words| {
             let text: String = words.text.chars().take(room).collect();
             room = room.saturating_sub(words.width());
             Words { text, style: words.style }
         };
-        Self(self.0.iter().map(cut).collect())
+        Self(self.0.iter().map(cut).chain((width > 0).then(|| "…".into())).collect())
     }
 
     /// Without blanks at its end.
@@ -169,7 +172,8 @@ mod tests {
     #[test]
     fn a_line_is_cut_by_what_is_seen() {
         let line = Line::new(["valid ".into(), Words::styled("INVALID", RED)]);
-        assert_eq!(line.cut(8), Line::new(["valid ".into(), Words::styled("IN", RED)]));
+        assert_eq!(line.cut(8), Line::new(["valid ".into(), Words::styled("I", RED), "…".into()]));
+        assert_eq!(line.cut(0), Line::new(["".into(), Words::styled("", RED)]));
         assert_eq!(line.cut(80), line);
         assert_eq!(Line::from("a\u{1b}[2Jb").to_string(), "a\u{fffd}[2Jb");
     }

@@ -87,19 +87,19 @@ impl Lift {
 
 /// A line for each fault, as seen `now_s` after the planet came up.
 pub(crate) fn table(faults: &[FaultStatus], now_s: f64) -> Table<3> {
-    let mut table = Table::new(3, ["fault", "what", "when"]);
+    let mut table = Table::new(3, ["fault", "when", "what"]);
     for fault in faults {
         let style = if fault.is_active { YELLOW } else { PLAIN };
         table.row([
             fault.number.to_string().into(),
-            Words::styled(&fault.what, style),
             when(fault, now_s).into(),
+            Words::styled(&fault.what, style),
         ]);
     }
     table
 }
 
-/// "8.2 s left", "until it is lifted", "in 12 s for 10 s".
+/// "8.2 s left", "until it is lifted", "in 12.0 s for 10.0 s".
 fn when(fault: &FaultStatus, now_s: f64) -> String {
     let seconds = |seconds: f64| figures::span(seconds.max(0.0));
     match (fault.is_active, fault.until_s) {
@@ -108,7 +108,7 @@ fn when(fault: &FaultStatus, now_s: f64) -> String {
         (false, Some(until)) => {
             format!("in {} for {}", seconds(fault.at_s - now_s), seconds(until - fault.at_s))
         }
-        (false, None) => format!("in {} until it is lifted", seconds(fault.at_s - now_s)),
+        (false, None) => format!("in {}, until it is lifted", seconds(fault.at_s - now_s)),
     }
 }
 
@@ -121,6 +121,7 @@ mod tests {
         let fault = |is_active, at_s, until_s| FaultStatus {
             number: 1,
             what: String::new(),
+            fault: world::file::Fault::default(),
             is_active,
             at_s,
             until_s,
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(when(&fault(true, 1.0, Some(11.0)), 2.8), "8.2 s left");
         assert_eq!(when(&fault(true, 1.0, None), 2.8), "until it is lifted");
         assert_eq!(when(&fault(false, 14.8, Some(24.8)), 2.8), "in 12.0 s for 10.0 s");
-        assert_eq!(when(&fault(false, 602.8, None), 2.8), "in 10 min 00 s until it is lifted");
+        assert_eq!(when(&fault(false, 602.8, None), 2.8), "in 10 min 00 s, until it is lifted");
         // Between two looks of the planet at its clock.
         assert_eq!(when(&fault(true, 1.0, Some(2.0)), 2.8), "0.0 s left");
     }

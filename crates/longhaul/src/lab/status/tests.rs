@@ -1,64 +1,14 @@
 //! A status as text: what a screen has room for, and what must stand out.
 
-use planet::{Amount, Fidelity};
+use planet::Amount;
 
 use super::*;
+use crate::lab::example::{self, host, link, status};
 
-fn fidelity() -> Fidelity {
-    Fidelity {
-        valid: true,
-        reasons: Vec::new(),
-        delivered: 0,
-        lateness_us: BTreeMap::new(),
-        lateness_limit_us: 250.0,
-        late_share: 0.0,
-        own_drops: 0,
-        bytes_in: 0,
-        bytes_out: 0,
-        bytes_dropped: 0,
-        bytes_in_flight: 0,
-        switch_cpu_share: 0.0,
-        machine_cpu_share: None,
-        receive: "slice".to_owned(),
-    }
-}
-
-fn host(name: impl Into<String>, city: &str) -> HostStatus {
-    HostStatus { name: name.into(), city: city.to_owned(), addresses: vec!["10.0.0.1".parse().unwrap()] }
-}
-
-fn link(from: &str, to: &str, megabytes: u64) -> LinkStatus {
-    LinkStatus {
-        from: from.to_owned(),
-        to: to.to_owned(),
-        access: None,
-        delay_us: 36_000.0,
-        rate_bps: None,
-        is_down: false,
-        offered: Amount { segments: 0, bytes: megabytes * 1_000_000 },
-        delivered: Amount { segments: 0, bytes: megabytes * 1_000_000 },
-        duplicated: Amount::default(),
-        lost: Amount::default(),
-        overflowed: Amount::default(),
-        managed: Amount::default(),
-        waiting: Amount::default(),
-    }
-}
-
-fn status(hosts: Vec<HostStatus>, links: Vec<LinkStatus>) -> planet::Status {
-    planet::Status {
-        name: "p".to_owned(),
-        ready: true,
-        running_s: 723.0,
-        hosts,
-        links,
-        faults: Vec::new(),
-        fidelity: fidelity(),
-    }
-}
+const MEGABYTE: u64 = 1_000_000;
 
 fn plain(status: &planet::Status, most: usize) -> String {
-    anstream::adapter::strip_str(&text(status, most)).to_string()
+    example::plain(&text(status, most))
 }
 
 #[test]
@@ -68,11 +18,13 @@ fn the_busiest_link_is_first_and_what_is_down_before_it() {
         lost: Amount { segments: 7, bytes: 10_500 },
         overflowed: Amount { segments: 2, bytes: 3_000 },
         managed: Amount { segments: 3, bytes: 4_500 },
-        ..link("london", "newyork", 12)
+        ..link("london", "newyork", 12 * MEGABYTE)
     };
     let line = LinkStatus { access: Some("lte".to_owned()), is_down: true, ..link("phone", "london", 0) };
-    let text =
-        plain(&status(vec![host("phone", "london")], vec![link("newyork", "london", 1), lossy, line]), 20);
+    let text = plain(
+        &status(vec![host("phone", "london")], vec![link("newyork", "london", MEGABYTE), lossy, line]),
+        20,
+    );
     let expected = "
 link                         delay        rate   passed  lost  dropped  waiting
 ───────────────────────────────────────────────────────────────────────────────
@@ -87,7 +39,7 @@ newyork → london           36.0 ms    no limit  1.00 MB     0        0      0 
 #[test]
 fn hundreds_of_hosts_and_links_fit_one_screen() {
     let hosts = (0..300).map(|n| host(format!("visitor-{n}"), if n < 200 { "london" } else { "paris" }));
-    let links = (0..300).map(|n| link("london", &format!("city-{n}"), n));
+    let links = (0..300).map(|n| link("london", &format!("city-{n}"), n * MEGABYTE));
     let status = status(hosts.collect(), links.collect());
     let text = plain(&status, 20);
     // Title; cities: header, rule, 2, total; links: header, rule, 20, rest; fidelity. Blank lines between the four.
