@@ -115,7 +115,7 @@ impl Discipline {
         };
         match (self, word) {
             (Self::Codel { target, .. } | Self::FqCodel { target, .. }, "target") => {
-                *target = time("target")?
+                *target = time("target")?;
             }
             (Self::Codel { interval, .. } | Self::FqCodel { interval, .. }, "interval") => {
                 *interval = time("interval")?;

@@ -61,7 +61,7 @@ pub use discipline::{Discipline, DisciplineError};
 pub use error::{FileError, NameError};
 pub use jitter::{Jitter, Order, Shape, Table};
 pub use link::Link;
-pub use loss::{Loss, LossTrace};
+pub use loss::{Loss, LossError, LossTrace};
 pub use packet::Packet;
 pub use trace::Trace;
 pub use verdict::{Arrival, Cause, Ecn, Treatment, Verdict};

@@ -159,16 +159,14 @@ fn read_loss(to: &mut Impairment, words: &mut Words<'_>) -> Result<(), NetemErro
     Ok(())
 }
 
-/// What is not written has netem's defaults: a bad state that ends at once with the chance 1-p, in which all are lost.
 fn gilbert_elliott(words: &mut Words<'_>) -> Result<Loss, NetemError> {
-    let to_bad = words.value("loss gemodel", PERCENT, percent)?;
-    let rest = Probability::new(1.0 - to_bad.get()).unwrap_or(Probability::ZERO);
-    let mut next = |default| Ok(words.optional("loss gemodel", PERCENT, percent)?.unwrap_or(default));
-    Ok(Loss::GilbertElliott {
-        to_bad,
-        to_good: next(rest)?,
-        in_bad: next(Probability::ONE)?,
-        in_good: next(Probability::ZERO)?,
+    let mut shares = vec![words.value("loss gemodel", PERCENT, percent)?];
+    while let Some(share) = words.optional("loss gemodel", PERCENT, percent)? {
+        shares.push(share);
+    }
+    Loss::gilbert_elliott(&shares).ok_or(NetemError::Unsupported {
+        what: "loss gemodel with more than four shares",
+        instead: "write p, r, 1-h and 1-k",
     })
 }
 

@@ -101,12 +101,12 @@ impl Transmitter {
     }
 
     /// What was handed to the wire and still counts as waiting at `now_ps`: the bytes that have not left, and the segments
-    /// of which no bit has left. A trace takes a segment out of the queue when it begins to send it, as mahimahi does.
+    /// that have not begun to leave. A trace takes a segment out of the queue when it begins to send it, as mahimahi does.
     pub(crate) fn unsent(&self, now_ps: u64) -> Amount {
         match &self.pace {
             Pace::Constant { rate, .. } if self.free_at_ps > now_ps => {
                 let bytes = bytes_in(*rate, self.free_at_ps - now_ps);
-                Amount { segments: bytes / self.segment_bytes, bytes }
+                Amount { segments: bytes.saturating_sub(1) / self.segment_bytes, bytes }
             }
             _ => Amount::default(),
         }

@@ -61,10 +61,14 @@ impl Which {
     }
 }
 
-/// Reads and checks a world file.
+/// Reads and checks a world file and those that it names.
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
-    let document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
-    Ok(World::read(&document)?)
+    let mut document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    let (world, layout, notes) = World::read_all(&mut document, world::read_text)?;
+    for note in notes {
+        say(&note);
+    }
+    Ok((world, layout))
 }
 
 /// The world that a planet runs.

@@ -22,7 +22,7 @@ use nix::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use world::{Change, file::Fault};
+use world::file::Fault;
 
 use crate::{
     error::{Doing, Error},
@@ -40,13 +40,6 @@ pub(crate) enum Request {
     Locate {
         /// The host's name.
         host: String,
-    },
-    /// To change the link between two cities.
-    Change {
-        /// The cities' names.
-        between: [String; 2],
-        /// Empty to restore it.
-        change: Change,
     },
     /// To let something go wrong, or to plan it.
     Fault(Box<Fault>),
@@ -303,14 +296,6 @@ impl Planet {
                 Err(Error::NoHost { name: host.to_owned(), planet: self.name.clone(), known })
             }
             _ => Err(self.refused("it did not say where its hosts are")),
-        }
-    }
-
-    /// Changes the link between two cities, both ways, for packets sent from now on; an empty change restores it.
-    pub fn change(&self, between: &[String; 2], change: &Change) -> Result<(), Error> {
-        match self.ask(&Request::Change { between: between.clone(), change: change.clone() })? {
-            Reply::Refused(reason) => Err(self.refused(&reason)),
-            _ => Ok(()),
         }
     }
 

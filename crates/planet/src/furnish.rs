@@ -6,7 +6,10 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use world::Layout;
 
-use crate::error::{Doing, Error};
+use crate::{
+    error::{Doing, Error},
+    sys::tun,
+};
 
 /// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, and its own
 /// processes in `/proc`.
@@ -43,9 +46,11 @@ fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
 
 fn hosts_file(layout: &Layout) -> String {
     let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    let hosts = layout.hosts.iter().map(|host| {
-        let port = &layout.ports[host.ports.start];
-        (host.name.clone(), vec![IpAddr::V4(port.v4), IpAddr::V6(port.v6)])
+    // A host's name is its first device's; "phone.net1" is the phone's second.
+    let hosts = layout.ports.iter().map(|port| {
+        let host = &layout.hosts[port.host].name;
+        let name = if port.number == 0 { host.clone() } else { format!("{host}.{}", tun::name(port.number)) };
+        (name, vec![IpAddr::V4(port.v4), IpAddr::V6(port.v6)])
     });
     let anycast = layout
         .anycast

@@ -7,11 +7,12 @@
 //! - [`Running`]: start here. Starts a planet; [`process::main`] is the other half of it.
 //! - [`Planet`]: one that is up, also one that another terminal started: run a program in it, change it, end it.
 //! - [`Fidelity`]: the proof that a run was shaped by its world and not by the emulator.
+//! - [`capture::Capture`]: its packets as a file for tcpdump and Wireshark.
 //! - [`doctor`]: what this machine allows.
 //!
 //! Inside: `process` makes namespaces, `furnish` their files and `host` the hosts; `switch` moves packets between their
-//! devices, `router` (pure) decides where and when, `wire` (pure) reads and cuts frames; `control` is how others talk to a
-//! planet, `keeper` what it answers, `enter` how they get in.
+//! devices, `router` (pure) decides where and when, `wire` (pure) reads, cuts and answers frames; `control` is how others
+//! talk to a planet, `keeper` what it answers, `enter` how they get in.
 
 mod awake;
 pub mod capture;

@@ -30,6 +30,8 @@ pub struct Plan {
     pub world: World,
     /// The world with every name resolved.
     pub layout: Layout,
+    /// What a user should know of the files that it was read from.
+    pub notes: Vec<String>,
     /// What runs.
     pub programs: Vec<Program>,
     /// What is measured.
@@ -85,7 +87,7 @@ impl Plan {
         let open = |path: &Path| {
             Document::open(path).map_err(|source| Error::Access { path: path.to_owned(), source })
         };
-        let document = open(path)?;
+        let mut document = open(path)?;
         let file: File = document.parse()?;
         let name = path
             .file_stem()
@@ -93,7 +95,7 @@ impl Plan {
 
         let has_settings = file.world.is_some();
         let settings = file.world.unwrap_or_default();
-        let inline = World {
+        let mut inline = World {
             settings,
             cities: file.city,
             links: file.link,
@@ -104,7 +106,7 @@ impl Plan {
             faults: Vec::new(),
         };
         let is_described = has_settings || inline.hosts.len() + inline.links.len() + inline.cities.len() > 0;
-        let (world, layout) = match &file.scenario.world {
+        let (world, layout, notes) = match &file.scenario.world {
             Some(other) if is_described => {
                 let message =
                     "the scenario has a world of its own and names a world file; one of them is expected";
@@ -112,11 +114,12 @@ impl Plan {
             }
             Some(other) => {
                 let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());
-                World::read(&open(&beside)?)?
+                World::read_all(&mut open(&beside)?, world::read_text)?
             }
             None => {
+                let notes = inline.gather(&mut document, world::read_text)?;
                 let layout = inline.layout(&document)?;
-                (inline, layout)
+                (inline, layout, notes)
             }
         };
         let check = Check { document: &document, layout: &layout };
@@ -139,6 +142,7 @@ impl Plan {
             page,
             world,
             layout,
+            notes,
             programs,
             probes,
             faults,

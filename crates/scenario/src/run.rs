@@ -157,10 +157,21 @@ fn measure(
     }
 
     let mut events = timeline(plan);
+    let mut numbers = BTreeMap::new();
     loop {
         let elapsed = clock.elapsed();
         while let Some((_, between, change)) = events.pop_if(|(at, _, _)| *at <= elapsed) {
-            stage.planet.change(&between, &change)?;
+            if let Some(number) = numbers.remove(&between) {
+                stage.planet.lift(Some(number))?;
+            }
+            if !change.is_empty() {
+                let Change { loss, rtt, rate, down } = change;
+                let down = down.map(|_| world::file::Down::Plain(true));
+                let between_them = Some(between.clone());
+                let fault =
+                    world::file::Fault { between: between_them, loss, rtt, rate, down, ..Default::default() };
+                numbers.insert(between, stage.planet.fault(&fault)?);
+            }
         }
         for program in programs.iter_mut() {
             if let Some(status) = program.ended()? {

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use units::{Bitrate, Probability};
 
-use crate::{Document, Layout, Mistake};
+use crate::{Document, Layout, Mistake, matrix};
 
 /// A description of a planet, as written. [`World::layout`] turns it into one that can run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct World {
     /// What holds for the whole world.
@@ -46,6 +46,9 @@ pub struct Settings {
     /// What the planet is called while it runs. Absent: the file's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Files whose tables come before those of this one. Empty after [`World::gather`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<Spanned<String>>,
     /// Where randomness starts. The same seed and the same packets give the same losses.
     pub seed: u64,
     /// How much longer than the great circle the way between data centres is.
@@ -60,6 +63,9 @@ pub struct Settings {
     /// Threads of the switch; absent: as many as the machine has processors to spare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZero<usize>>,
+    /// Measured round trips, which go before those that follow from the great circle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Spanned<matrix::Source>>,
     /// Kernel settings of every host, such as "net.ipv4.tcp_rmem" = "4096 131072 67108864".
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<Spanned<String>, String>,
@@ -69,12 +75,14 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             name: None,
+            include: Vec::new(),
             seed: 1,
             inflation: 1.5,
             access_inflation: 2.1,
             receive: ReceiveMode::Slice,
             lateness: Duration::from_micros(250),
             threads: None,
+            matrix: None,
             sysctl: BTreeMap::new(),
         }
     }
@@ -412,7 +420,7 @@ pub const ETHERNET: u16 = 38;
 pub const LAST_MILE: Duration = Duration::from_millis(10);
 
 impl World {
-    /// Reads and checks a world file.
+    /// Reads and checks a world that needs no other file. For one that may, there is [`World::read_all`].
     pub fn read(document: &Document) -> Result<(Self, Layout), Mistake> {
         let world: Self = document.parse()?;
         let layout = world.layout(document)?;

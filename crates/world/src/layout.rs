@@ -23,6 +23,7 @@ use crate::{
     file::{self, ETHERNET, Mptcp, Network},
     gazetteer,
     geography::{Place, great_circle_km, propagation},
+    matrix::{Distance, Worst},
 };
 
 /// Index of a city in [`Layout::cities`].
@@ -61,6 +62,7 @@ pub struct Layout {
     access_inflation: f64,
     links: BTreeMap<(CityId, CityId), file::Link>,
     via: BTreeMap<(CityId, CityId), Vec<CityId>>,
+    measured: BTreeMap<(CityId, CityId), Duration>,
 }
 
 /// A city.
@@ -167,7 +169,7 @@ impl Layout {
 
     /// The link from one city to another, both data centres.
     pub fn link(&self, from: CityId, to: CityId) -> link::Config {
-        let generated = || propagation(self.distance_km(from, to), self.inflation);
+        let generated = || self.measured(from, to).map_or_else(|| self.generated(from, to), |rtt| rtt / 2);
         let overhead = u32::from(ETHERNET);
         let base = link::Config { receive: self.receive, overhead, ..link::Config::default() };
         let Some(given) = self.given(from, to) else {
@@ -191,7 +193,8 @@ impl Layout {
     /// By how much the way between two cities is longer if one end is an access network, and its delay was generated. Not
     /// part of the link, which all share.
     pub fn access_detour(&self, a: CityId, b: CityId) -> Duration {
-        if self.given(a, b).is_some_and(|link| link.delay.or(link.rtt).is_some()) {
+        let is_given = self.given(a, b).is_some_and(|link| link.delay.or(link.rtt).is_some());
+        if is_given || self.measured(a, b).is_some() {
             return Duration::ZERO;
         }
         let km = self.distance_km(a, b);
@@ -248,6 +251,37 @@ impl Layout {
         mix(mix(mix(!self.seed) ^ port as u64) ^ u64::from(is_up))
     }
 
+    /// How far the map's round trips are from those of the world's matrix. `None` if that has none of its pairs.
+    pub fn distance(&self) -> Option<Distance> {
+        let worst = |(&(a, b), &measured): (&(CityId, CityId), &Duration)| Worst {
+            between: [a, b].map(|city| self.cities[city].name.clone()),
+            measured,
+            generated: 2 * self.generated(a, b),
+        };
+        let measured: Vec<_> = self.measured.iter().map(worst).collect();
+        Distance::new(&measured, self.cities.len() * (self.cities.len() - 1) / 2)
+    }
+
+    /// The links that name both their cities, the lower one first.
+    pub fn named_links(&self) -> impl Iterator<Item = (CityId, CityId)> {
+        self.links.keys().copied().filter(|&link| self.is_named(link))
+    }
+
+    /// Whether a link of the file names both these cities.
+    pub fn is_named(&self, (a, b): (CityId, CityId)) -> bool {
+        self.given(a, b).is_some_and(|link| link.between.iter().all(|city| city.get_ref() != "*"))
+    }
+
+    /// The way from one city to another as it follows from the great circle, between data centres.
+    fn generated(&self, from: CityId, to: CityId) -> Duration {
+        propagation(self.distance_km(from, to), self.inflation)
+    }
+
+    /// The round trip of the world's matrix.
+    fn measured(&self, a: CityId, b: CityId) -> Option<Duration> {
+        self.measured.get(&(a.min(b), a.max(b))).copied()
+    }
+
     fn distance_km(&self, a: CityId, b: CityId) -> f64 {
         great_circle_km(self.cities[a].place, self.cities[b].place)
     }
@@ -266,7 +300,7 @@ fn mix(value: u64) -> u64 {
 }
 
 /// A city's name as the gazetteer writes it, or as it was given.
-fn canonical(name: &str) -> &str {
+pub(crate) fn canonical(name: &str) -> &str {
     gazetteer::find(name).map_or(name, |city| city.name.as_str())
 }
 

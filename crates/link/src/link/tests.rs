@@ -86,7 +86,7 @@ fn capacity_does_not_depend_on_the_callers_punctuality() {
         let mut told = Vec::new();
         for i in 0..1000 {
             link.offer(Duration::from_micros(100) * (i / batch * batch), full(), &mut |(), verdict| {
-                told.push(verdict)
+                told.push(verdict);
             });
         }
         link.advance(FOREVER, &mut |(), verdict| told.push(verdict));

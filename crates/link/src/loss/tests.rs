@@ -133,3 +133,19 @@ fn recordings_that_are_none_are_refused() {
     assert_eq!(said(b"\n \n"), format!("the file is empty; {expected}"));
     assert_eq!(said(b"0\n0021"), format!("line 2: found \"0021\"; {expected}"));
 }
+
+#[test]
+fn a_loss_prints_what_parses_back() {
+    for text in ["0%", "0.1%", "gemodel 1% 10% 70% 0.1%", "gemodel 1% 99% 100% 0%"] {
+        assert_eq!(text.parse::<Loss>().unwrap().to_string(), text);
+    }
+    assert_eq!("gemodel 0.01".parse::<Loss>().unwrap(), gilbert(0.01, 0.99, 1.0, 0.0));
+    let said = |text: &str| text.parse::<Loss>().unwrap_err().to_string();
+    assert_eq!(said("gemodel"), "gemodel has 0 shares behind it; expected 1 to 4: p, r, 1-h and 1-k");
+    assert_eq!(
+        said("gemodel 1% 1% 1% 1% 1%"),
+        "gemodel has 5 shares behind it; expected 1 to 4: p, r, 1-h and 1-k"
+    );
+    assert_eq!(said("gemodel 200%"), "\"200%\" is out of range: a share lies between 0% and 100%");
+    assert!(said("often").starts_with("\"often\" does not start with a number"));
+}

@@ -18,6 +18,7 @@ use crate::{
     file::{self, ETHERNET, LAST_MILE, Network, World},
     gazetteer,
     geography::Place,
+    matrix::{Matrix, Source},
 };
 
 impl World {
@@ -36,6 +37,7 @@ impl World {
             lateness: settings.lateness,
             threads: settings.threads,
             via: vias(&links, &cities, document)?,
+            measured: measured(world, &cities, document)?,
             anycast: anycast(world, &cities, &hosts, document)?,
             cities,
             hosts,
@@ -48,6 +50,28 @@ impl World {
         layout.faults = faults(world, &layout, document)?;
         Ok(layout)
     }
+}
+
+/// The round trips of the matrix between cities of the world.
+fn measured(
+    world: &World,
+    cities: &[City],
+    document: &Document,
+) -> Result<BTreeMap<(CityId, CityId), Duration>, Mistake> {
+    let Some(source) = &world.settings.matrix else { return Ok(BTreeMap::new()) };
+    let mistake = |message: String| document.mistake(source.span(), message);
+    let Source::Pairs(pairs) = source.get_ref() else {
+        return Err(mistake(
+            "a text that is no file cannot name a matrix; give the pairs themselves".to_owned(),
+        ));
+    };
+    let matrix = Matrix::new(pairs, &world.known_cities()).map_err(mistake)?;
+    let ids: BTreeMap<_, _> = cities.iter().enumerate().map(|(id, city)| (city.name.as_str(), id)).collect();
+    let here = |((a, b), rtt): (&(String, String), &Duration)| {
+        let (a, b) = (*ids.get(a.as_str())?, *ids.get(b.as_str())?);
+        Some(((a.min(b), a.max(b)), *rtt))
+    };
+    Ok(matrix.pairs.iter().filter_map(here).collect())
 }
 
 /// The world with its visitors among the hosts.
@@ -72,6 +96,10 @@ fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, M
 /// Checks what concerns no name.
 fn check_settings(world: &World, document: &Document) -> Result<(), Mistake> {
     let settings = &world.settings;
+    if let Some(include) = settings.include.first() {
+        let message = "a text that is no file cannot include others";
+        return Err(document.mistake(include.span(), message));
+    }
     for (key, inflation) in
         [("inflation", settings.inflation), ("access_inflation", settings.access_inflation)]
     {

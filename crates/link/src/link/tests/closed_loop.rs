@@ -17,18 +17,17 @@ fn reno_reaches_what_mathis_says() {
     };
     let (mut forth, mut back) =
         (Link::new(config.clone(), 7), Link::new(Config { loss: Loss::default(), ..config }, 8));
-    let (mut now, mut window, mut delivered) = (Duration::ZERO, 40.0_f64, 0);
+    let (mut now, mut window, mut delivered) = (Duration::ZERO, 40_u32, 0);
     for _ in 0..100_000 {
         // A window leaves as one super-packet, and its acknowledgement comes back a round trip later.
-        let told = verdicts(&mut forth, now, Packet::segmented(40, window as u32 * 1460, 1460));
+        let told = verdicts(&mut forth, now, Packet::segmented(40, window * 1460, 1460));
         let runs = told.iter().filter_map(|verdict| match verdict {
             Verdict::Deliver { segments, .. } => Some(segments.len()),
             Verdict::Drop { .. } => None,
         });
         let arrived: usize = runs.sum();
         delivered += arrived;
-        let lost = arrived < window as usize;
-        window = if lost { (window / 2.0).max(1.0) } else { window + 1.0 };
+        window = if arrived < window as usize { (window / 2).max(1) } else { window + 1 };
         let heard = dues(&told).last().copied().unwrap_or(now + Duration::from_millis(50));
         now = dues(&verdicts(&mut back, heard, Packet::single(40)))[0];
     }

@@ -11,14 +11,14 @@ fn managed(discipline: Discipline) -> Config {
 }
 
 /// The milliseconds at which CoDel signals to a sender of two packets a millisecond that does not listen.
-fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<u32> {
+fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<f64> {
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut signals = Vec::new();
     for half in 0..2000 {
         let packet = Arrival { ecn, ..full() };
         link.offer(MILLISECOND * half / 2, packet, &mut |(), verdict| {
             if wanted(&verdict) {
-                signals.push(half / 2);
+                signals.push(f64::from(half / 2));
             }
         });
     }
@@ -28,11 +28,11 @@ fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<u32> {
 /// When RFC 8289 signals under that load. Packet n arrives at n / 2 ms and is taken out at n ms as long as none is dropped:
 /// at 10 ms one has waited 5 ms for the first time, so an interval of 100 ms ends at 110 ms. From there the n-th signal
 /// comes 100 ms / sqrt(n) before the next, or rather at the first packet that is taken out then, on a whole millisecond.
-fn control_law() -> Vec<u32> {
+fn control_law() -> Vec<f64> {
     let mut times = Vec::new();
     let (mut next, mut count) = (110.0_f64, 0.0);
     while next < 999.0 {
-        times.push(next.ceil() as u32);
+        times.push(next.ceil());
         count += 1.0;
         next += 100.0 / f64::sqrt(count);
     }
@@ -43,7 +43,7 @@ fn control_law() -> Vec<u32> {
 fn codel_drops_at_the_times_of_its_control_law() {
     let is_drop = |verdict: &Verdict| *verdict == Verdict::Drop { segments: 0..1, cause: Cause::Aqm };
     let drops = signals(Ecn::NotCapable, is_drop);
-    assert_eq!(drops[..5], [110, 210, 281, 339, 389]);
+    assert_eq!(drops[..5], [110.0, 210.0, 281.0, 339.0, 389.0]);
     assert_eq!(drops, control_law());
 }
 
@@ -83,18 +83,18 @@ fn codel_drops_one_segment_of_a_super_packet() {
         });
     }
     // The first segment that waited 5 ms left at 5 ms: the law is that of the steady sender, 5 ms earlier.
-    assert_eq!(drops.len(), control_law().iter().filter(|time| **time - 5 <= 990).count());
+    assert_eq!(drops.len(), control_law().iter().filter(|time| **time - 5.0 <= 990.0).count());
 }
 
 /// Offers a packet of `bytes` of `flow` and notes, by flow, what is delivered.
 fn offer(
-    link: &mut Link<(u64, Duration)>,
+    link: &mut Link<(u32, Duration)>,
     now: Duration,
-    flow: u64,
+    flow: u32,
     packet: Packet,
-    each: &mut impl FnMut(u64, Duration, Verdict),
+    each: &mut impl FnMut(u32, Duration, Verdict),
 ) {
-    let arrival = Arrival { packet, flow, ecn: Ecn::NotCapable, tag: (flow, now) };
+    let arrival = Arrival { packet, flow: flow.into(), ecn: Ecn::NotCapable, tag: (flow, now) };
     link.offer(now, arrival, &mut |(flow, offered), verdict| each(*flow, *offered, verdict));
 }
 
@@ -147,13 +147,13 @@ fn two_bulk_flows_share_equally_whatever_their_packets() {
 #[test]
 fn a_full_queue_is_paid_for_by_the_fattest_flow() {
     let mut link = Link::new(Config { queue: Limit::Packets(20), ..managed(Discipline::FQ_CODEL) }, 1);
-    let mut lost = [0; 3];
+    let mut lost = [0_u64; 3];
     let mut firsts = Vec::new();
     for i in 0..200 {
         let now = MILLISECOND * i;
         let mut each = |flow, offered, verdict| {
             if let Verdict::Drop { cause: Cause::Queue, segments } = verdict {
-                lost[flow as usize] += segments.len();
+                lost[flow as usize] += segments.len() as u64;
                 firsts.push((offered, segments.start));
             }
         };
@@ -164,7 +164,7 @@ fn a_full_queue_is_paid_for_by_the_fattest_flow() {
     }
     assert_eq!(lost[2], 0);
     // Of five segments a millisecond one can leave; CoDel takes a few of the other four, and the queue has its 20.
-    let managed = link.counters().managed.segments as usize;
+    let managed = link.counters().managed.segments;
     assert!((770 - managed..=800 - managed).contains(&lost[1]), "{lost:?} and {managed}");
     // It is the head that goes, the oldest of what waits.
     assert!(firsts.is_sorted());
@@ -174,8 +174,8 @@ fn a_full_queue_is_paid_for_by_the_fattest_flow() {
 fn another_discipline_takes_over_what_waits() {
     let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
     let mut order = Vec::new();
-    for i in 0..40_u64 {
-        let now = MILLISECOND / 10 * u32::try_from(i).unwrap();
+    for i in 0..40 {
+        let now = MILLISECOND / 10 * i;
         offer(&mut link, now, i % 3, Packet::single(1500), &mut |_, offered, _| order.push(offered));
     }
     let waiting = link.backlog();
