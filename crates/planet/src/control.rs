@@ -4,6 +4,7 @@
 //! that are up is reading `/proc/net/unix`.
 
 use std::{
+    collections::BTreeMap,
     io::{self, BufRead, BufReader, Read, Write},
     net::IpAddr,
     os::{
@@ -157,6 +158,9 @@ pub struct FaultStatus {
     pub number: u64,
     /// What it is, as a phrase.
     pub what: String,
+    /// What it is, with the keys of a world file's `[[fault]]`.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub fault: Fault,
     /// Whether it is there now; if not, it will be.
     pub is_active: bool,
     /// When it began or will, in seconds since the planet came up.
