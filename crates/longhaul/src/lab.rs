@@ -1,5 +1,7 @@
 //! `longhaul lab`: a planet to work in by hand.
 
+mod publish;
+
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
@@ -21,6 +23,7 @@ use crate::{
 pub(crate) enum Lab {
     Up(Up),
     Exec(Exec),
+    Publish(publish::Publish),
     Status(Which),
     Down(Down),
 }
@@ -90,6 +93,7 @@ impl Lab {
         match self {
             Self::Up(up) => up.run(),
             Self::Exec(exec) => exec.run(),
+            Self::Publish(publish) => publish.run(),
             Self::Status(which) => which.run(),
             Self::Down(down) => down.run(),
         }

@@ -25,6 +25,7 @@ mod furnish;
 mod host;
 mod keeper;
 pub mod process;
+mod publish;
 mod router;
 mod switch;
 mod sys;
@@ -37,3 +38,4 @@ pub use control::{
 pub use error::Error;
 pub use fidelity::Fidelity;
 pub use process::{Life, Running};
+pub use publish::Published;
