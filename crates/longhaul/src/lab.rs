@@ -1,5 +1,6 @@
 //! `longhaul lab`: a planet to work in by hand.
 
+mod logs;
 mod publish;
 
 use std::{
@@ -23,6 +24,7 @@ use crate::{
 pub(crate) enum Lab {
     Up(Up),
     Exec(Exec),
+    Logs(logs::Logs),
     Publish(publish::Publish),
     Status(Which),
     Down(Down),
@@ -54,6 +56,9 @@ pub(crate) struct Up {
 pub(crate) struct Exec {
     /// The host
     host: String,
+    /// Return when it runs; see its output and its end with `longhaul lab logs`
+    #[arg(long)]
+    detach: bool,
     /// The planet, if several are up
     #[arg(long)]
     planet: Option<String>,
@@ -93,6 +98,7 @@ impl Lab {
         match self {
             Self::Up(up) => up.run(),
             Self::Exec(exec) => exec.run(),
+            Self::Logs(logs) => logs.run(),
             Self::Publish(publish) => publish.run(),
             Self::Status(which) => which.run(),
             Self::Down(down) => down.run(),
@@ -130,7 +136,14 @@ impl Up {
 
 impl Exec {
     fn run(&self) -> anyhow::Result<ExitCode> {
-        Ok(Planet::find(self.planet.as_deref())?.run_in(&self.host, &self.command)?)
+        let planet = Planet::find(self.planet.as_deref())?;
+        if !self.detach {
+            return Ok(planet.run_in(&self.host, &self.command)?);
+        }
+        let number = planet.start_in(&self.host, &self.command)?;
+        let name = self.command[0].display();
+        say(&format!("[{number}] {name} runs in {}     (longhaul lab logs {0} shows its output)", self.host));
+        Ok(ExitCode::SUCCESS)
     }
 }
 

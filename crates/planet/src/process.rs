@@ -275,9 +275,9 @@ fn fail(failure: &Failure) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// An [`Error`] on its way to the process that started the planet.
+/// An [`Error`] on its way to the process that started the planet, or a program on it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Failure {
+pub(crate) struct Failure {
     operation: Option<String>,
     name_taken: Option<String>,
     os_error: Option<i32>,
