@@ -1,5 +1,6 @@
 //! `longhaul lab`: a planet to work in by hand.
 
+mod cp;
 mod logs;
 mod publish;
 
@@ -25,6 +26,7 @@ pub(crate) enum Lab {
     Up(Up),
     Exec(Exec),
     Logs(logs::Logs),
+    Cp(cp::Cp),
     Publish(publish::Publish),
     Status(Which),
     Down(Down),
@@ -99,6 +101,7 @@ impl Lab {
             Self::Up(up) => up.run(),
             Self::Exec(exec) => exec.run(),
             Self::Logs(logs) => logs.run(),
+            Self::Cp(cp) => cp.run(),
             Self::Publish(publish) => publish.run(),
             Self::Status(which) => which.run(),
             Self::Down(down) => down.run(),

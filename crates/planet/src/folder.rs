@@ -18,7 +18,7 @@ use std::{
 use nix::{
     fcntl::{OFlag, OpenHow, ResolveFlag, openat2, readlinkat},
     sys::stat::{Mode, mkdirat},
-    unistd::symlinkat,
+    unistd::{UnlinkatFlags, symlinkat, unlinkat},
 };
 
 use crate::{
@@ -119,10 +119,19 @@ impl Folder {
         Ok(mkdirat(&parent, name.as_os_str(), Mode::S_IRWXU)?)
     }
 
-    /// Makes a symbolic link.
+    /// Makes a symbolic link, or turns one that is there.
     pub fn make_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        if matches!(self.entry(path, Links::Keep), Ok(Entry::Link(_))) {
+            self.remove(path)?;
+        }
         let (parent, name) = self.parent(path)?;
         Ok(symlinkat(target, &parent, name.as_os_str())?)
+    }
+
+    /// Removes a file or a link.
+    pub fn remove(&self, path: &Path) -> io::Result<()> {
+        let (parent, name) = self.parent(path)?;
+        Ok(unlinkat(&parent, name.as_os_str(), UnlinkatFlags::NoRemoveDir)?)
     }
 
     /// Sets the permission bits of a file or folder.
