@@ -1,5 +1,6 @@
 //! `longhaul lab`: a planet to work in by hand.
 
+mod capture;
 mod cp;
 mod logs;
 mod publish;
@@ -28,6 +29,7 @@ pub(crate) enum Lab {
     Logs(logs::Logs),
     Cp(cp::Cp),
     Publish(publish::Publish),
+    Capture(capture::Capture),
     Status(Which),
     Down(Down),
 }
@@ -103,6 +105,7 @@ impl Lab {
             Self::Logs(logs) => logs.run(),
             Self::Cp(cp) => cp.run(),
             Self::Publish(publish) => publish.run(),
+            Self::Capture(capture) => capture.run(),
             Self::Status(which) => which.run(),
             Self::Down(down) => down.run(),
         }

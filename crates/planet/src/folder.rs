@@ -103,14 +103,15 @@ impl Folder {
         })
     }
 
-    /// Opens a file for reading.
+    /// Opens a file for reading. Does not wait for the other end of a pipe.
     pub fn read(&self, path: &Path) -> io::Result<File> {
-        self.resolve(path, OFlag::O_RDONLY, 0).map(File::from)
+        self.resolve(path, OFlag::O_RDONLY | OFlag::O_NONBLOCK, 0).map(File::from)
     }
 
     /// Makes a file, or empties the one that is there, for writing.
     pub fn write(&self, path: &Path) -> io::Result<File> {
-        self.resolve(path, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC, 0o600).map(File::from)
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_NONBLOCK;
+        self.resolve(path, flags, 0o600).map(File::from)
     }
 
     /// Makes a folder.
@@ -157,7 +158,7 @@ impl Folder {
     fn resolve(&self, path: &Path, flags: OFlag, mode: u32) -> io::Result<OwnedFd> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let how = OpenHow::new()
-            .flags(flags | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)
+            .flags(flags | OFlag::O_CLOEXEC)
             .mode(Mode::from_bits_truncate(mode))
             .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS);
         Ok(openat2(&self.root, path, how)?)

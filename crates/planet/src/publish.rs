@@ -177,3 +177,55 @@ const MOST: usize = 1000;
 
 /// A super-packet of the planet in one piece.
 const BUFFER: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    /// A connection's two ends.
+    fn connection() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    /// A client and a server with a pair between them that runs in a thread.
+    fn joined() -> (TcpStream, TcpStream, thread::JoinHandle<io::Result<()>>) {
+        let ((outside, client), (server, inside)) = (connection(), connection());
+        let pair = Pair { client, server, is_broken: AtomicBool::new(false) };
+        (outside, inside, thread::spawn(move || pair.pass()))
+    }
+
+    #[test]
+    fn an_end_is_passed_on_and_the_other_way_goes_on() {
+        let (mut client, mut server, pair) = joined();
+        // More than any buffer on the way: the sender has to wait, and nothing is lost.
+        let sent: Vec<u8> = (0..20_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
+        let upload = sent.clone();
+        let uploading = thread::spawn(move || {
+            client.write_all(&upload).unwrap();
+            client.shutdown(Shutdown::Write).unwrap();
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).unwrap();
+            answer
+        });
+        let mut received = Vec::new();
+        server.read_to_end(&mut received).unwrap();
+        assert!(received == sent);
+        server.write_all(b"thanks").unwrap();
+        drop(server);
+        assert_eq!(uploading.join().unwrap(), "thanks");
+        pair.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_reset_is_passed_on_as_a_reset() {
+        let (mut client, server, pair) = joined();
+        setsockopt(&server, Linger, &libc::linger { l_onoff: 1, l_linger: 0 }).unwrap();
+        drop(server);
+        assert_eq!(client.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+        pair.join().unwrap().unwrap();
+    }
+}
