@@ -1,13 +1,17 @@
 //! `longhaul lab`: a planet to work in by hand.
 
+mod capture;
 mod catchment;
+mod cp;
 mod down;
 #[cfg(test)]
 mod example;
 mod exec;
 mod fault;
 mod figures;
+mod logs;
 mod names;
+mod publish;
 mod status;
 mod table;
 mod up;
@@ -20,15 +24,21 @@ use clap::{Args, Subcommand};
 use planet::Planet;
 use world::{Document, Layout, World};
 
+use crate::output::say;
+
 /// A planet to work in by hand
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
     Up(up::Up),
     Exec(exec::Exec),
+    Logs(logs::Logs),
+    Cp(cp::Cp),
+    Publish(publish::Publish),
     Status(status::Status),
     Fault(Box<fault::Fault>),
     Catchment(catchment::Catchment),
     View(view::View),
+    Capture(capture::Capture),
     Down(down::Down),
 }
 
@@ -37,10 +47,14 @@ impl Lab {
         match self {
             Self::Up(up) => up.run(),
             Self::Exec(exec) => exec.run(),
+            Self::Logs(logs) => logs.run(),
+            Self::Cp(cp) => cp.run(),
+            Self::Publish(publish) => publish.run(),
             Self::Status(status) => status.run(),
             Self::Fault(fault) => fault.run(),
             Self::Catchment(catchment) => catchment.run(),
             Self::View(view) => view.run(),
+            Self::Capture(capture) => capture.run(),
             Self::Down(down) => down.run(),
         }
     }
