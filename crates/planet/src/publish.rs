@@ -17,7 +17,7 @@ use std::{
 
 use nix::{
     libc,
-    sys::socket::{setsockopt, sockopt::Linger},
+    sys::socket::{Backlog, listen, setsockopt, sockopt::Linger},
 };
 
 use crate::{
@@ -48,6 +48,8 @@ impl Planet {
         namespaces.enter_planet()?;
         namespaces.enter_network()?;
         raise_descriptor_limit();
+        // A browser, and more so a load generator, opens many at once; who finds the queue full tries again a second later.
+        listen(&listener, Backlog::MAXALLOWABLE).doing(|| "lengthen the queue of connections".to_owned())?;
         let addresses = server.to_socket_addrs().doing(|| {
             format!("find {server} on planet \"{}\" (longhaul lab status lists its hosts)", self.name())
         })?;
