@@ -1,6 +1,6 @@
 //! Worlds that resolve, and worlds that are refused with a place and a remedy.
 
-use link::Limit;
+use link::{Limit, Loss, Rate};
 use units::Probability;
 
 use super::*;
