@@ -1,14 +1,22 @@
 //! A host that exists: a network namespace with its TUN devices, and what can be asked of it from outside.
 
 mod configure;
+mod multipath;
+mod processes;
 
 use std::{
     fs::File,
     io,
-    os::fd::{AsFd, AsRawFd},
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::fs::MetadataExt,
+    },
 };
 
-use nix::sched::{CloneFlags, setns, unshare};
+use nix::{
+    sched::{CloneFlags, setns, unshare},
+    sys::signal::Signal,
+};
 use world::Layout;
 
 use crate::{
@@ -50,6 +58,16 @@ impl Host {
         self.namespace.as_raw_fd()
     }
 
+    /// Whether one of its devices has a carrier, as if a cable were plugged in. Its kernel notices.
+    pub(crate) fn set_carrier(&self, number: usize, has_carrier: bool) -> io::Result<()> {
+        self.tuns[number].set_carrier(has_carrier)
+    }
+
+    /// Signals all its processes, however they were started. How many there were.
+    pub(crate) fn signal_all(&self, signal: Signal) -> io::Result<usize> {
+        processes::signal_all(self.namespace.metadata()?.ino(), signal)
+    }
+
     /// The TCP ports on which its programs listen.
     pub(crate) fn listening(&self) -> io::Result<Vec<u16>> {
         // A namespace is entered by a thread, and a thread that has can be let go.
@@ -85,14 +103,4 @@ fn listening_ports(table: &str) -> Vec<u16> {
 const LISTEN: &str = "0A";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn listening_sockets_are_told_from_connected_ones() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue\n   0: 00000000:0050 00000000:0000 0A 0:0\n   1: \
-                     0100007F:1F90 0100007F:C000 01 0:0\n   2: 00000000000000000000000000000000:01BB \
-                     00000000000000000000000000000000:0000 0A 0:0\nrubbish\n";
-        assert_eq!(listening_ports(table), [80, 443]);
-    }
-}
+mod tests;

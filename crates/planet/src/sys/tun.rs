@@ -34,6 +34,12 @@ impl Tun {
         Ok(Self(file))
     }
 
+    /// Plugs the device's cable in or out.
+    pub(crate) fn set_carrier(&self, has_carrier: bool) -> io::Result<()> {
+        let has_carrier = libc::c_int::from(has_carrier);
+        ioctl(&self.0, TUNSETCARRIER, (&raw const has_carrier).expose_provenance())
+    }
+
     /// The next frame, or `None` when there is none.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.0).read(buffer) {
@@ -62,7 +68,7 @@ impl AsFd for Tun {
 
 fn ioctl(file: &File, request: libc::c_ulong, argument: usize) -> io::Result<()> {
     // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF a pointer
-    // to an ifreq of full size, TUNSETVNETLE a pointer to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
+    // to an ifreq of full size, TUNSETVNETLE and TUNSETCARRIER a pointer to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
     // outlive the call.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), request, argument) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -84,6 +90,7 @@ const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
 const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
 const TUNSETVNETLE: libc::c_ulong = 0x4004_54dc;
+const TUNSETCARRIER: libc::c_ulong = 0x4004_54e2;
 /// IFF_TUN | IFF_NO_PI | IFF_VNET_HDR
 const FLAGS: u16 = 0x0001 | 0x1000 | 0x4000;
 /// TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN
