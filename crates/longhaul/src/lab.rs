@@ -7,6 +7,7 @@ mod example;
 mod exec;
 mod fault;
 mod figures;
+mod map;
 mod names;
 mod status;
 mod table;
@@ -20,6 +21,8 @@ use clap::{Args, Subcommand};
 use planet::Planet;
 use world::{Document, Layout, World};
 
+use crate::output::say;
+
 /// A planet to work in by hand
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
@@ -28,6 +31,7 @@ pub(crate) enum Lab {
     Status(status::Status),
     Fault(Box<fault::Fault>),
     Catchment(catchment::Catchment),
+    Map(map::Map),
     View(view::View),
     Down(down::Down),
 }
@@ -40,6 +44,7 @@ impl Lab {
             Self::Status(status) => status.run(),
             Self::Fault(fault) => fault.run(),
             Self::Catchment(catchment) => catchment.run(),
+            Self::Map(map) => map.run(),
             Self::View(view) => view.run(),
             Self::Down(down) => down.run(),
         }

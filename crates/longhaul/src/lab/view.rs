@@ -3,7 +3,7 @@
 mod braille;
 mod flow;
 mod frame;
-//mod map;
+mod map;
 mod terminal;
 
 use std::{
@@ -75,7 +75,7 @@ fn watch(planet: &Planet, layout: &Layout, mut is_map: bool) -> anyhow::Result<(
 }
 
 fn picture(window: &Window, layout: &Layout, size: Size, is_map: bool) -> Vec<Line> {
-    frame::picture(window, size)
+    if is_map { map::picture(window, layout, size) } else { frame::picture(window, size) }
 }
 
 /// A window, in characters.

@@ -65,6 +65,10 @@ impl Canvas {
         let places = [Some(column + 2), column.checked_sub(length + 1)];
         let is_free = |start: &usize| self.is_free(*start, length, row, column);
         if let Some(start) = places.into_iter().flatten().find(is_free) {
+            let edges = [start.checked_sub(1), Some(start + length).filter(|&end| end < self.columns)];
+            for edge in edges.into_iter().flatten().filter(|&edge| edge != column) {
+                self.letter(edge, row, ' ', PLAIN);
+            }
             for (column, letter) in (start..).zip(name.chars()) {
                 self.letter(column, row, letter, style);
             }

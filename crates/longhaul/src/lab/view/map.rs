@@ -6,7 +6,7 @@ use planet::Status;
 use world::{
     CityId, Layout,
     geography::{Place, arc},
-    map::land,
+    map,
 };
 
 use super::{
@@ -30,7 +30,7 @@ pub(super) fn picture(window: &Window, layout: &Layout, size: Size) -> Vec<Line>
     let faults = shortened(faults(window), rest / 3);
     let sheet = Sheet::of(layout, size.columns, rest - faults.len());
     let mut canvas = Canvas::new(size.columns, sheet.rows);
-    coasts(&sheet, &mut canvas);
+    continents(&sheet, &mut canvas);
     links(window, layout, &sheet, &mut canvas);
     cities(&window.now, layout, &sheet, &mut canvas);
     picture.extend(canvas.lines());
@@ -40,8 +40,8 @@ pub(super) fn picture(window: &Window, layout: &Layout, size: Size) -> Vec<Line>
 }
 
 /// The outlines of the continents.
-fn coasts(sheet: &Sheet, canvas: &mut Canvas) {
-    for coast in land() {
+fn continents(sheet: &Sheet, canvas: &mut Canvas) {
+    for coast in map::coasts() {
         let next = coast.iter().cycle().skip(1);
         for (&(lon, lat), &(next_lon, next_lat)) in std::iter::zip(coast, next) {
             let (east, north) = (next_lon - lon, next_lat - lat);
@@ -92,7 +92,8 @@ fn cities(status: &Status, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) 
 /// What the colours mean.
 fn legend() -> Line {
     let meanings = [(Layer::Moving, "moving"), (Layer::Losing, "losing"), (Layer::Down, "down")];
-    let words = meanings.map(|(layer, meaning)| Words::styled(format!("{SAMPLE} {meaning}   "), layer.style()));
+    let words =
+        meanings.map(|(layer, meaning)| Words::styled(format!("{SAMPLE} {meaning}   "), layer.style()));
     Line::new(words)
 }
 

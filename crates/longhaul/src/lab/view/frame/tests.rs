@@ -99,7 +99,7 @@ fn a_low_window_has_a_part_of_each_and_says_so() {
     assert_eq!(hidden, ["and 46 more", "and 47 more", "and 47 more"], "{text:#?}");
     assert_eq!(text.len(), 26);
     for rows in 0..8 {
-        assert!(super::picture(&window, Size { columns: 3, rows }).len() <= rows);
+        assert!(picture(&window, Size { columns: 3, rows }).len() <= rows);
     }
 }
 
