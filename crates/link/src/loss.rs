@@ -12,15 +12,15 @@ use units::Probability;
 use crate::random::Random;
 pub use trace::LossTrace;
 
-/// How segments are lost on the wire. Written "0.1%", or in netem's words "gemodel 1% 10% 70% 0.1%", of which all but the
-/// first may be left out.
+/// How segments are lost on the wire. Written "0.1%", or in netem's words "gemodel 1% 10% 70% 0.1%", of which all but
+/// the first may be left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// Each with the same chance, independently.
     Bernoulli(Probability),
-    /// In bursts: the wire is in a good or in a bad state, and may change it after each segment (Gilbert 1960, Elliott
-    /// 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state, for
-    /// `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
+    /// In bursts: the wire is in a good or in a bad state, and may change it after each segment (Gilbert 1960,
+    /// Elliott 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state,
+    /// for `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
     GilbertElliott {
         /// Chance that the good state becomes bad: netem's p.
         to_bad: Probability,
@@ -43,9 +43,9 @@ impl Default for Loss {
 }
 
 impl Loss {
-    /// Gilbert and Elliott's model with up to four shares in netem's order: p, r, 1-h, 1-k. What is left out has netem's
-    /// defaults: a bad state that ends with the chance 1-p, in which all are lost, and a good one in which none is. `None`
-    /// for no share, or more than four.
+    /// Gilbert and Elliott's model with up to four shares in netem's order: p, r, 1-h, 1-k. What is left out has
+    /// netem's defaults: a bad state that ends with the chance 1-p, in which all are lost, and a good one in which
+    /// none is. `None` for no share, or more than four.
     pub fn gilbert_elliott(shares: &[Probability]) -> Option<Self> {
         let (to_bad, rest) = shares.split_first()?;
         let defaults = [Probability::new(1.0 - to_bad.get())?, Probability::ONE, Probability::ZERO];
@@ -190,7 +190,8 @@ impl Occurrences {
 }
 
 impl Place {
-    /// What comes next in a state that each segment ends with the chance `leave`, and in which each is lost with `lose`.
+    /// What comes next in a state that each segment ends with the chance `leave`, and in which each is lost with
+    /// `lose`.
     fn within(&mut self, leave: Probability, lose: Probability, random: &mut Random) -> Next {
         if self.left == 0 {
             self.left = random.failures(leave).saturating_add(1);
@@ -207,8 +208,8 @@ impl Place {
     }
 }
 
-/// How far to look for a loss at once: far enough that slices are not cut for nothing, and no further than the segments
-/// can pay for.
+/// How far to look for a loss at once: far enough that slices are not cut for nothing, and no further than the
+/// segments can pay for.
 const LOOK_AHEAD: u64 = 65_536;
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Impairments as Linux' `tc ... netem` writes them: "delay 40ms 5ms distribution normal loss 0.1% rate 10mbit".
 //!
-//! The words and units are tc's, traps included: a time without a unit is in microseconds, "mbps" is megabytes a second,
-//! and a percentage needs no sign. What a link cannot do is refused, never left out.
+//! The words and units are tc's, traps included: a time without a unit is in microseconds, "mbps" is megabytes a
+//! second, and a percentage needs no sign. What a link cannot do is refused, never left out.
 //!
-//! Two things differ from netem. A limit is of what waits for the rate, where netem also counts what is on its way and so
-//! loses packets on a long path; and without a rate nothing waits. A copy is made behind the wire, so it takes no capacity.
+//! Two things differ from netem. A limit is of what waits for the rate, where netem also counts what is on its way
+//! and so loses packets on a long path; and without a rate nothing waits. A copy is made behind the wire, so it takes
+//! no capacity.
 
 mod error;
 mod value;
@@ -43,11 +44,13 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// Changes of `config` what the line mentions.
+    /// Changes of `config` what the line mentions. A delay without jitter has none.
     pub fn apply(&self, config: &mut Config) {
         let Self { delay, jitter, loss, duplicate, corrupt, reorder, rate, overhead, limit } = self.clone();
-        config.propagation = delay.unwrap_or(config.propagation);
-        config.jitter = jitter.or(config.jitter.take());
+        if let Some(delay) = delay {
+            config.propagation = delay;
+            config.jitter = jitter;
+        }
         config.duplicate = duplicate.unwrap_or(config.duplicate);
         config.corrupt = corrupt.unwrap_or(config.corrupt);
         config.reorder = reorder.unwrap_or(config.reorder);

@@ -13,7 +13,7 @@ use toml::Spanned;
 use crate::{
     Document, Layout, Mistake, World,
     document::LARGEST,
-    file::Settings,
+    file::{Access, Contents, Link, Settings},
     geography::Place,
     layout::canonical,
     matrix::{Known, Matrix, Source},
@@ -31,7 +31,7 @@ impl World {
         Ok((world, layout, notes))
     }
 
-    /// Adds what the files say that this world names, and theirs: `include` and `matrix`. Afterwards it needs no other
+    /// Adds what the files say that this world names, and theirs: includes, traces, tables and a matrix. Afterwards it needs no other
     /// file. `open` gives the text of one. What comes back are sentences that a user should read.
     ///
     /// Must be called with the document that the world was parsed from, before [`World::layout`].
@@ -45,7 +45,24 @@ impl World {
         let mut inclusion =
             Inclusion { document, open: &mut open, chain: vec![path.clone()], seen: BTreeSet::from([path]) };
         inclusion.add_others(self, said)?;
+        self.read_contents(document, &mut open)?;
         self.read_matrix(document, open)
+    }
+
+    /// Reads the traces and tables that links and access lines name.
+    fn read_contents(
+        &mut self,
+        document: &Document,
+        open: &mut impl FnMut(&Path) -> io::Result<String>,
+    ) -> Result<(), Mistake> {
+        let links = self.links.iter_mut().flat_map(Link::contents);
+        for contents in links.chain(self.access.iter_mut().flat_map(Access::contents)) {
+            let Contents::File(name) = contents.get_ref() else { continue };
+            let path = beside(document, &contents.span(), name);
+            let text = open(&path).map_err(|error| unreadable(document, contents.span(), &path, &error))?;
+            *contents.get_mut() = Contents::Text { file: path.display().to_string(), text };
+        }
+        Ok(())
     }
 
     fn read_matrix(

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use link::{Loss, Rate, Receive};
+use link::Receive;
 use units::Bitrate;
 
 pub use self::{
@@ -20,7 +20,7 @@ pub use self::{
     effect::{Effect, HostDown, LinkDown, Timed},
 };
 use crate::{
-    file::{self, ETHERNET, Mptcp, Network},
+    file::{ETHERNET, Mptcp, Network},
     gazetteer,
     geography::{Place, great_circle_km, propagation},
     matrix::{Distance, Worst},
@@ -60,7 +60,7 @@ pub struct Layout {
     pub faults: Vec<Timed>,
     inflation: f64,
     access_inflation: f64,
-    links: BTreeMap<(CityId, CityId), file::Link>,
+    links: BTreeMap<(CityId, CityId), Given>,
     via: BTreeMap<(CityId, CityId), Vec<CityId>>,
     measured: BTreeMap<(CityId, CityId), Duration>,
 }
@@ -112,6 +112,17 @@ pub struct Port {
     pub v6: Ipv6Addr,
     /// What lies between it and its city's router; `None`: nothing.
     pub line: Option<Line>,
+}
+
+/// A link that the file describes.
+#[derive(Debug, Clone)]
+struct Given {
+    /// All but its propagation.
+    config: link::Config,
+    /// `None`: from the map.
+    propagation: Option<Duration>,
+    /// Whether both of its cities are named.
+    is_named: bool,
 }
 
 /// A line between a host and its city's router.
@@ -172,16 +183,12 @@ impl Layout {
         let generated = || self.measured(from, to).map_or_else(|| self.generated(from, to), |rtt| rtt / 2);
         let overhead = u32::from(ETHERNET);
         let base = link::Config { receive: self.receive, overhead, ..link::Config::default() };
-        let Some(given) = self.given(from, to) else {
-            return link::Config { propagation: generated(), ..base };
-        };
-        link::Config {
-            rate: given.rate.map_or(Rate::Unlimited, Rate::Constant),
-            propagation: given.delay.or(given.rtt.map(|rtt| rtt / 2)).unwrap_or_else(generated),
-            queue: given.queue.unwrap_or(base.queue),
-            loss: given.loss.map_or(base.loss, Loss::Bernoulli),
-            overhead: given.overhead.map_or(base.overhead, u32::from),
-            ..base
+        match self.given(from, to) {
+            Some(given) => link::Config {
+                propagation: given.propagation.unwrap_or_else(generated),
+                ..given.config.clone()
+            },
+            None => link::Config { propagation: generated(), ..base },
         }
     }
 
@@ -193,7 +200,7 @@ impl Layout {
     /// By how much the way between two cities is longer if one end is an access network, and its delay was generated. Not
     /// part of the link, which all share.
     pub fn access_detour(&self, a: CityId, b: CityId) -> Duration {
-        let is_given = self.given(a, b).is_some_and(|link| link.delay.or(link.rtt).is_some());
+        let is_given = self.given(a, b).is_some_and(|link| link.propagation.is_some());
         if is_given || self.measured(a, b).is_some() {
             return Duration::ZERO;
         }
@@ -269,7 +276,7 @@ impl Layout {
 
     /// Whether a link of the file names both these cities.
     pub fn is_named(&self, (a, b): (CityId, CityId)) -> bool {
-        self.given(a, b).is_some_and(|link| link.between.iter().all(|city| city.get_ref() != "*"))
+        self.given(a, b).is_some_and(|link| link.is_named)
     }
 
     /// The way from one city to another as it follows from the great circle, between data centres.
@@ -286,7 +293,7 @@ impl Layout {
         great_circle_km(self.cities[a].place, self.cities[b].place)
     }
 
-    fn given(&self, a: CityId, b: CityId) -> Option<&file::Link> {
+    fn given(&self, a: CityId, b: CityId) -> Option<&Given> {
         self.links.get(&(a.min(b), a.max(b)))
     }
 }

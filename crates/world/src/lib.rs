@@ -16,6 +16,7 @@ mod document;
 pub mod file;
 pub mod gazetteer;
 pub mod geography;
+mod impairment;
 mod include;
 mod layout;
 pub mod map;

@@ -1,6 +1,6 @@
 //! `longhaul transfer` on loopback, and on a planet whose path is narrow, lossy or dead.
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::Signal;
 use world::file::{Down, Fault};
@@ -57,18 +57,29 @@ fn multipath_tcp_is_spoken_by_both_ends_or_falls_back() {
 }
 
 #[test]
+fn a_path_that_is_down_for_a_second_is_a_stall_of_a_second() {
+    let planet = atlantic("transfer-stall", "rtt = \"4ms\"\nrate = \"50Mbit\"\nqueue = \"20ms\"").up();
+    let _server = serve(&planet, &[]);
+    let sender = begin(&planet, &["--bytes", "5MB", "--json"]);
+    set_down(&planet, true);
+    // How long the fault lasts, at least.
+    assert!(Command::new("sleep").arg("1").status().unwrap().success());
+    set_down(&planet, false);
+    let summary = Ended::of(sender.wait_with_output().unwrap()).json();
+    // What was in the queue or on its way still arrives, 22 ms at most. The rest of the margin is for a receiver that
+    // gets no processor and reads late what came in time.
+    assert!(number(&summary, "/stall/longest_s") >= 0.5, "{summary}");
+    assert_eq!((number(&summary, "/bytes_received"), number(&summary, "/bytes_lost")), (5e6, 0.0));
+    let intervals = summary["intervals"].as_array().unwrap();
+    assert!(intervals.iter().any(|interval| number(interval, "/bytes") == 0.0), "{summary}");
+}
+
+#[test]
 fn a_path_that_dies_leaves_the_transfer_unfinished() {
     let planet = atlantic("transfer-dead", "rtt = \"4ms\"\nrate = \"50Mbit\"").up();
     let _server = serve(&planet, &[]);
-    let mut command = planet.command(
-        "visitor",
-        &[LONGHAUL, "transfer", "send", "origin:5201", "--bytes", "10GB", "--grace", "2s", "--json"],
-    );
-    let sender = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let running = planet::Planet::find(Some(planet.name())).unwrap();
-    wait_until(|| running.status().unwrap().fidelity.bytes_out > 1_000_000);
-    let between = Some(["newyork".to_owned(), "london".to_owned()]);
-    running.fault(&Fault { between, down: Some(Down::Plain(true)), ..Fault::default() }).unwrap();
+    let sender = begin(&planet, &["--bytes", "10GB", "--grace", "2s", "--json"]);
+    set_down(&planet, true);
     let ended = Ended::of(sender.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let summary = ended.measured();
@@ -78,6 +89,27 @@ fn a_path_that_dies_leaves_the_transfer_unfinished() {
     assert_eq!((summary.get("bytes_lost"), summary.get("bytes_received")), (None, None));
     let (sent, unknown) = (number(&summary, "/bytes_sent"), number(&summary, "/bytes_unacknowledged"));
     assert!(unknown > 0.0 && unknown < sent, "{summary}");
+}
+
+/// Starts to send, and waits until the first megabyte is over the ocean.
+fn begin(planet: &Planet, arguments: &[&str]) -> Child {
+    let mut command = vec![LONGHAUL, "transfer", "send", "origin:5201"];
+    command.extend(arguments);
+    let mut sender = planet.command("visitor", &command);
+    let sender = sender.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let running = planet::Planet::find(Some(planet.name())).unwrap();
+    wait_until(|| running.status().unwrap().fidelity.bytes_out > 1_000_000);
+    sender
+}
+
+fn set_down(planet: &Planet, down: bool) {
+    let running = planet::Planet::find(Some(planet.name())).unwrap();
+    if down {
+        let between = Some(["newyork".to_owned(), "london".to_owned()]);
+        running.fault(&Fault { between, down: Some(Down::Plain(true)), ..Fault::default() }).unwrap();
+    } else {
+        running.lift(None).unwrap();
+    }
 }
 
 #[test]

@@ -22,7 +22,10 @@ use super::{
     pattern::{BLOCK, Pattern},
     wire::{CALL, Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, is_pause, say},
 };
-use crate::{Stop, clock::Clock};
+use crate::{
+    Stop,
+    clock::{Clock, nanos},
+};
 
 /// Serves until asked to stop; calls `ready` with the address once connections can be made, and `log` with a sentence
 /// for each connection that is over. Blocks; to be called outside of any tokio runtime.
@@ -206,10 +209,6 @@ impl fmt::Display for Outcome {
             Self::Refused(why) => write!(f, "refused: {why}"),
         }
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Transfers at once; each takes a thread and about 1 MB at most.

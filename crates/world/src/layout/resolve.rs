@@ -7,17 +7,16 @@ use std::{
     time::Duration,
 };
 
-use link::{Loss, Rate};
 use toml::Spanned;
-use units::Bitrate;
 
-use super::{Anycast, Bias, City, CityId, Host, HostId, Layout, Line, Port, Prefix, Timed, canonical};
+use super::{Anycast, Bias, City, CityId, Given, Host, HostId, Layout, Line, Port, Prefix, Timed, canonical};
 use crate::{
     Document, Mistake, access,
     document::suggestion,
     file::{self, ETHERNET, LAST_MILE, Network, World},
     gazetteer,
     geography::Place,
+    impairment::Way,
     matrix::{Matrix, Source},
 };
 
@@ -45,7 +44,7 @@ impl World {
             faults: Vec::new(),
             inflation: settings.inflation,
             access_inflation: settings.access_inflation,
-            links,
+            links: given(&links, world, document)?,
         };
         layout.faults = faults(world, &layout, document)?;
         Ok(layout)
@@ -254,7 +253,7 @@ fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Op
             let hint = suggestion(name.get_ref(), known().map(|access| access.name.get_ref().as_str()));
             document.mistake(name.span(), format!("unknown access line \"{}\"{hint}", name.get_ref()))
         })?;
-        let mut line = access_line(access, world);
+        let mut line = access_line(access, world, document)?;
         if let Some(last_mile) = host.last_mile {
             (line.up.propagation, line.down.propagation) = (last_mile / 2, last_mile / 2);
         }
@@ -273,16 +272,13 @@ fn plain_line(last_mile: Duration, world: &World) -> Line {
     Line { name: None, up: way.clone(), down: way }
 }
 
-fn access_line(access: &file::Access, world: &World) -> Line {
-    let plain = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
-    let way = |rate: Option<Bitrate>| link::Config {
-        rate: rate.map_or(Rate::Unlimited, Rate::Constant),
-        queue: access.queue.unwrap_or(plain.queue),
-        loss: access.loss.map_or_else(|| plain.loss.clone(), Loss::Bernoulli),
-        overhead: access.overhead.map_or(plain.overhead, u32::from),
-        ..plain.clone()
-    };
-    Line { name: Some(access.name.get_ref().clone()), up: way(access.up), down: way(access.down) }
+fn access_line(access: &file::Access, world: &World, document: &Document) -> Result<Line, Mistake> {
+    let base = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
+    Ok(Line {
+        name: Some(access.name.get_ref().clone()),
+        up: access.keys(Way::Up).apply(&base, document)?,
+        down: access.keys(Way::Down).apply(&base, document)?,
+    })
 }
 
 /// Links by their cities in order of index. A link that names both cities wins over those with "*".
@@ -322,14 +318,28 @@ fn links(
 }
 
 fn check_link(link: &file::Link, document: &Document) -> Result<(), Mistake> {
-    let message = if link.rtt.is_some() && link.delay.is_some() {
-        "a link has a delay (one way) or an rtt (both ways), not both"
-    } else if link.queue.is_some() && link.rate.is_none() {
-        "a link without a rate never queues; give it a rate, or leave out the queue"
-    } else {
-        return Ok(());
+    if link.rtt.is_some() && link.delay.is_some() {
+        let message = "a link has a delay (one way) or an rtt (both ways), not both";
+        return Err(document.mistake(link.between[0].span(), message));
+    }
+    Ok(())
+}
+
+/// What the files's links are to their engines.
+fn given(
+    links: &BTreeMap<(CityId, CityId), file::Link>,
+    world: &World,
+    document: &Document,
+) -> Result<BTreeMap<(CityId, CityId), Given>, Mistake> {
+    let base = plain_line(Duration::ZERO, world).up;
+    let given = |(&ends, link): (&(CityId, CityId), &file::Link)| {
+        let config = link.keys().apply(&base, document)?;
+        let by_netem = (!config.propagation.is_zero()).then_some(config.propagation);
+        let propagation = link.delay.or(link.rtt.map(|rtt| rtt / 2)).or(by_netem);
+        let is_named = link.between.iter().all(|city| city.get_ref() != "*");
+        Ok((ends, Given { config, propagation, is_named }))
     };
-    Err(document.mistake(link.between[0].span(), message))
+    links.iter().map(given).collect()
 }
 
 fn add(

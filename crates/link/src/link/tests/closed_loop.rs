@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// Mathis, Semke, Mahdavi, Ott 1997: a Reno sender that acknowledges every segment (b = 1) reaches
-/// `MSS / RTT * C / sqrt(p)`, where C = sqrt(3/2) = 1.22 if losses come at equal distances and 1.31 if each segment is lost
-/// independently (Ott, Kemperman, Mathis 1996). 100 ms, p = 0.001 and 1460 bytes: 4.5 to 4.8 Mbit/s.
+/// Mathis, Semke, Mahdavi, Ott 1997: a Reno sender whose every segment is acknowledged (b = 1) reaches
+/// `MSS / RTT * C / sqrt(p)`. C is sqrt(3/2) = 1.22 if losses come at equal distances, and 1.31 if each segment is
+/// lost independently (Ott, Kemperman, Mathis 1996). 100 ms, p = 0.001 and 1460 bytes: 4.5 to 4.8 Mbit/s.
 ///
-/// A super-packet that were lost as a whole, or drew only once, would lose 40 times less often and come out sqrt(40) times
-/// as fast.
+/// A super-packet that were lost as a whole, or drew only once, would lose 40 times less often and come out sqrt(40)
+/// times as fast.
 #[test]
 fn reno_reaches_what_mathis_says() {
     let config = Config {
