@@ -884,19 +884,23 @@ export interface FaultMark {
  */
 export interface Fidelity {
   /**
-   * Bytes that the model dropped: loss and full queues.
+   * Bytes that the model dropped: loss, queues and faults.
    */
   bytes_dropped: number;
   /**
-   * Bytes on the wire that entered the switch.
+   * Bytes that the model made twice.
+   */
+  bytes_duplicated: number;
+  /**
+   * Bytes of IP packets, as a wire would carry them, that hosts sent, and routers in answer.
    */
   bytes_in: number;
   /**
-   * Bytes still on their way when the counters were read. in = out + dropped + in flight.
+   * Bytes still on their way when the counters were read. in + duplicated = out + dropped + in flight.
    */
   bytes_in_flight: number;
   /**
-   * Bytes on the wire that left it.
+   * Bytes that reached a host, or a router that answered.
    */
   bytes_out: number;
   /**

@@ -76,8 +76,10 @@ pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     Ok((world, layout))
 }
 
-/// The world that a planet runs.
+/// The world that a planet runs, under the planet's name.
 fn layout_of(planet: &Planet) -> anyhow::Result<Layout> {
     let document = Document::new(format!("planet {}", planet.name()), planet.world()?);
-    Ok(World::read(&document)?.1)
+    let (_, mut layout) = World::read(&document)?;
+    planet.name().clone_into(&mut layout.name);
+    Ok(layout)
 }

@@ -7,6 +7,8 @@ mod compare;
 mod convert;
 mod harness;
 mod lab;
+mod lab_faults;
+mod lab_views;
 mod mistakes;
 mod ping;
 mod probe;
