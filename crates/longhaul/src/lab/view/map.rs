@@ -13,7 +13,7 @@ use super::{
     Size,
     braille::{ACROSS, Canvas, DOWN, Layer},
     flow::Window,
-    frame::{faults, fitted, heading, shortened},
+    frame::{faults, shortened},
 };
 use crate::{
     lab::{
@@ -23,20 +23,16 @@ use crate::{
     output::{BOLD, RED},
 };
 
-/// The whole window.
-pub(super) fn picture(window: &Window, layout: &Layout, size: Size) -> Vec<Line> {
-    let mut picture = heading(window, "m tables  q quit", size);
-    let rest = size.rows.saturating_sub(picture.len() + 1);
+/// The map and what is wrong, on so many rows.
+pub(super) fn map(window: &Window, layout: &Layout, size: Size) -> Vec<Line> {
+    let rest = size.rows.saturating_sub(1);
     let faults = shortened(faults(window), rest / 3);
     let sheet = Sheet::of(layout, size.columns, rest - faults.len());
     let mut canvas = Canvas::new(size.columns, sheet.rows);
     continents(&sheet, &mut canvas);
     links(window, layout, &sheet, &mut canvas);
     cities(&window.now, layout, &sheet, &mut canvas);
-    picture.extend(canvas.lines());
-    picture.push(legend());
-    picture.extend(faults);
-    fitted(picture, size)
+    [canvas.lines(), vec![legend()], faults].concat()
 }
 
 /// The outlines of the continents.

@@ -5,6 +5,7 @@ use world::{Document, World, file::Fault};
 
 use super::*;
 use crate::lab::example::{self, fault, host, link, status};
+use crate::lab::view::picture;
 
 fn layout(cities: &[&str]) -> Layout {
     let host = |(number, city)| format!("[[host]]\nname = 'h{number}'\ncity = '{city}'\n");
@@ -17,7 +18,7 @@ fn window(links: Vec<LinkStatus>) -> Window {
 }
 
 fn text(window: &Window, cities: &[&str], columns: usize, rows: usize) -> Vec<String> {
-    let lines = picture(window, &layout(cities), Size { columns, rows });
+    let lines = picture(window, &layout(cities), "", Size { columns, rows }, true);
     lines.iter().map(|line| example::plain(&line.to_string())).collect()
 }
 
@@ -55,7 +56,7 @@ fn what_is_down_is_red() {
     let mut window = window(vec![LinkStatus { is_down: true, ..link("london", "paris", 0) }]);
     let dark = Fault { city: Some("paris".to_owned()), ..Fault::default() };
     window.now.faults.push(fault(1, dark));
-    let lines = picture(&window, &layout(&["london", "paris"]), Size { columns: 80, rows: 24 });
+    let lines = picture(&window, &layout(&["london", "paris"]), "", Size { columns: 80, rows: 24 }, true);
     let picture: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let letter = |style| Line::from(Words::styled('p', style)).to_string();
     assert!(picture.contains(&letter(RED)) && !picture.contains(&letter(BOLD)), "{picture}");
