@@ -912,6 +912,11 @@ export interface Fidelity {
    */
   late_share: number;
   /**
+   * The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
+   * wide; the last one has all that is later.
+   */
+  lateness_histogram: Bin[];
+  /**
    * How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
    */
   lateness_limit_us: number;
@@ -946,4 +951,17 @@ export interface Fidelity {
    * Whether the emulator stayed within its limits. If not, the numbers describe the emulator.
    */
   valid: boolean;
+}
+/**
+ * Packets that were about as late.
+ */
+export interface Bin {
+  /**
+   * How many.
+   */
+  packets: number;
+  /**
+   * At most so late, in microseconds.
+   */
+  up_to_us: number;
 }

@@ -1,14 +1,18 @@
 //! `longhaul lab`: a planet to work in by hand.
 
+mod capture;
 mod catchment;
+mod cp;
 mod down;
 #[cfg(test)]
 mod example;
 mod exec;
 mod fault;
 mod figures;
+mod logs;
 mod map;
 mod names;
+mod publish;
 mod status;
 mod table;
 mod up;
@@ -28,11 +32,15 @@ use crate::output::say;
 pub(crate) enum Lab {
     Up(up::Up),
     Exec(exec::Exec),
+    Logs(logs::Logs),
+    Cp(cp::Cp),
+    Publish(publish::Publish),
     Status(status::Status),
     Fault(Box<fault::Fault>),
     Catchment(catchment::Catchment),
     Map(map::Map),
     View(view::View),
+    Capture(capture::Capture),
     Down(down::Down),
 }
 
@@ -41,11 +49,15 @@ impl Lab {
         match self {
             Self::Up(up) => up.run(),
             Self::Exec(exec) => exec.run(),
+            Self::Logs(logs) => logs.run(),
+            Self::Cp(cp) => cp.run(),
+            Self::Publish(publish) => publish.run(),
             Self::Status(status) => status.run(),
             Self::Fault(fault) => fault.run(),
             Self::Catchment(catchment) => catchment.run(),
             Self::Map(map) => map.run(),
             Self::View(view) => view.run(),
+            Self::Capture(capture) => capture.run(),
             Self::Down(down) => down.run(),
         }
     }

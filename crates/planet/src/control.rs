@@ -8,7 +8,7 @@ use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::IpAddr,
     os::{
-        fd::AsFd,
+        fd::{AsFd, OwnedFd},
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixListener, UnixStream},
     },
@@ -279,6 +279,11 @@ impl Planet {
         self.pid.as_raw()
     }
 
+    /// A descriptor that becomes readable when it has ended.
+    pub fn watch(&self) -> Result<OwnedFd, Error> {
+        pidfd(self.pid).doing(|| format!("watch planet \"{}\"", self.name))
+    }
+
     /// How it is.
     pub fn status(&self) -> Result<Status, Error> {
         match self.ask(&Request::Status)? {
@@ -295,6 +300,7 @@ impl Planet {
             Reply::NoHost(known) => {
                 Err(Error::NoHost { name: host.to_owned(), planet: self.name.clone(), known })
             }
+            Reply::Refused(reason) => Err(self.refused(&reason)),
             _ => Err(self.refused("it did not say where its hosts are")),
         }
     }
@@ -363,7 +369,7 @@ impl Planet {
 
     /// Ends it, with everything that runs on it, and returns when all of it is gone.
     pub fn down(&self) -> Result<(), Error> {
-        let process = pidfd(self.pid).doing(|| format!("watch planet \"{}\"", self.name))?;
+        let process = self.watch()?;
         // It may be gone before it has answered.
         let _ = self.ask(&Request::Down);
         let mut wanted = [PollFd::new(process.as_fd(), PollFlags::POLLIN)];

@@ -12,21 +12,26 @@
 //!
 //! Inside: `process` makes namespaces, `furnish` their files and `host` the hosts; `switch` moves packets between their
 //! devices, `router` (pure) decides where and when, `wire` (pure) reads, cuts and answers frames; `control` is how others
-//! talk to a planet, `keeper` what it answers, `enter` how they get in.
+//! talk to a planet, `keeper` what it answers, `enter` how they get in. Once inside, `detach` starts a program in the
+//! background that `programs` reports on, and `publish` passes connections on; `folder` gets files in and out.
 
 mod awake;
 pub mod capture;
 mod clock;
 mod control;
+mod detach;
 mod device;
 pub mod doctor;
 mod enter;
 mod error;
 mod fidelity;
+mod folder;
 mod furnish;
 mod host;
 mod keeper;
 pub mod process;
+mod programs;
+mod publish;
 mod router;
 mod switch;
 mod sys;
@@ -39,5 +44,8 @@ pub use control::{
     Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, Planet, SiteStatus, Status, Tap,
 };
 pub use error::Error;
-pub use fidelity::Fidelity;
+pub use fidelity::{Bin, Fidelity};
+pub use folder::{Entry, Folder, Links};
 pub use process::{Life, Running};
+pub use programs::{End, Log, News, Piece, Program};
+pub use publish::Published;

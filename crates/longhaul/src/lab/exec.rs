@@ -5,6 +5,8 @@ use std::{ffi::OsString, process::ExitCode};
 use clap::Args;
 use planet::Planet;
 
+use crate::output::say;
+
 /// Run a program in a host, with its exit code passed on
 ///
 /// Hosts reach each other by name.
@@ -14,6 +16,9 @@ use planet::Planet;
 pub(crate) struct Exec {
     /// The host
     host: String,
+    /// Return when it runs; see its output and its end with `longhaul lab logs`
+    #[arg(long)]
+    detach: bool,
     /// The planet, if several are up
     #[arg(long)]
     planet: Option<String>,
@@ -24,6 +29,13 @@ pub(crate) struct Exec {
 
 impl Exec {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        Ok(Planet::find(self.planet.as_deref())?.run_in(&self.host, &self.command)?)
+        let planet = Planet::find(self.planet.as_deref())?;
+        if !self.detach {
+            return Ok(planet.run_in(&self.host, &self.command)?);
+        }
+        let number = planet.start_in(&self.host, &self.command)?;
+        let name = self.command[0].display();
+        say(&format!("[{number}] {name} runs in {}     (longhaul lab logs {0} shows its output)", self.host));
+        Ok(ExitCode::SUCCESS)
     }
 }
