@@ -11,7 +11,7 @@ use world::{
 
 use super::{
     Size,
-    braille::{ACROSS, Canvas, DOWN, Layer},
+    braille::{ACROSS, Canvas, DOWN, Dot, Layer},
     flow::Window,
     frame::{faults, shortened},
 };
@@ -44,8 +44,8 @@ fn continents(sheet: &Sheet, canvas: &mut Canvas) {
             let steps = (east.abs().max(north.abs()) * sheet.dots_per_degree).ceil().max(1.0);
             for step in (0..).map(f64::from).take_while(|step| *step < steps) {
                 let part = step / steps;
-                let (x, y) = sheet.dot(Place { lat: lat + north * part, lon: lon + east * part });
-                canvas.dot(x, y, Layer::Coast);
+                let place = Place { lat: lat + north * part, lon: lon + east * part };
+                canvas.dot(sheet.dot(place), Layer::Coast);
             }
         }
     }
@@ -62,8 +62,7 @@ fn links(window: &Window, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) {
         };
         let [from, to] = [from, to].map(|city| layout.cities[city].place);
         for place in arc(from, to, 0.5 / sheet.dots_per_degree) {
-            let (x, y) = sheet.dot(place);
-            canvas.dot(x, y, layer);
+            canvas.dot(sheet.dot(place), layer);
         }
     }
 }
@@ -77,11 +76,13 @@ fn cities(status: &Status, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) 
     layout.hosts.iter().for_each(|host| hosts[host.city] += 1);
     let mut order: Vec<CityId> = (0..layout.cities.len()).collect();
     order.sort_by_key(|&city| Reverse(hosts[city]));
-    for city in order {
-        let described = &layout.cities[city];
-        let (x, y) = sheet.dot(described.place);
-        let style = if dark.contains(&city) { RED } else { BOLD };
-        canvas.mark(x, y, &described.name, style);
+    let style = |city| if dark.contains(&city) { RED } else { BOLD };
+    let dot = |city: CityId| sheet.dot(layout.cities[city].place);
+    for &city in &order {
+        canvas.mark(dot(city), style(city));
+    }
+    for &city in &order {
+        canvas.name(dot(city), &layout.cities[city].name, style(city));
     }
 }
 
@@ -117,7 +118,7 @@ impl Sheet {
     }
 
     /// The dot at a place, from the upper left corner.
-    fn dot(&self, place: Place) -> (f64, f64) {
+    fn dot(&self, place: Place) -> Dot {
         let x = (unrolled(place.lon) - self.west) * self.dots_per_degree;
         (x, (self.north - place.lat) * self.dots_per_degree)
     }
