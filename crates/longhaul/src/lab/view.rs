@@ -67,10 +67,9 @@ fn watch(planet: &Planet, layout: &Layout, mut is_map: bool) -> anyhow::Result<(
         terminal.show(&picture(&window, layout, keys, Size::of_output(), is_map))?;
         match terminal.wait()? {
             Event::Tick => window = Window { before: Some(window.now), now: planet.status()? },
-            Event::Resized => {}
             Event::Key(b'm') => is_map = !is_map,
             Event::Key(b'q') | Event::Ended => return Ok(()),
-            Event::Key(_) => {}
+            Event::Key(_) | Event::Resized => {}
         }
     }
 }

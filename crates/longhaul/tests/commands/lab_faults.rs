@@ -60,6 +60,17 @@ fn a_planned_fault_waits_for_its_time() {
 }
 
 #[test]
+fn a_host_in_a_data_centre_can_be_cut_off() {
+    let planet = atlantic("fault-cut");
+    for how in [["--loss", "100%"], ["--down", "silent"], ["--down", "unreachable"]] {
+        planet.lab(&[&["fault", "host", "origin"], how.as_slice()].concat()).ok();
+        assert!(!passes(&planet), "{how:?}");
+        planet.lab(&["fault", "lift", "all"]).ok();
+        assert!(passes(&planet), "{how:?}");
+    }
+}
+
+#[test]
 fn a_killed_host_loses_its_programs() {
     let planet = atlantic("fault-host");
     let program = sleeper(planet.name(), "origin");
