@@ -108,6 +108,12 @@ impl World {
         self
     }
 
+    /// Any other tables of a world file.
+    pub(crate) fn tables(mut self, text: &str) -> Self {
+        self.text += text;
+        self
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -159,8 +165,13 @@ impl Planet {
         exec
     }
 
+    /// Runs a command of `longhaul lab` that speaks to this planet.
+    pub(crate) fn lab(&self, command: &[&str]) -> Ended {
+        longhaul(&[&["lab"], command, &["--planet", &self.name]].concat())
+    }
+
     pub(crate) fn status(&self) -> serde_json::Value {
-        longhaul(&["lab", "status", "--planet", &self.name, "--json"]).json()
+        self.lab(&["status", "--json"]).json()
     }
 }
 
