@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that goes wrong")]
 
+mod captures;
 mod certainty;
 mod compare;
 mod convert;
@@ -10,6 +11,7 @@ mod hands;
 mod harness;
 mod lab;
 mod mistakes;
+mod pcapng;
 mod ping;
 mod probe;
 mod scenario;
