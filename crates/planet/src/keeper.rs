@@ -6,10 +6,11 @@ use world::{AnycastId, HostId, Layout, file::Transient};
 
 use crate::{
     clock::MachineCpu,
-    control::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, Reply, Request, SiteStatus, Status},
+    control::{Reply, Request},
     fidelity::{Surroundings, Tally},
     host::Host,
     router::{catchment::Serves, way::Wire, wires::WireReading},
+    status::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, SiteStatus, Status},
     switch::{Handle, Order, Reading},
     taps::Taps,
     timeline::Timeline,

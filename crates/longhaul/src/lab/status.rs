@@ -44,7 +44,11 @@ impl Status {
 fn text(status: &planet::Status, most: usize) -> String {
     let up = figures::span(status.running_s);
     let mut sections = vec![format!("planet \"{}\", up for {up}\n", status.name)];
-    sections.push(if status.hosts.len() > most { by_city(&status.hosts) } else { hosts(&status.hosts) });
+    sections.push(if status.hosts.len() > most {
+        by_city(&status.hosts, most)
+    } else {
+        hosts(&status.hosts)
+    });
     if !status.links.is_empty() {
         sections.push(links(&status.links, most));
     }
@@ -64,20 +68,21 @@ fn hosts(hosts: &[HostStatus]) -> String {
     table.to_string()
 }
 
-/// Hundreds of hosts as a line for each city.
-fn by_city(hosts: &[HostStatus]) -> String {
-    let mut cities: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+/// Hundreds of hosts as a line for each city, those with the most of them first.
+fn by_city(hosts: &[HostStatus], most: usize) -> String {
+    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for host in hosts {
-        cities.entry(&host.city).or_default().push(&host.name);
+        by_name.entry(&host.city).or_default().push(&host.name);
     }
+    let mut cities: Vec<_> = by_name.into_iter().collect();
+    cities.sort_by_key(|(_, names)| Reverse(names.len()));
     let mut table = Table::new(2, ["city", "of which", "hosts"]);
-    let total = figures::plural(hosts.len(), "host", "hosts");
-    for (city, names) in &cities {
-        let first = names.first().copied().unwrap_or_default();
-        let last = names.last().copied().unwrap_or_default();
-        let range = if names.len() == 1 { first.to_owned() } else { format!("{first} … {last}") };
+    for (city, names) in cities.iter().take(most) {
+        let ends = [names.first(), names.last()].map(|name| name.copied().unwrap_or_default());
+        let range = if names.len() == 1 { ends[0].to_owned() } else { ends.join(" … ") };
         table.row([(*city).into(), range.into(), names.len().to_string().into()]);
     }
+    let total = figures::plural(hosts.len(), "host", "hosts");
     let cities = figures::plural(cities.len(), "city", "cities");
     format!("{table}{total} in {cities}; each with its addresses: --all\n")
 }

@@ -10,6 +10,8 @@ mod faults;
 mod hands;
 mod harness;
 mod lab;
+mod lab_faults;
+mod lab_views;
 mod mistakes;
 mod pcapng;
 mod ping;

@@ -37,6 +37,16 @@ newyork → london           36.0 ms    no limit  1.00 MB     0        0      0 
 }
 
 #[test]
+fn hundreds_of_cities_fit_one_screen() {
+    let hosts: Vec<_> = (0..300).map(|n| host(format!("h{n}"), &format!("city-{}", n.min(298)))).collect();
+    let text = plain(&status(hosts, Vec::new()), 20);
+    // Title, header, rule, 20 cities, total and fidelity; blank lines between the three sections.
+    assert_eq!(text.lines().count(), 1 + (2 + 20 + 1) + 1 + 2, "{text}");
+    assert!(text.contains("\ncity-298  h298 … h299      2\ncity-0    h0               1\n"), "{text}");
+    assert!(text.contains("300 hosts in 299 cities; "), "{text}");
+}
+
+#[test]
 fn hundreds_of_hosts_and_links_fit_one_screen() {
     let hosts = (0..300).map(|n| host(format!("visitor-{n}"), if n < 200 { "london" } else { "paris" }));
     let links = (0..300).map(|n| link("london", &format!("city-{n}"), n * MEGABYTE));
