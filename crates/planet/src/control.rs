@@ -87,7 +87,7 @@ pub(crate) enum Reply {
     Refused(String),
 }
 
-/// What to capture.
+/// What to capture; without hosts and links it is all hosts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tap {
     /// Packets that these hosts send and receive.
@@ -206,7 +206,8 @@ impl Planet {
         }
     }
 
-    /// A stream of packets in pcapng, from now on until either end closes it.
+    /// A stream of packets in pcapng ([`Blocks`](crate::capture::Blocks) reads it), from now on. Who shuts down the writing side
+    /// gets what is left and the counts of what was missed, and then the end.
     pub fn capture(&self, tap: &Tap) -> Result<UnixStream, Error> {
         let begin = || -> io::Result<(UnixStream, Reply)> {
             let (mut stream, _) = dial(&self.name)?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::{
     error::{TUN_REMEDY, USER_NAMESPACE_REMEDY},
+    furnish::FOLDERS,
     process,
     sys::tun,
 };
@@ -39,7 +40,7 @@ pub enum State {
 
 /// Looks at everything a planet needs. Changes nothing.
 pub fn examine() -> Vec<Check> {
-    vec![privileges(), device(), ipv6(), memory_limits(), descriptors(), processors()]
+    vec![privileges(), device(), ipv6(), memory_limits(), descriptors(), folders(), processors()]
 }
 
 fn privileges() -> Check {
@@ -114,6 +115,20 @@ fn descriptors() -> Check {
     // Each host takes three.
     let found = format!("up to {limit}, enough for {} hosts", limit.saturating_sub(100) / 3);
     if limit >= 1024 { ok(name, &found) } else { limited(name, &found, "ulimit -n 20000") }
+}
+
+fn folders() -> Check {
+    let name = "hosts' folders";
+    if Path::new(FOLDERS).is_dir() {
+        return ok(name, &format!("each planet covers {FOLDERS} with its own"));
+    }
+    limited(
+        name,
+        &format!(
+            "there is no folder {FOLDERS} to cover: no files of hosts, and no programs in the background"
+        ),
+        &format!("as root: mkdir {FOLDERS}"),
+    )
 }
 
 fn processors() -> Check {

@@ -48,4 +48,6 @@ pub use folder::{Entry, Folder, Links};
 pub use process::{Life, Running};
 pub use programs::{End, Log, News, Piece, Program};
 pub use publish::Published;
-pub use status::{Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, SiteStatus, Status};
+pub use status::{
+    Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, Overview, SiteStatus, Status,
+};

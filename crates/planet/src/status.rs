@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use world::file::Fault;
 
-use crate::Fidelity;
+use crate::{Fidelity, Program};
 
 /// A planet's state.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,16 @@ pub struct Status {
     pub faults: Vec<FaultStatus>,
     /// How faithful it has been so far.
     pub fidelity: Fidelity,
+}
+
+/// A planet's state, and the programs in its background.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Overview {
+    /// Its state.
+    #[serde(flatten)]
+    pub status: Status,
+    /// The programs that were started in the background, in order.
+    pub programs: Vec<Program>,
 }
 
 /// One direction of a link, or of a host's line, on a running planet.
