@@ -10,6 +10,7 @@ mod output;
 mod probe;
 mod run;
 mod serve;
+mod tcp;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,8 @@ enum Command {
     Serve(serve::Serve),
     #[command(subcommand)]
     Lab(lab::Lab),
+    #[command(subcommand)]
+    Tcp(tcp::Tcp),
     Completions(completions::Completions),
 }
 
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Probe(probe) => probe.run(),
         Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Tcp(tcp) => tcp.run(),
         Command::Completions(completions) => completions.run::<Cli>(),
     };
     outcome.unwrap_or_else(|error| output::fail(&error))
