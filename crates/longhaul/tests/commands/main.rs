@@ -10,3 +10,4 @@ mod lab;
 mod mistakes;
 mod probe;
 mod scenario;
+mod tcp;

@@ -105,9 +105,7 @@ pub(super) fn read() -> Result<Seen, Error> {
             .ask(SOCK_DIAG_BY_FAMILY, Answer::All, &request(family, IPPROTO_TCP), |message| {
                 match subflow(message) {
                     Some(subflow) => seen.subflows.push(subflow),
-                    None => {
-                        seen.plain.extend(socket(message).filter(|each| each.state == State::Established))
-                    }
+                    None => seen.plain.extend(socket(message)),
                 }
             })
             .doing(|| "list the TCP connections (CONFIG_INET_DIAG, module tcp_diag)".to_owned())?;
