@@ -7,9 +7,11 @@ mod doctor;
 mod interrupt;
 mod lab;
 mod output;
+mod ping;
 mod probe;
 mod run;
 mod serve;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -33,6 +35,9 @@ enum Command {
     Convert(convert::Convert),
     Merge(convert::Merge),
     Probe(probe::Probe),
+    Ping(ping::Ping),
+    #[command(subcommand)]
+    Transfer(transfer::Transfer),
     Serve(serve::Serve),
     #[command(subcommand)]
     Lab(lab::Lab),
@@ -51,6 +56,8 @@ fn main() -> ExitCode {
         Command::Convert(convert) => convert.run(),
         Command::Merge(merge) => merge.run(),
         Command::Probe(probe) => probe.run(),
+        Command::Ping(ping) => ping.run(),
+        Command::Transfer(transfer) => transfer.run(),
         Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),
         Command::Completions(completions) => completions.run::<Cli>(),

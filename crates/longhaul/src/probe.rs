@@ -260,13 +260,13 @@ impl Write for Kept {
 }
 
 /// A line that shows how far a run is, drawn by a thread of its own and only where somebody sees it.
-struct Watch {
+pub(crate) struct Watch {
     bar: ProgressBar,
     done: std::sync::mpsc::Sender<()>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-fn watch(progress: &Progress, duration: Option<Duration>) -> anyhow::Result<Watch> {
+pub(crate) fn watch(progress: &Progress, duration: Option<Duration>) -> anyhow::Result<Watch> {
     let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
     let (done, ended) = std::sync::mpsc::channel();
     let (shown, progress) = (bar.clone(), progress.clone());

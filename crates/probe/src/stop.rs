@@ -28,6 +28,11 @@ impl Stop {
         *self.asked.borrow() > 0
     }
 
+    /// Whether somebody has asked for an immediate end.
+    pub(crate) fn is_insisted(&self) -> bool {
+        *self.asked.borrow() > 1
+    }
+
     /// Waits until somebody asks.
     pub(crate) async fn asked(&self) {
         self.asked_times(1).await;

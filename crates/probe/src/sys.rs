@@ -1,5 +1,7 @@
 //! What this crate asks of the operating system itself.
 
+pub(crate) mod tcp;
+
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, RawFd},

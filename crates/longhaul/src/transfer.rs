@@ -1,0 +1,125 @@
+//! `longhaul transfer`: one bulk transfer over TCP or Multipath TCP, of which every byte is checked.
+
+mod show;
+
+use std::{net::SocketAddr, process::ExitCode, time::Duration};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use probe::{
+    Stop,
+    transfer::{self, Protocol, Sending, Serving},
+};
+use units::Bytes;
+
+use crate::{
+    interrupt::Interrupt,
+    output::{self, say},
+};
+
+/// Move bytes over TCP or Multipath TCP, and account for each of them
+#[derive(Debug, Subcommand)]
+pub(crate) enum Transfer {
+    Serve(Serve),
+    Send(Send),
+}
+
+/// Receive transfers, several at once, until Ctrl-C
+///
+/// Example: longhaul transfer serve --listen 0.0.0.0:5201 --mptcp
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; the default is every address, IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS", default_value_t = Serving::default().listen)]
+    listen: SocketAddr,
+    /// Speak Multipath TCP with senders that want it
+    #[arg(long)]
+    mptcp: bool,
+}
+
+/// Send to `longhaul transfer serve` and show what arrived, when, and how long nothing did
+///
+/// Exit code 1 if bytes were lost or damaged, or if the server's receipt never came.
+///
+/// Example: longhaul transfer send 192.0.2.1:5201 --for 30s --congestion bbr
+#[derive(Debug, Args)]
+pub(crate) struct Send {
+    /// The server and its port
+    #[arg(value_name = "HOST:PORT")]
+    server: String,
+    /// How long to send [default, without --bytes: 10s]
+    #[arg(long = "for", value_name = "TIME", value_parser = units::duration::parse, conflicts_with = "bytes")]
+    duration: Option<Duration>,
+    /// How much to send, such as 1GB
+    #[arg(long, value_name = "SIZE")]
+    bytes: Option<Bytes>,
+    /// Use Multipath TCP
+    #[arg(long)]
+    mptcp: bool,
+    /// Congestion control, such as cubic or bbr [default: the kernel's]
+    #[arg(long, value_name = "NAME")]
+    congestion: Option<String>,
+    /// How finely arrivals are noted
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = units::duration::parse)]
+    interval: Duration,
+    /// How long to wait for a path that carries nothing any more
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration::parse)]
+    grace: Duration,
+    /// Print a summary as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Transfer {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Serve(serve) => serve.run(),
+            Self::Send(send) => send.run(),
+        }
+    }
+}
+
+impl Serve {
+    fn run(&self) -> anyhow::Result<ExitCode> {
+        let stop = Stop::new();
+        Interrupt::listen()?.ask(&stop);
+        let config = Serving { listen: self.listen, protocol: protocol(self.mptcp) };
+        transfer::serve(&config, |address| say(&format!("listening on {address}")), say, &stop)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Send {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        let stop = Stop::new();
+        Interrupt::listen()?.ask(&stop);
+        let bar = ProgressBar::new_spinner()
+            .with_style(ProgressStyle::with_template("{spinner} {msg}").context("the line of progress")?);
+        let sending = Sending {
+            duration: self.duration,
+            bytes: self.bytes,
+            protocol: protocol(self.mptcp),
+            congestion: self.congestion,
+            interval: self.interval,
+            grace: self.grace,
+        };
+        let watch = |sent| {
+            bar.set_message(format!("{} s: {} sent", bar.elapsed().as_secs(), show::bytes(sent)));
+            bar.tick();
+        };
+        let summary = transfer::send(&self.server, &sending, watch, &stop);
+        bar.finish_and_clear();
+        let summary = summary?;
+        if self.json {
+            output::print_json(&summary)?;
+        } else {
+            output::print(&show::summary(&self.server, &summary))?;
+        }
+        Ok(if summary.is_whole() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn protocol(is_mptcp: bool) -> Protocol {
+    if is_mptcp { Protocol::Mptcp } else { Protocol::Tcp }
+}

@@ -1,0 +1,101 @@
+//! What `longhaul transfer send` prints: what arrived, the longest silence, and throughput over time.
+
+use std::fmt::Write;
+
+use probe::transfer::{Interval, Summary};
+
+use crate::output::{RED, YELLOW, paint};
+
+pub(super) fn summary(server: &str, summary: &Summary) -> String {
+    let mut text = format!("{server} ({})  {}\n", summary.server, carrier(summary));
+    let _ = writeln!(text, "  {:12}{}", "sent", bytes(summary.bytes_sent));
+    if let Some(why) = &summary.unfinished {
+        let unacknowledged = bytes(summary.bytes_unacknowledged.unwrap_or(summary.bytes_sent));
+        let _ = writeln!(text, "  {}  {why}", paint("unfinished", RED));
+        let _ = writeln!(text, "  {:12}{unacknowledged}: nobody knows whether they arrived", "not acked");
+    }
+    if let Some(received) = summary.bytes_received {
+        let _ = writeln!(text, "  {:12}{}{}", "received", bytes(received), losses(summary));
+    }
+    if let (Some(goodput), Some(duration)) = (summary.goodput_mbps, summary.duration_s) {
+        let _ = writeln!(text, "  {:12}{} over {duration:.3} s", "goodput", rate(goodput));
+    }
+    if let Some(stall) = summary.stall {
+        let _ = writeln!(
+            text,
+            "  {:12}{:.1} ms without a byte, {:.3} s after the start",
+            "stall",
+            stall.longest_s * 1e3,
+            stall.at_s
+        );
+    }
+    if let Some(retransmits) = summary.retransmits {
+        let least = summary.rtt_min_ms.map_or_else(String::new, |ms| format!(", least rtt {ms:.3} ms"));
+        let _ = writeln!(text, "  {:12}{retransmits} segments{least}", "sent again");
+    }
+    text + &over_time(&summary.intervals)
+}
+
+/// "mptcp, 2 subflows, cubic".
+fn carrier(summary: &Summary) -> String {
+    let mut parts = vec![summary.protocol.clone()];
+    if summary.fell_back {
+        parts.push(paint("fell back to tcp", YELLOW));
+    }
+    parts.extend(summary.subflows.map(|n| format!("{n} subflow{}", if n == 1 { "" } else { "s" })));
+    parts.extend(summary.congestion.clone());
+    parts.join(", ")
+}
+
+fn losses(summary: &Summary) -> String {
+    let of = |n: Option<u64>, what: &str| match n {
+        None | Some(0) => format!(", none {what}"),
+        Some(n) => paint(&format!(", {n} bytes {what}"), RED),
+    };
+    of(summary.bytes_lost, "lost") + &of(summary.bytes_bad, "bad")
+}
+
+/// A line of bars, each the mean of as many intervals as it takes to fit; a dot where nothing came.
+fn over_time(intervals: &[Interval]) -> String {
+    let (Some(last), true) = (intervals.last(), intervals.len() > 1) else { return String::new() };
+    let group = intervals.len().div_ceil(WIDTH);
+    let sums: Vec<u64> =
+        intervals.chunks(group).map(|some| some.iter().map(|interval| interval.bytes).sum()).collect();
+    let most = sums.iter().copied().max().unwrap_or(0).max(1);
+    let bars: String = sums.iter().map(|&sum| bar(sum, most)).collect();
+    let length = intervals[1].t_s - intervals[0].t_s;
+    let width = length * f64::from(u32::try_from(group).unwrap_or(u32::MAX));
+    let top = rate(megabits(most) / width);
+    format!("\n  {bars}\n  0 to {:.1} s, {width:.3} s a bar; the highest is {top}\n", last.t_s + length)
+}
+
+fn bar(sum: u64, most: u64) -> char {
+    let eighth = (u128::from(sum) * 8).div_ceil(u128::from(most));
+    usize::try_from(eighth).ok().and_then(|eighth| BARS.get(eighth)).copied().unwrap_or('█')
+}
+
+/// An amount with three digits that count.
+#[expect(clippy::cast_precision_loss, reason = "for display")]
+pub(super) fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..1000 => format!("{bytes} B"),
+        1000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}
+
+fn rate(mbps: f64) -> String {
+    if mbps >= 1000.0 { format!("{:.2} Gbit/s", mbps / 1e3) } else { format!("{mbps:.2} Mbit/s") }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for display")]
+fn megabits(bytes: u64) -> f64 {
+    bytes as f64 * 8.0 / 1e6
+}
+
+/// From nothing to the most.
+const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Bars in a line.
+const WIDTH: usize = 60;

@@ -1,0 +1,55 @@
+//! How pings are sent. The only home of its defaults.
+
+use std::time::Duration;
+
+use super::{Error, rounds::REMEMBERED};
+
+/// How pings are sent.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Pings to each target, at least 1.
+    pub count: u32,
+    /// From one round to the next; each target gets one ping a round. More than 0.
+    pub interval: Duration,
+    /// After this a ping is lost, even if a reply comes later.
+    pub timeout: Duration,
+    /// Bytes of payload behind the 8 bytes of ICMP header, at most [`Self::LARGEST_SIZE`].
+    pub size: u16,
+}
+
+impl Config {
+    /// What an IPv4 packet of 65 535 bytes leaves for payload, without its header of 20 bytes and ICMP's of 8.
+    pub const LARGEST_SIZE: u16 = 65_507;
+
+    /// Fails if it cannot be carried out for so many targets.
+    pub(super) fn check(&self, targets: usize) -> Result<(), Error> {
+        if self.interval.is_zero() {
+            return Err(Error::Interval);
+        }
+        // A reply says in 16 bits which ping it answers, so no more may be under way.
+        let rounds = self.timeout.as_nanos().div_ceil(self.interval.as_nanos()).min(u128::from(self.count));
+        let under_way = rounds.saturating_mul(targets as u128);
+        if under_way > REMEMBERED as u128 {
+            return Err(Error::TooMany { under_way, most: REMEMBERED });
+        }
+        Ok(())
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { count: 10, interval: Duration::from_secs(1), timeout: Duration::from_secs(2), size: 56 }
+    }
+}
+
+/// Which addresses of a name are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Family {
+    /// The one that the system's resolver prefers (RFC 6724).
+    #[default]
+    Any,
+    /// IPv4 only.
+    V4,
+    /// IPv6 only.
+    V6,
+}

@@ -1,0 +1,67 @@
+//! Why no ping could be sent. A ping that is lost is not an error but a result.
+
+use std::io;
+
+/// What went wrong, grouped by whose hand can mend it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    // The caller's.
+    /// The resolver does not know the name.
+    #[error("unknown host \"{host}\"")]
+    UnknownHost {
+        /// What was given.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// The name has addresses, but none of the family that was asked for.
+    #[error("\"{host}\" has no {family} address")]
+    NoAddress {
+        /// What was given.
+        host: String,
+        /// "IPv4" or "IPv6".
+        family: &'static str,
+    },
+    /// Rounds with no time between them.
+    #[error("an interval of 0 leaves no time for a round; give at least 1us")]
+    Interval,
+    /// More pings on their way at once than replies can tell apart.
+    #[error(
+        "{under_way} pings would be under way at once, and replies tell {most} apart; choose a longer interval, \
+         a shorter timeout or fewer targets"
+    )]
+    TooMany {
+        /// Pings within one timeout.
+        under_way: u128,
+        /// Pings that can be.
+        most: usize,
+    },
+
+    // The environment's.
+    /// The kernel allows neither kind of socket.
+    #[error(
+        "this user may not send pings over {family}: raw sockets need CAP_NET_RAW (run as root), and datagram ones \
+         a group within net.ipv4.ping_group_range; allow them with \
+         `sysctl net.ipv4.ping_group_range='0 2147483647'`"
+    )]
+    Forbidden {
+        /// "IPv4" or "IPv6".
+        family: &'static str,
+    },
+    /// The recording could not be written; the run was ended.
+    #[error("cannot write the recording")]
+    Record {
+        /// What the writer said.
+        #[from]
+        source: recording::Error,
+    },
+    /// The kernel refused something that cannot be done without.
+    #[error("cannot {what}")]
+    System {
+        /// What was tried: "start a runtime", ...
+        what: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}

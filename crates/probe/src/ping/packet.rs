@@ -1,0 +1,123 @@
+//! An echo request and its reply as bytes: the same message but for its type (RFC 792, RFC 4443 section 4).
+
+/// What differs between ICMP and ICMPv6, and between the sockets that carry them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Format {
+    pub(super) request: u8,
+    pub(super) reply: u8,
+    /// Whether what is received begins with an IPv4 header.
+    pub(super) has_ip_header: bool,
+}
+
+/// An echo reply, as far as it tells which request it answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Reply<'b> {
+    pub(super) ident: u16,
+    pub(super) sequence: u16,
+    pub(super) payload: &'b [u8],
+}
+
+impl Format {
+    pub(super) const V4_RAW: Self = Self { request: 8, reply: 0, has_ip_header: true };
+    pub(super) const V4_DATAGRAM: Self = Self { has_ip_header: false, ..Self::V4_RAW };
+    pub(super) const V6: Self = Self { request: 128, reply: 129, has_ip_header: false };
+
+    /// Puts the request with this number into `packet`. Its sequence is the number's low 16 bits.
+    pub(super) fn write(self, ident: u16, number: u64, size: u16, packet: &mut Vec<u8>) {
+        packet.clear();
+        packet.extend([self.request, 0, 0, 0]);
+        packet.extend(ident.to_be_bytes());
+        packet.extend(sequence(number).to_be_bytes());
+        packet.extend(payload(number).take(size.into()));
+        // The kernel does it again, over more than we know of, wherever it is not left to us.
+        let sum = checksum(packet);
+        packet[2..4].copy_from_slice(&sum.to_be_bytes());
+    }
+
+    /// The echo reply in what was received; `None` if that is something else.
+    pub(super) fn read(self, packet: &[u8]) -> Option<Reply<'_>> {
+        let message = if self.has_ip_header {
+            // The low half of the first byte is the header's length in words of 4 bytes.
+            packet.get(usize::from(packet.first()? & 0x0f) * 4..)?
+        } else {
+            packet
+        };
+        let (header, payload) = message.split_first_chunk::<8>()?;
+        let &[kind, code, _, _, ident @ .., _, _] = header;
+        let &[.., high, low] = header;
+        (kind == self.reply && code == 0).then_some(Reply {
+            ident: u16::from_be_bytes(ident),
+            sequence: u16::from_be_bytes([high, low]),
+            payload,
+        })
+    }
+}
+
+/// The number's low 16 bits.
+pub(super) fn sequence(number: u64) -> u16 {
+    let [.., high, low] = number.to_be_bytes();
+    u16::from_be_bytes([high, low])
+}
+
+/// Whether a reply brought back what the request with this number took along.
+pub(super) fn is_payload_of(number: u64, size: u16, echoed: &[u8]) -> bool {
+    payload(number).take(size.into()).eq(echoed.iter().copied())
+}
+
+/// The number, then bytes that count up, without end.
+fn payload(number: u64) -> impl Iterator<Item = u8> {
+    number.to_be_bytes().into_iter().chain((0..=u8::MAX).cycle())
+}
+
+/// The Internet checksum (RFC 1071): the complement of the one's complement sum of 16-bit words.
+fn checksum(bytes: &[u8]) -> u16 {
+    let words = bytes.chunks(2).map(|word| u64::from(word[0]) << 8 | u64::from(*word.get(1).unwrap_or(&0)));
+    let mut sum: u64 = words.sum();
+    while sum > u64::from(u16::MAX) {
+        sum = (sum >> 16) + (sum & u64::from(u16::MAX));
+    }
+    !sequence(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_of_rfc_1071() {
+        // The RFC's example in section 3: the words 0001 f203 f4f5 f6f7 sum up to ddf2.
+        assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+        // A message with its own checksum in it sums up to all ones, the complement of which is 0.
+        let mut packet = Vec::new();
+        Format::V4_RAW.write(7, 70_000, 13, &mut packet);
+        assert_eq!(checksum(&packet), 0);
+    }
+
+    #[test]
+    fn a_reply_is_the_request_with_another_type() {
+        let mut packet = Vec::new();
+        Format::V6.write(0x1234, 65_536 + 5, 56, &mut packet);
+        assert_eq!((packet.len(), Format::V6.read(&packet)), (64, None));
+        packet[0] = 129;
+        let reply = Format::V6.read(&packet).unwrap();
+        assert_eq!((reply.ident, reply.sequence), (0x1234, 5));
+        assert!(is_payload_of(65_536 + 5, 56, reply.payload));
+        assert!(!is_payload_of(5, 56, reply.payload), "another ping with the same sequence");
+        assert!(!is_payload_of(65_536 + 5, 57, reply.payload), "truncated on its way");
+    }
+
+    #[test]
+    fn an_ip_header_is_as_long_as_it_says() {
+        let mut echo = Vec::new();
+        Format::V4_DATAGRAM.write(1, 2, 3, &mut echo);
+        echo[0] = 0;
+        // 0x46: version 4, six words: 24 bytes, the last four of them options.
+        let mut packet = vec![0x46; 24];
+        packet.extend(&echo);
+        assert_eq!(Format::V4_RAW.read(&packet), Format::V4_DATAGRAM.read(&echo));
+        for length in 0..packet.len() {
+            let cut = Format::V4_RAW.read(&packet[..length]);
+            assert_eq!(cut.is_some(), length >= 24 + 8, "{length}");
+        }
+    }
+}

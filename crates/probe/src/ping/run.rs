@@ -1,0 +1,241 @@
+//! The shell: sends what is due, takes what comes, and writes each ping down as a sample.
+
+use std::{collections::BTreeMap, io::Write, net::SocketAddr, time::Duration};
+
+use recording::{End, Header, Sample, Writer};
+use socket2::Domain;
+
+use super::{
+    Config, Error, Summary, Target,
+    packet::is_payload_of,
+    rounds::{Answer, Flight, Rounds},
+    socket::Echo,
+    summary::Tally,
+};
+use crate::{
+    Stop,
+    client::Failure,
+    clock::{self, Clock},
+    load::Progress,
+    sys,
+    timer::Timer,
+};
+
+/// Pings all targets, writes each ping into `recording`, and says what they come to.
+///
+/// Asked to stop, it sends nothing more and waits for what is under way, for the timeout at most; asked twice, it gives
+/// that up too. Blocks; to be called outside of any tokio runtime.
+///
+/// # Errors
+/// When no socket for pings is to be had, the configuration cannot be carried out, or the recording not be written.
+pub fn run<W: Write>(
+    targets: &[Target],
+    config: &Config,
+    recording: Writer<W>,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<Summary, Error> {
+    config.check(targets.len())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::System { what: "start a runtime", source })?;
+    runtime.block_on(async {
+        let mut shell = Shell::new(targets, config, recording, progress)?;
+        shell.run(stop).await?;
+        shell.conclude()
+    })
+}
+
+/// The header of a recording of such a run, with its conditions; to be made when it starts. A label is the caller's to
+/// add.
+pub fn header(targets: &[Target], config: &Config) -> Header {
+    let conditions = [
+        ("targets", targets.len().to_string()),
+        ("count", config.count.to_string()),
+        ("interval", units::duration::show(config.interval)),
+        ("timeout", units::duration::show(config.timeout)),
+        ("payload bytes", config.size.to_string()),
+    ];
+    Header {
+        schema: recording::SCHEMA.to_owned(),
+        tool: "longhaul ping".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        host: sys::host_name(),
+        clock: "monotonic".to_owned(),
+        start: Some(clock::wall()),
+        label: None,
+        conditions: conditions.map(|(name, value)| (name.to_owned(), value)).into(),
+    }
+}
+
+struct Shell<'r, W: Write> {
+    targets: &'r [Target],
+    size: u16,
+    rounds: Rounds,
+    tallies: Vec<Tally>,
+    recording: Writer<W>,
+    progress: &'r Progress,
+    v4: Option<Echo>,
+    v6: Option<Echo>,
+    timer: Timer,
+    clock: Clock,
+    packet: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl<'r, W: Write> Shell<'r, W> {
+    fn new(
+        targets: &'r [Target],
+        config: &Config,
+        recording: Writer<W>,
+        progress: &'r Progress,
+    ) -> Result<Self, Error> {
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let ident = u16::from_be_bytes([high, low]);
+        let open = |domain, is_needed: fn(&SocketAddr) -> bool| {
+            let is_needed = targets.iter().any(|target| is_needed(&target.address));
+            is_needed.then(|| Echo::open(domain, ident)).transpose()
+        };
+        Ok(Self {
+            targets,
+            size: config.size,
+            rounds: Rounds::new(config, targets.len()),
+            tallies: targets.iter().map(|_| Tally::default()).collect(),
+            recording,
+            progress,
+            v4: open(Domain::IPV4, SocketAddr::is_ipv4)?,
+            v6: open(Domain::IPV6, SocketAddr::is_ipv6)?,
+            timer: Timer::new().map_err(|source| Error::System { what: "set a timer", source })?,
+            clock: Clock::start(),
+            packet: Vec::new(),
+            buffer: vec![0; LARGEST_PACKET],
+        })
+    }
+
+    async fn run(&mut self, stop: &Stop) -> Result<(), Error> {
+        loop {
+            if stop.is_asked() {
+                self.rounds.stop();
+            }
+            self.send_due()?;
+            self.receive()?;
+            while let Some(lost) = self.rounds.lost(self.clock.now()) {
+                self.fail(&lost, Failure::Timeout)?;
+            }
+            let Some(next) = self.rounds.next_timeout() else { return Ok(()) };
+            let sleep = Duration::from_nanos(next.saturating_sub(self.clock.now()));
+            tokio::select! {
+                () = readable(self.v4.as_ref()) => {}
+                () = readable(self.v6.as_ref()) => {}
+                slept = self.timer.sleep(sleep) => {
+                    slept.map_err(|source| Error::System { what: "set a timer", source })?;
+                }
+                () = stop.asked(), if !stop.is_asked() => {}
+                () = stop.insisted() => break,
+            }
+        }
+        while let Some(abandoned) = self.rounds.abandoned() {
+            self.fail(&abandoned, Failure::Abandoned)?;
+        }
+        Ok(())
+    }
+
+    fn send_due(&mut self) -> Result<(), Error> {
+        while let Some(ping) = self.rounds.due(self.clock.now()) {
+            let to = self.targets[ping.target].address;
+            let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
+            let socket = socket.as_ref().expect("a socket is opened for each family among the targets");
+            socket.write(ping.number, self.size, &mut self.packet);
+            self.progress.count_sent();
+            let sent = self.clock.now();
+            match socket.send(&self.packet, to) {
+                Ok(()) => self.rounds.sent(ping, sent),
+                Err(error) => {
+                    let flight = self.rounds.not_sent(ping, sent);
+                    self.fail(&flight, Failure::from_io(&error))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has come, and no more than [`BATCH`] of it, so that a flood of others' packets delays no ping.
+    fn receive(&mut self) -> Result<(), Error> {
+        for _ in 0..BATCH {
+            let received = [&self.v4, &self.v6].into_iter().flatten().find_map(|socket| {
+                let (length, from) = socket.receive(&mut self.buffer)?;
+                Some((socket, length, from))
+            });
+            let Some((socket, length, from)) = received else { break };
+            let now = self.clock.now();
+            let Some((sequence, payload)) = socket.read(&self.buffer[..length]) else { continue };
+            let Some(ping) = self.rounds.find(sequence) else { continue };
+            if self.targets[ping.target].address.ip() != from {
+                continue;
+            }
+            let tally = &mut self.tallies[ping.target];
+            if !is_payload_of(ping.number, self.size, payload) {
+                tally.damaged += 1;
+                continue;
+            }
+            match self.rounds.answer(ping.number, now) {
+                Some(Answer::First(flight)) => self.succeed(&flight, now - flight.sent)?,
+                Some(Answer::Duplicate) => tally.duplicates += 1,
+                Some(Answer::Late) => tally.late += 1,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn succeed(&mut self, flight: &Flight, rtt: u64) -> Result<(), Error> {
+        self.progress.count_done();
+        self.tallies[flight.ping.target].answered(rtt);
+        self.record(flight, Sample { latency_ns: Some(rtt), ..Sample::default() })
+    }
+
+    fn fail(&mut self, flight: &Flight, why: Failure) -> Result<(), Error> {
+        self.progress.count_done();
+        self.progress.count_failed();
+        let reason = why.to_string();
+        self.tallies[flight.ping.target].failed(&reason);
+        self.record(flight, Sample { error: Some(reason), ..Sample::default() })
+    }
+
+    fn record(&mut self, flight: &Flight, sample: Sample) -> Result<(), Error> {
+        let target = self.targets[flight.ping.target].host.clone();
+        self.recording.write(&Sample {
+            intended_ns: Some(flight.ping.intended),
+            started_ns: Some(flight.sent),
+            labels: BTreeMap::from([("target".to_owned(), target)]),
+            ..sample
+        })?;
+        Ok(())
+    }
+
+    fn conclude(self) -> Result<Summary, Error> {
+        let summary = Summary::of(self.targets, self.tallies);
+        self.recording.finish(&End {
+            duration_ns: self.clock.now(),
+            samples: summary.sent,
+            failed: summary.sent - summary.received,
+            ..End::default()
+        })?;
+        Ok(summary)
+    }
+}
+
+/// Returns when there may be something to receive; never without a socket.
+async fn readable(socket: Option<&Echo>) {
+    match socket {
+        Some(socket) => socket.readable().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The largest that an IP packet can be.
+const LARGEST_PACKET: usize = 65_535;
+
+/// Packets taken at once: a few hundred targets may answer at the same moment.
+const BATCH: usize = 512;

@@ -1,0 +1,87 @@
+//! The sockets of a run: for each family that is needed a raw one, or a datagram one where that is all we may have.
+
+use std::{
+    io,
+    net::{self, IpAddr, SocketAddr},
+};
+
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::UdpSocket;
+
+use super::{Error, packet::Format};
+
+/// A socket that sends echo requests and receives replies. To Rust's types it is one of UDP: the calls are the same.
+pub(super) struct Echo {
+    /// The same socket, for sending at once: a runtime would first have to be told that there is room.
+    sender: net::UdpSocket,
+    receiver: UdpSocket,
+    format: Format,
+    /// Ours; on a datagram socket the kernel's, which lets nothing else in.
+    ident: u16,
+}
+
+/// What kind of socket the kernel gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Raw,
+    Datagram,
+}
+
+impl Echo {
+    /// To be called inside a runtime.
+    pub(super) fn open(domain: Domain, ident: u16) -> Result<Self, Error> {
+        let is_v4 = domain == Domain::IPV4;
+        let (protocol, family) = if is_v4 { (Protocol::ICMPV4, "IPv4") } else { (Protocol::ICMPV6, "IPv6") };
+        let opened = Socket::new(domain, Type::RAW, Some(protocol)).map(|socket| (socket, Kind::Raw));
+        let opened = opened.or_else(|_| {
+            Socket::new(domain, Type::DGRAM, Some(protocol)).map(|socket| (socket, Kind::Datagram))
+        });
+        let (socket, kind) = opened.map_err(|source| match source.kind() {
+            io::ErrorKind::PermissionDenied => Error::Forbidden { family },
+            _ => Error::System { what: "open a socket for pings", source },
+        })?;
+        let format = match kind {
+            _ if !is_v4 => Format::V6,
+            Kind::Raw => Format::V4_RAW,
+            Kind::Datagram => Format::V4_DATAGRAM,
+        };
+        let ready = || -> io::Result<Self> {
+            let any = if is_v4 { IpAddr::from([0; 4]) } else { IpAddr::from([0; 16]) };
+            socket.bind(&SocketAddr::new(any, 0).into())?;
+            socket.set_nonblocking(true)?;
+            let sender = net::UdpSocket::from(socket);
+            let receiver = UdpSocket::from_std(sender.try_clone()?)?;
+            let ident = if kind == Kind::Raw { ident } else { sender.local_addr()?.port() };
+            Ok(Self { sender, receiver, format, ident })
+        };
+        ready().map_err(|source| Error::System { what: "set up a socket for pings", source })
+    }
+
+    /// Puts a request into `packet`.
+    pub(super) fn write(&self, number: u64, size: u16, packet: &mut Vec<u8>) {
+        self.format.write(self.ident, number, size, packet);
+    }
+
+    /// Hands a request to the kernel.
+    pub(super) fn send(&self, packet: &[u8], to: SocketAddr) -> io::Result<()> {
+        self.sender.send_to(packet, to).map(drop)
+    }
+
+    /// Returns when there may be something to receive.
+    pub(super) async fn readable(&self) {
+        // An error of the runtime's shows when we receive.
+        let _ = self.receiver.readable().await;
+    }
+
+    /// Takes what has come, if anything has.
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> Option<(usize, IpAddr)> {
+        let (length, from) = self.receiver.try_recv_from(buffer).ok()?;
+        Some((length, from.ip()))
+    }
+
+    /// The reply to one of our requests in what was received: its sequence and payload.
+    pub(super) fn read<'b>(&self, packet: &'b [u8]) -> Option<(u16, &'b [u8])> {
+        let reply = self.format.read(packet)?;
+        (reply.ident == self.ident).then_some((reply.sequence, reply.payload))
+    }
+}

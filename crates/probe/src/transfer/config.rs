@@ -1,0 +1,83 @@
+//! What is sent, and where it is listened for. The only home of its defaults.
+
+use std::{
+    net::{Ipv6Addr, SocketAddr},
+    time::Duration,
+};
+
+use units::Bytes;
+
+/// What carries a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+    /// Multipath TCP (RFC 8684), which falls back to TCP where the other end or the path does not have it.
+    Mptcp,
+}
+
+impl Protocol {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Mptcp => "mptcp",
+        }
+    }
+}
+
+/// What the sender does.
+#[derive(Debug, Clone)]
+pub struct Sending {
+    /// How long to send. Without `bytes` and this: [`Self::DEFAULT_DURATION`].
+    pub duration: Option<Duration>,
+    /// How much to send.
+    pub bytes: Option<Bytes>,
+    /// What carries it.
+    pub protocol: Protocol,
+    /// The congestion control, by the kernel's name for it; the kernel's default without.
+    pub congestion: Option<String>,
+    /// How finely the server notes arrivals, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
+    pub interval: Duration,
+    /// How long a path may carry nothing, after the end of sending, before the transfer counts as unfinished.
+    pub grace: Duration,
+}
+
+impl Sending {
+    /// How long to send if nobody says how long or how much.
+    pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+    /// Finer than this, one wake-up of the receiver fills several intervals.
+    pub const LEAST_INTERVAL: Duration = Duration::from_millis(1);
+    /// Longer than this, there is nothing to see.
+    pub const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+}
+
+impl Default for Sending {
+    fn default() -> Self {
+        Self {
+            duration: None,
+            bytes: None,
+            protocol: Protocol::Tcp,
+            congestion: None,
+            interval: Duration::from_millis(100),
+            grace: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What the server does.
+#[derive(Debug, Clone)]
+pub struct Serving {
+    /// Where to listen; port 0 is any free one. The default is every address, IPv4 and IPv6: a transfer needs another
+    /// machine.
+    pub listen: SocketAddr,
+    /// Whether Multipath TCP is spoken with those who want it. TCP always is.
+    pub protocol: Protocol,
+}
+
+impl Default for Serving {
+    fn default() -> Self {
+        Self { listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 5201)), protocol: Protocol::Tcp }
+    }
+}

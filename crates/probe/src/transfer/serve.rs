@@ -1,0 +1,226 @@
+//! The server: takes several transfers at once, checks what comes, and sends receipts.
+
+use std::{
+    fmt,
+    io::{self, Read},
+    net::{SocketAddr, TcpStream},
+    sync::Arc,
+    time::Duration,
+};
+
+use socket2::Domain;
+use tokio::{
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinSet,
+};
+
+use super::{
+    Error, Sending, Serving,
+    arrivals::Arrivals,
+    connect::open,
+    pattern::{BLOCK, Pattern},
+    wire::{CALL, Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, is_pause, say},
+};
+use crate::{Stop, clock::Clock};
+
+/// Serves until asked to stop; calls `ready` with the address once connections can be made, and `log` with a sentence
+/// for each connection that is over. Blocks; to be called outside of any tokio runtime.
+///
+/// Asked to stop, it cuts off what is under way.
+///
+/// # Errors
+/// When the address cannot be listened on, or the kernel has no Multipath TCP and it was asked for.
+pub fn serve(
+    config: &Serving,
+    ready: impl FnOnce(SocketAddr),
+    log: impl Fn(&str) + Send + Sync + 'static,
+    stop: &Stop,
+) -> Result<(), Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::System { what: "start a runtime", source })?;
+    runtime.block_on(run(config, ready, Arc::new(log), stop))
+}
+
+async fn run(
+    config: &Serving,
+    ready: impl FnOnce(SocketAddr),
+    log: Arc<dyn Fn(&str) + Send + Sync>,
+    stop: &Stop,
+) -> Result<(), Error> {
+    let failed = |source| Error::Listen { address: config.listen, source };
+    let listener = listen(config)?;
+    ready(listener.local_addr().map_err(failed)?);
+    let (places, mut connections) = (Arc::new(Semaphore::new(CONNECTIONS)), JoinSet::new());
+    while !stop.is_asked() {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &places) => accepted,
+            _ = connections.join_next(), if !connections.is_empty() => continue,
+            () = stop.asked() => break,
+        };
+        let Ok((stream, peer, place)) = accepted else {
+            // The machine is short of something that other connections may give back.
+            tokio::time::sleep(CALL).await;
+            continue;
+        };
+        let is_full = CONNECTIONS - places.available_permits() > TRANSFERS;
+        let (log, stop) = (Arc::clone(&log), stop.clone());
+        connections.spawn_blocking(move || {
+            log(&format!("{peer}: {}", receive(&stream, is_full, &stop)));
+            drop(place);
+        });
+    }
+    while connections.join_next().await.is_some() {}
+    Ok(())
+}
+
+fn listen(config: &Serving) -> Result<TcpListener, Error> {
+    let socket = open(Domain::for_address(config.listen), config.protocol)?;
+    let ready = || -> io::Result<TcpListener> {
+        // Connections of a server before, in TIME_WAIT, do not block the port.
+        socket.set_reuse_address(true)?;
+        if config.listen.is_ipv6() {
+            // The address for all is for IPv4 as well.
+            socket.set_only_v6(!config.listen.ip().is_unspecified())?;
+        }
+        socket.bind(&config.listen.into())?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        TcpListener::from_std(socket.into())
+    };
+    ready().map_err(|source| Error::Listen { address: config.listen, source })
+}
+
+/// A connection, and its place among those that there may be; without a place it waits in the kernel's queue.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, peer) = listener.accept().await?;
+    let stream = stream.into_std()?;
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(CALL))?;
+    stream.set_write_timeout(Some(IDLE))?;
+    Ok((stream, peer, place))
+}
+
+/// How a connection ended, as a sentence for the log.
+enum Outcome {
+    Whole { bytes: u64, bad: u64 },
+    Cut { bytes: u64, why: String },
+    Refused(String),
+}
+
+/// Takes one transfer.
+fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
+    let interval = match greeting(stream, is_full, stop) {
+        Ok(interval) => interval,
+        Err(why) => {
+            // Whoever it is may have gone.
+            let _ = say(stream, &Reply::Refused(why.clone()));
+            return Outcome::Refused(why);
+        }
+    };
+    let mut arrivals = Arrivals::new(interval);
+    match payload(stream, &mut arrivals, stop) {
+        Ok(bad) => {
+            let bytes = arrivals.bytes();
+            match say(stream, &Reply::Received(arrivals.receipt(bad))) {
+                Ok(()) => Outcome::Whole { bytes, bad },
+                Err(error) => Outcome::Cut { bytes, why: format!("its receipt was not taken: {error}") },
+            }
+        }
+        Err(why) => Outcome::Cut { bytes: arrivals.bytes(), why },
+    }
+}
+
+/// The interval that the sender wants, after telling it to begin; or why it is refused.
+fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<u64, String> {
+    let (clock, mut line) = (Clock::start(), Line::new(LONGEST_GREETING));
+    let greeting: Greeting = loop {
+        match line.read(stream) {
+            Ok(Some(greeting)) => break greeting,
+            Ok(None) => {}
+            Err(error) if is_pause(&error) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err("it said nothing".to_owned());
+            }
+            Err(_) => {
+                return Err("it does not begin with the greeting of `longhaul transfer send`".to_owned());
+            }
+        }
+        if stop.is_asked() || clock.now() > nanos(GREETING) {
+            return Err("its greeting did not come in time".to_owned());
+        }
+    };
+    if greeting.schema != SCHEMA {
+        return Err(format!("it does not speak {SCHEMA}; use the same version of longhaul at both ends"));
+    }
+    if is_full {
+        return Err(format!("{TRANSFERS} transfers are under way already"));
+    }
+    let least = nanos(Sending::LEAST_INTERVAL);
+    if !(least..=nanos(Sending::LONGEST_INTERVAL)).contains(&greeting.interval_ns) {
+        return Err(Error::Interval.to_string());
+    }
+    say(stream, &Reply::Ready).map_err(|error| error.to_string())?;
+    Ok(greeting.interval_ns)
+}
+
+/// Takes the payload to its end. How many of its bytes are bad; or why there is no end.
+fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &Stop) -> Result<u64, String> {
+    let (clock, mut pattern, mut buffer, mut bad) = (Clock::start(), Pattern::new(), vec![0; 2 * BLOCK], 0);
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return Ok(bad),
+            Ok(length) => {
+                let offset = arrivals.bytes();
+                arrivals.add(clock.now(), length as u64);
+                bad += pattern.count_bad(offset, &buffer[..length]);
+            }
+            Err(error) if is_pause(&error) => {
+                if clock.now().saturating_sub(arrivals.last()) > nanos(IDLE) {
+                    return Err(format!("nothing came for {}", units::duration::show(IDLE)));
+                }
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+        if stop.is_asked() {
+            return Err("the server was stopped".to_owned());
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole { bytes, bad: 0 } => write!(f, "{bytes} bytes received"),
+            Self::Whole { bytes, bad } => write!(f, "{bytes} bytes received, {bad} of them BAD"),
+            Self::Cut { bytes, why } => write!(f, "cut off after {bytes} bytes: {why}"),
+            Self::Refused(why) => write!(f, "refused: {why}"),
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Transfers at once; each takes a thread and about 1 MB at most.
+const TRANSFERS: usize = 64;
+
+/// Connections at once: as many again, to tell them that they are too many.
+const CONNECTIONS: usize = 2 * TRANSFERS;
+
+/// Connections that the kernel may hold for us.
+const BACKLOG: i32 = 128;
+
+/// How long a greeting may take to come.
+const GREETING: Duration = Duration::from_secs(20);
+
+/// How long a sender may be silent: longer than the sender itself waits for a dead path, so that it is never we who end
+/// a transfer that could still go on.
+const IDLE: Duration = Duration::from_secs(600);

@@ -1,0 +1,71 @@
+//! What the sender's kernel says of the connection, looked at again and again while it lasts.
+
+use std::{net::TcpStream, os::fd::AsFd};
+
+use socket2::SockRef;
+
+use super::Protocol;
+use crate::sys::tcp;
+
+/// What has been seen so far. What the kernel does not say stays absent.
+#[derive(Debug, Clone)]
+pub(super) struct Telemetry {
+    protocol: Protocol,
+    /// Whether MPTCP was wanted and is not there, by the last look.
+    pub(super) fell_back: bool,
+    /// The congestion control in use.
+    pub(super) congestion: Option<String>,
+    /// The most subflows at the same time.
+    pub(super) subflows: Option<u64>,
+    /// Segments sent again. Over several subflows, the largest sum: one that has gone takes its own with it.
+    pub(super) retransmits: Option<u64>,
+    /// The least round trip on any subflow.
+    pub(super) rtt_min_us: Option<u32>,
+    /// Bytes that the other end has surely got.
+    pub(super) acknowledged: u64,
+}
+
+impl Telemetry {
+    pub(super) fn new(stream: &TcpStream, protocol: Protocol) -> Self {
+        let congestion = SockRef::from(stream).tcp_congestion().ok();
+        let mut telemetry = Self {
+            protocol,
+            fell_back: false,
+            // The kernel's name has room for 16 bytes, and zeros fill it.
+            congestion: congestion
+                .map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()),
+            subflows: None,
+            retransmits: None,
+            rtt_min_us: None,
+            acknowledged: 0,
+        };
+        telemetry.look(stream, 0);
+        telemetry
+    }
+
+    /// Looks at a connection that so many bytes were written to. To be called only while it is whole: one that was reset
+    /// has forgotten what it owes.
+    pub(super) fn look(&mut self, stream: &TcpStream, written: u64) {
+        if let Ok(owed) = tcp::unacknowledged(stream.as_fd()) {
+            self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));
+        }
+        let flows = match self.protocol {
+            Protocol::Mptcp => {
+                let subflows = tcp::subflows(stream.as_fd());
+                self.fell_back = subflows.is_err();
+                subflows
+            }
+            Protocol::Tcp => tcp::info(stream.as_fd()).map(|info| vec![info]),
+        };
+        let flows = flows.or_else(|_| tcp::info(stream.as_fd()).map(|info| vec![info])).unwrap_or_default();
+        if flows.is_empty() {
+            return;
+        }
+        if self.protocol == Protocol::Mptcp && !self.fell_back {
+            self.subflows = self.subflows.max(Some(flows.len() as u64));
+        }
+        let retransmits = flows.iter().map(|flow| u64::from(flow.retransmits)).sum();
+        self.retransmits = self.retransmits.max(Some(retransmits));
+        self.rtt_min_us = flows.iter().filter_map(|flow| flow.rtt_min_us).chain(self.rtt_min_us).min();
+    }
+}
