@@ -26,11 +26,13 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 4] = [
+    let all: [(&str, Schema); 6] = [
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/compare.json", schema_for!(report::Comparison)),
         ("docs/schema/convert.json", schema_for!(report::Conversion)),
+        ("docs/schema/ping.json", schema_for!(probe::ping::Summary)),
         ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
+        ("docs/schema/transfer.json", schema_for!(probe::transfer::Summary)),
     ];
     all.into_iter().map(|(path, schema)| Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))).collect()
 }

@@ -17,8 +17,13 @@ impl Clock {
 
     /// Nanoseconds since the start; at least 1, so that 0 can mean "has not happened" in an atomic.
     pub(crate) fn now(self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX).max(1)
+        nanos(self.origin.elapsed()).max(1)
     }
+}
+
+/// A length of time as [`Clock::now`] counts it; what is longer than 584 years counts as that.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Wall-clock time as RFC 3339 with milliseconds, UTC. For display and for joining files only.

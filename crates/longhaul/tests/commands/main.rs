@@ -8,5 +8,7 @@ mod convert;
 mod harness;
 mod lab;
 mod mistakes;
+mod ping;
 mod probe;
 mod scenario;
+mod transfer;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Config, packet::sequence};
+use crate::clock::nanos;
 
 /// A ping, numbered from 0 in the order of the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,6 @@ pub(super) struct Rounds {
 
 impl Rounds {
     pub(super) fn new(config: &Config, targets: usize) -> Self {
-        let nanos = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let targets = targets as u64;
         Self {
             targets,
@@ -75,8 +75,10 @@ impl Rounds {
         self.upcoming().filter(|ping| ping.intended <= now)
     }
 
+    /// The next ping. `None` at the end, and while it would make us forget one that may still be answered: after this
+    /// program got no processor for a while, many are due at once.
     fn upcoming(&self) -> Option<Ping> {
-        if self.next >= self.end {
+        if self.next >= self.end || self.next - self.settled >= REMEMBERED as u64 {
             return None;
         }
         let (round, place) = (self.next / self.targets, self.next % self.targets);
@@ -144,7 +146,6 @@ impl Rounds {
 
     fn settle(&mut self, is_lost: impl Fn(&Flight) -> bool) -> Option<Flight> {
         while self.settled < self.next {
-            // One that is forgotten would have been lost before: no more are under way than are remembered.
             if let Some(flight) = self.flight(self.settled)
                 && flight.fate == Fate::Waiting
             {

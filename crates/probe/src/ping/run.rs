@@ -125,6 +125,10 @@ impl<'r, W: Write> Shell<'r, W> {
             }
             let Some(next) = self.rounds.next_timeout() else { return Ok(()) };
             let sleep = Duration::from_nanos(next.saturating_sub(self.clock.now()));
+            if sleep.is_zero() {
+                // Without a pause the runtime would not look at the sockets.
+                tokio::task::yield_now().await;
+            }
             tokio::select! {
                 () = readable(self.v4.as_ref()) => {}
                 () = readable(self.v6.as_ref()) => {}
@@ -141,8 +145,10 @@ impl<'r, W: Write> Shell<'r, W> {
         Ok(())
     }
 
+    /// Sends what is due, and no more than [`BATCH`] of it, so that replies are not stamped late.
     fn send_due(&mut self) -> Result<(), Error> {
-        while let Some(ping) = self.rounds.due(self.clock.now()) {
+        for _ in 0..BATCH {
+            let Some(ping) = self.rounds.due(self.clock.now()) else { break };
             let to = self.targets[ping.target].address;
             let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
             let socket = socket.as_ref().expect("a socket is opened for each family among the targets");
@@ -237,5 +243,5 @@ async fn readable(socket: Option<&Echo>) {
 /// The largest that an IP packet can be.
 const LARGEST_PACKET: usize = 65_535;
 
-/// Packets taken at once: a few hundred targets may answer at the same moment.
-const BATCH: usize = 512;
+/// Packets sent or taken at once.
+const BATCH: usize = 64;

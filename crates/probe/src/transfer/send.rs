@@ -13,7 +13,10 @@ use super::{
     telemetry::Telemetry,
     wire::{Greeting, LONGEST_REPLY, Line, Receipt, Reply, SCHEMA, is_pause, say},
 };
-use crate::{Stop, clock::Clock};
+use crate::{
+    Stop,
+    clock::{Clock, nanos},
+};
 
 /// Sends to `server` ("HOST:PORT") and says what it came to. Calls `watch` with the bytes sent so far, about as often as
 /// there are intervals. Blocks.
@@ -38,6 +41,7 @@ pub fn send(server: &str, sending: &Sending, watch: impl FnMut(u64), stop: &Stop
         watch,
         clock,
         sent: 0,
+        end: 0,
         looked: 0,
         progress: clock.now(),
     };
@@ -47,8 +51,8 @@ pub fn send(server: &str, sending: &Sending, watch: impl FnMut(u64), stop: &Stop
 /// Says what is wanted, and waits until the server is ready for it.
 fn greet(stream: &TcpStream, address: SocketAddr, interval: Duration, stop: &Stop) -> Result<(), Error> {
     let refused = |why: String| Error::Refused { address, why };
-    say(stream, &Greeting { schema: SCHEMA.to_owned(), interval_ns: nanos(interval) })
-        .map_err(|error| refused(error.to_string()))?;
+    let greeting = Greeting { schema: SCHEMA.to_owned(), interval_ns: nanos(interval) };
+    say(stream, &greeting, || stop.is_asked()).map_err(|error| refused(error.to_string()))?;
     let (clock, mut line) = (Clock::start(), Line::new(LONGEST_REPLY));
     while clock.now() < nanos(READY) {
         match line.read(stream) {
@@ -76,6 +80,8 @@ struct Sender<'s, W> {
     clock: Clock,
     /// Bytes that the kernel took.
     sent: u64,
+    /// 1 when the payload has ended: its end takes a place in TCP's sequence as a byte does.
+    end: u64,
     /// When the kernel was asked last, and when the other end had last acknowledged something new.
     looked: u64,
     progress: u64,
@@ -116,11 +122,12 @@ impl<W: FnMut(u64)> Sender<'_, W> {
     /// Ends the payload and waits for the receipt; if there is none, why.
     fn receipt(&mut self) -> Result<Receipt, String> {
         self.stream.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
+        self.end = 1;
         let (ended, mut line) = (self.clock.now(), Line::new(LONGEST_REPLY));
         loop {
             match line.read(&self.stream) {
                 Ok(Some(Reply::Received(receipt))) if receipt.bytes <= self.sent => {
-                    self.telemetry.look(&self.stream, self.sent);
+                    self.telemetry.look(&self.stream, self.sent + self.end);
                     return Ok(receipt);
                 }
                 Ok(None) => {}
@@ -147,7 +154,7 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         }
         self.looked = now;
         let before = self.telemetry.acknowledged;
-        self.telemetry.look(&self.stream, self.sent);
+        self.telemetry.look(&self.stream, self.sent + self.end);
         if self.telemetry.acknowledged > before {
             self.progress = now;
         }
@@ -165,10 +172,6 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         }
         Ok(())
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How long a server may take to be ready: a few lost packets on the longest path.

@@ -22,7 +22,10 @@ use super::{
     pattern::{BLOCK, Pattern},
     wire::{CALL, Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, is_pause, say},
 };
-use crate::{Stop, clock::Clock};
+use crate::{
+    Stop,
+    clock::{Clock, nanos},
+};
 
 /// Serves until asked to stop; calls `ready` with the address once connections can be made, and `log` with a sentence
 /// for each connection that is over. Blocks; to be called outside of any tokio runtime.
@@ -68,6 +71,8 @@ async fn run(
         let is_full = CONNECTIONS - places.available_permits() > TRANSFERS;
         let (log, stop) = (Arc::clone(&log), stop.clone());
         connections.spawn_blocking(move || {
+            // An IPv4 address as it is, not as one within IPv6.
+            let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
             log(&format!("{peer}: {}", receive(&stream, is_full, &stop)));
             drop(place);
         });
@@ -103,7 +108,7 @@ async fn accept(
     let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(CALL))?;
-    stream.set_write_timeout(Some(IDLE))?;
+    stream.set_write_timeout(Some(CALL))?;
     Ok((stream, peer, place))
 }
 
@@ -120,15 +125,16 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
         Ok(interval) => interval,
         Err(why) => {
             // Whoever it is may have gone.
-            let _ = say(stream, &Reply::Refused(why.clone()));
+            let _ = say(stream, &Reply::Refused(why.clone()), || true);
             return Outcome::Refused(why);
         }
     };
     let mut arrivals = Arrivals::new(interval);
     match payload(stream, &mut arrivals, stop) {
         Ok(bad) => {
-            let bytes = arrivals.bytes();
-            match say(stream, &Reply::Received(arrivals.receipt(bad))) {
+            let (bytes, clock) = (arrivals.bytes(), Clock::start());
+            let gives_up = || stop.is_asked() || clock.now() > nanos(IDLE);
+            match say(stream, &Reply::Received(arrivals.receipt(bad)), gives_up) {
                 Ok(()) => Outcome::Whole { bytes, bad },
                 Err(error) => Outcome::Cut { bytes, why: format!("its receipt was not taken: {error}") },
             }
@@ -166,7 +172,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<u64, Strin
     if !(least..=nanos(Sending::LONGEST_INTERVAL)).contains(&greeting.interval_ns) {
         return Err(Error::Interval.to_string());
     }
-    say(stream, &Reply::Ready).map_err(|error| error.to_string())?;
+    say(stream, &Reply::Ready, || stop.is_asked()).map_err(|error| error.to_string())?;
     Ok(greeting.interval_ns)
 }
 
@@ -203,10 +209,6 @@ impl fmt::Display for Outcome {
             Self::Refused(why) => write!(f, "refused: {why}"),
         }
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Transfers at once; each takes a thread and about 1 MB at most.

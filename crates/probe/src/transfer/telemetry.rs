@@ -21,7 +21,7 @@ pub(super) struct Telemetry {
     pub(super) retransmits: Option<u64>,
     /// The least round trip on any subflow.
     pub(super) rtt_min_us: Option<u32>,
-    /// Bytes that the other end has surely got.
+    /// Bytes that the other end has surely got, and one for the end of the payload.
     pub(super) acknowledged: u64,
 }
 
@@ -43,8 +43,8 @@ impl Telemetry {
         telemetry
     }
 
-    /// Looks at a connection that so many bytes were written to. To be called only while it is whole: one that was reset
-    /// has forgotten what it owes.
+    /// Looks at a connection that so many bytes were written to. To be called only while it is whole: what a broken one
+    /// says of what it owes is not to be relied on.
     pub(super) fn look(&mut self, stream: &TcpStream, written: u64) {
         if let Ok(owed) = tcp::unacknowledged(stream.as_fd()) {
             self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));

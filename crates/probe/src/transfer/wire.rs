@@ -47,11 +47,20 @@ pub(super) struct Receipt {
     pub(super) intervals: Vec<u64>,
 }
 
-/// Writes one line.
-pub(super) fn say(mut to: impl Write, what: &impl Serialize) -> io::Result<()> {
+/// Writes one line; a pause in which `gives_up` says so ends it.
+pub(super) fn say(mut to: impl Write, what: &impl Serialize, gives_up: impl Fn() -> bool) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
-    to.write_all(&line)
+    let mut rest = line.as_slice();
+    while !rest.is_empty() {
+        match to.write(rest) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => rest = &rest[written..],
+            Err(error) if is_pause(&error) && !gives_up() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// A line in the making, as it comes in pieces.
@@ -116,7 +125,7 @@ mod tests {
     #[test]
     fn a_line_comes_in_pieces() {
         let mut said = Vec::new();
-        say(&mut said, &Greeting { schema: SCHEMA.to_owned(), interval_ns: 7 }).unwrap();
+        say(&mut said, &Greeting { schema: SCHEMA.to_owned(), interval_ns: 7 }, || false).unwrap();
         let mut line = Line::new(LONGEST_GREETING);
         let (head, tail) = said.split_at(10);
         assert!(line.read::<Greeting>(head).unwrap().is_none());
