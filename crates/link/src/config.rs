@@ -27,7 +27,8 @@ pub struct Config {
     pub duplicate: Probability,
     /// Chance that a segment arrives with a wrong bit, each independently.
     pub corrupt: Probability,
-    /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without propagation.
+    /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without
+    /// propagation.
     pub reorder: Probability,
     /// Framing bytes on the wire for each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
     pub overhead: u32,
@@ -92,7 +93,7 @@ impl FromStr for Limit {
     type Err = units::Error;
 
     fn from_str(text: &str) -> Result<Self, units::Error> {
-        if let Some(Ok(packets)) = text.trim().strip_suffix('p').map(str::parse) {
+        if let Some(Ok(packets)) = text.trim().strip_suffix('p').map(|count| count.trim_end().parse()) {
             return Ok(Self::Packets(packets));
         }
         match units::duration::parse(text) {
@@ -125,7 +126,8 @@ impl fmt::Display for Limit {
 /// acknowledgements it sends, and so TCP's behaviour: it is part of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Receive {
-    /// Together as far as a network card's own coalescing would keep them: see [`SLICE_TIME`].
+    /// Together as far as a network card's own coalescing would keep them: 200 us of wire, but at least one segment;
+    /// on a recorded link, what leaves at the same millisecond.
     #[default]
     Slice,
     /// Each on its own.

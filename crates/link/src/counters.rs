@@ -2,8 +2,8 @@
 
 use crate::Treatment;
 
-/// Segments and bytes on the wire. `offered + duplicated = delivered + lost + overflowed + managed + backlog`, always,
-/// where the backlog is what [`Link::backlog`](crate::Link::backlog) says.
+/// Segments and bytes on the wire. `offered + duplicated = delivered + lost + overflowed + managed + backlog`,
+/// always, where the backlog is what [`Link::backlog`](crate::Link::backlog) says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// What arrived at the link.
@@ -53,11 +53,6 @@ impl Amount {
     /// Whether a room of `capacity` holds it.
     pub(crate) fn is_within(self, capacity: Self) -> bool {
         self.segments <= capacity.segments && self.bytes <= capacity.bytes
-    }
-
-    /// The larger of both in each respect.
-    pub(crate) fn max(self, other: Self) -> Self {
-        Self { segments: self.segments.max(other.segments), bytes: self.bytes.max(other.bytes) }
     }
 
     /// What remains of a room when `other` is in it.

@@ -20,8 +20,8 @@ pub enum Discipline {
         /// How long it may stand above that: a round trip of the slowest usual path.
         interval: Duration,
     },
-    /// A queue for each flow, served in turns, each under CoDel. What finds the queue full pushes out the first of the
-    /// flow that has the most waiting (RFC 8290).
+    /// A queue for each flow, served in turns, each under CoDel. What finds the queue full pushes out the first of
+    /// the flow that has the most waiting (RFC 8290).
     FqCodel {
         /// The delay that may stand in a flow's queue.
         target: Duration,
@@ -115,7 +115,7 @@ impl Discipline {
         };
         match (self, word) {
             (Self::Codel { target, .. } | Self::FqCodel { target, .. }, "target") => {
-                *target = time("target")?
+                *target = time("target")?;
             }
             (Self::Codel { interval, .. } | Self::FqCodel { interval, .. }, "interval") => {
                 *interval = time("interval")?;

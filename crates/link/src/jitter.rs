@@ -26,7 +26,8 @@ pub enum Shape {
     Uniform,
     /// The bell, cut off at four standard deviations.
     Normal,
-    /// A long tail: most delays are a little shorter than the mean, and a few much longer. Pareto's law with the exponent 3.
+    /// A long tail: most delays are a little shorter than the mean, and a few much longer. Pareto's law with the
+    /// exponent 3.
     Pareto,
     /// As measured.
     Table(Arc<Table>),
@@ -44,22 +45,24 @@ pub enum Order {
 
 impl Jitter {
     /// A delay around `propagation`, never negative.
+    pub(crate) fn draw(&self, propagation: Duration, random: &mut Random) -> Duration {
+        self.delay(propagation, self.shape.draw(random))
+    }
+
+    /// The shortest delay that [`Jitter::draw`] may give.
+    pub(crate) fn least(&self, propagation: Duration) -> Duration {
+        self.delay(propagation, self.shape.least())
+    }
+
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
         reason = "nanoseconds of a few hours are exact in an f64, and `as` saturates"
     )]
-    pub(crate) fn draw(&self, propagation: Duration, random: &mut Random) -> Duration {
-        let offset = (self.shape.draw(random) * self.spread.as_nanos() as f64).round() as i64;
+    fn delay(&self, propagation: Duration, deviation: f64) -> Duration {
+        let offset = (deviation * self.spread.as_nanos() as f64).round() as i64;
         let amount = Duration::from_nanos(offset.unsigned_abs());
         if offset < 0 { propagation.saturating_sub(amount) } else { propagation.saturating_add(amount) }
-    }
-
-    /// The shortest delay that [`Jitter::draw`] may give.
-    pub(crate) fn least(&self, propagation: Duration) -> Duration {
-        let ahead = self.spread.mul_f64((-self.shape.least()).max(0.0));
-        // A nanosecond more, because a draw is rounded to the nearest.
-        propagation.saturating_sub(ahead).saturating_sub(Duration::from_nanos(1))
     }
 }
 

@@ -12,8 +12,8 @@ use crate::{
     transmitter::Transmitter,
 };
 
-/// One direction of one path. See the crate's documentation for the model. `T` is what the caller wants back with each
-/// verdict.
+/// One direction of one path. See the crate's documentation for the model. `T` is what the caller wants back with
+/// each verdict.
 #[derive(Debug)]
 pub struct Link<T: Clone> {
     config: Config,
@@ -130,13 +130,17 @@ impl<T: Clone> Link<T> {
             return capacity;
         }
         let unsent = self.transmitter.unsent(now_ps);
-        // A packet that finds the wire idle never waits, so even a queue of 0 bytes lets a segment pass.
-        let least = if unsent.bytes == 0 && self.queue.is_empty() {
-            packet.amount(&(0..1))
-        } else {
-            Amount::default()
-        };
-        capacity.less(unsent).max(least)
+        if unsent.bytes > 0 || !self.queue.is_empty() {
+            return capacity.less(unsent);
+        }
+        // What finds the wire idle need not wait: even a queue without room lets a segment pass, and one that begins
+        // to leave at once is not counted among the packets.
+        let first = packet.amount(&(0..1));
+        let begins = self.transmitter.start_ps(now_ps) == now_ps;
+        Amount {
+            segments: if begins { capacity.segments.saturating_add(1) } else { capacity.segments.max(1) },
+            bytes: capacity.bytes.max(first.bytes),
+        }
     }
 
     /// Drops from the flow that has the most waiting until the rest is within `capacity`.

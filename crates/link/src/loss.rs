@@ -5,21 +5,22 @@
 
 mod trace;
 
-use std::sync::Arc;
+use std::{fmt, str::FromStr, sync::Arc};
 
 use units::Probability;
 
 use crate::random::Random;
 pub use trace::LossTrace;
 
-/// How segments are lost on the wire.
+/// How segments are lost on the wire. Written "0.1%", or in netem's words "gemodel 1% 10% 70% 0.1%", of which all but
+/// the first may be left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// Each with the same chance, independently.
     Bernoulli(Probability),
-    /// In bursts: the wire is in a good or in a bad state, and may change it after each segment (Gilbert 1960, Elliott
-    /// 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state, for
-    /// `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
+    /// In bursts: the wire is in a good or in a bad state, and may change it after each segment (Gilbert 1960,
+    /// Elliott 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state,
+    /// for `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
     GilbertElliott {
         /// Chance that the good state becomes bad: netem's p.
         to_bad: Probability,
@@ -38,6 +39,62 @@ impl Default for Loss {
     /// None is lost.
     fn default() -> Self {
         Self::Bernoulli(Probability::ZERO)
+    }
+}
+
+impl Loss {
+    /// Gilbert and Elliott's model with up to four shares in netem's order: p, r, 1-h, 1-k. What is left out has
+    /// netem's defaults: a bad state that ends with the chance 1-p, in which all are lost, and a good one in which
+    /// none is. `None` for no share, or more than four.
+    pub fn gilbert_elliott(shares: &[Probability]) -> Option<Self> {
+        let (to_bad, rest) = shares.split_first()?;
+        let defaults = [Probability::new(1.0 - to_bad.get())?, Probability::ONE, Probability::ZERO];
+        let or_default = |index: usize| rest.get(index).copied().unwrap_or(defaults[index]);
+        (rest.len() <= defaults.len()).then(|| Self::GilbertElliott {
+            to_bad: *to_bad,
+            to_good: or_default(0),
+            in_bad: or_default(1),
+            in_good: or_default(2),
+        })
+    }
+}
+
+/// A loss that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LossError {
+    /// A share that is none.
+    #[error(transparent)]
+    Share(#[from] units::Error),
+    /// Too few or too many shares.
+    #[error("gemodel has {found} shares behind it; expected 1 to 4: p, r, 1-h and 1-k")]
+    Shares {
+        /// How many were written.
+        found: usize,
+    },
+}
+
+impl FromStr for Loss {
+    type Err = LossError;
+
+    fn from_str(text: &str) -> Result<Self, LossError> {
+        let Some(shares) = text.trim().strip_prefix("gemodel") else {
+            return Ok(Self::Bernoulli(text.parse()?));
+        };
+        let shares = shares.split_whitespace().map(str::parse).collect::<Result<Vec<_>, _>>()?;
+        Self::gilbert_elliott(&shares).ok_or(LossError::Shares { found: shares.len() })
+    }
+}
+
+impl fmt::Display for Loss {
+    /// As it is parsed; a recording has no such form and is shown as "recorded".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bernoulli(chance) => chance.fmt(f),
+            Self::GilbertElliott { to_bad, to_good, in_bad, in_good } => {
+                write!(f, "gemodel {to_bad} {to_good} {in_bad} {in_good}")
+            }
+            Self::Trace(_) => f.write_str("recorded"),
+        }
     }
 }
 
@@ -133,7 +190,8 @@ impl Occurrences {
 }
 
 impl Place {
-    /// What comes next in a state that each segment ends with the chance `leave`, and in which each is lost with `lose`.
+    /// What comes next in a state that each segment ends with the chance `leave`, and in which each is lost with
+    /// `lose`.
     fn within(&mut self, leave: Probability, lose: Probability, random: &mut Random) -> Next {
         if self.left == 0 {
             self.left = random.failures(leave).saturating_add(1);
@@ -150,8 +208,8 @@ impl Place {
     }
 }
 
-/// How far to look for a loss at once: far enough that slices are not cut for nothing, and no further than the segments
-/// can pay for.
+/// How far to look for a loss at once: far enough that slices are not cut for nothing, and no further than the
+/// segments can pay for.
 const LOOK_AHEAD: u64 = 65_536;
 
 #[cfg(test)]

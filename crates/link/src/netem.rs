@@ -1,10 +1,11 @@
 //! Impairments as Linux' `tc ... netem` writes them: "delay 40ms 5ms distribution normal loss 0.1% rate 10mbit".
 //!
-//! The words and units are tc's, traps included: a time without a unit is in microseconds, "mbps" is megabytes a second,
-//! and a percentage needs no sign. What a link cannot do is refused, never left out.
+//! The words and units are tc's, traps included: a time without a unit is in microseconds, "mbps" is megabytes a
+//! second, and a percentage needs no sign. What a link cannot do is refused, never left out.
 //!
-//! Two things differ from netem. A limit is of what waits for the rate, where netem also counts what is on its way and so
-//! loses packets on a long path; and without a rate nothing waits. A copy is made behind the wire, so it takes no capacity.
+//! Two things differ from netem. A limit is of what waits for the rate, where netem also counts what is on its way
+//! and so loses packets on a long path; and without a rate nothing waits. A copy is made behind the wire, so it takes
+//! no capacity.
 
 mod error;
 mod value;
@@ -43,11 +44,13 @@ pub struct Impairment {
 }
 
 impl Impairment {
-    /// Changes of `config` what the line mentions.
+    /// Changes of `config` what the line mentions. A delay without jitter has none.
     pub fn apply(&self, config: &mut Config) {
         let Self { delay, jitter, loss, duplicate, corrupt, reorder, rate, overhead, limit } = self.clone();
-        config.propagation = delay.unwrap_or(config.propagation);
-        config.jitter = jitter.or(config.jitter.take());
+        if let Some(delay) = delay {
+            config.propagation = delay;
+            config.jitter = jitter;
+        }
         config.duplicate = duplicate.unwrap_or(config.duplicate);
         config.corrupt = corrupt.unwrap_or(config.corrupt);
         config.reorder = reorder.unwrap_or(config.reorder);
@@ -159,16 +162,14 @@ fn read_loss(to: &mut Impairment, words: &mut Words<'_>) -> Result<(), NetemErro
     Ok(())
 }
 
-/// What is not written has netem's defaults: a bad state that ends at once with the chance 1-p, in which all are lost.
 fn gilbert_elliott(words: &mut Words<'_>) -> Result<Loss, NetemError> {
-    let to_bad = words.value("loss gemodel", PERCENT, percent)?;
-    let rest = Probability::new(1.0 - to_bad.get()).unwrap_or(Probability::ZERO);
-    let mut next = |default| Ok(words.optional("loss gemodel", PERCENT, percent)?.unwrap_or(default));
-    Ok(Loss::GilbertElliott {
-        to_bad,
-        to_good: next(rest)?,
-        in_bad: next(Probability::ONE)?,
-        in_good: next(Probability::ZERO)?,
+    let mut shares = vec![words.value("loss gemodel", PERCENT, percent)?];
+    while let Some(share) = words.optional("loss gemodel", PERCENT, percent)? {
+        shares.push(share);
+    }
+    Loss::gilbert_elliott(&shares).ok_or(NetemError::Unsupported {
+        what: "loss gemodel with more than four shares",
+        instead: "write p, r, 1-h and 1-k",
     })
 }
 

@@ -72,8 +72,7 @@ impl Packet {
             return by_count;
         }
         let fit = u32::try_from(room.bytes / self.segment_bytes().max(1)).unwrap_or(u32::MAX);
-        // All of them do not fit, so at most all but the last do.
-        fit.min(all - 1).min(by_count)
+        fit.min(by_count)
     }
 }
 

@@ -1,8 +1,8 @@
 //! A recorded link: when it could send, as mahimahi writes it down.
 //!
 //! A file has one number a line: the milliseconds from its beginning at which 1500 bytes may leave. A number that
-//! stands there twice is two opportunities. After the last one the file begins again, so its last number is its length.
-//! The file "1" is 12 Mbit/s.
+//! stands there twice is two opportunities. After the last one the file begins again, so its last number is its
+//! length. The file "1" is 12 Mbit/s.
 
 use std::fmt;
 
@@ -21,8 +21,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a trace: whole milliseconds, one a line, never decreasing, the last more than 0, at most 10 million. Blank
-    /// lines and what follows a `#` are not read.
+    /// Reads a trace: whole milliseconds, one a line, never decreasing, the last more than 0, at most 10 million.
+    /// Blank lines and what follows a `#` are not read.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let mut opportunities_ms = Vec::new();
         let mut last_line = 1;
@@ -94,8 +94,8 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// What may leave at an opportunity: an IP packet of the usual size. mahimahi counts 1504 of them because the device that
-/// it reads from puts 4 bytes before each packet.
+/// What may leave at an opportunity: an IP packet of the usual size. mahimahi counts 1504 of them because the device
+/// that it reads from puts 4 bytes before each packet.
 pub(crate) const OPPORTUNITY_BYTES: u64 = 1500;
 
 /// 40 MB of memory: 5 minutes at 400 Mbit/s.

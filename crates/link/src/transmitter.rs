@@ -38,8 +38,8 @@ impl Transmitter {
         Self { pace, free_at_ps: now_ps, segment_bytes: 1 }
     }
 
-    /// Goes on as `after` says. What is left of the slice under way takes as long as its bytes take at the new rate; a
-    /// trace that stays goes on where it is.
+    /// Goes on as `after` says. What is left of the slice under way takes as long as its bytes take at the new rate;
+    /// a trace that stays goes on where it is.
     pub(crate) fn change(&mut self, now_ps: u64, before: &Config, after: &Config) {
         if before.rate == after.rate {
             if let Pace::Trace(replay) = &mut self.pace {
@@ -100,13 +100,14 @@ impl Transmitter {
         self.free_at_ps
     }
 
-    /// What was handed to the wire and still counts as waiting at `now_ps`: the bytes that have not left, and the segments
-    /// of which no bit has left. A trace takes a segment out of the queue when it begins to send it, as mahimahi does.
+    /// What was handed to the wire and still counts as waiting at `now_ps`: the bytes that have not left, and the
+    /// segments that have not begun to leave. A trace takes a segment out of the queue when it begins to send it, as
+    /// mahimahi does.
     pub(crate) fn unsent(&self, now_ps: u64) -> Amount {
         match &self.pace {
             Pace::Constant { rate, .. } if self.free_at_ps > now_ps => {
                 let bytes = bytes_in(*rate, self.free_at_ps - now_ps);
-                Amount { segments: bytes / self.segment_bytes, bytes }
+                Amount { segments: bytes.saturating_sub(1) / self.segment_bytes, bytes }
             }
             _ => Amount::default(),
         }

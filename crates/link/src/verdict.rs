@@ -9,7 +9,8 @@ use crate::Packet;
 pub struct Arrival<T> {
     /// What it is on the wire.
     pub packet: Packet,
-    /// A hash of the connection that it belongs to: addresses, protocol and ports. Fair queueing tells flows apart by it.
+    /// A hash of the connection that it belongs to: addresses, protocol and ports. Fair queueing tells flows apart by
+    /// it.
     pub flow: u64,
     /// Whether it may be marked instead of dropped.
     pub ecn: Ecn,

@@ -1,7 +1,7 @@
 //! Ctrl-C, a terminal that goes away, or a polite request to end: waited for, so that what was begun can be ended in order.
 
 use std::{
-    os::fd::AsFd,
+    os::fd::{AsFd, BorrowedFd},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -9,7 +9,8 @@ use std::{
 };
 
 use nix::{
-    poll::{PollFd, PollFlags, poll},
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{
         signal::{SigSet, Signal},
         signalfd::{SfdFlags, SignalFd},
@@ -55,7 +56,7 @@ impl Interrupt {
         clean_up: impl FnOnce() + Send + 'static,
     ) -> anyhow::Result<()> {
         let stop = Arc::clone(stop);
-        let descriptor = SignalFd::with_flags(&self.signals, SfdFlags::SFD_CLOEXEC)?;
+        let descriptor = self.descriptor()?;
         std::thread::spawn(move || {
             // Without a signal it must not end the process.
             if !matches!(descriptor.read_signal(), Ok(Some(_))) {
@@ -70,10 +71,29 @@ impl Interrupt {
         Ok(())
     }
 
+    /// Something that is readable when one has come, to be waited for beside other descriptors.
+    pub(crate) fn descriptor(&self) -> anyhow::Result<SignalFd> {
+        Ok(SignalFd::with_flags(&self.signals, SfdFlags::SFD_CLOEXEC)?)
+    }
+
     /// Something that can be asked whether one has come.
     pub(crate) fn poll(&self) -> anyhow::Result<impl Fn() -> bool + use<>> {
         let descriptor = SignalFd::with_flags(&self.signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         Ok(move || matches!(descriptor.read_signal(), Ok(Some(_))))
+    }
+}
+
+/// Waits until one of these can be read or has ended; the number of the first that can.
+pub(crate) fn first_ready(descriptors: &[BorrowedFd<'_>]) -> anyhow::Result<usize> {
+    let mut wanted: Vec<_> = descriptors.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
+    loop {
+        match poll(&mut wanted, PollTimeout::NONE) {
+            Err(Errno::EINTR) => {}
+            other => other.map(drop)?,
+        }
+        if let Some(ready) = wanted.iter().position(|fd| fd.any() == Some(true)) {
+            return Ok(ready);
+        }
     }
 }
 

@@ -1,88 +1,45 @@
 //! `longhaul lab`: a planet to work in by hand.
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+mod capture;
+mod catchment;
+mod cp;
+mod down;
+#[cfg(test)]
+mod example;
+mod exec;
+mod fault;
+mod figures;
+mod logs;
+mod names;
+mod publish;
+mod status;
+mod table;
+mod up;
+mod view;
+
+use std::{path::Path, process::ExitCode};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use planet::{Life, Planet, Running};
+use planet::Planet;
 use world::{Document, Layout, World};
 
-use crate::{
-    interrupt::Interrupt,
-    output::{self, say},
-};
+use crate::output::say;
 
 /// A planet to work in by hand
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
-    Up(Up),
-    Exec(Exec),
-    Status(Which),
-    Down(Down),
-}
-
-/// Start a planet from a world file
-///
-/// Without --detach it runs until Ctrl-C.
-///
-/// Example: longhaul lab up scenarios/worlds/atlantic.toml --detach
-#[derive(Debug, Args)]
-pub(crate) struct Up {
-    /// The world file
-    world: PathBuf,
-    /// Return when the planet is ready; end it with `longhaul lab down`
-    #[arg(long)]
-    detach: bool,
-    /// Call it this instead of what the file says
-    #[arg(long)]
-    name: Option<String>,
-}
-
-/// Run a program in a host, with its exit code passed on
-///
-/// Hosts reach each other by name.
-///
-/// Example: longhaul lab exec visitor -- ping -c 3 origin
-#[derive(Debug, Args)]
-pub(crate) struct Exec {
-    /// The host
-    host: String,
-    /// The planet, if several are up
-    #[arg(long)]
-    planet: Option<String>,
-    /// The program and its arguments
-    #[arg(last = true, required = true)]
-    command: Vec<OsString>,
-}
-
-/// Show a planet's hosts and how faithful it has been
-///
-/// Example: longhaul lab status --json
-#[derive(Debug, Args)]
-pub(crate) struct Which {
-    /// The planet, if several are up
-    #[arg(long)]
-    planet: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// End a planet with everything that runs in it
-///
-/// Example: longhaul lab down
-#[derive(Debug, Args)]
-pub(crate) struct Down {
-    /// The planet, if several are up
-    #[arg(long, conflicts_with = "all")]
-    planet: Option<String>,
-    /// End all of this user's planets
-    #[arg(long)]
-    all: bool,
+    Up(up::Up),
+    Exec(exec::Exec),
+    Logs(logs::Logs),
+    Cp(cp::Cp),
+    Publish(publish::Publish),
+    Status(status::Status),
+    Fault(Box<fault::Fault>),
+    Catchment(catchment::Catchment),
+    View(view::View),
+    Capture(capture::Capture),
+    Down(down::Down),
 }
 
 impl Lab {
@@ -90,90 +47,46 @@ impl Lab {
         match self {
             Self::Up(up) => up.run(),
             Self::Exec(exec) => exec.run(),
-            Self::Status(which) => which.run(),
+            Self::Logs(logs) => logs.run(),
+            Self::Cp(cp) => cp.run(),
+            Self::Publish(publish) => publish.run(),
+            Self::Status(status) => status.run(),
+            Self::Fault(fault) => fault.run(),
+            Self::Catchment(catchment) => catchment.run(),
+            Self::View(view) => view.run(),
+            Self::Capture(capture) => capture.run(),
             Self::Down(down) => down.run(),
         }
     }
 }
 
-impl Up {
-    fn run(&self) -> anyhow::Result<ExitCode> {
-        let (world, layout) = read_world(&self.world)?;
-        let name = self.name.clone().unwrap_or_else(|| match &world.settings.name {
-            Some(name) => name.clone(),
-            None => self
-                .world
-                .file_stem()
-                .map_or_else(|| "planet".to_owned(), |stem| stem.to_string_lossy().into_owned()),
-        });
-        let life = if self.detach { Life::Detached } else { Life::WithStarter };
-        // Before the planet is up, so that a Ctrl-C in between ends it in order too.
-        let interrupted = (!self.detach).then(Interrupt::listen).transpose()?;
-        let running = Running::start(&world, &name, life)?;
-        say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
-        if let Some(interrupted) = interrupted {
-            say(&format!(
-                "try: longhaul lab exec {} -- sh     (Ctrl-C ends the planet)",
-                layout.hosts[0].name
-            ));
-            interrupted.wait()?;
-            drop(running);
-            say(&format!("planet \"{name}\" is gone"));
-        }
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Exec {
-    fn run(&self) -> anyhow::Result<ExitCode> {
-        Ok(Planet::find(self.planet.as_deref())?.run_in(&self.host, &self.command)?)
-    }
+// No doc comment: it would take the place of the command's.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// The planet, if several are up
+    #[arg(long, value_name = "NAME")]
+    planet: Option<String>,
 }
 
 impl Which {
-    fn run(&self) -> anyhow::Result<ExitCode> {
-        let status = Planet::find(self.planet.as_deref())?.status()?;
-        if self.json {
-            output::print_json(&status)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        let mut text = format!("planet \"{}\", up for {:.0} s\n\n", status.name, status.running_s);
-        for host in &status.hosts {
-            let addresses: Vec<_> = host.addresses.iter().map(ToString::to_string).collect();
-            text += &format!("  {:20} {:16} {}\n", host.name, host.city, addresses.join("  "));
-        }
-        text += &format!("\n{}\n", report::terminal::fidelity(&status.fidelity));
-        output::print(&text)?;
-        Ok(ExitCode::SUCCESS)
+    /// The planet that is meant.
+    fn find(&self) -> anyhow::Result<Planet> {
+        Ok(Planet::find(self.planet.as_deref())?)
     }
 }
 
-impl Down {
-    fn run(&self) -> anyhow::Result<ExitCode> {
-        let names = if self.all {
-            Planet::running()?
-        } else {
-            vec![Planet::find(self.planet.as_deref())?.name().to_owned()]
-        };
-        for name in names {
-            Planet::find(Some(&name))?.down()?;
-            say(&format!("planet \"{name}\" is gone"));
-        }
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Reads and checks a world file.
+/// Reads and checks a world file and those that it names.
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
-    let document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
-    Ok(World::read(&document)?)
+    let mut document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    let (world, layout, notes) = World::read_all(&mut document, world::read_text)?;
+    for note in notes {
+        say(&note);
+    }
+    Ok((world, layout))
 }
 
-fn summary(layout: &Layout) -> String {
-    let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    format!(
-        "{} in {}",
-        plural(layout.hosts.len(), "host", "hosts"),
-        plural(layout.cities.len(), "city", "cities")
-    )
+/// The world that a planet runs.
+fn layout_of(planet: &Planet) -> anyhow::Result<Layout> {
+    let document = Document::new(format!("planet {}", planet.name()), planet.world()?);
+    Ok(World::read(&document)?.1)
 }

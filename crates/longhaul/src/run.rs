@@ -39,6 +39,9 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let plan = Plan::read(&self.scenario)?;
+        for note in &plan.notes {
+            say(note);
+        }
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&plan.name));
         let interrupted = Interrupt::listen()?.poll()?;
         let bar = bar();

@@ -4,10 +4,11 @@
 //! that are up is reading `/proc/net/unix`.
 
 use std::{
+    collections::BTreeMap,
     io::{self, BufRead, BufReader, Read, Write},
     net::IpAddr,
     os::{
-        fd::AsFd,
+        fd::{AsFd, OwnedFd},
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixListener, UnixStream},
     },
@@ -21,7 +22,7 @@ use nix::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use world::{Change, file::Fault};
+use world::file::Fault;
 
 use crate::{
     error::{Doing, Error},
@@ -39,13 +40,6 @@ pub(crate) enum Request {
     Locate {
         /// The host's name.
         host: String,
-    },
-    /// To change the link between two cities.
-    Change {
-        /// The cities' names.
-        between: [String; 2],
-        /// Empty to restore it.
-        change: Change,
     },
     /// To let something go wrong, or to plan it.
     Fault(Box<Fault>),
@@ -164,6 +158,9 @@ pub struct FaultStatus {
     pub number: u64,
     /// What it is, as a phrase.
     pub what: String,
+    /// What it is, with the keys of a world file's `[[fault]]`.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub fault: Fault,
     /// Whether it is there now; if not, it will be.
     pub is_active: bool,
     /// When it began or will, in seconds since the planet came up.
@@ -282,6 +279,11 @@ impl Planet {
         self.pid.as_raw()
     }
 
+    /// A descriptor that becomes readable when it has ended.
+    pub fn watch(&self) -> Result<OwnedFd, Error> {
+        pidfd(self.pid).doing(|| format!("watch planet \"{}\"", self.name))
+    }
+
     /// How it is.
     pub fn status(&self) -> Result<Status, Error> {
         match self.ask(&Request::Status)? {
@@ -299,14 +301,6 @@ impl Planet {
                 Err(Error::NoHost { name: host.to_owned(), planet: self.name.clone(), known })
             }
             _ => Err(self.refused("it did not say where its hosts are")),
-        }
-    }
-
-    /// Changes the link between two cities, both ways, for packets sent from now on; an empty change restores it.
-    pub fn change(&self, between: &[String; 2], change: &Change) -> Result<(), Error> {
-        match self.ask(&Request::Change { between: between.clone(), change: change.clone() })? {
-            Reply::Refused(reason) => Err(self.refused(&reason)),
-            _ => Ok(()),
         }
     }
 
@@ -374,7 +368,7 @@ impl Planet {
 
     /// Ends it, with everything that runs on it, and returns when all of it is gone.
     pub fn down(&self) -> Result<(), Error> {
-        let process = pidfd(self.pid).doing(|| format!("watch planet \"{}\"", self.name))?;
+        let process = self.watch()?;
         // It may be gone before it has answered.
         let _ = self.ask(&Request::Down);
         let mut wanted = [PollFd::new(process.as_fd(), PollFlags::POLLIN)];

@@ -10,6 +10,7 @@ use netlink_packet_route::{
     address::{AddressAttribute, AddressHeaderFlags, AddressMessage},
     link::{LinkAttribute, LinkFlags, LinkMessage},
     route::{RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType},
+    rule::{RuleAction, RuleAttribute, RuleMessage},
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
@@ -59,31 +60,51 @@ impl Netlink {
         message.header.index = index;
         // Nobody else has it, and until that was proved the kernel would not use it.
         message.header.flags = AddressHeaderFlags::Nodad;
-        message.header.prefix_len = if address.is_ipv4() { 32 } else { 128 };
+        message.header.prefix_len = bits(address);
         message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         self.tell(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends everything of the address's family to the device, with a congestion control of its own if one is named.
+    /// Sends what has no better route in the table to the device, from this address, with a congestion control of its own
+    /// if one is named.
     pub(crate) fn add_default_route(
         &self,
         index: u32,
         from: IpAddr,
+        table: Table,
         congestion: Option<&str>,
     ) -> io::Result<()> {
-        let mut message = RouteMessage::default();
-        message.header = RouteHeader {
-            address_family: family(from),
-            table: RouteHeader::RT_TABLE_MAIN,
-            protocol: RouteProtocol::Static,
-            scope: RouteScope::Link,
-            kind: RouteType::Unicast,
-            ..RouteHeader::default()
-        };
-        message.attributes = vec![RouteAttribute::Oif(index), RouteAttribute::PrefSource(from.into())];
+        let mut message = route(from, RouteScope::Link, RouteType::Unicast);
+        message.attributes = vec![
+            RouteAttribute::Oif(index),
+            RouteAttribute::PrefSource(from.into()),
+            RouteAttribute::Table(table.0),
+        ];
         if let Some(name) = congestion {
             message.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.to_owned())]));
         }
+        self.tell(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Lets what is sent from this address take the routes of a table.
+    pub(crate) fn add_source_rule(&self, from: IpAddr, table: Table) -> io::Result<()> {
+        let mut message = RuleMessage::default();
+        message.header.family = family(from);
+        message.header.src_len = bits(from);
+        message.header.action = RuleAction::ToTable;
+        message.attributes = vec![RuleAttribute::Source(from), RuleAttribute::Table(table.0)];
+        self.tell(RouteNetlinkMessage::NewRule(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Makes every address of a prefix one of the host itself.
+    pub(crate) fn add_local_prefix(&self, loopback: u32, address: IpAddr, length: u8) -> io::Result<()> {
+        let mut message = route(address, RouteScope::Host, RouteType::Local);
+        message.header.destination_prefix_length = length;
+        message.attributes = vec![
+            RouteAttribute::Destination(address.into()),
+            RouteAttribute::Oif(loopback),
+            RouteAttribute::Table(Table::LOCAL.0),
+        ];
         self.tell(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
@@ -118,6 +139,40 @@ pub(crate) struct Device {
     pub dropped: u64,
 }
 
+/// A routing table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Table(u32);
+
+impl Table {
+    /// Where routes are looked up that no rule sends elsewhere.
+    pub(crate) const MAIN: Self = Self(RouteHeader::RT_TABLE_MAIN as u32);
+    /// The host's own addresses. It is looked up first.
+    const LOCAL: Self = Self(RT_TABLE_LOCAL);
+
+    /// The table of a host's device of that number.
+    pub(crate) fn of_device(number: usize) -> Self {
+        Self(FIRST_OWN_TABLE + u32::try_from(number).expect("a host has a few devices"))
+    }
+}
+
+fn route(address: IpAddr, scope: RouteScope, kind: RouteType) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    let protocol = RouteProtocol::Static;
+    message.header =
+        RouteHeader { address_family: family(address), protocol, scope, kind, ..RouteHeader::default() };
+    message
+}
+
+fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
 fn family(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
+
+/// linux/rtnetlink.h
+const RT_TABLE_LOCAL: u32 = 255;
+
+/// That of net0. Far from those that have names (253 and more, rt_tables of iproute2).
+const FIRST_OWN_TABLE: u32 = 100;

@@ -34,13 +34,10 @@ impl Planet {
     /// Runs `command` in `host` and returns its exit code, or 128 + N if signal N ended it. The calling process must have
     /// a single thread, and is inside the planet afterwards.
     pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<ExitCode, Error> {
-        let namespace = self.locate(host)?;
-        let directory = std::env::current_dir().ok();
-        self.enter(namespace)?;
-        if let Some(directory) = directory {
-            // It may be hidden by a mount of the planet; the root directory, where we are now, serves as well.
-            let _ = chdir(&directory);
-        }
+        let namespaces = Namespaces::of(self, host)?;
+        namespaces.enter_planet()?;
+        namespaces.enter_network()?;
+        namespaces.enter_processes()?;
         let arguments = c_strings(command)?;
         let signals = signals();
         sigprocmask(SigmaskHow::SIG_BLOCK, Some(&signals), None).doing(|| "block signals".to_owned())?;
@@ -52,34 +49,66 @@ impl Planet {
                 end_by_broken_pipe().doing(|| "restore what a broken pipe does".to_owned())?;
                 sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&signals), None)
                     .doing(|| "unblock signals".to_owned())?;
-                let Err(errno) = execvp(&arguments[0], &arguments);
-                Err(Error::System {
-                    operation: format!("run {} in {host}", command[0].display()),
-                    source: errno.into(),
-                })
+                Err(become_program(&arguments, host))
             }
         }
     }
+}
 
-    /// Steps into the planet's namespaces and a host's network.
-    fn enter(&self, network: i32) -> Result<(), Error> {
-        let base = format!("/proc/{}", self.pid());
+/// The namespaces of a planet and one of its hosts, open for entering. Once the calling process is inside the planet's
+/// mounts, the planet's process cannot be found in `/proc` any more.
+pub(crate) struct Namespaces {
+    /// Root's planets share root's user namespace, and nobody can enter the one he is in.
+    user: Option<File>,
+    mounts: File,
+    processes: File,
+    network: File,
+}
+
+impl Namespaces {
+    /// Opens them.
+    pub(crate) fn of(planet: &Planet, host: &str) -> Result<Self, Error> {
+        let network = planet.locate(host)?;
+        let base = format!("/proc/{}", planet.pid());
         let open = |path: String| File::open(&path).doing(|| format!("open {path}"));
-        let user = open(format!("{base}/ns/user"))?;
-        let network = open(format!("{base}/fd/{network}"))?;
-        let processes = open(format!("{base}/ns/pid"))?;
-        let mounts = open(format!("{base}/ns/mnt"))?;
-        // Root's planets share root's user namespace, and nobody can enter the one he is in.
-        let ours = open("/proc/self/ns/user".to_owned())?;
         let inode = |file: &File| {
             file.metadata().map(|data| data.ino()).doing(|| "identify a user namespace".to_owned())
         };
-        if inode(&user)? != inode(&ours)? {
-            step(&user, CloneFlags::CLONE_NEWUSER, "user")?;
+        let user = open(format!("{base}/ns/user"))?;
+        let ours = open("/proc/self/ns/user".to_owned())?;
+        let is_shared = inode(&user)? == inode(&ours)?;
+        Ok(Self {
+            user: (!is_shared).then_some(user),
+            mounts: open(format!("{base}/ns/mnt"))?,
+            processes: open(format!("{base}/ns/pid"))?,
+            network: open(format!("{base}/fd/{network}"))?,
+        })
+    }
+
+    /// Steps into what the hosts of the planet share: its user and its files. Comes before the other two, and the calling
+    /// process must have a single thread. Keeps the folder that it is in where it can.
+    pub(crate) fn enter_planet(&self) -> Result<(), Error> {
+        let folder = std::env::current_dir().ok();
+        if let Some(user) = &self.user {
+            step(user, CloneFlags::CLONE_NEWUSER, "user")?;
         }
-        step(&network, CloneFlags::CLONE_NEWNET, "network")?;
-        step(&processes, CloneFlags::CLONE_NEWPID, "process")?;
-        step(&mounts, CloneFlags::CLONE_NEWNS, "mount")
+        step(&self.mounts, CloneFlags::CLONE_NEWNS, "mount")?;
+        if let Some(folder) = folder {
+            // It may be hidden by a mount of the planet; the root directory, where we are now, serves as well.
+            let _ = chdir(&folder);
+        }
+        Ok(())
+    }
+
+    /// Counts the children of the calling process, from here on, among the planet's processes. It can start no thread any
+    /// more.
+    pub(crate) fn enter_processes(&self) -> Result<(), Error> {
+        step(&self.processes, CloneFlags::CLONE_NEWPID, "process")
+    }
+
+    /// Steps into the host's network.
+    pub(crate) fn enter_network(&self) -> Result<(), Error> {
+        step(&self.network, CloneFlags::CLONE_NEWNET, "network")
     }
 }
 
@@ -108,7 +137,17 @@ fn signals() -> SigSet {
     [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT].into_iter().collect()
 }
 
-fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
+/// Turns the calling process into a program; why it could not.
+pub(crate) fn become_program(command: &[CString], host: &str) -> Error {
+    let Err(errno) = execvp(&command[0], command);
+    Error::System {
+        operation: format!("run {} in {host}", command[0].to_string_lossy()),
+        source: errno.into(),
+    }
+}
+
+/// A command as the system wants it; never empty.
+pub(crate) fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
     let convert = |part: &OsString| CString::new(OsStr::as_bytes(part)).map_err(std::io::Error::from);
     let all: Vec<_> = command
         .iter()

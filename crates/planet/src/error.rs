@@ -98,6 +98,9 @@ impl Error {
             Self::NoPlanet { running, .. } if running.is_empty() => {
                 Some("start one with: longhaul lab up WORLD.toml --detach".to_owned())
             }
+            Self::Capture { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Some("make room there, or keep less of each packet with a snap length".to_owned())
+            }
             Self::System { operation, source } => hint(operation, source.raw_os_error()),
             _ => None,
         }

@@ -6,10 +6,13 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use world::Layout;
 
-use crate::error::{Doing, Error};
+use crate::{
+    error::{Doing, Error},
+    sys::tun,
+};
 
-/// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, and its own
-/// processes in `/proc`.
+/// Gives the planet its own view of files: a hosts file with all names, resolved without asking anybody, a folder for each
+/// host, and its own processes in `/proc`.
 pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
     let nothing: Option<&str> = None;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
@@ -26,11 +29,23 @@ pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
     }
     umount2("/tmp", MntFlags::MNT_DETACH)
         .doing(|| "unmount the file system of the planet's files".to_owned())?;
+    if Path::new(FOLDERS).exists() {
+        make_folders(layout)?;
+    }
 
     // Some containers cover parts of /proc and the kernel then refuses a fresh one. The old one shows too many
     // processes, under numbers of another namespace; the planet works all the same.
     let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
     Ok(())
+}
+
+/// Gives every host a folder that goes with the planet, and one to the records of its programs.
+fn make_folders(layout: &Layout) -> Result<(), Error> {
+    mount(Some("longhaul"), FOLDERS, Some("tmpfs"), MsFlags::empty(), Some("mode=0755,size=25%"))
+        .doing(|| format!("mount a file system for the hosts' folders over {FOLDERS}"))?;
+    let make = |path: String| fs::create_dir_all(&path).doing(|| format!("make the folder {path}"));
+    make(RECORDS.to_owned())?;
+    layout.hosts.iter().try_for_each(|host| make(format!("{FOLDERS}/{}/log", host.name)))
 }
 
 /// Mounts a file with this content over one of the machine's, for the planet alone.
@@ -43,9 +58,11 @@ fn cover(name: &str, path: &str, content: &str) -> Result<(), Error> {
 
 fn hosts_file(layout: &Layout) -> String {
     let local = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
-    let hosts = layout.hosts.iter().map(|host| {
-        let port = &layout.ports[host.ports.start];
-        (host.name.clone(), vec![IpAddr::V4(port.v4), IpAddr::V6(port.v6)])
+    // A host's name is its first device's; "phone.net1" is the phone's second.
+    let hosts = layout.ports.iter().map(|port| {
+        let host = &layout.hosts[port.host].name;
+        let name = if port.number == 0 { host.clone() } else { format!("{host}.{}", tun::name(port.number)) };
+        (name, vec![IpAddr::V4(port.v4), IpAddr::V6(port.v6)])
     });
     let anycast = layout
         .anycast
@@ -59,6 +76,12 @@ fn hosts_file(layout: &Layout) -> String {
     all.flat_map(|(name, addresses)| addresses.into_iter().map(move |address| format!("{address} {name}\n")))
         .fold(local, |text, line| text + &line)
 }
+
+/// Where hosts have their folders: `/srv/HOST`, in memory, and no larger than a quarter of the machine's.
+pub(crate) const FOLDERS: &str = "/srv";
+
+/// Where the planet notes what programs run in the background. No host can have this name.
+pub(crate) const RECORDS: &str = "/srv/.programs";
 
 /// How names are resolved on a planet, for files that the machine has.
 const RESOLVER: [(&str, &str, &str); 3] = [

@@ -1,11 +1,14 @@
-//! Makes a host: a network namespace with one TUN device, addresses, routes and kernel settings.
+//! A host that exists: a network namespace with its TUN devices, and what can be asked of it from outside.
+
+mod configure;
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, Write},
-    net::IpAddr,
-    os::{fd::AsRawFd, unix::fs::MetadataExt},
-    path::PathBuf,
+    fs::File,
+    io,
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::fs::MetadataExt,
+    },
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -19,13 +22,14 @@ use world::Layout;
 use crate::{
     device::Netlink,
     error::{Doing, Error},
+    host::configure::configure,
     sys::tun::{self, Tun},
 };
 
-/// A host that exists. Its namespace, and the device in it, live as long as something runs in it or holds it.
+/// A host that exists. Its namespace, and the devices in it, live as long as something runs in it or holds it.
 pub(crate) struct Host {
-    /// Where its packets come from and go to.
-    pub tun: Tun,
+    /// Where its packets come from and go to: net0, net1 and so on.
+    pub tuns: Vec<Tun>,
     /// For entering it.
     namespace: File,
     netlink: Netlink,
@@ -39,14 +43,15 @@ impl Host {
         unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("make a network namespace for {name}"))?;
         let namespace =
             File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
-        let tun = Tun::open().doing(|| format!("open {} for {name}", tun::PATH))?;
+        let open = |device| Tun::open(device).doing(|| format!("open {} for {name}", tun::PATH));
+        let tuns = (0..host.ports.len()).map(open).collect::<Result<_, _>>()?;
         let netlink = configure(host, layout)?;
-        Ok(Self { tun, namespace, netlink, is_frozen: AtomicBool::new(false) })
+        Ok(Self { tuns, namespace, netlink, is_frozen: AtomicBool::new(false) })
     }
 
-    /// One of its devices.
-    pub(crate) fn tun(&self, _number: usize) -> &Tun {
-        &self.tun
+    /// Its device of that number.
+    pub(crate) fn tun(&self, number: usize) -> &Tun {
+        &self.tuns[number]
     }
 
     /// Gives one of its devices a carrier or takes it. Without one the kernel knows that nothing passes.
@@ -88,7 +93,7 @@ impl Host {
     pub(crate) fn listening(&self) -> io::Result<Vec<u16>> {
         // A namespace is entered by a thread, and a thread that has can be let go.
         let look = || {
-            setns(&self.namespace, CloneFlags::CLONE_NEWNET)?;
+            setns(self.namespace.as_fd(), CloneFlags::CLONE_NEWNET)?;
             let tables =
                 ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"].map(std::fs::read_to_string);
             // A kernel without IPv6 has no second table.
@@ -99,7 +104,8 @@ impl Host {
 
     /// Packets that it sent and that the switch did not read in time: drops that no link model asked for.
     pub(crate) fn dropped(&self) -> io::Result<u64> {
-        self.netlink.device(tun::NAME).map(|device| device.dropped)
+        let dropped = |device| self.netlink.device(&tun::name(device)).map(|device| device.dropped);
+        (0..self.tuns.len()).map(dropped).sum()
     }
 }
 
@@ -114,60 +120,8 @@ fn listening_ports(table: &str) -> Vec<u16> {
     table.lines().skip(1).filter_map(port).collect()
 }
 
-fn configure(host: &world::Host, layout: &Layout) -> Result<Netlink, Error> {
-    let name = &host.name;
-    let netlink = Netlink::open().doing(|| format!("open a netlink socket in {name}"))?;
-    let loopback = netlink.device("lo").doing(|| format!("find the loopback device of {name}"))?;
-    netlink.switch_on(loopback.index, None).doing(|| format!("switch on the loopback device of {name}"))?;
-
-    let has_ipv6 = PathBuf::from("/proc/sys/net/ipv6").exists();
-    if has_ipv6 {
-        for (key, value) in QUIET_IPV6 {
-            set_sysctl(name, key, value)?;
-        }
-    }
-    // A connection must not inherit what an earlier one learnt about the path: each measurement stands alone.
-    set_sysctl(name, "net.ipv4.tcp_no_metrics_save", "1")?;
-    for (key, value) in &host.sysctl {
-        set_sysctl(name, key, value)?;
-    }
-
-    let device = netlink.device(tun::NAME).doing(|| format!("find the network device of {name}"))?;
-    netlink
-        .switch_on(device.index, Some(QUEUE_LENGTH))
-        .doing(|| format!("switch on the network device of {name}"))?;
-    let port = &layout.ports[host.ports.start];
-    let addresses = [IpAddr::V4(port.v4), IpAddr::V6(port.v6)];
-    for address in addresses.into_iter().filter(|address| address.is_ipv4() || has_ipv6) {
-        netlink.add_address(device.index, address).doing(|| format!("give {name} the address {address}"))?;
-        let congestion = host.congestion.as_deref();
-        netlink.add_default_route(device.index, address, congestion).doing(|| match congestion {
-            Some(control) => format!("route {name} with congestion control \"{control}\" (is it in net.ipv4.tcp_available_congestion_control?)"),
-            None => format!("route {name} from {address}"),
-        })?;
-    }
-    Ok(netlink)
-}
-
-/// Writes a kernel setting of the calling thread's network namespace.
-fn set_sysctl(host: &str, key: &str, value: &str) -> Result<(), Error> {
-    let path = PathBuf::from("/proc/sys").join(key.replace('.', "/"));
-    let write = || OpenOptions::new().write(true).open(&path)?.write_all(value.as_bytes());
-    write().doing(|| {
-        format!("set {key} = \"{value}\" on {host} (some settings need root, and some are not a host's own)")
-    })
-}
-
-/// A TUN device drops what does not fit between host and switch, and TCP takes that for congestion. The kernel's
-/// default of 500 packets is less than one congestion window.
-const QUEUE_LENGTH: u32 = 20_000;
-
 /// TCP_LISTEN in hexadecimal, as the tables print it (net/tcp_states.h).
 const LISTEN: &str = "0A";
-
-/// No link-local address and so no router solicitations or multicast listener reports: nobody would answer.
-const QUIET_IPV6: [(&str, &str); 2] =
-    [("net.ipv6.conf.net0.addr_gen_mode", "1"), ("net.ipv6.conf.net0.accept_ra", "0")];
 
 #[cfg(test)]
 mod tests {

@@ -41,7 +41,6 @@ impl Keeper {
 
     fn answer(&self, request: Request) -> Reply {
         match request {
-            Request::Change { .. } => Reply::Refused("it knows faults only".to_owned()),
             Request::Status => match self.status() {
                 Ok(status) => Reply::Status(Box::new(status)),
                 Err(error) => Reply::Refused(error.to_string()),
@@ -206,7 +205,11 @@ impl Keeper {
     fn capture(&self, tap: &crate::Tap, client: &UnixStream) -> Result<(), String> {
         let taps = Arc::new(Taps::new(&self.layout, tap, client)?);
         let order = || Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>);
-        self.handle.give(order).map_err(|error| error.to_string())
+        self.handle.give(order).map_err(|error| error.to_string())?;
+        let client = client.try_clone().map_err(|error| error.to_string())?;
+        client.set_read_timeout(None).map_err(|error| error.to_string())?;
+        std::thread::spawn(move || taps.last(client));
+        Ok(())
     }
 }
 

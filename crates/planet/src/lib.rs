@@ -7,25 +7,31 @@
 //! - [`Running`]: start here. Starts a planet; [`process::main`] is the other half of it.
 //! - [`Planet`]: one that is up, also one that another terminal started: run a program in it, change it, end it.
 //! - [`Fidelity`]: the proof that a run was shaped by its world and not by the emulator.
+//! - [`capture::Capture`]: its packets as a file for tcpdump and Wireshark.
 //! - [`doctor`]: what this machine allows.
 //!
 //! Inside: `process` makes namespaces, `furnish` their files and `host` the hosts; `switch` moves packets between their
-//! devices, `router` (pure) decides where and when, `wire` (pure) reads and cuts frames; `control` is how others talk to a
-//! planet, `keeper` what it answers, `enter` how they get in.
+//! devices, `router` (pure) decides where and when, `wire` (pure) reads, cuts and answers frames; `control` is how others
+//! talk to a planet, `keeper` what it answers, `enter` how they get in. Once inside, `detach` starts a program in the
+//! background that `programs` reports on, and `publish` passes connections on; `folder` gets files in and out.
 
 mod awake;
 pub mod capture;
 mod clock;
 mod control;
+mod detach;
 mod device;
 pub mod doctor;
 mod enter;
 mod error;
 mod fidelity;
+mod folder;
 mod furnish;
 mod host;
 mod keeper;
 pub mod process;
+mod programs;
+mod publish;
 mod router;
 mod switch;
 mod sys;
@@ -39,4 +45,7 @@ pub use control::{
 };
 pub use error::Error;
 pub use fidelity::Fidelity;
+pub use folder::{Entry, Folder, Links};
 pub use process::{Life, Running};
+pub use programs::{End, Log, News, Piece, Program};
+pub use publish::Published;

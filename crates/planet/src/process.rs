@@ -283,8 +283,9 @@ pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> 
     Err(Error::Gone { name: "?".to_owned(), detail: ": whoever started it went away".to_owned() })
 }
 
-/// Lets the planet hold as many hosts as the machine allows. Where that fails, making them will say what is missing.
-fn raise_descriptor_limit() {
+/// Lets this process hold as many hosts or connections as the machine allows. Where that fails, what is one too many says
+/// what is missing.
+pub(crate) fn raise_descriptor_limit() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
@@ -297,9 +298,9 @@ fn fail(failure: &Failure) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// An [`Error`] on its way to the process that started the planet.
+/// An [`Error`] on its way to the process that started the planet, or a program on it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Failure {
+pub(crate) struct Failure {
     operation: Option<String>,
     name_taken: Option<String>,
     os_error: Option<i32>,

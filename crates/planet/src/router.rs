@@ -84,3 +84,6 @@ impl Router {
         if peer.is_ipv4() { city.v4.into() } else { city.v6.into() }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::{
     num::NonZeroU32,
     os::unix::net::UnixStream,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use world::{Layout, PortId};
@@ -21,7 +21,8 @@ use crate::{
 pub(crate) struct Taps {
     ports: HashMap<PortId, u32>,
     wires: HashMap<Wire, u32>,
-    capture: Mutex<Capture>,
+    /// `None` when it has ended.
+    capture: Mutex<Option<Capture>>,
 }
 
 impl Taps {
@@ -56,7 +57,21 @@ impl Taps {
                 Place::Wire(wire) => wires.insert(wire, interface),
             };
         }
-        Ok(Self { ports, wires, capture: Mutex::new(capture) })
+        Ok(Self { ports, wires, capture: Mutex::new(Some(capture)) })
+    }
+
+    /// Waits until the client says that it has seen enough, by closing its side, and writes what is left.
+    pub(crate) fn last(&self, mut client: UnixStream) {
+        // Whatever it says, and however it ends, ends the capture.
+        let _ = std::io::copy(&mut client, &mut std::io::sink());
+        if let Some(capture) = self.lock().take() {
+            // If it cannot be written any more, the client knows.
+            let _ = capture.finish();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Capture>> {
+        self.capture.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,7 +82,7 @@ enum Place {
 
 impl Watcher for Taps {
     fn is_watching(&self) -> bool {
-        !self.capture.lock().unwrap_or_else(PoisonError::into_inner).has_stopped()
+        self.lock().as_ref().is_some_and(|capture| !capture.has_stopped())
     }
 
     fn port(&self, port: PortId) -> Option<u32> {
@@ -79,6 +94,8 @@ impl Watcher for Taps {
     }
 
     fn see(&self, seen: &Sighting<'_>) {
-        self.capture.lock().unwrap_or_else(PoisonError::into_inner).packet(seen);
+        if let Some(capture) = self.lock().as_mut() {
+            capture.packet(seen);
+        }
     }
 }

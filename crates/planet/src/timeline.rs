@@ -102,6 +102,7 @@ impl Timeline {
         let describe = |(&number, planned): (&u64, &Planned)| FaultStatus {
             number,
             what: planned.fault.to_string(),
+            fault: planned.fault.clone(),
             is_active: planned.is_active(now),
             at_s: planned.at.as_secs_f64(),
             until_s: planned.until.map(|until| until.as_secs_f64()),

@@ -29,6 +29,8 @@ pub struct Plan {
     pub world: World,
     /// The world with every name resolved.
     pub layout: Layout,
+    /// What a user should know of the files that it was read from.
+    pub notes: Vec<String>,
     /// What runs: the file's programs, then the servers of its transfers.
     pub programs: Vec<Program>,
     /// Requests that are measured.
@@ -117,12 +119,12 @@ pub struct Target {
 impl Plan {
     /// Reads a scenario file and, if it names one, its world file. Starts nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let document = open(path)?;
+        let mut document = open(path)?;
         let mut file: File = document.parse()?;
         let name = path
             .file_stem()
             .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        let (mut world, mut layout) = read_world(&mut file, path, &document)?;
+        let (mut world, mut layout, notes) = read_world(&mut file, path, &mut document)?;
         // What goes wrong in a world file counts from when measuring starts, like all else here.
         world.faults.clear();
         let mut faults = std::mem::take(&mut layout.faults);
@@ -160,6 +162,7 @@ impl Plan {
             page,
             world,
             layout,
+            notes,
             programs,
             probes,
             transfers,
@@ -219,10 +222,14 @@ fn duration(probes: &[Probe], transfers: &[Transfer], pings: &[Ping]) -> Duratio
     probes.chain(transfers).chain(pings).max().unwrap_or_default()
 }
 
-/// The world in the file, or the one that it names.
-fn read_world(file: &mut File, path: &Path, document: &Document) -> Result<(World, Layout), Error> {
+/// The world in the file, or the one that it names, and what a user should know of it.
+fn read_world(
+    file: &mut File,
+    path: &Path,
+    document: &mut Document,
+) -> Result<(World, Layout, Vec<String>), Error> {
     let has_settings = file.world.is_some();
-    let inline = World {
+    let mut inline = World {
         settings: file.world.take().unwrap_or_default(),
         cities: std::mem::take(&mut file.city),
         links: std::mem::take(&mut file.link),
@@ -241,15 +248,16 @@ fn read_world(file: &mut File, path: &Path, document: &Document) -> Result<(Worl
         inline.anycast.len(),
     ];
     let Some(other) = &file.scenario.world else {
+        let notes = inline.gather(document, world::read_text)?;
         let layout = inline.layout(document)?;
-        return Ok((inline, layout));
+        return Ok((inline, layout, notes));
     };
     if has_settings || tables.into_iter().any(|tables| tables > 0) {
         let message = "the scenario has a world of its own and names a world file; one of them is expected";
         return Err(document.mistake(other.span(), message).into());
     }
     let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());
-    Ok(World::read(&open(&beside)?)?)
+    Ok(World::read_all(&mut open(&beside)?, world::read_text)?)
 }
 
 fn open(path: &Path) -> Result<Document, Error> {

@@ -31,10 +31,9 @@ mod tests {
     use crate::{Layout, World};
 
     fn layout(text: &str) -> Result<Layout, String> {
-        let world = format!(
-            "[[host]]\nname = 'origin'\ncity = 'paris'\n[[host]]\nname = 'visitor'\ncity = 'paris'\n"
-        );
-        let document = Document::new("w.toml", world + text);
+        let hosts = "[[host]]\nname = 'origin'\ncity = 'paris'\n[[host]]\nname = 'visitor'\ncity = 'paris'\n"
+            .to_owned();
+        let document = Document::new("w.toml", hosts + text);
         World::read(&document).map(|(_, layout)| layout).map_err(|mistake| mistake.to_string())
     }
 
@@ -53,9 +52,10 @@ mod tests {
         // Across town and back are 0.3 ms, LTE's last mile is 45 ms.
         let layout = layout("access = 'lte'\n").unwrap();
         assert_eq!(layout.rtt(0, 1), Duration::from_micros(45_300));
-        // A second of 10 Mbit/s is 1.25 MB.
         let line = layout.first_port(1).line.as_ref().unwrap();
-        assert_eq!((line.name.as_deref(), line.up.queue_bytes()), (Some("lte"), Some(1_250_000)));
+        let up = (line.up.rate.mean(), line.up.queue);
+        let expected = ("10Mbit".parse().ok(), link::Limit::Time(Duration::from_secs(1)));
+        assert_eq!((line.name.as_deref(), up), (Some("lte"), expected));
     }
 
     #[test]

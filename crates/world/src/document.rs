@@ -40,7 +40,7 @@ pub struct Mistake {
 impl Document {
     /// Reads a file of at most [`LARGEST`] bytes.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self::new(path.display().to_string(), read(path)?))
+        Ok(Self::new(path.display().to_string(), read_text(path)?))
     }
 
     /// A file whose text is already here.
@@ -89,9 +89,15 @@ impl Document {
         })
     }
 
-    /// A file's text, and where its spans begin.
-    pub(crate) fn text_of(&self, number: usize) -> (&str, usize) {
-        (&self.files[number].text, self.files[number].start)
+    /// How many bytes all files have.
+    pub(crate) fn len(&self) -> u64 {
+        self.files.iter().map(|file| file.text.len() as u64).sum()
+    }
+
+    /// File, line and column of a span.
+    pub(crate) fn place(&self, span: Range<usize>) -> String {
+        let Mistake { path, line, column, .. } = self.mistake(span, "");
+        format!("{path}:{line}:{column}")
     }
 
     /// The path of the file in which a span lies.
@@ -105,7 +111,7 @@ impl Document {
 }
 
 /// The text of a file of at most [`LARGEST`] bytes.
-pub fn read(path: &Path) -> io::Result<String> {
+pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST {
@@ -140,7 +146,7 @@ fn with_suggestion(message: &str) -> String {
 }
 
 /// A description of a planet has no reason to be larger than this.
-const LARGEST: u64 = 16 << 20;
+pub(crate) const LARGEST: u64 = 16 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -2,15 +2,16 @@
 
 use std::{collections::BTreeMap, num::NonZero, time::Duration};
 
-use link::{Limit, Receive};
+use link::{Discipline, Limit, Loss, Receive};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use units::{Bitrate, Probability};
 
-use crate::{Document, Layout, Mistake};
+pub use crate::impairment::{Contents, Jitter};
+use crate::{Document, Layout, Mistake, matrix};
 
 /// A description of a planet, as written. [`World::layout`] turns it into one that can run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct World {
     /// What holds for the whole world.
@@ -46,6 +47,9 @@ pub struct Settings {
     /// What the planet is called while it runs. Absent: the file's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Files whose tables come before those of this one. Empty after [`World::gather`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<Spanned<String>>,
     /// Where randomness starts. The same seed and the same packets give the same losses.
     pub seed: u64,
     /// How much longer than the great circle the way between data centres is.
@@ -60,6 +64,9 @@ pub struct Settings {
     /// Threads of the switch; absent: as many as the machine has processors to spare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZero<usize>>,
+    /// Measured round trips, which go before those that follow from the great circle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Spanned<matrix::Source>>,
     /// Kernel settings of every host, such as "net.ipv4.tcp_rmem" = "4096 131072 67108864".
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<Spanned<String>, String>,
@@ -69,12 +76,14 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             name: None,
+            include: Vec::new(),
             seed: 1,
             inflation: 1.5,
             access_inflation: 2.1,
             receive: ReceiveMode::Slice,
             lateness: Duration::from_micros(250),
             threads: None,
+            matrix: None,
             sysctl: BTreeMap::new(),
         }
     }
@@ -131,15 +140,42 @@ pub struct Link {
     /// Absent: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bitrate>,
-    /// What may wait for the wire, in time or bytes.
-    #[serde(default, with = "limit", skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Limit>,
-    /// Chance of losing a segment, each direction.
+    /// A recording of the rate in mahimahi's form, instead of `rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Probability>,
+    pub trace: Option<Spanned<Contents>>,
+    /// What may wait for the wire, in time, bytes or packets.
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Limit>,
+    /// Who goes next, and who is dropped before the queue is full; absent: "droptail".
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub aqm: Option<Discipline>,
+    /// Whether `aqm` marks packets that allow it instead of dropping them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
+    /// How the delay varies.
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
+    /// The shape of the jitter from a file, as netem's `distribution` has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_table: Option<Spanned<Contents>>,
+    /// Which segments are lost, each direction: a share, or bursts.
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+    /// Which segments are lost, from a file of 0 and 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_trace: Option<Spanned<Contents>>,
+    /// Chance that a segment arrives twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Probability>,
+    /// Chance that a segment arrives with a wrong bit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<Probability>,
     /// Bytes of framing for each segment; absent: [`ETHERNET`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<u16>,
+    /// A line as Linux' `tc ... netem` takes it. Other keys go before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub netem: Option<Spanned<String>>,
     /// Cities in between: the path then is that of the links from one to the next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<Spanned<String>>,
@@ -160,15 +196,45 @@ pub struct Access {
     /// There and back over the last mile; absent: [`LAST_MILE`].
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub rtt: Option<Duration>,
-    /// What may wait for the line, each direction.
-    #[serde(default, with = "limit", skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Limit>,
-    /// Chance of losing a segment, each direction.
+    /// A recording of the rate in mahimahi's form, instead of `down`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Probability>,
+    pub down_trace: Option<Spanned<Contents>>,
+    /// The same instead of `up`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up_trace: Option<Spanned<Contents>>,
+    /// What may wait for the line, in time, bytes or packets.
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Limit>,
+    /// Who goes next, and who is dropped before the queue is full; absent: "droptail".
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub aqm: Option<Discipline>,
+    /// Whether `aqm` marks packets that allow it instead of dropping them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
+    /// How the delay varies.
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
+    /// The shape of the jitter from a file, as netem's `distribution` has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_table: Option<Spanned<Contents>>,
+    /// Which segments are lost, each direction: a share, or bursts.
+    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+    /// Which segments are lost, from a file of 0 and 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_trace: Option<Spanned<Contents>>,
+    /// Chance that a segment arrives twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Probability>,
+    /// Chance that a segment arrives with a wrong bit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<Probability>,
     /// Bytes of framing for each segment; absent: [`ETHERNET`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<u16>,
+    /// A line as Linux' `tc ... netem` takes it. Other keys go before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub netem: Option<Spanned<String>>,
 }
 
 /// A network namespace in a city.
@@ -412,7 +478,7 @@ pub const ETHERNET: u16 = 38;
 pub const LAST_MILE: Duration = Duration::from_millis(10);
 
 impl World {
-    /// Reads and checks a world file.
+    /// Reads and checks a world that needs no other file. For one that may, there is [`World::read_all`].
     pub fn read(document: &Document) -> Result<(Self, Layout), Mistake> {
         let world: Self = document.parse()?;
         let layout = world.layout(document)?;
@@ -456,20 +522,27 @@ mod one_or_more {
     }
 }
 
-mod limit {
-    use std::borrow::Cow;
+/// What is written as a text, and may be absent.
+mod text {
+    use std::{borrow::Cow, fmt::Display, str::FromStr};
 
-    use link::Limit;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Limit>, D::Error> {
+    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         text.parse().map(Some).map_err(D::Error::custom)
     }
 
-    pub(super) fn serialize<S: Serializer>(limit: &Option<Limit>, serializer: S) -> Result<S::Ok, S::Error> {
-        match limit {
-            Some(limit) => serializer.collect_str(limit),
+    pub(super) fn serialize<T: Display, S: Serializer>(
+        value: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => serializer.collect_str(value),
             None => serializer.serialize_none(),
         }
     }

@@ -19,6 +19,41 @@ pub fn great_circle_km(a: Place, b: Place) -> f64 {
     2.0 * EARTH_RADIUS_KM * haversine.sqrt().min(1.0).asin()
 }
 
+/// Places along the great circle from one to the other, both included, at most `step` degrees apart.
+///
+/// Between opposite places every way is as short; then it is the one over the north pole, or from pole to pole over 0, 0.
+pub fn arc(a: Place, b: Place, step: f64) -> Vec<Place> {
+    let vector = |place: Place| {
+        let (lat, lon) = (place.lat.to_radians(), place.lon.to_radians());
+        [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
+    };
+    let (from, to) = (vector(a), vector(b));
+    let cosine: f64 = (0..3).map(|axis| from[axis] * to[axis]).sum();
+    let angle = cosine.clamp(-1.0, 1.0).acos();
+    if (std::f64::consts::PI - angle) < 1e-3 {
+        let middle = Place { lat: if a.lat.abs() > 89.0 { 0.0 } else { 90.0 }, lon: 0.0 };
+        return arc(a, middle, step).into_iter().chain(arc(middle, b, step).into_iter().skip(1)).collect();
+    }
+    let steps = (angle.to_degrees() / step).ceil().max(1.0);
+    let place = |number: u32| {
+        let part = f64::from(number) / steps;
+        let (near, far) = if angle < 1e-9 {
+            (1.0 - part, part)
+        } else {
+            (((1.0 - part) * angle).sin() / angle.sin(), (part * angle).sin() / angle.sin())
+        };
+        let [x, y, z] = [0, 1, 2].map(|axis| near * from[axis] + far * to[axis]);
+        Place { lat: z.atan2(x.hypot(y)).to_degrees(), lon: y.atan2(x).to_degrees() }
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most 180 degrees in steps"
+    )]
+    let steps = steps as u32;
+    (0..=steps).map(place).collect()
+}
+
 /// One-way propagation over `km` of great circle, when the fibre's real way is `inflation` times as long.
 pub fn propagation(km: f64, inflation: f64) -> Duration {
     Duration::from_secs_f64(km * inflation / LIGHT_IN_GLASS_KM_PER_S).max(METRO)
@@ -52,6 +87,29 @@ mod tests {
     fn antipodes_are_half_the_circumference() {
         let there = great_circle_km(Place { lat: 0.0, lon: 0.0 }, Place { lat: 0.0, lon: 180.0 });
         assert!((there - std::f64::consts::PI * 6371.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn an_arc_has_equal_steps_that_add_up() {
+        let (london, tokyo) = (Place { lat: 51.51, lon: -0.13 }, Place { lat: 35.68, lon: 139.69 });
+        let arc = arc(london, tokyo, 3.0);
+        // 9560 km are 86.0 degrees: 29 steps of less than 3.
+        assert_eq!(arc.len(), 30);
+        let step = great_circle_km(london, tokyo) / 29.0;
+        assert!(arc.windows(2).all(|pair| (great_circle_km(pair[0], pair[1]) - step).abs() < 1e-6 * step));
+        // It passes north of both: over Siberia.
+        assert!(arc.iter().any(|place| place.lat > 65.0), "{arc:?}");
+    }
+
+    #[test]
+    fn arcs_without_a_direction_have_one() {
+        let (here, there) = (Place { lat: 0.0, lon: 0.0 }, Place { lat: 0.0, lon: 180.0 });
+        let antipodes = arc(here, there, 10.0);
+        assert!(antipodes.iter().all(|place| place.lat.is_finite() && place.lon.is_finite()));
+        assert!(antipodes.iter().any(|place| place.lat > 89.0));
+        let (north, south) = (Place { lat: 90.0, lon: 0.0 }, Place { lat: -90.0, lon: 0.0 });
+        assert_eq!(arc(north, south, 10.0).len(), 19);
+        assert_eq!(arc(here, here, 3.0), [here, here]);
     }
 
     #[test]

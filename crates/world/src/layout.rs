@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use link::{Loss, Rate, Receive};
+use link::Receive;
 use units::Bitrate;
 
 pub use self::{
@@ -20,9 +20,10 @@ pub use self::{
     effect::{Effect, HostDown, LinkDown, Timed},
 };
 use crate::{
-    file::{self, ETHERNET, Mptcp, Network},
+    file::{ETHERNET, Mptcp, Network},
     gazetteer,
     geography::{Place, great_circle_km, propagation},
+    matrix::{Distance, Worst},
 };
 
 /// Index of a city in [`Layout::cities`].
@@ -59,8 +60,9 @@ pub struct Layout {
     pub faults: Vec<Timed>,
     inflation: f64,
     access_inflation: f64,
-    links: BTreeMap<(CityId, CityId), file::Link>,
+    links: BTreeMap<(CityId, CityId), Given>,
     via: BTreeMap<(CityId, CityId), Vec<CityId>>,
+    measured: BTreeMap<(CityId, CityId), Duration>,
 }
 
 /// A city.
@@ -110,6 +112,17 @@ pub struct Port {
     pub v6: Ipv6Addr,
     /// What lies between it and its city's router; `None`: nothing.
     pub line: Option<Line>,
+}
+
+/// A link that the file describes.
+#[derive(Debug, Clone)]
+struct Given {
+    /// All but its propagation.
+    config: link::Config,
+    /// `None`: from the map.
+    propagation: Option<Duration>,
+    /// Whether both of its cities are named.
+    is_named: bool,
 }
 
 /// A line between a host and its city's router.
@@ -167,19 +180,15 @@ impl Layout {
 
     /// The link from one city to another, both data centres.
     pub fn link(&self, from: CityId, to: CityId) -> link::Config {
-        let generated = || propagation(self.distance_km(from, to), self.inflation);
+        let generated = || self.measured(from, to).map_or_else(|| self.generated(from, to), |rtt| rtt / 2);
         let overhead = u32::from(ETHERNET);
         let base = link::Config { receive: self.receive, overhead, ..link::Config::default() };
-        let Some(given) = self.given(from, to) else {
-            return link::Config { propagation: generated(), ..base };
-        };
-        link::Config {
-            rate: given.rate.map_or(Rate::Unlimited, Rate::Constant),
-            propagation: given.delay.or(given.rtt.map(|rtt| rtt / 2)).unwrap_or_else(generated),
-            queue: given.queue.unwrap_or(base.queue),
-            loss: given.loss.map_or(base.loss, Loss::Bernoulli),
-            overhead: given.overhead.map_or(base.overhead, u32::from),
-            ..base
+        match self.given(from, to) {
+            Some(given) => link::Config {
+                propagation: given.propagation.unwrap_or_else(generated),
+                ..given.config.clone()
+            },
+            None => link::Config { propagation: generated(), ..base },
         }
     }
 
@@ -191,7 +200,8 @@ impl Layout {
     /// By how much the way between two cities is longer if one end is an access network, and its delay was generated. Not
     /// part of the link, which all share.
     pub fn access_detour(&self, a: CityId, b: CityId) -> Duration {
-        if self.given(a, b).is_some_and(|link| link.delay.or(link.rtt).is_some()) {
+        let is_given = self.given(a, b).is_some_and(|link| link.propagation.is_some());
+        if is_given || self.measured(a, b).is_some() {
             return Duration::ZERO;
         }
         let km = self.distance_km(a, b);
@@ -248,11 +258,42 @@ impl Layout {
         mix(mix(mix(!self.seed) ^ port as u64) ^ u64::from(is_up))
     }
 
+    /// How far the map's round trips are from those of the world's matrix. `None` if that has none of its pairs.
+    pub fn distance(&self) -> Option<Distance> {
+        let worst = |(&(a, b), &measured): (&(CityId, CityId), &Duration)| Worst {
+            between: [a, b].map(|city| self.cities[city].name.clone()),
+            measured,
+            generated: 2 * self.generated(a, b),
+        };
+        let measured: Vec<_> = self.measured.iter().map(worst).collect();
+        Distance::new(&measured, self.cities.len() * (self.cities.len() - 1) / 2)
+    }
+
+    /// The links that name both their cities, the lower one first.
+    pub fn named_links(&self) -> impl Iterator<Item = (CityId, CityId)> {
+        self.links.keys().copied().filter(|&link| self.is_named(link))
+    }
+
+    /// Whether a link of the file names both these cities.
+    pub fn is_named(&self, (a, b): (CityId, CityId)) -> bool {
+        self.given(a, b).is_some_and(|link| link.is_named)
+    }
+
+    /// The way from one city to another as it follows from the great circle, between data centres.
+    fn generated(&self, from: CityId, to: CityId) -> Duration {
+        propagation(self.distance_km(from, to), self.inflation)
+    }
+
+    /// The round trip of the world's matrix.
+    fn measured(&self, a: CityId, b: CityId) -> Option<Duration> {
+        self.measured.get(&(a.min(b), a.max(b))).copied()
+    }
+
     fn distance_km(&self, a: CityId, b: CityId) -> f64 {
         great_circle_km(self.cities[a].place, self.cities[b].place)
     }
 
-    fn given(&self, a: CityId, b: CityId) -> Option<&file::Link> {
+    fn given(&self, a: CityId, b: CityId) -> Option<&Given> {
         self.links.get(&(a.min(b), a.max(b)))
     }
 }
@@ -266,7 +307,7 @@ fn mix(value: u64) -> u64 {
 }
 
 /// A city's name as the gazetteer writes it, or as it was given.
-fn canonical(name: &str) -> &str {
+pub(crate) fn canonical(name: &str) -> &str {
     gazetteer::find(name).map_or(name, |city| city.name.as_str())
 }
 

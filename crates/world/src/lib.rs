@@ -5,7 +5,9 @@
 //! - [`Document`], [`Mistake`]: a file's text, and what is wrong in it, by line and column.
 //! - [`gazetteer`], [`geography`]: cities, and how far light has to go between them.
 //! - [`access`]: lines of access networks that a host can name without describing them.
+//! - [`matrix`]: measured round trips, and how far generated ones are from them.
 //! - [`population`]: visitors spread over the cities as the world's Internet users are.
+//! - [`map`]: a picture of a world.
 //! - [`Change`]: what a fault, or a hand, changes about a link.
 
 pub mod access;
@@ -14,11 +16,15 @@ mod document;
 pub mod file;
 pub mod gazetteer;
 pub mod geography;
+mod impairment;
+mod include;
 mod layout;
+pub mod map;
+pub mod matrix;
 pub mod population;
 
 pub use change::Change;
-pub use document::{Document, Mistake, suggestion};
+pub use document::{Document, Mistake, read_text, suggestion};
 pub use file::World;
 pub use layout::{
     Anycast, AnycastId, Bias, City, CityId, Effect, Host, HostDown, HostId, Layout, Line, LinkDown, Port,

@@ -31,7 +31,8 @@ fn uniform_has_its_moments() {
 #[test]
 fn normal_has_its_moments() {
     let draws = draws(&Shape::Normal);
-    // 1 / sqrt(1e5) = 0.0032, and 1 / sqrt(2e5) = 0.0022 for the deviation; four of each. The cut takes 5e-4 of the variance.
+    // 1 / sqrt(1e5) = 0.0032, and 1 / sqrt(2e5) = 0.0022 for the deviation; four of each. The cut takes 5e-4 of the
+    // variance.
     assert!(mean(&draws).abs() < 0.0127, "{}", mean(&draws));
     assert!((deviation(&draws) - 1.0).abs() < 0.009, "{}", deviation(&draws));
     // 15.87 % lie beyond one deviation: 15 866 +- 4 * 116.
@@ -42,7 +43,8 @@ fn normal_has_its_moments() {
 #[test]
 fn pareto_has_its_quantiles() {
     let draws = draws(&Shape::Pareto);
-    // P(X > x) = (3/2 + x sqrt(3) / 2)^-3; its fourth moment is infinite, so quantiles are tested and not the deviation.
+    // P(X > x) = (3/2 + x sqrt(3) / 2)^-3; its fourth moment is infinite, so quantiles are tested and not the
+    // deviation.
     for x in [-0.5, 0.0, 1.0, 3.0] {
         let chance = (1.5 + x * 3.0_f64.sqrt() / 2.0).powi(-3);
         let beyond = draws.iter().filter(|draw| **draw > x).count() as f64;

@@ -68,6 +68,13 @@ fn an_idle_link_adds_transmission_and_propagation() {
 }
 
 #[test]
+fn a_wire_without_rate_decides_at_once() {
+    let mut link = Link::new(Config { propagation: Duration::from_millis(9), ..Config::default() }, 1);
+    link.offer(Duration::ZERO, full(), &mut |(), _| {});
+    assert_eq!((link.next_timeout(), link.backlog().segments), (None, 0));
+}
+
+#[test]
 fn a_wire_without_rate_keeps_a_super_packet_whole() {
     let mut link = Link::new(Config::default(), 1);
     let packet = Packet::segmented(52, 65_000, 1448);
@@ -86,7 +93,7 @@ fn capacity_does_not_depend_on_the_callers_punctuality() {
         let mut told = Vec::new();
         for i in 0..1000 {
             link.offer(Duration::from_micros(100) * (i / batch * batch), full(), &mut |(), verdict| {
-                told.push(verdict)
+                told.push(verdict);
             });
         }
         link.advance(FOREVER, &mut |(), verdict| told.push(verdict));
@@ -158,6 +165,26 @@ fn a_queue_without_room_still_passes_what_finds_the_wire_idle() {
 }
 
 #[test]
+fn a_limit_of_packets_counts_what_has_not_begun_to_leave() {
+    for (rate, receive) in [("12Mbit", Receive::Slice), ("1Gbit", Receive::Slice), ("1Gbit", Receive::Gso)] {
+        let link = || Link::new(Config { queue: Limit::Packets(4), receive, ..config(rate) }, 1);
+        let dropped = |link: &mut Link<()>, now, segments: u32| {
+            let before = link.counters().overflowed.segments;
+            link.offer(now, arrival(Packet::segmented(52, segments * 1448, 1448)), &mut |(), _| {});
+            link.counters().overflowed.segments - before
+        };
+        // One begins to leave at once and four find room, however they come.
+        assert_eq!(dropped(&mut link(), Duration::ZERO, 7), 2, "{rate}");
+        let mut link = link();
+        assert_eq!(dropped(&mut link, Duration::ZERO, 1), 0, "{rate}");
+        assert_eq!(dropped(&mut link, Duration::ZERO, 5), 1, "{rate}");
+        // When one and a half have left, the second is leaving: room for one.
+        let one = Duration::from_micros(if rate == "12Mbit" { 1000 } else { 12 });
+        assert_eq!(dropped(&mut link, one * 3 / 2, 2), 1, "{rate}");
+    }
+}
+
+#[test]
 fn slices_hold_at_most_their_time_of_wire() {
     let packet = Packet::segmented(52, 43_440, 1448);
     let sizes = |rate: &str, receive| {
@@ -215,11 +242,35 @@ fn a_shaper_keeps_its_rate() {
             link.offer(interval * i, arrival(packet), &mut each);
         }
         link.advance(FOREVER, &mut each);
-        // The wire is busy from the first moment to the last, so what came through is the rate, to the picosecond that each
-        // slice is rounded by.
+        // The wire is busy from the first moment to the last, so what came through is the rate, to the picosecond
+        // that each slice is rounded by.
         let measured = segments as f64 * 12_000.0 / last.as_secs_f64();
         assert!((measured / bits - 1.0).abs() < 1e-6, "{rate}: {measured}");
     }
+}
+
+#[test]
+fn a_long_link_does_not_wake_its_caller_for_each_slice() {
+    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms, and whoever is woken then decides
+    // what has begun to leave by then, of which the last is due another 300 ms later.
+    let propagation = Duration::from_millis(300);
+    let queue = Limit::Time(Duration::from_secs(2));
+    let mut link = Link::new(Config { propagation, queue, ..config("1Gbit") }, 1);
+    let (mut wakes, mut segments) = (0, 0);
+    let mut each = |(): &(), verdict| {
+        if let Verdict::Deliver { segments: run, .. } = verdict {
+            segments += run.len();
+        }
+    };
+    // 1850 x 45 x 12 us = 0.999 s.
+    for _ in 0..1850 {
+        link.offer(Duration::ZERO, arrival(Packet::segmented(52, 45 * 1448, 1448)), &mut each);
+    }
+    while let Some(timeout) = link.next_timeout() {
+        wakes += 1;
+        link.advance(timeout, &mut each);
+    }
+    assert_eq!((segments, wakes), (1850 * 45, 4));
 }
 
 #[test]

@@ -96,8 +96,8 @@ fn bursts_have_their_share_and_length() {
 fn both_states_lose_their_share() {
     // 10/11 of the segments at 0.02 and 1/11 at 0.5: 0.0182 + 0.0455 = 7/110.
     let n = lost(gilbert(0.01, 0.1, 0.5, 0.02), 9, 1_000_000, 45).len() as f64;
-    // At most the deviation of the state's count above, 1192, times the difference of the chances, 0.48, and the draws' own,
-    // sqrt(1e6 * 0.0636) = 252: together 625. Four of them.
+    // At most the deviation of the state's count above, 1192, times the difference of the chances, 0.48, and the
+    // draws' own, sqrt(1e6 * 0.0636) = 252: together 625. Four of them.
     assert!((n - 1e6 * 7.0 / 110.0).abs() < 2500.0, "{n}");
 }
 
@@ -106,7 +106,8 @@ fn netems_short_form_of_gemodel_is_independent_loss() {
     // Only p, and r = 1 - p: the next state does not depend on this one.
     let indices = lost(gilbert(0.1, 0.9, 1.0, 0.0), 5, 1_000_000, 1);
     let adjacent = indices.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
-    // n p = 100 000 +- 4 * 300, of which p are followed by another: 10 000 +- 4 * 95, as of the independent ones above.
+    // n p = 100 000 +- 4 * 300, of which p are followed by another: 10 000 +- 4 * 95, as of the independent ones
+    // above.
     assert!((98_800..=101_200).contains(&indices.len()), "{}", indices.len());
     assert!((9_620..=10_380).contains(&adjacent), "{adjacent} adjacent");
 }
@@ -132,4 +133,20 @@ fn recordings_that_are_none_are_refused() {
     let expected = "expected 0 for a segment that arrives and 1 for one that is lost";
     assert_eq!(said(b"\n \n"), format!("the file is empty; {expected}"));
     assert_eq!(said(b"0\n0021"), format!("line 2: found \"0021\"; {expected}"));
+}
+
+#[test]
+fn a_loss_prints_what_parses_back() {
+    for text in ["0%", "0.1%", "gemodel 1% 10% 70% 0.1%", "gemodel 1% 99% 100% 0%"] {
+        assert_eq!(text.parse::<Loss>().unwrap().to_string(), text);
+    }
+    assert_eq!("gemodel 0.01".parse::<Loss>().unwrap(), gilbert(0.01, 0.99, 1.0, 0.0));
+    let said = |text: &str| text.parse::<Loss>().unwrap_err().to_string();
+    assert_eq!(said("gemodel"), "gemodel has 0 shares behind it; expected 1 to 4: p, r, 1-h and 1-k");
+    assert_eq!(
+        said("gemodel 1% 1% 1% 1% 1%"),
+        "gemodel has 5 shares behind it; expected 1 to 4: p, r, 1-h and 1-k"
+    );
+    assert_eq!(said("gemodel 200%"), "\"200%\" is out of range: a share lies between 0% and 100%");
+    assert!(said("often").starts_with("\"often\" does not start with a number"));
 }

@@ -14,8 +14,8 @@ pub struct LossTrace {
 }
 
 impl LossTrace {
-    /// Reads the characters 0 and 1, one a segment, with blanks and line ends where the author likes them, at most 100
-    /// million. What follows a `#` is not read.
+    /// Reads the characters 0 and 1, one a segment, with blanks and line ends where the author likes them, at most
+    /// 100 million. What follows a `#` is not read.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let (mut gaps, mut rest, mut segments) = (Vec::new(), 0, 0);
         for (line, word) in words(bytes) {
@@ -34,8 +34,8 @@ impl LossTrace {
         if segments == 0 { Err(FileError::Empty { expected: EXPECTED }) } else { Ok(Self { gaps, rest }) }
     }
 
-    /// How many segments pass between the loss with the index `loss`, counted through all repetitions, and the one before;
-    /// `None` if none is ever lost.
+    /// How many segments pass between the loss with the index `loss`, counted through all repetitions, and the one
+    /// before; `None` if none is ever lost.
     pub(super) fn gap_before(&self, loss: usize) -> Option<u64> {
         let index = loss.checked_rem(self.gaps.len())?;
         let wrapped = if index == 0 && loss > 0 { self.rest } else { 0 };

@@ -89,7 +89,7 @@ fn what_is_not_mentioned_stays() {
     let mut config =
         Config { propagation: Duration::from_millis(9), duplicate: chance(3.0), ..Config::default() };
     parse("rate 1mbit 14 limit 50 loss 1%").unwrap().apply(&mut config);
-    let expected = Config {
+    let mut expected = Config {
         rate: Rate::Constant("1Mbit".parse().unwrap()),
         overhead: 14,
         queue: Limit::Packets(50),
@@ -98,6 +98,15 @@ fn what_is_not_mentioned_stays() {
         duplicate: chance(3.0),
         ..Config::default()
     };
+    assert_eq!(config, expected);
+
+    parse("delay 20ms 3ms").unwrap().apply(&mut config);
+    expected.propagation = Duration::from_millis(20);
+    expected.jitter =
+        Some(Jitter { spread: Duration::from_millis(3), shape: Shape::Uniform, order: Order::Free });
+    assert_eq!(config, expected);
+    parse("delay 20ms").unwrap().apply(&mut config);
+    expected.jitter = None;
     assert_eq!(config, expected);
 }
 

@@ -1,8 +1,8 @@
 //! CoDel: controlled delay (RFC 8289).
 //!
-//! A queue that never empties below its target for a whole interval is not a burst but a standing queue. From then on one
-//! segment is signalled - dropped, or marked - and the next ones sooner and sooner, at intervals that shrink with the square root of their
-//! number: the rate at which a TCP sender's throughput answers to loss.
+//! A queue that never empties below its target for a whole interval is not a burst but a standing queue. From then on
+//! one segment is signalled - dropped, or marked - and the next ones sooner and sooner, at intervals that shrink with
+//! the square root of their number: the rate at which a TCP sender's throughput answers to loss.
 
 use std::time::Duration;
 

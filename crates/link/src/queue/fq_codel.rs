@@ -1,7 +1,7 @@
 //! FQ-CoDel: a queue for each flow, served in turns, each under CoDel's control (RFC 8290).
 //!
-//! Flows take turns of a quantum of bytes. One that begins is served before those that always have something waiting, so
-//! a flow that needs less than its share does not wait for the others.
+//! Flows take turns of a quantum of bytes. One that begins is served before those that always have something waiting,
+//! so a flow that needs less than its share does not wait for the others.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -35,14 +35,14 @@ struct Flow<T> {
 }
 
 impl<T> FqCodel<T> {
-    /// `flows` and `quantum` are at least 1.
+    /// `flows` is from 1 to 65536, and `quantum` at least 1.
     pub(crate) fn new(target: Duration, interval: Duration, flows: u32, quantum: u32, seed: u64) -> Self {
         Self {
             target,
             interval,
             quantum: quantum.max(1).into(),
             seed,
-            flows: (0..flows.max(1)).map(|_| None).collect(),
+            flows: (0..flows.clamp(1, 65_536)).map(|_| None).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
             chosen: 0,
@@ -109,10 +109,12 @@ impl<T> FqCodel<T> {
     /// Chooses the flow of which the most bytes wait, to drop from.
     pub(crate) fn choose_fattest(&mut self) {
         let listed = self.new.iter().chain(&self.old).copied();
-        let bytes = |index: &usize| self.flows[*index].as_ref().map_or(0, |flow| flow.packets.amount().bytes);
+        let waits = |index: usize| {
+            let amount = self.flows[index].as_ref().map(|flow| flow.packets.amount()).unwrap_or_default();
+            (amount.bytes, amount.segments)
+        };
         // The first of several: `max_by_key` would take the last.
-        if let Some(fattest) =
-            listed.reduce(|best, next| if bytes(&next) > bytes(&best) { next } else { best })
+        if let Some(fattest) = listed.reduce(|best, next| if waits(next) > waits(best) { next } else { best })
         {
             self.chosen = fattest;
         }
@@ -144,8 +146,8 @@ impl<T> FqCodel<T> {
         self.flows.into_iter().flatten().flat_map(|flow| flow.packets.into_packets())
     }
 
-    /// The queue of a flow: the hash is mixed with the link's seed, so that two flows that collide here do not collide on
-    /// every link.
+    /// The queue of a flow: the hash is mixed with the link's seed, so that two flows that collide here do not
+    /// collide on every link.
     #[expect(clippy::cast_possible_truncation, reason = "the remainder is an index")]
     fn index(&self, flow: u64) -> usize {
         (mixed(flow ^ self.seed) % self.flows.len() as u64) as usize

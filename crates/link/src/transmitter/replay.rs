@@ -1,8 +1,8 @@
 //! A wire that sends when a [`Trace`] has an opportunity, by mahimahi's rules.
 //!
-//! An opportunity that finds nothing waiting is wasted, and so is the rest of one that has sent the last of what waited.
-//! A segment may need several, and leaves at the one that sends its last byte. What arrives at the very time of an
-//! opportunity has missed it.
+//! An opportunity that finds nothing waiting is wasted, and so is the rest of one that has sent the last of what
+//! waited. A segment may need several, and leaves at the one that sends its last byte. What arrives at the very time
+//! of an opportunity has missed it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::{Trace, trace::OPPORTUNITY_BYTES};
 pub(crate) struct Replay {
     trace: Arc<Trace>,
     began_ps: u64,
-    /// Wire bytes of an opportunity: the link's framing is carried on top, so that a full IP packet takes exactly one.
+    /// Wire bytes of an opportunity: the link's framing is carried on top, so that a full IP packet takes exactly
+    /// one.
     size: u64,
     /// The opportunity that sends next, through all repetitions.
     next: u64,

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use link::{Link, Packet, Verdict};
+use link::{Arrival, Ecn, Link, Packet, Verdict};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::{Pid, Uid},
@@ -69,9 +69,10 @@ fn the_planet_loses_the_packets_that_the_engine_says() {
 
     let direction = |from, to| Link::new(layout.link(from, to), layout.link_seed(from, to));
     let (mut there, mut back) = (direction(1, 0), direction(0, 1));
-    let passes = |link: &mut Link| {
+    let passes = |link: &mut Link<()>| {
         let mut passed = false;
-        link.offer(std::time::Duration::ZERO, Packet::single(84), |verdict| {
+        let arrival = Arrival { packet: Packet::single(84), flow: 0, ecn: Ecn::NotCapable, tag: () };
+        link.offer(std::time::Duration::ZERO, arrival, &mut |(), verdict| {
             passed = matches!(verdict, Verdict::Deliver { .. });
         });
         passed

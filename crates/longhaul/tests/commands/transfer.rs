@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::Signal;
-use planet::Change;
+use world::file::{Down, Fault};
 
 use crate::harness::{Ended, LONGHAUL, Planet, Running, World, longhaul, number, wait_until};
 
@@ -103,9 +103,13 @@ fn begin(planet: &Planet, arguments: &[&str]) -> Child {
 }
 
 fn set_down(planet: &Planet, down: bool) {
-    let cities = ["newyork".to_owned(), "london".to_owned()];
     let running = planet::Planet::find(Some(planet.name())).unwrap();
-    running.change(&cities, &Change { down, ..Change::default() }).unwrap();
+    if down {
+        let between = Some(["newyork".to_owned(), "london".to_owned()]);
+        running.fault(&Fault { between, down: Some(Down::Plain(true)), ..Fault::default() }).unwrap();
+    } else {
+        running.lift(None).unwrap();
+    }
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::{
     fs::File,
     io::{self, Write},
     sync::{
-        Arc,
         atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, TryRecvError},
     },
@@ -63,7 +62,7 @@ impl Writer {
     }
 
     /// Runs until the end or the first failure. `queued` is what waits in `entries`, in bytes.
-    pub(super) fn run(mut self, entries: &Receiver<Entry>, queued: &Arc<AtomicUsize>) -> Outcome {
+    pub(super) fn run(mut self, entries: &Receiver<Entry>, queued: &AtomicUsize) -> Outcome {
         if let Err(error) = self.follow(entries, queued) {
             self.outcome.failure = Some(error);
         }

@@ -149,7 +149,7 @@ fn way(layout: &Layout, from: Source, to: Target, ttl: u8) -> Way {
     };
     let mut cities = layout.route(from.city(layout), goal);
     if let Target::Loop(_) = to {
-        to_and_fro(&mut cities, usize::from(ttl) + 1);
+        to_and_fro(&mut cities, usize::from(ttl) + 2);
     }
     let is_access = from.port().into_iter().chain(end.port()).any(|port| layout.is_access(port));
     let detour = |a, b| if is_access { layout.access_detour(a, b) } else { Duration::ZERO };

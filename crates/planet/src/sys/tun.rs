@@ -16,12 +16,13 @@ use std::{
 pub(crate) struct Tun(File);
 
 impl Tun {
-    /// Makes the device [`NAME`] in the network namespace of the calling thread: `/dev/net/tun` binds to it at open.
+    /// Makes the device of that number in the network namespace of the calling thread: `/dev/net/tun` binds to it at open.
     /// Frames carry a virtio header, and TCP super-packets (UDP ones too, where the kernel can) stay whole.
-    pub(crate) fn open() -> io::Result<Self> {
+    pub(crate) fn open(number: usize) -> io::Result<Self> {
+        let name = name(number);
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(PATH)?;
         let mut request = InterfaceRequest { name: [0; libc::IFNAMSIZ], flags: FLAGS, padding: [0; 22] };
-        request.name[..NAME.len()].copy_from_slice(NAME.as_bytes());
+        request.name[..name.len()].copy_from_slice(name.as_bytes());
         ioctl(&file, TUNSETIFF, (&raw mut request).expose_provenance())?;
         // Otherwise each device is taken down when its descriptor closes, one after the other, 25 ms each; with its namespace
         // all of them go at once.
@@ -54,6 +55,11 @@ impl Tun {
     }
 }
 
+/// The name of a host's device.
+pub(crate) fn name(number: usize) -> String {
+    format!("net{number}")
+}
+
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
@@ -75,9 +81,6 @@ struct InterfaceRequest {
     flags: u16,
     padding: [u8; 22],
 }
-
-/// The device's name in every host.
-pub(crate) const NAME: &str = "net0";
 
 /// Where devices come from.
 pub(crate) const PATH: &str = "/dev/net/tun";

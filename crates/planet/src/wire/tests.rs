@@ -222,6 +222,18 @@ fn only_what_is_corrupted_is_copied() {
 }
 
 #[test]
+fn an_empty_datagram_keeps_its_checksum() {
+    let sample = Sample::new(4, UDP, 0, 0);
+    let right = sample.complete();
+    for random in 0..64 {
+        let wrong = slice(&sample.frame(), 0..1, Treatment { corrupt: Some(random), ..Treatment::default() });
+        let wrong = &wrong[VIRTIO_HEADER..];
+        assert_eq!(wrong[26..], right[26..], "bit {random}: a wrong checksum may be 0, which is none");
+        assert_ne!(wrong[20..26], right[20..26]);
+    }
+}
+
+#[test]
 fn a_packet_without_anything_to_corrupt_stays() {
     let header = Sample::new(4, UDP, 0, 0).frame()[..VIRTIO_HEADER + 20].to_vec();
     let corrupt = Treatment { corrupt: Some(99), ..Treatment::default() };

@@ -43,10 +43,9 @@ impl Format {
             packet
         };
         let (header, payload) = message.split_first_chunk::<8>()?;
-        let &[kind, code, _, _, ident @ .., _, _] = header;
-        let &[.., high, low] = header;
+        let &[kind, code, _, _, ident_high, ident_low, high, low] = header;
         (kind == self.reply && code == 0).then_some(Reply {
-            ident: u16::from_be_bytes(ident),
+            ident: u16::from_be_bytes([ident_high, ident_low]),
             sequence: u16::from_be_bytes([high, low]),
             payload,
         })

@@ -1,4 +1,5 @@
-//! The schedule and its accounts in virtual time, then pings over loopback.
+//! The schedule and its accounts in virtual time, then pings over loopback: these need root, or a group within
+//! net.ipv4.ping_group_range.
 
 use std::time::Duration;
 

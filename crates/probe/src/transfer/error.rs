@@ -30,6 +30,9 @@ pub enum Error {
     /// The server notes arrivals no finer and no coarser than it can.
     #[error("an interval lies between 1ms and 1h")]
     Interval,
+    /// Somebody asked for the end before there was a connection.
+    #[error("stopped before there was a connection")]
+    Stopped,
 
     // The environment's.
     /// The kernel speaks no Multipath TCP.
@@ -77,7 +80,4 @@ pub enum Error {
         /// What it said, or what it did not.
         why: String,
     },
-    /// Somebody asked for the end before there was a connection.
-    #[error("stopped before there was a connection")]
-    Stopped,
 }

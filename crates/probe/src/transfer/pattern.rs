@@ -22,7 +22,7 @@ impl Pattern {
     }
 
     /// The payload from `offset` to the end of its block: at least one byte.
-    pub(super) fn from(&mut self, offset: u64) -> &[u8] {
+    pub(super) fn at(&mut self, offset: u64) -> &[u8] {
         let (number, within) = (offset / BLOCK as u64, offset % BLOCK as u64);
         if number != self.number {
             self.turn_to(number);
@@ -31,16 +31,16 @@ impl Pattern {
     }
 
     /// How many of these bytes, which came at `offset`, are not what they must be.
-    pub(super) fn count_bad(&mut self, offset: u64, mut received: &[u8]) -> u64 {
-        let (mut at, mut bad) = (offset, 0);
+    pub(super) fn count_bad(&mut self, mut offset: u64, mut received: &[u8]) -> u64 {
+        let mut bad = 0;
         while !received.is_empty() {
-            let expected = self.from(at);
+            let expected = self.at(offset);
             let (now, later) = received.split_at(expected.len().min(received.len()));
             let expected = &expected[..now.len()];
             if now != expected {
                 bad += now.iter().zip(expected).filter(|(is, must)| is != must).count() as u64;
             }
-            at += now.len() as u64;
+            offset += now.len() as u64;
             received = later;
         }
         bad
@@ -67,7 +67,7 @@ mod tests {
         let mut pattern = Pattern::new();
         let mut bytes = Vec::new();
         while bytes.len() < 3 * BLOCK + 100 {
-            bytes.extend_from_slice(pattern.from(bytes.len() as u64));
+            bytes.extend_from_slice(pattern.at(bytes.len() as u64));
         }
         bytes
     }

@@ -11,15 +11,15 @@ use super::{
     connect::connect,
     pattern::Pattern,
     telemetry::Telemetry,
-    wire::{Greeting, LONGEST_REPLY, Line, Receipt, Reply, SCHEMA, is_pause, say},
+    wire::{CALL, Greeting, LONGEST_REPLY, Line, Receipt, Reply, SCHEMA, is_pause, say},
 };
 use crate::{
     Stop,
     clock::{Clock, nanos},
 };
 
-/// Sends to `server` ("HOST:PORT") and says what it came to. Calls `watch` with the bytes sent so far, about as often as
-/// there are intervals. Blocks.
+/// Sends to `server` ("HOST:PORT") and says what it came to. Calls `watch` with the bytes sent so far, up to ten
+/// times a second. Blocks.
 ///
 /// Asked to stop, it sends nothing more and waits for the receipt; asked twice, it gives that up too. A transfer without
 /// a receipt is a [`Summary`] that says why.
@@ -103,7 +103,7 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         let end = duration.map_or(u64::MAX, |duration| self.clock.now().saturating_add(nanos(duration)));
         let mut pattern = Pattern::new();
         while self.sent < most && self.clock.now() < end && !self.stop.is_asked() {
-            let piece = pattern.from(self.sent);
+            let piece = pattern.at(self.sent);
             let room = usize::try_from(most - self.sent).unwrap_or(usize::MAX);
             match self.stream.write(&piece[..piece.len().min(room)]) {
                 Ok(written) => self.sent += written as u64,
@@ -146,10 +146,10 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         }
     }
 
-    /// Asks the kernel how it goes, once an interval.
+    /// Asks the kernel how it goes, now and then.
     fn look(&mut self) {
         let now = self.clock.now();
-        if now - self.looked < nanos(self.sending.interval) {
+        if now - self.looked < nanos(CALL) {
             return;
         }
         self.looked = now;

@@ -131,7 +131,7 @@ fn damaged_bytes_are_counted() {
     let server = Server::start();
     let mut stream = server.told(GREETING);
     assert!(matches!(reply(&stream), Reply::Ready));
-    let mut payload = Pattern::new().from(0).to_vec();
+    let mut payload = Pattern::new().at(0).to_vec();
     for at in [0, 1000, BLOCK - 1] {
         payload[at] = !payload[at];
     }

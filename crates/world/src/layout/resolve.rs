@@ -7,17 +7,17 @@ use std::{
     time::Duration,
 };
 
-use link::{Loss, Rate};
 use toml::Spanned;
-use units::Bitrate;
 
-use super::{Anycast, Bias, City, CityId, Host, HostId, Layout, Line, Port, Prefix, Timed, canonical};
+use super::{Anycast, Bias, City, CityId, Given, Host, HostId, Layout, Line, Port, Prefix, Timed, canonical};
 use crate::{
     Document, Mistake, access,
     document::suggestion,
     file::{self, ETHERNET, LAST_MILE, Network, World},
     gazetteer,
     geography::Place,
+    impairment::Way,
+    matrix::{Matrix, Source},
 };
 
 impl World {
@@ -36,6 +36,7 @@ impl World {
             lateness: settings.lateness,
             threads: settings.threads,
             via: vias(&links, &cities, document)?,
+            measured: measured(world, &cities, document)?,
             anycast: anycast(world, &cities, &hosts, document)?,
             cities,
             hosts,
@@ -43,11 +44,33 @@ impl World {
             faults: Vec::new(),
             inflation: settings.inflation,
             access_inflation: settings.access_inflation,
-            links,
+            links: given(&links, world, document)?,
         };
         layout.faults = faults(world, &layout, document)?;
         Ok(layout)
     }
+}
+
+/// The round trips of the matrix between cities of the world.
+fn measured(
+    world: &World,
+    cities: &[City],
+    document: &Document,
+) -> Result<BTreeMap<(CityId, CityId), Duration>, Mistake> {
+    let Some(source) = &world.settings.matrix else { return Ok(BTreeMap::new()) };
+    let mistake = |message: String| document.mistake(source.span(), message);
+    let Source::Pairs(pairs) = source.get_ref() else {
+        return Err(mistake(
+            "a text that is no file cannot name a matrix; give the pairs themselves".to_owned(),
+        ));
+    };
+    let matrix = Matrix::new(pairs, &world.known_cities()).map_err(mistake)?;
+    let ids: BTreeMap<_, _> = cities.iter().enumerate().map(|(id, city)| (city.name.as_str(), id)).collect();
+    let here = |((a, b), rtt): (&(String, String), &Duration)| {
+        let (a, b) = (*ids.get(a.as_str())?, *ids.get(b.as_str())?);
+        Some(((a.min(b), a.max(b)), *rtt))
+    };
+    Ok(matrix.pairs.iter().filter_map(here).collect())
 }
 
 /// The world with its visitors among the hosts.
@@ -72,6 +95,10 @@ fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, M
 /// Checks what concerns no name.
 fn check_settings(world: &World, document: &Document) -> Result<(), Mistake> {
     let settings = &world.settings;
+    if let Some(include) = settings.include.first() {
+        let message = "a text that is no file cannot include others";
+        return Err(document.mistake(include.span(), message));
+    }
     for (key, inflation) in
         [("inflation", settings.inflation), ("access_inflation", settings.access_inflation)]
     {
@@ -226,7 +253,7 @@ fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Op
             let hint = suggestion(name.get_ref(), known().map(|access| access.name.get_ref().as_str()));
             document.mistake(name.span(), format!("unknown access line \"{}\"{hint}", name.get_ref()))
         })?;
-        let mut line = access_line(access, world);
+        let mut line = access_line(access, world, document)?;
         if let Some(last_mile) = host.last_mile {
             (line.up.propagation, line.down.propagation) = (last_mile / 2, last_mile / 2);
         }
@@ -245,16 +272,13 @@ fn plain_line(last_mile: Duration, world: &World) -> Line {
     Line { name: None, up: way.clone(), down: way }
 }
 
-fn access_line(access: &file::Access, world: &World) -> Line {
-    let plain = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
-    let way = |rate: Option<Bitrate>| link::Config {
-        rate: rate.map_or(Rate::Unlimited, Rate::Constant),
-        queue: access.queue.unwrap_or(plain.queue),
-        loss: access.loss.map_or_else(|| plain.loss.clone(), Loss::Bernoulli),
-        overhead: access.overhead.map_or(plain.overhead, u32::from),
-        ..plain.clone()
-    };
-    Line { name: Some(access.name.get_ref().clone()), up: way(access.up), down: way(access.down) }
+fn access_line(access: &file::Access, world: &World, document: &Document) -> Result<Line, Mistake> {
+    let base = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
+    Ok(Line {
+        name: Some(access.name.get_ref().clone()),
+        up: access.keys(Way::Up).apply(&base, document)?,
+        down: access.keys(Way::Down).apply(&base, document)?,
+    })
 }
 
 /// Links by their cities in order of index. A link that names both cities wins over those with "*".
@@ -294,14 +318,28 @@ fn links(
 }
 
 fn check_link(link: &file::Link, document: &Document) -> Result<(), Mistake> {
-    let message = if link.rtt.is_some() && link.delay.is_some() {
-        "a link has a delay (one way) or an rtt (both ways), not both"
-    } else if link.queue.is_some() && link.rate.is_none() {
-        "a link without a rate never queues; give it a rate, or leave out the queue"
-    } else {
-        return Ok(());
+    if link.rtt.is_some() && link.delay.is_some() {
+        let message = "a link has a delay (one way) or an rtt (both ways), not both";
+        return Err(document.mistake(link.between[0].span(), message));
+    }
+    Ok(())
+}
+
+/// What the files's links are to their engines.
+fn given(
+    links: &BTreeMap<(CityId, CityId), file::Link>,
+    world: &World,
+    document: &Document,
+) -> Result<BTreeMap<(CityId, CityId), Given>, Mistake> {
+    let base = plain_line(Duration::ZERO, world).up;
+    let given = |(&ends, link): (&(CityId, CityId), &file::Link)| {
+        let config = link.keys().apply(&base, document)?;
+        let by_netem = (!config.propagation.is_zero()).then_some(config.propagation);
+        let propagation = link.delay.or(link.rtt.map(|rtt| rtt / 2)).or(by_netem);
+        let is_named = link.between.iter().all(|city| city.get_ref() != "*");
+        Ok((ends, Given { config, propagation, is_named }))
     };
-    Err(document.mistake(link.between[0].span(), message))
+    links.iter().map(given).collect()
 }
 
 fn add(

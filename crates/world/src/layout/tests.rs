@@ -1,6 +1,6 @@
 //! Worlds that resolve, and worlds that are refused with a place and a remedy.
 
-use link::Limit;
+use link::{Limit, Loss, Rate};
 use units::Probability;
 
 use super::*;
@@ -191,4 +191,21 @@ fn visitors_are_refused_with_a_remedy() {
         "{}",
         refused(&twice)
     );
+}
+
+#[test]
+fn an_access_line_is_what_the_file_says() {
+    let text = "[[access]]\nname = 'wifi'\ndown = '80Mbit'\nup = '20Mbit'\nrtt = '6ms'\njitter = '2ms'\naqm = 'fq_codel'\nloss = '0.1%'\n";
+    let text = format!("{TWO}access = 'wifi'\n{text}");
+    let (world, _) = World::read(&Document::new("w.toml", &text)).unwrap();
+    for text in [text, world.to_toml()] {
+        let layout = layout(&text).unwrap();
+        let line = layout.first_port(1).line.clone().unwrap();
+        assert_eq!(line.up.jitter.map(|jitter| jitter.spread), Some(Duration::from_millis(2)));
+        assert_eq!(line.down.discipline, link::Discipline::FQ_CODEL);
+        assert_eq!(line.down.propagation, Duration::from_millis(3));
+        assert_eq!(line.up.rate.mean(), "20Mbit".parse().ok());
+    }
+    let said = refused(&format!("{TWO}access = 'x'\n[[access]]\nname = 'x'\naqm = 'red'\n"));
+    assert_eq!(said, "w.toml:11:7: \"red\" is no queue discipline; expected droptail, codel or fq_codel");
 }

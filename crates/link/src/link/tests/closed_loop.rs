@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// Mathis, Semke, Mahdavi, Ott 1997: a Reno sender that acknowledges every segment (b = 1) reaches
-/// `MSS / RTT * C / sqrt(p)`, where C = sqrt(3/2) = 1.22 if losses come at equal distances and 1.31 if each segment is lost
-/// independently (Ott, Kemperman, Mathis 1996). 100 ms, p = 0.001 and 1460 bytes: 4.5 to 4.8 Mbit/s.
+/// Mathis, Semke, Mahdavi, Ott 1997: a Reno sender whose every segment is acknowledged (b = 1) reaches
+/// `MSS / RTT * C / sqrt(p)`. C is sqrt(3/2) = 1.22 if losses come at equal distances, and 1.31 if each segment is
+/// lost independently (Ott, Kemperman, Mathis 1996). 100 ms, p = 0.001 and 1460 bytes: 4.5 to 4.8 Mbit/s.
 ///
-/// A super-packet that were lost as a whole, or drew only once, would lose 40 times less often and come out sqrt(40) times
-/// as fast.
+/// A super-packet that were lost as a whole, or drew only once, would lose 40 times less often and come out sqrt(40)
+/// times as fast.
 #[test]
 fn reno_reaches_what_mathis_says() {
     let config = Config {
@@ -17,18 +17,17 @@ fn reno_reaches_what_mathis_says() {
     };
     let (mut forth, mut back) =
         (Link::new(config.clone(), 7), Link::new(Config { loss: Loss::default(), ..config }, 8));
-    let (mut now, mut window, mut delivered) = (Duration::ZERO, 40.0_f64, 0);
+    let (mut now, mut window, mut delivered) = (Duration::ZERO, 40_u32, 0);
     for _ in 0..100_000 {
         // A window leaves as one super-packet, and its acknowledgement comes back a round trip later.
-        let told = verdicts(&mut forth, now, Packet::segmented(40, window as u32 * 1460, 1460));
+        let told = verdicts(&mut forth, now, Packet::segmented(40, window * 1460, 1460));
         let runs = told.iter().filter_map(|verdict| match verdict {
             Verdict::Deliver { segments, .. } => Some(segments.len()),
             Verdict::Drop { .. } => None,
         });
         let arrived: usize = runs.sum();
         delivered += arrived;
-        let lost = arrived < window as usize;
-        window = if lost { (window / 2.0).max(1.0) } else { window + 1.0 };
+        window = if arrived < window as usize { (window / 2).max(1) } else { window + 1 };
         let heard = dues(&told).last().copied().unwrap_or(now + Duration::from_millis(50));
         now = dues(&verdicts(&mut back, heard, Packet::single(40)))[0];
     }

@@ -21,9 +21,9 @@ fn shaken(order: Order) -> Vec<Duration> {
 fn packets_overtake_each_other_only_where_they_may() {
     assert!(shaken(Order::Kept).is_sorted());
     let free = shaken(Order::Free);
-    // The next packet overtakes if its delay is more than 1 ms shorter: of a square of 10 ms x 10 ms, the triangle of 9 ms.
-    // 0.405 of 10 000, and the draws in a pair are independent: sd = sqrt(n q (1 - q)) = 49, neighbours share one draw, so
-    // less than twice that; four of them are 400.
+    // The next packet overtakes if its delay is more than 1 ms shorter: of a square of 10 ms x 10 ms, the triangle of
+    // 9 ms. 0.405 of 10 000, and the draws in a pair are independent: sd = sqrt(n q (1 - q)) = 49, neighbours share
+    // one draw, so less than twice that; four of them are 400.
     let overtakes = free.windows(2).filter(|pair| pair[1] < pair[0]).count();
     assert!((3650..=4450).contains(&overtakes), "{overtakes}");
 }

@@ -11,28 +11,29 @@ fn managed(discipline: Discipline) -> Config {
 }
 
 /// The milliseconds at which CoDel signals to a sender of two packets a millisecond that does not listen.
-fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<u32> {
+fn signals(ecn: Ecn, wanted: fn(&Verdict) -> bool) -> Vec<f64> {
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut signals = Vec::new();
     for half in 0..2000 {
         let packet = Arrival { ecn, ..full() };
         link.offer(MILLISECOND * half / 2, packet, &mut |(), verdict| {
             if wanted(&verdict) {
-                signals.push(half / 2);
+                signals.push(f64::from(half / 2));
             }
         });
     }
     signals
 }
 
-/// When RFC 8289 signals under that load. Packet n arrives at n / 2 ms and is taken out at n ms as long as none is dropped:
-/// at 10 ms one has waited 5 ms for the first time, so an interval of 100 ms ends at 110 ms. From there the n-th signal
-/// comes 100 ms / sqrt(n) before the next, or rather at the first packet that is taken out then, on a whole millisecond.
-fn control_law() -> Vec<u32> {
+/// When RFC 8289 signals under that load. Packet n arrives at n / 2 ms and is taken out at n ms as long as none is
+/// dropped: at 10 ms one has waited 5 ms for the first time, so an interval of 100 ms ends at 110 ms. From there the
+/// n-th signal comes 100 ms / sqrt(n) before the next, or rather at the first packet that is taken out then, on a
+/// whole millisecond.
+fn control_law() -> Vec<f64> {
     let mut times = Vec::new();
     let (mut next, mut count) = (110.0_f64, 0.0);
     while next < 999.0 {
-        times.push(next.ceil() as u32);
+        times.push(next.ceil());
         count += 1.0;
         next += 100.0 / f64::sqrt(count);
     }
@@ -43,7 +44,7 @@ fn control_law() -> Vec<u32> {
 fn codel_drops_at_the_times_of_its_control_law() {
     let is_drop = |verdict: &Verdict| *verdict == Verdict::Drop { segments: 0..1, cause: Cause::Aqm };
     let drops = signals(Ecn::NotCapable, is_drop);
-    assert_eq!(drops[..5], [110, 210, 281, 339, 389]);
+    assert_eq!(drops[..5], [110.0, 210.0, 281.0, 339.0, 389.0]);
     assert_eq!(drops, control_law());
 }
 
@@ -68,9 +69,43 @@ fn codel_leaves_a_burst_alone() {
 }
 
 #[test]
+fn codel_leaves_the_last_packet_alone() {
+    // At 100 kbit/s a packet takes 120 ms. Each finds one before it and waits 120 ms, far above the target, but a
+    // queue that holds no more than one packet cannot be made shorter.
+    let mut link = Link::new(Config { rate: config("100Kbit").rate, ..managed(Discipline::CODEL) }, 1);
+    link.offer(Duration::ZERO, full(), &mut |(), _| {});
+    for i in 0..50 {
+        link.offer(MILLISECOND * 120 * i, full(), &mut |(), _| {});
+    }
+    let Counters { managed, delivered, .. } = link.counters();
+    assert_eq!((managed.segments, delivered.segments), (0, 50));
+}
+
+#[test]
+fn codel_remembers_the_rate_that_was_needed() {
+    // The overload pauses from 500 ms to 1000 ms, when its queue has long drained, and begins again.
+    let mut link = Link::new(managed(Discipline::CODEL), 1);
+    let mut drops = Vec::new();
+    for half in (0..1000).chain(2000..3000) {
+        link.offer(MILLISECOND * half / 2, full(), &mut |(), verdict| {
+            if let Verdict::Drop { .. } = verdict {
+                drops.push(f64::from(half / 2));
+            }
+        });
+    }
+    let begins = drops.iter().position(|at| *at > 1000.0).unwrap();
+    // The first overload began with one signal and ended with so many. 610 ms later, less than 16 intervals, the
+    // second goes on with the difference, so its next signals are 100 ms / sqrt(n) apart from the start.
+    let needed = begins as f64 - 1.0;
+    let second = 1110.0 + 100.0 / needed.sqrt();
+    let third = second + 100.0 / (needed + 1.0).sqrt();
+    assert!(needed > 10.0);
+    assert_eq!(drops[begins..begins + 3], [1110.0, second.ceil(), third.ceil()]);
+}
+
+#[test]
 fn codel_drops_one_segment_of_a_super_packet() {
-    // 20 segments every 10 ms, twice the rate: one segment leaves each millisecond as above. The packets come in pairs of
-    // ten milliseconds, so the standing queue begins a little earlier or later, but each drop is one segment.
+    // 20 segments every 10 ms, twice the rate: one segment leaves each millisecond, as above.
     let mut link = Link::new(managed(Discipline::CODEL), 1);
     let mut drops = Vec::new();
     for i in 0..100 {
@@ -83,18 +118,18 @@ fn codel_drops_one_segment_of_a_super_packet() {
         });
     }
     // The first segment that waited 5 ms left at 5 ms: the law is that of the steady sender, 5 ms earlier.
-    assert_eq!(drops.len(), control_law().iter().filter(|time| **time - 5 <= 990).count());
+    assert_eq!(drops.len(), control_law().iter().filter(|time| **time - 5.0 <= 990.0).count());
 }
 
 /// Offers a packet of `bytes` of `flow` and notes, by flow, what is delivered.
 fn offer(
-    link: &mut Link<(u64, Duration)>,
+    link: &mut Link<(u32, Duration)>,
     now: Duration,
-    flow: u64,
+    flow: u32,
     packet: Packet,
-    each: &mut impl FnMut(u64, Duration, Verdict),
+    each: &mut impl FnMut(u32, Duration, Verdict),
 ) {
-    let arrival = Arrival { packet, flow, ecn: Ecn::NotCapable, tag: (flow, now) };
+    let arrival = Arrival { packet, flow: flow.into(), ecn: Ecn::NotCapable, tag: (flow, now) };
     link.offer(now, arrival, &mut |(flow, offered), verdict| each(*flow, *offered, verdict));
 }
 
@@ -138,22 +173,41 @@ fn two_bulk_flows_share_equally_whatever_their_packets() {
             }
         }
     }
-    // Two seconds of 1500 bytes each millisecond, half of them to each; a turn and a packet is the most that one of them
-    // can be ahead.
+    // Two seconds of 1500 bytes each millisecond, half of them to each; a turn and a packet is the most that one of
+    // them can be ahead.
     assert!((bytes[0] - bytes[1]).abs() <= 1514 + 1500, "{bytes:?}");
     assert!((bytes[0] + bytes[1] - 3_000_000).abs() <= 1500, "{bytes:?}");
 }
 
 #[test]
+fn a_flow_cannot_be_new_for_ever() {
+    // Three bulk flows, and then one that asks for half the link, in a packet every other millisecond. If it began
+    // anew with each, it would come first each time and get its half; its share among four is a quarter.
+    let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
+    let mut delivered = [0; 5];
+    for i in 0..2000 {
+        for flow in [1, 2, 3, 4] {
+            if flow != 4 || (i >= 200 && i % 2 == 0) {
+                offer(&mut link, MILLISECOND * i, flow, Packet::single(1500), &mut |flow, _, verdict| {
+                    delivered[flow as usize] += i32::from(matches!(verdict, Verdict::Deliver { .. }));
+                });
+            }
+        }
+    }
+    // Of the 1800 milliseconds that there are four; a turn more or less.
+    assert!((448..=452).contains(&delivered[4]), "{delivered:?}");
+}
+
+#[test]
 fn a_full_queue_is_paid_for_by_the_fattest_flow() {
     let mut link = Link::new(Config { queue: Limit::Packets(20), ..managed(Discipline::FQ_CODEL) }, 1);
-    let mut lost = [0; 3];
+    let mut lost = [0_u64; 3];
     let mut firsts = Vec::new();
     for i in 0..200 {
         let now = MILLISECOND * i;
         let mut each = |flow, offered, verdict| {
             if let Verdict::Drop { cause: Cause::Queue, segments } = verdict {
-                lost[flow as usize] += segments.len();
+                lost[flow as usize] += segments.len() as u64;
                 firsts.push((offered, segments.start));
             }
         };
@@ -164,7 +218,7 @@ fn a_full_queue_is_paid_for_by_the_fattest_flow() {
     }
     assert_eq!(lost[2], 0);
     // Of five segments a millisecond one can leave; CoDel takes a few of the other four, and the queue has its 20.
-    let managed = link.counters().managed.segments as usize;
+    let managed = link.counters().managed.segments;
     assert!((770 - managed..=800 - managed).contains(&lost[1]), "{lost:?} and {managed}");
     // It is the head that goes, the oldest of what waits.
     assert!(firsts.is_sorted());
@@ -174,8 +228,8 @@ fn a_full_queue_is_paid_for_by_the_fattest_flow() {
 fn another_discipline_takes_over_what_waits() {
     let mut link = Link::new(managed(Discipline::FQ_CODEL), 1);
     let mut order = Vec::new();
-    for i in 0..40_u64 {
-        let now = MILLISECOND / 10 * u32::try_from(i).unwrap();
+    for i in 0..40 {
+        let now = MILLISECOND / 10 * i;
         offer(&mut link, now, i % 3, Packet::single(1500), &mut |_, offered, _| order.push(offered));
     }
     let waiting = link.backlog();
@@ -186,4 +240,29 @@ fn another_discipline_takes_over_what_waits() {
     link.advance(FOREVER, &mut |(_, offered), _| rest.push(*offered));
     assert!(rest[1..].is_sorted(), "what was untold comes first, the rest in the order of arrival");
     assert_eq!(order.len() + rest.len(), 40);
+}
+
+#[test]
+fn codel_drops_the_same_segments_however_they_are_grouped() {
+    // 1 Gbit/s and twice as much offered in super-packets; a slice of 16 segments must be cut where the law wants
+    // one.
+    let drops = |receive| {
+        let fast = Config { receive, ..managed(Discipline::CODEL) };
+        let mut link = Link::new(Config { rate: config("1Gbit").rate, ..fast }, 1);
+        let mut drops = Vec::new();
+        for i in 0..3000_u32 {
+            let packet = Packet::segmented(52, 45 * 1448, 1448);
+            let arrival = Arrival { packet, flow: 0, ecn: Ecn::NotCapable, tag: i };
+            link.offer(Duration::from_micros(270) * i, arrival, &mut |tag, verdict| {
+                if let Verdict::Drop { segments, .. } = verdict {
+                    drops.push((*tag, segments));
+                }
+            });
+        }
+        drops
+    };
+    let alone = drops(Receive::Segment);
+    assert!(alone.len() > 10, "{alone:?}");
+    assert_eq!(alone, drops(Receive::Slice));
+    assert_eq!(alone, drops(Receive::Gso));
 }

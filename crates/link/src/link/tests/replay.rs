@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use proptest::{collection::vec, prelude::*};
+
 use super::*;
 use crate::{LossTrace, Trace};
 
@@ -115,4 +117,56 @@ fn recorded_losses_are_lost_again() {
     let lost = |segment: u32| Verdict::Drop { segments: segment..segment + 1, cause: Cause::Loss };
     let now = Duration::ZERO;
     assert_eq!(told, [deliver(0..3, now), lost(3), deliver(4..8, now), lost(8), deliver(9..12, now)]);
+}
+
+/// When packets of (arrival in microseconds, size) leave a wire that follows the rules one opportunity after the
+/// other.
+fn by_the_rules(opportunities_ms: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
+    let length_ms = opportunities_ms[opportunities_ms.len() - 1];
+    let mut times_ms = (0..).flat_map(|lap| opportunities_ms.iter().map(move |at| lap * length_ms + at));
+    let (mut left_at, mut sent) = (Vec::new(), 0);
+    while left_at.len() < packets.len() {
+        let now_ms = times_ms.next().unwrap();
+        let mut bytes = 1500;
+        while let Some((arrival_us, size)) = packets.get(left_at.len()) {
+            if bytes == 0 || *arrival_us >= now_ms * 1000 {
+                break;
+            }
+            let part = bytes.min(size - sent);
+            (bytes, sent) = (bytes - part, sent + part);
+            if sent == *size {
+                left_at.push(now_ms * 1000);
+                sent = 0;
+            }
+        }
+    }
+    left_at
+}
+
+proptest! {
+    #[test]
+    fn a_replay_follows_the_rules(
+        gaps in vec(0..6_u64, 1..6),
+        last in 1..6_u64,
+        packets in vec((prop_oneof![Just(0), Just(1000), 0..9000_u64], 1..4000_u32), 1..30),
+    ) {
+        let sums = |state: &mut u64, gap: u64| {
+            *state += gap;
+            Some(*state)
+        };
+        let opportunities_ms: Vec<_> = gaps.into_iter().chain([last]).scan(0, sums).collect();
+        let arrivals_us = packets.iter().map(|(gap, _)| *gap).scan(0, sums);
+        let packets: Vec<_> = arrivals_us.zip(packets.iter().map(|(_, size)| *size)).collect();
+
+        let file: String = opportunities_ms.iter().map(|at| format!("{at}\n")).collect();
+        let mut link = Link::new(Config { queue: Limit::Packets(100), ..recorded(&file) }, 1);
+        let mut told = Vec::new();
+        for (arrival_us, size) in &packets {
+            let packet = arrival(Packet::single(*size));
+            link.offer(Duration::from_micros(*arrival_us), packet, &mut |(), verdict| told.push(verdict));
+        }
+        link.advance(FOREVER, &mut |(), verdict| told.push(verdict));
+        let left_us: Vec<_> = by_the_rules(&opportunities_ms, &packets).into_iter().map(u128::from).collect();
+        prop_assert_eq!(dues(&told).iter().map(Duration::as_micros).collect::<Vec<_>>(), left_us);
+    }
 }

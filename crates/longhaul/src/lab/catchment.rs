@@ -1,0 +1,156 @@
+//! `longhaul lab catchment`: which site of an anycast prefix serves which city.
+
+use std::{fmt::Write, process::ExitCode};
+
+use clap::Args;
+use planet::CatchmentOf;
+
+use super::{
+    Which, figures,
+    table::{Table, Words},
+};
+use crate::output::{self, PLAIN, RED, YELLOW};
+
+/// Show which site of an anycast prefix serves which city
+///
+/// Example: longhaul lab catchment cdn
+#[derive(Debug, Args)]
+pub(crate) struct Catchment {
+    /// The prefix or its name
+    prefix: String,
+    #[command(flatten)]
+    which: Which,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Catchment {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let catchment = self.which.find()?.catchment(&self.prefix)?;
+        if self.json {
+            output::print_json(&catchment)?;
+        } else {
+            output::print(&text(&catchment))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn text(catchment: &planet::Catchment) -> String {
+    let prefixes = catchment.prefixes.join(" and ");
+    let mut text = format!("{}: {prefixes}\n\n{}\n{}", catchment.name, sites(catchment), cities(catchment));
+    let late = catchment.cities.iter().filter(|city| city.transient.is_some()).count();
+    if late > 0 {
+        let late = figures::plural(late, "city has", "cities have");
+        let _ = writeln!(text, "{late} not heard of the last change yet");
+    }
+    text
+}
+
+/// How many cities each site serves.
+fn sites(catchment: &planet::Catchment) -> Table<4> {
+    let mut table = Table::new(2, ["site", "in", "cities", "share"]);
+    for site in &catchment.sites {
+        let served = catchment.cities.iter().filter(|city| city.site.as_ref() == Some(&site.host)).count();
+        let name = if site.is_announced {
+            Words::from(&site.host)
+        } else {
+            Words::styled(format!("{}, withdrawn", site.host), YELLOW)
+        };
+        table.row([name, (&site.city).into(), served.to_string().into(), share(served, catchment).into()]);
+    }
+    let unserved = catchment.cities.iter().filter(|city| city.site.is_none()).count();
+    if unserved > 0 {
+        table.row([
+            Words::styled("none", RED),
+            "".into(),
+            unserved.to_string().into(),
+            share(unserved, catchment).into(),
+        ]);
+    }
+    table
+}
+
+/// What serves each city: by site in the order of the sites, the nearest first, and at the end those that none serves.
+fn cities(catchment: &planet::Catchment) -> Table<4> {
+    let rank = |city: &CatchmentOf| {
+        let place = catchment.sites.iter().position(|site| Some(&site.host) == city.site.as_ref());
+        place.unwrap_or(usize::MAX)
+    };
+    let mut cities: Vec<_> = catchment.cities.iter().collect();
+    cities.sort_by(|a, b| {
+        let rtt = |city: &CatchmentOf| city.rtt_ms.unwrap_or(f64::MAX);
+        rank(a).cmp(&rank(b)).then(rtt(a).total_cmp(&rtt(b))).then(a.city.cmp(&b.city))
+    });
+    let mut table = Table::new(2, ["city", "site", "rtt", "until it has heard"]);
+    for city in cities {
+        let site = city.site.as_ref().map_or_else(|| Words::styled("none", RED), Words::from);
+        let rtt = city.rtt_ms.map_or_else(String::new, |ms| figures::delay(ms * 1000.0));
+        let transient = city.transient.clone().unwrap_or_default();
+        let style = if transient.is_empty() { PLAIN } else { YELLOW };
+        table.row([city.city.as_str().into(), site, rtt.into(), Words::styled(transient, style)]);
+    }
+    table
+}
+
+fn share(part: usize, catchment: &planet::Catchment) -> String {
+    let [part, all] = [part, catchment.cities.len()].map(|number| figures::whole(number as u64));
+    format!("{:.0} %", part / all.max(1.0) * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use planet::SiteStatus;
+
+    use super::*;
+
+    fn site(host: &str, city: &str, is_announced: bool) -> SiteStatus {
+        SiteStatus { host: host.to_owned(), city: city.to_owned(), is_announced }
+    }
+
+    fn city(name: &str, site: Option<(&str, f64)>, transient: Option<&str>) -> CatchmentOf {
+        CatchmentOf {
+            city: name.to_owned(),
+            site: site.map(|(site, _)| site.to_owned()),
+            rtt_ms: site.map(|(_, ms)| ms),
+            transient: transient.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn cities_are_grouped_by_site_and_counted() {
+        let catchment = planet::Catchment {
+            name: "cdn".to_owned(),
+            prefixes: vec!["192.0.2.0/24".to_owned(), "2001:db8::/48".to_owned()],
+            sites: vec![site("pop-nyc", "newyork", true), site("pop-fra", "frankfurt", false)],
+            cities: vec![
+                city("oslo", Some(("pop-fra", 16.4)), Some("old-site")),
+                city("perth", None, None),
+                city("boston", Some(("pop-nyc", 4.6)), None),
+                city("newyork", Some(("pop-nyc", 0.3)), None),
+            ],
+        };
+        let text = anstream::adapter::strip_str(&text(&catchment)).to_string();
+        assert_eq!(
+            text,
+            "\
+cdn: 192.0.2.0/24 and 2001:db8::/48
+
+site                in         cities  share
+────────────────────────────────────────────
+pop-nyc             newyork         2   50 %
+pop-fra, withdrawn  frankfurt       1   25 %
+none                                1   25 %
+
+city     site         rtt  until it has heard
+─────────────────────────────────────────────
+newyork  pop-nyc   300 us
+boston   pop-nyc  4.60 ms
+oslo     pop-fra  16.4 ms            old-site
+perth    none
+1 city has not heard of the last change yet
+"
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! `longhaul lab cp`: files between the machine and the hosts of a planet.
+
+mod place;
+
+use std::{
+    fs::File,
+    io::{Read, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use planet::{Entry, Links, Planet};
+
+use place::{Place, Spot};
+
+/// Copy files and folders between this machine and a host's folder /srv/HOST
+///
+/// A PATH of a host is below /srv/HOST, where programs on the planet find it. A folder is copied with all that is in it;
+/// permissions are kept, and links in folders stay links. A destination that ends in / is made if it is missing.
+///
+/// Example: longhaul lab cp index.html images origin:www/
+#[derive(Debug, Args)]
+pub(crate) struct Cp {
+    /// What to copy, and last where to: FILE... HOST:[PATH] or HOST:[PATH]... FILE
+    #[arg(required = true, num_args = 2.., value_name = "FILE|HOST:PATH")]
+    paths: Vec<Spot>,
+    /// The planet, if several are up
+    #[arg(long)]
+    planet: Option<String>,
+}
+
+impl Cp {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let (destination, sources) =
+            self.paths.split_last().context("expected a source and a destination")?;
+        if sources.iter().any(|source| source.is_on_planet() == destination.is_on_planet()) {
+            bail!(
+                "expected copies from this machine to a host or back; a path on a host is written HOST:PATH, \
+                 and a file with a colon in its name ./FILE"
+            );
+        }
+        let planet = Planet::find(self.planet.as_deref())?;
+        let to = Place::destination(&planet, destination)?;
+        if sources.len() > 1 && !to.is_folder {
+            bail!("{destination}: several files can only be copied into a folder, and this is none");
+        }
+        for source in sources {
+            let from = Place::source(&planet, source)?;
+            let path = if to.is_folder { to.path.join(&from.name) } else { to.path.clone() };
+            Copy { from: &from, to: &to }.any(&from.path, &path, Links::Follow)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Copies from one place to another; paths are those of the places' folders.
+struct Copy<'a> {
+    from: &'a Place,
+    to: &'a Place,
+}
+
+impl Copy<'_> {
+    /// Copies whatever is there.
+    fn any(&self, from: &Path, to: &Path, links: Links) -> anyhow::Result<()> {
+        match self.from.check(from, self.from.folder.entry(from, links))? {
+            Entry::File { bytes, mode } => self.file(from, to, bytes, mode),
+            Entry::Folder { mode } => self.folder(from, to, mode),
+            Entry::Link(target) => self.to.check(to, self.to.folder.make_link(to, &target)),
+            Entry::Other => bail!("{}: neither a file nor a folder", self.from.show(from)),
+        }
+    }
+
+    fn folder(&self, from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
+        let is_there = matches!(self.to.folder.entry(to, Links::Follow), Ok(Entry::Folder { .. }));
+        if !is_there {
+            self.to.check(to, self.to.folder.make_folder(to))?;
+        }
+        for name in self.from.check(from, self.from.folder.list(from))? {
+            self.any(&from.join(&name), &to.join(&name), Links::Keep)?;
+        }
+        if is_there {
+            return Ok(());
+        }
+        // Only now: it may not be written to any more.
+        self.to.check(to, self.to.folder.set_mode(to, mode))
+    }
+
+    fn file(&self, from: &Path, to: &Path, bytes: u64, mode: u32) -> anyhow::Result<()> {
+        let source = self.from.check(from, self.from.folder.read(from))?;
+        let target = self.to.check(to, self.to.folder.write(to))?;
+        let bar = progress(bytes, self.from.show(from))?;
+        let copied = self.content(source, target, (from, to), &bar);
+        bar.finish_and_clear();
+        if copied.is_err() {
+            // Half a file is worse than none. Where it cannot be removed either, the error is said already.
+            let _ = self.to.folder.remove(to);
+        }
+        copied.and_then(|()| self.to.check(to, self.to.folder.set_mode(to, mode)))
+    }
+
+    fn content(
+        &self,
+        mut source: File,
+        mut target: File,
+        (from, to): (&Path, &Path),
+        bar: &ProgressBar,
+    ) -> anyhow::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            let length = self.from.check(from, source.read(&mut buffer))?;
+            if length == 0 {
+                return Ok(());
+            }
+            self.to.check(to, target.write_all(&buffer[..length]))?;
+            bar.inc(length as u64);
+        }
+    }
+}
+
+/// Shows how far a large file is, on a terminal.
+fn progress(bytes: u64, name: String) -> anyhow::Result<ProgressBar> {
+    if bytes < LARGE {
+        return Ok(ProgressBar::hidden());
+    }
+    let style =
+        ProgressStyle::with_template("{msg} {bar:30} {binary_bytes} of {binary_total_bytes}, {eta} to go")?;
+    Ok(ProgressBar::new(bytes).with_style(style).with_message(name))
+}
+
+/// Copied between two looks at the progress.
+const BUFFER: usize = 1 << 20;
+
+/// Smaller files are copied before a person has seen the bar.
+const LARGE: u64 = 64 << 20;

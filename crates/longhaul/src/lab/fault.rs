@@ -1,0 +1,174 @@
+//! `longhaul lab fault`: something goes wrong, now or later, for a while or until it is lifted.
+
+mod list;
+mod place;
+
+use std::{process::ExitCode, time::Duration};
+
+use clap::{Args, Subcommand};
+use planet::FaultStatus;
+use units::duration;
+
+pub(super) use self::list::table;
+use self::{
+    list::{Lift, List},
+    place::{City, Host, Line, Partition, Withdraw},
+};
+use super::{Which, layout_of, names::Names};
+use crate::output;
+
+/// Let something go wrong on a planet, now or later
+///
+/// Without a command it is a link between two cities that suffers. Prints the number of the fault.
+///
+/// Examples:
+///   longhaul lab fault london-newyork --loss 5% --for 10s
+///   longhaul lab fault london-newyork --rtt 200ms --rate 10Mbit
+///   longhaul lab fault london-newyork down --at 5s
+///   longhaul lab fault city frankfurt down
+///   longhaul lab fault host origin frozen --for 3s
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Fault {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Two cities, such as london-newyork
+    #[arg(required = true, value_parser = hyphened)]
+    link: Option<String>,
+    #[command(flatten)]
+    line: Line,
+    #[command(flatten)]
+    when: When,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    City(City),
+    Host(Host),
+    Partition(Partition),
+    Withdraw(Withdraw),
+    List(List),
+    Lift(Lift),
+}
+
+impl Fault {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        match &self.command {
+            None => self.when.cause(|names| self.fault(names)),
+            Some(Command::City(city)) => city.when.cause(|names| city.fault(names)),
+            Some(Command::Host(host)) => host.when.cause(|names| host.fault(names)),
+            Some(Command::Partition(partition)) => partition.when.cause(|names| partition.fault(names)),
+            Some(Command::Withdraw(withdraw)) => withdraw.when.cause(|names| withdraw.fault(names)),
+            Some(Command::List(list)) => list.run(),
+            Some(Command::Lift(lift)) => lift.run(),
+        }
+    }
+
+    fn fault(&self, names: Names<'_>) -> anyhow::Result<world::file::Fault> {
+        let link = self.link.as_deref().unwrap_or_default();
+        Ok(world::file::Fault { between: Some(names.link(link)?), ..self.line.fault() })
+    }
+}
+
+/// Tells a link from a misspelt command.
+fn hyphened(text: &str) -> Result<String, String> {
+    if text.contains('-') {
+        return Ok(text.to_owned());
+    }
+    let commands = "city, host, partition, withdraw, list or lift";
+    Err(format!(
+        "expected two cities with a hyphen between them, such as london-newyork, or one of {commands}"
+    ))
+}
+
+// No doc comment: it would take the place of the command's.
+#[derive(Debug, Args)]
+struct When {
+    /// How long it lasts; without it: until it is lifted
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
+    lasts: Option<Duration>,
+    /// Begin so much later than now
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    at: Option<Duration>,
+    #[command(flatten)]
+    which: Which,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl When {
+    /// Lets what `describe` makes of the planet's names go wrong at this time, and says by which number it is lifted.
+    fn cause(
+        &self,
+        describe: impl FnOnce(Names<'_>) -> anyhow::Result<world::file::Fault>,
+    ) -> anyhow::Result<ExitCode> {
+        let planet = self.which.find()?;
+        let layout = layout_of(&planet)?;
+        let now = Duration::try_from_secs_f64(planet.status()?.running_s)?;
+        let fault = world::file::Fault {
+            at: self.later().map(|later| now + later),
+            lasts: self.lasts,
+            ..describe(Names { planet: planet.name(), layout: &layout })?
+        };
+        let number = planet.fault(&fault)?;
+        let at = fault.at.unwrap_or(now);
+        let caused = FaultStatus {
+            number,
+            what: fault.to_string(),
+            is_active: fault.at.is_none(),
+            at_s: at.as_secs_f64(),
+            until_s: self.lasts.map(|lasts| (at + lasts).as_secs_f64()),
+            fault,
+        };
+        if self.json {
+            output::print_json(&caused)?;
+        } else {
+            output::print(&format!("fault {number}: {}{}\n", caused.what, self.phrase(number)))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// How much later than now it begins; nothing if at once.
+    fn later(&self) -> Option<Duration> {
+        self.at.filter(|later| !later.is_zero())
+    }
+
+    /// ", in 5s for 10s", or how it is lifted.
+    fn phrase(&self, number: u64) -> String {
+        let begin = self.later().map_or_else(String::new, |later| format!(" in {}", duration::show(later)));
+        let end = match self.lasts {
+            Some(lasts) => format!(" for {}", duration::show(lasts)),
+            None => {
+                let planet = &self.which.planet;
+                let planet = planet.as_ref().map_or_else(String::new, |name| format!(" --planet {name}"));
+                format!(" until it is lifted: longhaul lab fault lift {number}{planet}")
+            }
+        };
+        format!(",{begin}{end}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_is_said_as_a_person_would() {
+        let when = |at: &str, lasts: &str| When {
+            at: duration::parse(at).ok(),
+            lasts: duration::parse(lasts).ok(),
+            which: Which { planet: None },
+            json: false,
+        };
+        assert_eq!(when("", "10s").phrase(3), ", for 10s");
+        assert_eq!(when("5s", "10s").phrase(3), ", in 5s for 10s");
+        assert_eq!(when("0s", "10s").phrase(3), ", for 10s");
+        assert_eq!(when("", "").phrase(3), ", until it is lifted: longhaul lab fault lift 3");
+    }
+}

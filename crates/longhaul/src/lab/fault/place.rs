@@ -1,0 +1,197 @@
+//! Where something can go wrong, and what: command lines that become the `[[fault]]` of a world file.
+
+use clap::{Args, ValueEnum};
+use units::{Bitrate, Probability, duration};
+use world::file::{Down, DownKind, Fault, Transient};
+
+use super::{super::names::Names, When};
+
+/// Nothing passes from, to or through a city, and its hosts announce nothing
+///
+/// Example: longhaul lab fault city frankfurt down --for 1min
+#[derive(Debug, Args)]
+pub(super) struct City {
+    /// The city
+    city: String,
+    /// What happens; a city can only be down
+    #[arg(default_value = "down", hide_possible_values = true)]
+    how: How,
+    #[command(flatten)]
+    pub when: When,
+}
+
+impl City {
+    pub(super) fn fault(&self, names: Names<'_>) -> anyhow::Result<Fault> {
+        Ok(Fault { city: Some(names.city(&self.city)?), down: Some(self.how.into()), ..Fault::default() })
+    }
+}
+
+/// A host's programs are killed or frozen, or its lines fail
+///
+/// Examples:
+///   longhaul lab fault host origin killed
+///   longhaul lab fault host phone --access lte --down carrier --for 20s
+///   longhaul lab fault host visitor --loss 2% --rate 1Mbit
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Host {
+    /// The host
+    host: String,
+    /// One of its access lines instead of all
+    #[arg(long, value_name = "LINE")]
+    access: Option<String>,
+    #[command(flatten)]
+    line: Line,
+    #[command(flatten)]
+    pub when: When,
+}
+
+impl Host {
+    pub(super) fn fault(&self, names: Names<'_>) -> anyhow::Result<Fault> {
+        Ok(Fault { host: Some(names.host(&self.host)?), access: self.access.clone(), ..self.line.fault() })
+    }
+}
+
+/// Nothing passes between groups of cities
+///
+/// Cities of no group are one more.
+///
+/// Example: longhaul lab fault partition london,paris newyork,tokyo --for 30s
+#[derive(Debug, Args)]
+pub(super) struct Partition {
+    /// Groups of cities, with commas inside a group
+    #[arg(required = true, value_name = "CITY,CITY")]
+    groups: Vec<String>,
+    #[command(flatten)]
+    pub when: When,
+}
+
+impl Partition {
+    pub(super) fn fault(&self, names: Names<'_>) -> anyhow::Result<Fault> {
+        let group = |text: &String| text.split(',').map(|name| names.city(name.trim())).collect();
+        Ok(Fault {
+            partition: Some(self.groups.iter().map(group).collect::<Result<_, _>>()?),
+            ..Fault::default()
+        })
+    }
+}
+
+/// A host announces an anycast prefix no more
+///
+/// Example: longhaul lab fault withdraw cdn --host pop-fra --transient blackhole
+#[derive(Debug, Args)]
+pub(super) struct Withdraw {
+    /// The prefix or its name
+    prefix: String,
+    /// The host, if several announce it
+    #[arg(long)]
+    host: Option<String>,
+    /// What becomes of packets whose city has not heard of it yet; without it: as the world has it
+    #[arg(long, value_name = "WHAT")]
+    transient: Option<Meanwhile>,
+    #[command(flatten)]
+    pub when: When,
+}
+
+impl Withdraw {
+    pub(super) fn fault(&self, names: Names<'_>) -> anyhow::Result<Fault> {
+        Ok(Fault {
+            withdraw: Some(names.prefix(&self.prefix)?),
+            host: self.host.as_deref().map(|host| names.host(host)).transpose()?,
+            transient: self.transient.map(Into::into),
+            ..Fault::default()
+        })
+    }
+}
+
+// No doc comment: it would take the place of the command's.
+#[derive(Debug, Args)]
+pub(super) struct Line {
+    /// What happens
+    how: Option<How>,
+    /// The same as a flag
+    #[arg(
+        long,
+        value_name = "HOW",
+        num_args = 0..=1,
+        default_missing_value = "down",
+        conflicts_with = "how",
+        hide_possible_values = true
+    )]
+    down: Option<How>,
+    /// Chance of losing a packet, each direction
+    #[arg(long, value_name = "SHARE")]
+    loss: Option<Probability>,
+    /// Round trip without queues
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    rtt: Option<std::time::Duration>,
+    /// Line rate
+    #[arg(long)]
+    rate: Option<Bitrate>,
+}
+
+impl Line {
+    pub(super) fn fault(&self) -> Fault {
+        Fault {
+            down: self.how.or(self.down).map(Into::into),
+            loss: self.loss,
+            rtt: self.rtt,
+            rate: self.rate,
+            ..Fault::default()
+        }
+    }
+}
+
+/// [`Down`] as it is written on a command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum How {
+    /// The usual way: packets vanish; a host's programs are killed
+    Down,
+    /// Packets vanish
+    Silent,
+    /// A router says that there is no way
+    Unreachable,
+    /// A host's device loses its carrier, which its kernel knows
+    Carrier,
+    /// A host's programs are killed
+    Killed,
+    /// A host's programs are stopped, and go on afterwards
+    Frozen,
+}
+
+impl From<How> for Down {
+    fn from(how: How) -> Self {
+        Self::Kind(match how {
+            How::Down => return Self::Plain(true),
+            How::Silent => DownKind::Silent,
+            How::Unreachable => DownKind::Unreachable,
+            How::Carrier => DownKind::Carrier,
+            How::Killed => DownKind::Killed,
+            How::Frozen => DownKind::Frozen,
+        })
+    }
+}
+
+/// [`Transient`] as it is written on a command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Meanwhile {
+    /// They reach the old site, which still answers
+    OldSite,
+    /// They vanish
+    Blackhole,
+    /// Routers send them to and fro until their time to live has run out
+    Loop,
+}
+
+impl From<Meanwhile> for Transient {
+    fn from(meanwhile: Meanwhile) -> Self {
+        match meanwhile {
+            Meanwhile::OldSite => Self::OldSite,
+            Meanwhile::Blackhole => Self::Blackhole,
+            Meanwhile::Loop => Self::Loop,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! `longhaul lab publish`: a server of a planet on loopback, for a browser that shall feel the distance.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    os::fd::AsFd,
+    process::ExitCode,
+};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use planet::{Planet, Status};
+use serde::Serialize;
+
+use crate::{
+    interrupt::{Interrupt, first_ready},
+    output::{self, say},
+};
+
+/// Let a browser visit a server of the planet, from as far away as a host or city
+///
+/// Listens on this machine and passes each connection on to the server, over the planet, as if it came from that host.
+///
+/// Example: longhaul lab publish origin:80 --from sydney
+#[derive(Debug, Args)]
+pub(crate) struct Publish {
+    /// The server: a host of the planet and a port
+    #[arg(value_name = "HOST:PORT", value_parser = server)]
+    server: String,
+    /// Where the visitor is: a host, or a city that has one
+    #[arg(long, value_name = "HOST|CITY")]
+    from: String,
+    /// Where to listen; an address other than loopback lets other machines in
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// The planet, if several are up
+    #[arg(long)]
+    planet: Option<String>,
+    /// Print where it listens as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Listening {
+    listen: SocketAddr,
+}
+
+impl Publish {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let interrupt = Interrupt::listen()?;
+        let planet = Planet::find(self.planet.as_deref())?;
+        let status = planet.status()?;
+        let (from, city) = visitor(&status, &self.from)?;
+        let listener =
+            TcpListener::bind(self.listen).with_context(|| format!("cannot listen on {}", self.listen))?;
+        let listen = listener.local_addr()?;
+        let end_of_planet = planet.watch()?;
+        let published = planet.publish(&self.server, from, listener)?;
+
+        if self.json {
+            output::print(&(serde_json::to_string(&Listening { listen })? + "\n"))?;
+        }
+        let scheme = if self.server.ends_with(":443") { "https" } else { "http" };
+        say(&format!("listening on {scheme}://{listen}/"));
+        say(&format!("which is {} as {from} in {city} sees it     (Ctrl-C ends this)", self.server));
+
+        // It ends only when it fails; its end of the pipe goes with it, and so wakes us.
+        let (failed, alive) = std::io::pipe()?;
+        let passing_on = std::thread::spawn(move || {
+            let _alive = alive;
+            published.run(say)
+        });
+        match first_ready(&[interrupt.descriptor()?.as_fd(), end_of_planet.as_fd(), failed.as_fd()])? {
+            0 => {}
+            1 => say(&format!("planet \"{}\" is gone", planet.name())),
+            _ => passing_on.join().map_err(|_| anyhow!("a thread panicked"))??,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The host that is meant by a host's or a city's name, and its city.
+fn visitor<'a>(status: &'a Status, name: &str) -> anyhow::Result<(&'a str, &'a str)> {
+    let hosts = &status.hosts;
+    let found =
+        hosts.iter().find(|host| host.name == name).or_else(|| hosts.iter().find(|host| host.city == name));
+    found.map(|host| (host.name.as_str(), host.city.as_str())).ok_or_else(|| {
+        let names = hosts.iter().flat_map(|host| [host.name.as_str(), host.city.as_str()]);
+        let nearest = units::nearest(name, names);
+        anyhow!(
+            "no host \"{name}\" on planet \"{}\", nor one in a city of that name{}",
+            status.name,
+            nearest.map_or_else(String::new, |nearest| format!("; did you mean \"{nearest}\"?"))
+        )
+    })
+}
+
+/// Checks that a server has a name and a port.
+fn server(text: &str) -> Result<String, String> {
+    let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && is_port(port) => Ok(text.to_owned()),
+        _ => Err("expected a host and a port, such as origin:80 or [fd6c::1]:80".to_owned()),
+    }
+}

@@ -1,0 +1,130 @@
+//! `longhaul lab status`: a planet's hosts, what its links carried, what is wrong, and how faithful it has been.
+
+use std::{cmp::Reverse, collections::BTreeMap, process::ExitCode};
+
+use clap::Args;
+use planet::{HostStatus, LinkStatus};
+
+use super::{
+    Which, fault, figures,
+    table::{Table, Words},
+};
+use crate::output::{self, PLAIN, RED, YELLOW};
+
+/// Show a planet's hosts, links and faults, and how faithful it has been
+///
+/// Links are those that have carried something or are not as the world has them, the busiest first.
+///
+/// Example: longhaul lab status --json
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// Each host and each link, however many there are
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    which: Which,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let status = self.which.find()?.status()?;
+        if self.json {
+            output::print_json(&status)?;
+        } else {
+            output::print(&text(&status, if self.all { usize::MAX } else { SHORT }))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The whole status, with at most `most` hosts and links.
+fn text(status: &planet::Status, most: usize) -> String {
+    let up = figures::span(status.running_s);
+    let mut sections = vec![format!("planet \"{}\", up for {up}\n", status.name)];
+    sections.push(if status.hosts.len() > most { by_city(&status.hosts) } else { hosts(&status.hosts) });
+    if !status.links.is_empty() {
+        sections.push(links(&status.links, most));
+    }
+    if !status.faults.is_empty() {
+        sections.push(fault::table(&status.faults, status.running_s).to_string());
+    }
+    sections.push(report::terminal::fidelity(&status.fidelity) + "\n");
+    sections.join("\n")
+}
+
+fn hosts(hosts: &[HostStatus]) -> String {
+    let mut table = Table::new(3, ["host", "city", "addresses"]);
+    for host in hosts {
+        let addresses: Vec<_> = host.addresses.iter().map(ToString::to_string).collect();
+        table.row([host.name.as_str().into(), host.city.as_str().into(), addresses.join("  ").into()]);
+    }
+    table.to_string()
+}
+
+/// Hundreds of hosts as a line for each city.
+fn by_city(hosts: &[HostStatus]) -> String {
+    let mut cities: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for host in hosts {
+        cities.entry(&host.city).or_default().push(&host.name);
+    }
+    let mut table = Table::new(2, ["city", "of which", "hosts"]);
+    let total = figures::plural(hosts.len(), "host", "hosts");
+    for (city, names) in &cities {
+        let first = names.first().copied().unwrap_or_default();
+        let last = names.last().copied().unwrap_or_default();
+        let range = if names.len() == 1 { first.to_owned() } else { format!("{first} … {last}") };
+        table.row([(*city).into(), range.into(), names.len().to_string().into()]);
+    }
+    let cities = figures::plural(cities.len(), "city", "cities");
+    format!("{table}{total} in {cities}; each with its addresses: --all\n")
+}
+
+fn links(links: &[LinkStatus], most: usize) -> String {
+    let mut busiest: Vec<_> = links.iter().collect();
+    busiest.sort_by_key(|link| Reverse((link.is_down, link.offered.bytes)));
+    let mut table = Table::new(1, ["link", "delay", "rate", "passed", "lost", "dropped", "waiting"]);
+    for link in busiest.iter().take(most) {
+        let dropped = link.overflowed.segments + link.managed.segments;
+        table.row([
+            name(link),
+            figures::delay(link.delay_us).into(),
+            rate(link),
+            figures::bytes(link.delivered.bytes).into(),
+            bad(link.lost.segments),
+            bad(dropped),
+            figures::bytes(link.waiting.bytes).into(),
+        ]);
+    }
+    match busiest.len().saturating_sub(most) {
+        0 => table.to_string(),
+        rest => format!("{table}and {rest} that carried less: --all\n"),
+    }
+}
+
+/// "london → newyork", or "phone → london, lte" for a host's line; red when nothing passes.
+pub(super) fn name(link: &LinkStatus) -> Words {
+    let access = link.access.as_ref().map_or_else(String::new, |kind| format!(", {kind}"));
+    let down = if link.is_down { ", down" } else { "" };
+    let style = if link.is_down { RED } else { PLAIN };
+    Words::styled(format!("{} → {}{access}{down}", link.from, link.to), style)
+}
+
+/// Its rate, if it has one.
+#[expect(clippy::cast_precision_loss, reason = "rates are bounded to 1e12")]
+pub(super) fn rate(link: &LinkStatus) -> Words {
+    link.rate_bps.map_or_else(|| "no limit".into(), |rate| figures::rate(rate as f64).into())
+}
+
+/// A number that should be 0.
+pub(super) fn bad(number: u64) -> Words {
+    Words::styled(number.to_string(), if number > 0 { YELLOW } else { PLAIN })
+}
+
+/// What fits one screen.
+const SHORT: usize = 20;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! A picture out of dots: each character of a terminal has two columns and four rows of them (Unicode's Braille patterns).
+
+use anstyle::Style;
+
+use crate::{
+    lab::table::{Line, Words},
+    output::{CYAN, DIM, PLAIN, RED, YELLOW},
+};
+
+/// What a dot is part of. In one character the last of these is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Layer {
+    Coast,
+    Moving,
+    Losing,
+    Down,
+}
+
+impl Layer {
+    pub(super) fn style(self) -> Style {
+        match self {
+            Self::Coast => DIM,
+            Self::Moving => CYAN,
+            Self::Losing => YELLOW,
+            Self::Down => RED,
+        }
+    }
+}
+
+/// Dots and names on a rectangle of characters.
+#[derive(Debug)]
+pub(super) struct Canvas {
+    columns: usize,
+    cells: Vec<Cell>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Cell {
+    Dots(u8, Layer),
+    Letter(char, Style),
+}
+
+impl Canvas {
+    pub(super) fn new(columns: usize, rows: usize) -> Self {
+        Self { columns, cells: vec![Cell::Dots(0, Layer::Coast); columns * rows] }
+    }
+
+    /// Sets the dot at `x` dots from the left and `y` from the top, if that is on the canvas.
+    pub(super) fn dot(&mut self, x: f64, y: f64, layer: Layer) {
+        let Some((x, y)) = whole(x).zip(whole(y)) else { return };
+        if let Some(Cell::Dots(dots, seen)) = self.cell(x / ACROSS, y / DOWN) {
+            *dots |= BITS[y % DOWN][x % ACROSS];
+            *seen = layer.max(*seen);
+        }
+    }
+
+    /// Marks the character at a dot, with a name beside it where it covers no other.
+    pub(super) fn mark(&mut self, x: f64, y: f64, name: &str, style: Style) {
+        let Some((column, row)) = whole(x).zip(whole(y)).map(|(x, y)| (x / ACROSS, y / DOWN)) else { return };
+        if self.cell(column, row).is_none() {
+            return;
+        }
+        self.letter(column, row, MARK, style);
+        let length = name.chars().count();
+        let places = [Some(column + 2), column.checked_sub(length + 1)];
+        let is_free = |start: &usize| self.is_free(*start, length, row, column);
+        if let Some(start) = places.into_iter().flatten().find(is_free) {
+            for (column, letter) in (start..).zip(name.chars()) {
+                self.letter(column, row, letter, style);
+            }
+        }
+    }
+
+    /// Whether there is room for a name, with a blank on both sides so that two do not become one; its own mark may be there.
+    fn is_free(&self, start: usize, length: usize, row: usize, own: usize) -> bool {
+        let edge = start.saturating_sub(1)..(start + length + 1).min(self.columns);
+        let is_dots = |column| matches!(self.cells.get(row * self.columns + column), Some(Cell::Dots(..)));
+        start + length <= self.columns && edge.filter(|&column| column != own).all(is_dots)
+    }
+
+    fn letter(&mut self, column: usize, row: usize, letter: char, style: Style) {
+        if let Some(cell) = self.cell(column, row) {
+            *cell = Cell::Letter(letter, style);
+        }
+    }
+
+    fn cell(&mut self, column: usize, row: usize) -> Option<&mut Cell> {
+        if column >= self.columns {
+            return None;
+        }
+        self.cells.get_mut(row * self.columns + column)
+    }
+
+    pub(super) fn lines(&self) -> Vec<Line> {
+        self.cells.chunks(self.columns.max(1)).map(|row| Line::new(row.iter().map(Cell::words))).collect()
+    }
+}
+
+impl Cell {
+    fn words(&self) -> Words {
+        match *self {
+            Self::Dots(0, _) => Words::styled(" ", PLAIN),
+            Self::Dots(dots, layer) => {
+                let pattern = char::from_u32(u32::from('\u{2800}') + u32::from(dots)).unwrap_or(' ');
+                Words::styled(pattern, layer.style())
+            }
+            Self::Letter(letter, style) => Words::styled(letter, style),
+        }
+    }
+}
+
+/// A coordinate as an index, if it is on the positive side.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "terminals have thousands of dots"
+)]
+fn whole(coordinate: f64) -> Option<usize> {
+    (0.0..1e6).contains(&coordinate).then_some(coordinate as usize)
+}
+
+/// A city.
+pub(super) const MARK: char = '●';
+
+/// Dots of a character, from left to right and from top to bottom.
+pub(super) const ACROSS: usize = 2;
+pub(super) const DOWN: usize = 4;
+
+/// The bit of each dot: Braille counts down the left column, down the right one, and then the fourth row.
+const BITS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(canvas: &Canvas) -> Vec<String> {
+        let lines = canvas.lines();
+        lines.iter().map(|line| anstream::adapter::strip_str(&line.to_string()).to_string()).collect()
+    }
+
+    #[test]
+    fn eight_dots_fill_a_character() {
+        let mut canvas = Canvas::new(2, 1);
+        for (x, y) in (0..2_u8).flat_map(|x| (0..4_u8).map(move |y| (x, y))) {
+            canvas.dot(f64::from(x), f64::from(y), Layer::Coast);
+        }
+        canvas.dot(2.0, 0.0, Layer::Coast);
+        // All dots are U+28FF, the upper left one is U+2801.
+        assert_eq!(text(&canvas), ["\u{28ff}\u{2801}"]);
+    }
+
+    #[test]
+    fn what_is_beside_the_canvas_is_left_out() {
+        let mut canvas = Canvas::new(2, 1);
+        for (x, y) in [(-0.5, 0.0), (4.0, 0.0), (0.0, 4.0), (f64::NAN, 0.0)] {
+            canvas.dot(x, y, Layer::Coast);
+            canvas.mark(x, y, "a", PLAIN);
+        }
+        assert_eq!(text(&canvas), ["  "]);
+    }
+
+    #[test]
+    fn a_name_stands_where_it_covers_no_other() {
+        let mut canvas = Canvas::new(20, 2);
+        canvas.mark(4.0, 0.0, "oslo", PLAIN);
+        // Two characters right of oslo's end is room enough; at the right edge the name goes to the left.
+        canvas.mark(38.0, 0.0, "kiev", PLAIN);
+        // No room on either side: the mark alone.
+        canvas.mark(8.0, 5.0, "a name that is too long", PLAIN);
+        assert_eq!(text(&canvas), ["  ● oslo      kiev ●", "    ●               "]);
+    }
+
+    #[test]
+    fn the_worst_in_a_character_is_seen() {
+        let mut canvas = Canvas::new(1, 1);
+        canvas.dot(0.0, 0.0, Layer::Down);
+        canvas.dot(1.0, 0.0, Layer::Moving);
+        assert_eq!(canvas.lines(), [Line::new([Words::styled('\u{2809}', RED)])]);
+    }
+}

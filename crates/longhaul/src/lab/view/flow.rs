@@ -1,0 +1,93 @@
+//! What moves on a planet between two looks at it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use planet::{LinkStatus, Status};
+
+use crate::lab::figures::whole;
+
+/// Two looks at a planet.
+#[derive(Debug)]
+pub(super) struct Window {
+    /// Absent: everything since it came up counts.
+    pub before: Option<Status>,
+    pub now: Status,
+}
+
+/// What a direction of a link does in a window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flow<'w> {
+    pub link: &'w LinkStatus,
+    /// What came out at its end.
+    pub bits_per_second: f64,
+    /// Segments that did not: lost, or dropped by the queue.
+    pub drops_per_second: f64,
+}
+
+impl Window {
+    /// How long it is. A planet of the same name that came up meanwhile is another one.
+    pub(super) fn seconds(&self) -> f64 {
+        self.now.running_s - self.since_before().map_or(0.0, |before| before.running_s)
+    }
+
+    /// The earlier look, if it begins with one.
+    pub(super) fn since_before(&self) -> Option<&Status> {
+        self.before.as_ref().filter(|before| before.running_s < self.now.running_s)
+    }
+
+    /// What moves on links between cities, and on lines of hosts. The busiest are first, by the order of magnitude, so
+    /// that lines do not dance; what is down stays in sight.
+    pub(super) fn flows(&self) -> (Vec<Flow<'_>>, Vec<Flow<'_>>) {
+        let earlier: BTreeMap<_, _> = self
+            .since_before()
+            .into_iter()
+            .flat_map(|before| &before.links)
+            .map(|link| (key(link), link))
+            .collect();
+        let flow = |link| self.flow(link, earlier.get(&key(link)).copied());
+        let mut flows: Vec<_> = self.now.links.iter().map(flow).filter(Flow::is_shown).collect();
+        flows.sort_by_key(|flow| (!flow.link.is_down, -magnitude(flow.bits_per_second), key(flow.link)));
+        let homes: HashSet<_> =
+            self.now.hosts.iter().map(|host| (host.name.as_str(), host.city.as_str())).collect();
+        flows.into_iter().partition(|flow| !is_line(flow.link, &homes))
+    }
+
+    fn flow<'w>(&self, link: &'w LinkStatus, earlier: Option<&LinkStatus>) -> Flow<'w> {
+        let grown = |count: fn(&LinkStatus) -> u64| {
+            let growth = count(link).saturating_sub(earlier.map_or(0, count));
+            whole(growth) / self.seconds().max(f64::MIN_POSITIVE)
+        };
+        Flow {
+            link,
+            bits_per_second: grown(|link| link.delivered.bytes) * 8.0,
+            drops_per_second: grown(drops),
+        }
+    }
+}
+
+impl Flow<'_> {
+    fn is_shown(&self) -> bool {
+        self.link.is_down || self.bits_per_second > 0.0 || self.drops_per_second > 0.0
+    }
+}
+
+/// Whether it is the line between a host and its city; `homes` has both of each host.
+fn is_line(link: &LinkStatus, homes: &HashSet<(&str, &str)>) -> bool {
+    let (from, to) = (link.from.as_str(), link.to.as_str());
+    link.access.is_some() || homes.contains(&(from, to)) || homes.contains(&(to, from))
+}
+
+/// Segments that arrived at a link and never came out.
+pub(super) fn drops(link: &LinkStatus) -> u64 {
+    link.lost.segments + link.overflowed.segments + link.managed.segments
+}
+
+fn key(link: &LinkStatus) -> (&str, &str, Option<&str>) {
+    (&link.from, &link.to, link.access.as_deref())
+}
+
+/// How often 2 fits into a rate.
+#[expect(clippy::cast_possible_truncation, reason = "logarithms of rates are below 64")]
+fn magnitude(bits_per_second: f64) -> i32 {
+    bits_per_second.max(1.0).log2() as i32
+}

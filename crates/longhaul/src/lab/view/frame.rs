@@ -1,0 +1,138 @@
+//! The live view as tables: how faithful, what is wrong, what moves.
+
+use planet::Fidelity;
+
+use super::{
+    Size,
+    flow::{Flow, Window},
+};
+use crate::{
+    lab::{
+        fault, figures,
+        status::{name, rate},
+        table::{Line, Table, Words},
+    },
+    output::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW},
+};
+
+/// The whole window.
+pub(super) fn picture(window: &Window, size: Size) -> Vec<Line> {
+    let mut picture = heading(window, "m map  q quit", size);
+    let (links, lines) = window.flows();
+    let [links, lines] = [("link", links), ("line", lines)].map(|(kind, flows)| table(kind, &flows, size));
+    let nothing = links.is_empty() && lines.is_empty();
+    // What is wrong may have a third of the window; links leave half of the rest to lines, if that is worth having.
+    let rest = size.rows.saturating_sub(picture.len());
+    let faults = shortened(faults(window), rest / 3);
+    let rest = rest - faults.len();
+    let for_lines = if rest / 2 > HEADER + 1 { lines.len().min(rest / 2) } else { 0 };
+    let links = shortened(links, rest - for_lines);
+    let lines = shortened(lines, rest - links.len());
+    picture.extend(faults.into_iter().chain(links).chain(lines));
+    if nothing {
+        picture.extend([Line::default(), Words::styled("nothing moves", DIM).into()]);
+    }
+    fitted(picture, size)
+}
+
+/// Which planet, since when, and how faithful; with what keys do on the right.
+pub(super) fn heading(window: &Window, keys: &str, size: Size) -> Vec<Line> {
+    let status = &window.now;
+    let over = match &window.since_before() {
+        Some(_) => format!("over {}", figures::span(window.seconds())),
+        None => "since it came up".to_owned(),
+    };
+    let title = Words::styled(format!("planet \"{}\"", status.name), BOLD);
+    let rest = format!("  up {}  rates {over}", figures::span(status.running_s));
+    let used = title.width() + rest.chars().count();
+    let gap = size.columns.saturating_sub(used + keys.len()).max(2);
+    let keys = Words::styled(format!("{:gap$}{keys}", ""), DIM);
+    let mut lines = vec![Line::new([title, rest.into(), keys]), fidelity(&status.fidelity)];
+    lines.extend(status.fidelity.reasons.iter().map(|reason| Words::styled(reason, RED).into()));
+    lines
+}
+
+/// "valid  late 95 us p50, 210 us p99.9, own drops 0, machine 12 % busy".
+fn fidelity(fidelity: &Fidelity) -> Line {
+    let verdict = if fidelity.valid { Words::styled("valid", GREEN) } else { Words::styled("INVALID", RED) };
+    let late = |at| fidelity.lateness_us.get(at).copied().map(figures::delay);
+    let lateness = match (late("50"), late("99.9")) {
+        (Some(median), Some(tail)) => format!("late {median} p50, {tail} p99.9"),
+        _ => "nothing delivered yet".to_owned(),
+    };
+    let machine = fidelity.machine_cpu_share;
+    let machine = machine.map_or_else(String::new, |share| format!(", machine {:.0} % busy", share * 100.0));
+    let drops = format!("own drops {}", fidelity.own_drops);
+    Line::new([verdict, format!("  {lateness}, {drops}{machine}").into()])
+}
+
+/// What is wrong, or will be, below an empty line.
+pub(super) fn faults(window: &Window) -> Vec<Line> {
+    let status = &window.now;
+    if status.faults.is_empty() {
+        return Vec::new();
+    }
+    below_a_blank(fault::table(&status.faults, status.running_s).lines())
+}
+
+/// What links or lines do, below an empty line; in a narrow window only what matters most.
+fn table(kind: &'static str, flows: &[Flow<'_>], size: Size) -> Vec<Line> {
+    if flows.is_empty() {
+        return Vec::new();
+    }
+    if size.columns < WIDE {
+        let mut table = Table::new(1, [kind, "now", "drops/s"]);
+        for flow in flows {
+            table.row([name(flow.link), now(flow), drops(flow)]);
+        }
+        return below_a_blank(table.lines());
+    }
+    let mut table = Table::new(1, [kind, "now", "of", "drops/s", "waiting"]);
+    for flow in flows {
+        let waiting = figures::bytes(flow.link.waiting.bytes).into();
+        table.row([name(flow.link), now(flow), rate(flow.link), drops(flow), waiting]);
+    }
+    below_a_blank(table.lines())
+}
+
+fn now(flow: &Flow<'_>) -> Words {
+    figures::rate(flow.bits_per_second).into()
+}
+
+fn drops(flow: &Flow<'_>) -> Words {
+    let style = if flow.drops_per_second > 0.0 { YELLOW } else { PLAIN };
+    Words::styled(figures::number(flow.drops_per_second), style)
+}
+
+fn below_a_blank(lines: Vec<Line>) -> Vec<Line> {
+    std::iter::once(Line::default()).chain(lines).collect()
+}
+
+/// A table with as many rows as there is room for, and how many there are beside them.
+pub(super) fn shortened(mut table: Vec<Line>, room: usize) -> Vec<Line> {
+    if table.len() <= room {
+        return table;
+    }
+    if room <= HEADER + 1 {
+        return Vec::new();
+    }
+    let hidden = table.len() + 1 - room;
+    table.truncate(room - 1);
+    table.push(Words::styled(format!("and {hidden} more"), DIM).into());
+    table
+}
+
+/// The part of a picture that the window has room for.
+pub(super) fn fitted(mut picture: Vec<Line>, size: Size) -> Vec<Line> {
+    picture.truncate(size.rows);
+    picture.iter().map(|line| line.cut(size.columns)).collect()
+}
+
+/// Two city names of usual length and all columns.
+const WIDE: usize = 80;
+
+/// The empty line, the names of the columns and the rule.
+const HEADER: usize = 3;
+
+#[cfg(test)]
+mod tests;

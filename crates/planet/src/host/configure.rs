@@ -1,0 +1,143 @@
+//! Gives a new host its addresses, routes and kernel settings, by route netlink and `/proc/sys`.
+
+use std::{
+    fs::OpenOptions,
+    io::Write,
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
+
+use world::{HostId, Layout, Port};
+
+use crate::{
+    device::{Netlink, Table},
+    error::{Doing, Error},
+    sys::tun,
+};
+
+/// Configures the host whose network namespace the calling thread is in.
+pub(super) fn configure(host: &world::Host, layout: &Layout) -> Result<Netlink, Error> {
+    let name = &host.name;
+    let netlink = Netlink::open().doing(|| format!("open a netlink socket in {name}"))?;
+    let loopback = netlink.device("lo").doing(|| format!("find the loopback device of {name}"))?;
+    netlink.switch_on(loopback.index, None).doing(|| format!("switch on the loopback device of {name}"))?;
+
+    let new = New { host, netlink, has_ipv6: Path::new("/proc/sys/net/ipv6").exists() };
+    let ports = &layout.ports[host.ports.clone()];
+    new.settings(ports.len())?;
+    for port in ports {
+        new.device(port, ports.len())?;
+    }
+    new.anycast(layout, ports[0].host, loopback.index)?;
+    Ok(new.netlink)
+}
+
+/// A host in the making.
+struct New<'a> {
+    host: &'a world::Host,
+    netlink: Netlink,
+    has_ipv6: bool,
+}
+
+impl New<'_> {
+    /// Its kernel settings. Those of the world file come last.
+    fn settings(&self, devices: usize) -> Result<(), Error> {
+        for device in (0..devices).map(tun::name) {
+            if self.has_ipv6 {
+                for (key, value) in QUIET_IPV6 {
+                    self.set(&format!("net.ipv6.conf.{device}.{key}"), value)?;
+                }
+            }
+            if devices > 1 {
+                self.set(&format!("net.ipv4.conf.{device}.rp_filter"), "0")?;
+            }
+        }
+        if devices > 1 {
+            // The stricter of a device's value and this one holds.
+            self.set("net.ipv4.conf.all.rp_filter", "0")?;
+        }
+        // A connection must not inherit what an earlier one learnt about the path: each measurement stands alone.
+        self.set("net.ipv4.tcp_no_metrics_save", "1")?;
+        self.host.sysctl.iter().try_for_each(|(key, value)| self.set(key, value))
+    }
+
+    /// A device, its addresses, and the routes of what is sent from them. What has no address yet leaves by the first
+    /// device. A host with several devices has a routing table for each, so that an address is never used on another line.
+    fn device(&self, port: &Port, devices: usize) -> Result<(), Error> {
+        let name = &self.host.name;
+        let device_name = tun::name(port.number);
+        let device =
+            self.netlink.device(&device_name).doing(|| format!("find device {device_name} of {name}"))?;
+        self.netlink
+            .switch_on(device.index, Some(QUEUE_LENGTH))
+            .doing(|| format!("switch on device {device_name} of {name}"))?;
+        for address in self.versions([port.v4.into(), port.v6.into()]) {
+            self.netlink
+                .add_address(device.index, address)
+                .doing(|| format!("give {name} the address {address}"))?;
+            if port.number == 0 {
+                self.route(device.index, address, Table::MAIN)?;
+            }
+            if devices > 1 {
+                let table = Table::of_device(port.number);
+                self.route(device.index, address, table)?;
+                self.netlink
+                    .add_source_rule(address, table)
+                    .doing(|| format!("tie the address {address} of {name} to device {device_name}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn route(&self, device: u32, address: IpAddr, table: Table) -> Result<(), Error> {
+        let name = &self.host.name;
+        let congestion = self.host.congestion.as_deref();
+        self.netlink.add_default_route(device, address, table, congestion).doing(|| match congestion {
+            Some(control) => format!("route {name} with congestion control \"{control}\" (is it in net.ipv4.tcp_available_congestion_control?)"),
+            None => format!("route {name} from {address}"),
+        })
+    }
+
+    /// Makes the host answer to every address of the prefixes that it announces. Whether packets come is the switch's
+    /// business.
+    fn anycast(&self, layout: &Layout, host: HostId, loopback: u32) -> Result<(), Error> {
+        let announced = layout.anycast.iter().filter(|any| any.hosts.contains(&host));
+        for prefix in announced.flat_map(|any| &any.prefixes) {
+            for address in self.versions([prefix.address()]) {
+                self.netlink
+                    .add_local_prefix(loopback, address, prefix.length())
+                    .doing(|| format!("give {} the prefix {prefix}", self.host.name))?;
+                if address.is_ipv6() {
+                    // Unlike IPv4, IPv6 lets programs bind only to what is an address beside being local.
+                    self.set("net.ipv6.ip_nonlocal_bind", "1")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of the addresses that the kernel can have.
+    fn versions<const N: usize>(&self, addresses: [IpAddr; N]) -> impl Iterator<Item = IpAddr> + use<N> {
+        let has_ipv6 = self.has_ipv6;
+        addresses.into_iter().filter(move |address| address.is_ipv4() || has_ipv6)
+    }
+
+    /// Writes a kernel setting of the calling thread's network namespace.
+    fn set(&self, key: &str, value: &str) -> Result<(), Error> {
+        let path = PathBuf::from("/proc/sys").join(key.replace('.', "/"));
+        let write = || OpenOptions::new().write(true).open(&path)?.write_all(value.as_bytes());
+        write().doing(|| {
+            format!(
+                "set {key} = \"{value}\" on {} (some settings need root, and some are not a host's own)",
+                self.host.name
+            )
+        })
+    }
+}
+
+/// A TUN device drops what does not fit between host and switch, and TCP takes that for congestion. The kernel's
+/// default of 500 packets is less than one congestion window.
+const QUEUE_LENGTH: u32 = 20_000;
+
+/// No link-local address and so no router solicitations or multicast listener reports: nobody would answer.
+const QUIET_IPV6: [(&str, &str); 2] = [("addr_gen_mode", "1"), ("accept_ra", "0")];

@@ -1,0 +1,233 @@
+//! Ways, faults and catchments without a planet.
+
+use std::{sync::Arc, time::Duration};
+
+use world::{Document, Effect, Layout, LinkDown, World};
+
+use super::{
+    Router,
+    catchment::Serves,
+    faults::Faults,
+    way::{End, Hop, Source, Way, Wire},
+};
+
+const WORLD: &str = "
+[[host]]
+name = 'origin'
+city = 'newyork'
+[[host]]
+name = 'visitor'
+city = 'london'
+network = 'access'
+[[host]]
+name = 'neighbour'
+city = 'london'
+[[link]]
+between = ['newyork', 'london']
+via = ['lisbon']
+[[link]]
+between = ['newyork', 'lisbon']
+rtt = '60ms'
+[[link]]
+between = ['london', 'lisbon']
+rtt = '20ms'
+[[anycast]]
+name = 'cdn'
+prefix = '192.0.2.0/24'
+hosts = ['origin', 'neighbour']
+convergence = '10s'
+transient = 'blackhole'
+";
+
+// In the order of the file.
+const NEWYORK: usize = 0;
+const LONDON: usize = 1;
+const LISBON: usize = 2;
+const ORIGIN: usize = 0;
+const VISITOR: usize = 1;
+const NEIGHBOUR: usize = 2;
+
+fn layout() -> Arc<Layout> {
+    Arc::new(World::read(&Document::new("w.toml", WORLD)).unwrap().1)
+}
+
+fn way(router: &mut Router, from: usize, to: &str, ttl: u8) -> Arc<Way> {
+    router.way(Duration::ZERO, Source::Port(from), to.parse().unwrap(), ttl).unwrap()
+}
+
+fn wires(way: &Way) -> Vec<Wire> {
+    way.hops.iter().map(|hop| hop.wire).collect()
+}
+
+fn routers(way: &Way) -> u8 {
+    way.hops.iter().map(|hop| hop.routers).sum::<u8>() + way.routers
+}
+
+#[test]
+fn a_way_passes_the_cities_between() {
+    let mut router = Router::new(layout());
+    let way = way(&mut router, VISITOR, "10.0.0.1", 64);
+    assert_eq!(
+        wires(&way),
+        [Wire::Up(VISITOR), Wire::Between(LONDON, LISBON), Wire::Between(LISBON, NEWYORK)]
+    );
+    assert_eq!((way.end, routers(&way)), (End::Port(ORIGIN), 3));
+    // 80 ms over the links and a last mile of 10 ms: 1 % of it may be late.
+    assert_eq!(way.allowance, Duration::from_micros(900));
+}
+
+#[test]
+fn a_way_within_a_city_passes_its_router_once() {
+    let mut router = Router::new(layout());
+    let way = way(&mut router, NEIGHBOUR, "10.0.0.2", 64);
+    assert_eq!(wires(&way), [Wire::Between(LONDON, LONDON), Wire::Down(VISITOR)]);
+    assert_eq!(routers(&way), 1);
+}
+
+#[test]
+fn time_to_live_runs_out_at_the_router_that_it_is_enough_for() {
+    let mut router = Router::new(layout());
+    for (ttl, end, hops) in [
+        (1, End::Expired(LONDON), 1),
+        (2, End::Expired(LISBON), 2),
+        (3, End::Expired(NEWYORK), 3),
+        (4, End::Port(ORIGIN), 3),
+    ] {
+        let way = way(&mut router, VISITOR, "10.0.0.1", ttl);
+        assert_eq!((way.end, way.hops.len()), (end, hops), "ttl {ttl}");
+    }
+}
+
+#[test]
+fn a_router_answers_for_itself_and_takes_nothing_from_its_own_packets() {
+    let mut router = Router::new(layout());
+    let lisbon = router.router_address(LISBON, "10.0.0.1".parse().unwrap());
+    let there = router.way(Duration::ZERO, Source::Port(VISITOR), lisbon, 2).unwrap();
+    assert_eq!((there.end, routers(&there)), (End::Router(LISBON), 1));
+    let back = router.way(Duration::ZERO, Source::Router(LISBON), "10.0.0.2".parse().unwrap(), 64).unwrap();
+    assert_eq!(wires(&back), [Wire::Between(LISBON, LONDON), Wire::Down(VISITOR)]);
+    assert_eq!(routers(&back), 1);
+}
+
+#[test]
+fn nobody_has_a_strangers_address() {
+    let mut router = Router::new(layout());
+    for stranger in ["10.0.0.99", "224.0.0.1", "192.0.3.1", "ff02::1"] {
+        let way = router.way(Duration::ZERO, Source::Port(ORIGIN), stranger.parse().unwrap(), 64);
+        assert_eq!(way, None, "{stranger}");
+    }
+}
+
+#[test]
+fn detours_are_those_of_generated_links() {
+    let text =
+        "[[host]]\nname = 'a'\ncity = 'london'\nnetwork = 'access'\n[[host]]\nname = 'b'\ncity = 'newyork'\n";
+    let layout = Arc::new(World::read(&Document::new("w.toml", text)).unwrap().1);
+    let mut router = Router::new(Arc::clone(&layout));
+    let way = way(&mut router, 0, "10.0.0.2", 64);
+    let Hop { wire, detour, .. } = way.hops[1];
+    assert_eq!(wire, Wire::Between(0, 1));
+    // 2.1 times the great circle of 5570 km instead of 1.5 times: 16.7 ms one way.
+    assert!((detour.as_secs_f64() - 0.0167).abs() < 0.0001, "{detour:?}");
+    let wires: Duration = way.hops.iter().map(|hop| hop.detour).sum::<Duration>()
+        + layout.link(0, 1).propagation
+        + layout.ports[0].line.as_ref().unwrap().up.propagation;
+    assert_eq!(wires, layout.one_way(0, 1));
+}
+
+fn effect(layout: &Layout, fault: &str) -> Effect {
+    let fault = Document::new("f.toml", fault).parse().unwrap();
+    layout.effect(&fault).unwrap()
+}
+
+#[test]
+fn faults_add_up_and_the_later_wins() {
+    let layout = layout();
+    let link = Wire::Between(LISBON, LONDON);
+    let lossy = effect(&layout, "between = ['london', 'lisbon']\nloss = '5%'\nrtt = '30ms'");
+    let lossier = effect(&layout, "between = ['lisbon', 'london']\nloss = '10%'");
+    let both = Faults::new(&layout, &[lossy, lossier]).change(&layout, link);
+    assert_eq!(both.to_string(), "loss 10%, rtt 30ms");
+    assert!(Faults::default().change(&layout, link).is_empty());
+}
+
+#[test]
+fn a_city_that_is_down_takes_all_its_wires_with_it() {
+    let layout = layout();
+    let faults = Faults::new(&layout, &[effect(&layout, "city = 'london'\ndown = true")]);
+    for (wire, down) in [
+        (Wire::Between(LISBON, LONDON), Some(LinkDown::Silent)),
+        (Wire::Between(LONDON, LISBON), Some(LinkDown::Silent)),
+        (Wire::Up(VISITOR), Some(LinkDown::Silent)),
+        (Wire::Between(LISBON, NEWYORK), None),
+    ] {
+        assert_eq!(faults.change(&layout, wire).down, down, "{wire:?}");
+    }
+    assert!(faults.withdrawn(0, NEIGHBOUR).is_some() && faults.withdrawn(0, ORIGIN).is_none());
+}
+
+#[test]
+fn a_partition_cuts_between_its_groups_only() {
+    let layout = layout();
+    let faults = Faults::new(&layout, &[effect(&layout, "partition = [['london', 'lisbon']]")]);
+    assert_eq!(faults.change(&layout, Wire::Between(LISBON, NEWYORK)).down, Some(LinkDown::Silent));
+    assert_eq!(faults.change(&layout, Wire::Between(LISBON, LONDON)).down, None);
+}
+
+#[test]
+fn a_killed_host_has_no_carrier_and_a_frozen_one_has() {
+    let layout = layout();
+    let killed = Faults::new(&layout, &[effect(&layout, "host = 'origin'\ndown = 'killed'")]);
+    assert_eq!(killed.without_carrier().into_iter().collect::<Vec<_>>(), [ORIGIN]);
+    let frozen = Faults::new(&layout, &[effect(&layout, "host = 'origin'\ndown = 'frozen'")]);
+    assert_eq!(frozen, Faults::default());
+}
+
+#[test]
+fn each_city_hears_of_a_withdrawal_in_its_own_time() {
+    let layout = layout();
+    let mut router = Router::new(Arc::clone(&layout));
+    let serves =
+        |router: &Router, at: u64, city| router.catchments.serves_prefix(Duration::from_secs(at), 0, city);
+    assert_eq!(serves(&router, 0, LONDON), Serves::Site(NEIGHBOUR));
+    assert_eq!(serves(&router, 0, NEWYORK), Serves::Site(ORIGIN));
+
+    let gone = effect(&layout, "withdraw = 'cdn'\nhost = 'neighbour'");
+    router.set_faults(Duration::from_secs(100), &[gone]);
+    // Each hears between 0 and 10 s later; until then the site's router drops what comes.
+    assert_eq!(serves(&router, 100, LONDON), Serves::Blackhole(NEIGHBOUR));
+    assert_eq!(serves(&router, 110, LONDON), Serves::Site(ORIGIN));
+    assert_eq!(serves(&router, 105, NEWYORK), Serves::Site(ORIGIN), "it never went elsewhere");
+
+    router.set_faults(Duration::from_secs(200), &[]);
+    assert_eq!(serves(&router, 200, LONDON), Serves::Site(ORIGIN), "the detour is still what it knows");
+    assert_eq!(serves(&router, 210, LONDON), Serves::Site(NEIGHBOUR));
+}
+
+#[test]
+fn a_prefix_that_nobody_announces_has_no_way() {
+    let layout = layout();
+    let mut router = Router::new(Arc::clone(&layout));
+    let all =
+        ["origin", "neighbour"].map(|host| effect(&layout, &format!("withdraw = 'cdn'\nhost = '{host}'")));
+    router.set_faults(Duration::ZERO, &all);
+    let way = router.way(Duration::from_secs(10), Source::Port(VISITOR), "192.0.2.7".parse().unwrap(), 64);
+    assert_eq!(way.unwrap().end, End::Unroutable(LONDON));
+}
+
+#[test]
+fn a_loop_lasts_as_long_as_the_time_to_live() {
+    let layout = layout();
+    let mut router = Router::new(Arc::clone(&layout));
+    let gone = effect(&layout, "withdraw = 'cdn'\nhost = 'neighbour'\ntransient = 'loop'");
+    router.set_faults(Duration::ZERO, &[gone]);
+    let way = way(&mut router, ORIGIN, "192.0.2.1", 9);
+    // New York keeps its own site.
+    assert_eq!(way.end, End::Port(ORIGIN));
+    let way = router.way(Duration::ZERO, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
+    // Lisbon is nearer to London. Its router makes the packet, eight others forward it and take one of its nine each, and
+    // the next finds only one left.
+    assert_eq!(way.hops.len(), 9);
+    assert!(matches!(way.end, End::Expired(_)), "{way:?}");
+    assert_eq!(way.hops[7].wire, Wire::Between(LONDON, LISBON));
+}

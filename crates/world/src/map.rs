@@ -1,0 +1,113 @@
+//! A picture of a world: its cities on a map, and the links between them. One SVG that needs nothing else.
+
+mod cities;
+mod labels;
+mod land;
+mod legend;
+mod links;
+mod overlay;
+mod projection;
+mod style;
+
+use std::fmt::Write as _;
+
+pub use self::overlay::{Catchment, Overlay};
+use self::{
+    labels::Labels,
+    legend::Legend,
+    projection::{Point, Projection},
+};
+use crate::{Layout, geography::Place};
+
+/// How large the picture is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// In CSS pixels, 300 to 4000; text keeps its size, so that a small picture has fewer labels.
+    pub width: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { width: 1200 }
+    }
+}
+
+/// The world as an SVG document, in light or dark colours as the reader's system has it.
+///
+/// Up to [`MOST_MESHED`] cities every link is drawn, beyond that those that the file names, and what `overlay` adds.
+pub fn svg(layout: &Layout, options: Options, overlay: &Overlay) -> String {
+    let width = f64::from(options.width.clamp(300, 4000));
+    let strokes = links::strokes(layout, overlay, MOST_MESHED);
+    let is_south = |place: Place| place.lat < SOUTH;
+    let is_antarctica_needed = layout.cities.iter().any(|city| is_south(city.place))
+        || strokes.iter().flat_map(|stroke| stroke.arc(layout)).any(is_south);
+    let projection = Projection::new(width, CAPTION_HEIGHT, if is_antarctica_needed { -90.0 } else { SOUTH });
+    let dots = cities::dots(layout, overlay, &projection);
+
+    let mut body = String::new();
+    land::draw(&projection, &mut body);
+    links::draw(&strokes, layout, &projection, &mut body);
+    let mut labels = Labels::new(CAPTION_HEIGHT, width, projection.bottom());
+    cities::draw(&dots, &mut labels, &mut body);
+    let mut legend = Legend::new(width, projection.bottom() + LEGEND_GAP);
+    legend.describe(layout, overlay, &strokes);
+    let height = legend.bottom();
+    body += &legend.finish();
+
+    let title = escape(&caption(layout));
+    let name = escape(&layout.name);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"world\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" role=\"img\" aria-label=\"{name}: {title}\">\n<title>{name}: {title}</title>\n{}",
+        style::SHEET
+    );
+    let _ = writeln!(svg, "<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>");
+    let _ = writeln!(
+        svg,
+        "<text x=\"8\" y=\"18\"><tspan class=\"name\">{name}</tspan> <tspan class=\"muted\" dx=\"6\">{title}</tspan></text>"
+    );
+    svg + &body + "</svg>\n"
+}
+
+fn caption(layout: &Layout) -> String {
+    let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let (cities, hosts) = (layout.cities.len(), layout.hosts.len());
+    format!("{}, {}", plural(cities, "city", "cities"), plural(hosts, "host", "hosts"))
+}
+
+/// Text as XML has it. Control characters have no place in XML at all.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// The way through points as the `d` of a path, to a tenth of a pixel.
+fn path(points: &[Point]) -> String {
+    let mut d = String::new();
+    for (index, Point { x, y }) in points.iter().enumerate() {
+        let _ = write!(d, "{}{x:.1} {y:.1}", if index == 0 { "M" } else { "L" });
+    }
+    d
+}
+
+/// 30 cities have 435 links, which a person can still tell apart where they are not all in one place.
+pub const MOST_MESHED: usize = 30;
+
+/// South of Cape Horn there is Antarctica, which is left out where no city is and no arc passes.
+const SOUTH: f64 = -57.0;
+
+const CAPTION_HEIGHT: f64 = 28.0;
+const LEGEND_GAP: f64 = 12.0;
+
+#[cfg(test)]
+mod tests;

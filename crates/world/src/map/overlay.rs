@@ -1,0 +1,64 @@
+//! What a caller knows beyond the world file: faults, links that matter, and who reaches which site.
+
+use std::collections::BTreeSet;
+
+use crate::{CityId, Effect, Layout};
+
+/// Added to the picture of a world.
+#[derive(Debug, Clone, Default)]
+pub struct Overlay {
+    /// Links to draw in any case, the lower city first.
+    pub links: BTreeSet<(CityId, CityId)>,
+    /// What is wrong with links and cities now. Faults of single hosts are not on a map of cities.
+    pub faults: Vec<Effect>,
+    /// Which site of an anycast prefix each city reaches.
+    pub catchment: Option<Catchment>,
+}
+
+/// Which site of an anycast prefix each city reaches.
+#[derive(Debug, Clone)]
+pub struct Catchment {
+    /// The prefix's name.
+    pub name: String,
+    /// The cities that announce it.
+    pub sites: Vec<CityId>,
+    /// By city: index of its site; `None`: it reaches none.
+    pub of: Vec<Option<usize>>,
+}
+
+impl Overlay {
+    /// What is wrong with a link, the lower city first.
+    pub(super) fn fault(&self, layout: &Layout, (a, b): (CityId, CityId)) -> Option<String> {
+        self.faults.iter().find_map(|fault| match fault {
+            Effect::Link { between, change } => (*between == (a, b)).then(|| change.to_string()),
+            Effect::City(city) => {
+                (*city == a || *city == b).then(|| format!("{} is down", layout.cities[*city].name))
+            }
+            Effect::Partition(group_of) => {
+                (group_of.get(a) != group_of.get(b)).then(|| "partition".to_owned())
+            }
+            Effect::Lines { .. } | Effect::Host { .. } | Effect::Withdraw { .. } => None,
+        })
+    }
+
+    /// The links that a fault names.
+    pub(super) fn changed(&self) -> impl Iterator<Item = (CityId, CityId)> {
+        self.faults.iter().filter_map(|fault| match fault {
+            Effect::Link { between, .. } => Some(*between),
+            _ => None,
+        })
+    }
+
+    pub(super) fn is_dark(&self, city: CityId) -> bool {
+        self.faults.contains(&Effect::City(city))
+    }
+
+    /// The site that a city reaches.
+    pub(super) fn site_of(&self, city: CityId) -> Option<usize> {
+        self.catchment.as_ref()?.of.get(city).copied().flatten()
+    }
+
+    pub(super) fn is_site(&self, city: CityId) -> bool {
+        self.catchment.as_ref().is_some_and(|catchment| catchment.sites.contains(&city))
+    }
+}

@@ -1,0 +1,182 @@
+//! Measured round trips between cities, read from CSV, and how far those that a map gives are from them.
+
+mod distance;
+mod table;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::distance::{Distance, Worst};
+use crate::{
+    Document, Mistake,
+    document::suggestion,
+    gazetteer,
+    geography::{Place, great_circle_km},
+    layout::canonical,
+};
+
+/// Measured round trips, or the name of the file that has them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a file's name, or a list of pairs such as [[\"london\", \"paris\", \"5.2ms\"]]"
+)]
+pub enum Source {
+    /// A CSV file, relative to the file that names it.
+    File(String),
+    /// The pairs themselves.
+    Pairs(Vec<Pair>),
+}
+
+/// Two cities and the round trip between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair(pub String, pub String, #[serde(with = "units::duration")] pub Duration);
+
+/// Round trips between cities.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Matrix {
+    /// By the cities' names, each pair in the order of the alphabet.
+    pub pairs: BTreeMap<(String, String), Duration>,
+    /// What a reader of the file should know.
+    pub notes: Vec<String>,
+}
+
+/// The cities that a matrix may speak of: those of the gazetteer, and the world's own.
+#[derive(Debug, Clone, Default)]
+pub struct Known(BTreeMap<String, Place>);
+
+impl Known {
+    /// The gazetteer and these.
+    pub fn new(own: impl IntoIterator<Item = (String, Place)>) -> Self {
+        Self(own.into_iter().map(|(name, place)| (canonical(&name).to_owned(), place)).collect())
+    }
+
+    /// A city's name as the world writes it, and where it is; else the sentence that says so.
+    fn find(&self, name: &str) -> Result<(&str, Place), String> {
+        let own = self.0.get_key_value(canonical(name)).map(|(name, place)| (name.as_str(), *place));
+        let known = || gazetteer::find(name).map(|city| (city.name.as_str(), city.place()));
+        own.or_else(known).ok_or_else(|| {
+            let names = gazetteer::cities().iter().map(|city| &city.name).chain(self.0.keys());
+            format!("unknown city \"{name}\"{}", suggestion(name, names.map(String::as_str)))
+        })
+    }
+}
+
+impl Matrix {
+    /// Reads a table of `from,to,rtt_ms`, or one with cities in its first row and first column. A pair that was measured in
+    /// both directions has their mean, which the notes say.
+    pub fn parse(document: &Document, known: &Known) -> Result<Self, Mistake> {
+        let mut directed = Directed { known, trips: BTreeMap::new() };
+        table::read(document, &mut directed)?;
+        Ok(directed.fold())
+    }
+
+    /// The pairs of a list, checked as those of a file.
+    pub(crate) fn new(pairs: &[Pair], known: &Known) -> Result<Self, String> {
+        let mut directed = Directed { known, trips: BTreeMap::new() };
+        for Pair(from, to, rtt) in pairs {
+            directed.add(from, to, *rtt)?;
+        }
+        Ok(directed.fold())
+    }
+
+    /// The matrix as a list, to hand it on inside a world.
+    pub(crate) fn into_pairs(self) -> Vec<Pair> {
+        self.pairs.into_iter().map(|((a, b), rtt)| Pair(a, b, rtt)).collect()
+    }
+}
+
+/// Round trips by who measured whom.
+struct Directed<'k> {
+    known: &'k Known,
+    trips: BTreeMap<(&'k str, &'k str), Duration>,
+}
+
+impl<'k> Directed<'k> {
+    fn add(&mut self, from: &str, to: &str, rtt: Duration) -> Result<(), String> {
+        let (from, to) = (self.known.find(from)?, self.known.find(to)?);
+        self.add_known(from, to, rtt)
+    }
+
+    /// Adds what was measured from one city to another. Within a city nothing is kept: the metro minimum holds there.
+    fn add_known(
+        &mut self,
+        (from, here): (&'k str, Place),
+        (to, there): (&'k str, Place),
+        rtt: Duration,
+    ) -> Result<(), String> {
+        if from == to {
+            return Ok(());
+        }
+        let km = (great_circle_km(here, there) - COORDINATES_KM).max(0.0);
+        let light = Duration::from_secs_f64(2.0 * km / LIGHT_KM_PER_S);
+        if rtt < light || rtt.is_zero() {
+            return Err(format!(
+                "{} from {from} to {to} is less than light needs; expected milliseconds, and nothing where nothing was \
+                 measured",
+                units::duration::show(rtt)
+            ));
+        }
+        if rtt > LONGEST {
+            let (rtt, longest) = (units::duration::show(rtt), units::duration::show(LONGEST));
+            return Err(format!("a round trip of {rtt} is more than the limit of {longest}"));
+        }
+        if self.trips.insert((from, to), rtt).is_some() {
+            return Err(format!("the round trip from {from} to {to} is there twice"));
+        }
+        if self.trips.len() > MOST_TRIPS {
+            return Err(format!(
+                "more round trips than the limit of {MOST_TRIPS}, which is {MOST_CITIES} cities"
+            ));
+        }
+        Ok(())
+    }
+
+    fn fold(self) -> Matrix {
+        let mut matrix = Matrix::default();
+        let mut averaged = 0;
+        let mut widest: Option<(Duration, String)> = None;
+        for (&(from, to), &there) in &self.trips {
+            let back = self.trips.get(&(to, from)).copied();
+            if from > to && back.is_some() {
+                continue;
+            }
+            let back = back.unwrap_or(there);
+            let apart = there.abs_diff(back);
+            if !apart.is_zero() {
+                averaged += 1;
+                if widest.as_ref().is_none_or(|(most, _)| apart > *most) {
+                    let [there, back] = [there, back].map(units::duration::show);
+                    widest =
+                        Some((apart, format!("{there} from {from} to {to}, {back} from {to} to {from}")));
+                }
+            }
+            let (a, b) = (from.min(to), from.max(to));
+            matrix.pairs.insert((a.to_owned(), b.to_owned()), (there + back) / 2);
+        }
+        if let Some((_, widest)) = widest {
+            let pairs = if averaged == 1 { "1 pair".to_owned() } else { format!("{averaged} pairs") };
+            matrix
+                .notes
+                .push(format!("{pairs} differ by direction and have their mean; most of all {widest}"));
+        }
+        matrix
+    }
+}
+
+/// Of light in a vacuum: nothing is faster, whatever it travels through.
+const LIGHT_KM_PER_S: f64 = 299_792.458;
+
+/// How far two cities' coordinates may be from where it was measured: two large cities' radii.
+const COORDINATES_KM: f64 = 100.0;
+
+/// Beyond this it was not a round trip that was measured, or not in milliseconds.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// As many cities as the gazetteer has, and some of the world's own: both directions of their pairs are 20 MB.
+const MOST_CITIES: usize = 500;
+const MOST_TRIPS: usize = MOST_CITIES * MOST_CITIES;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! How far the round trips that a map gives are from those that were measured.
+
+use std::{fmt, time::Duration};
+
+use serde::Serialize;
+
+/// What the measured round trips of a world say about the generated ones. Shares are of the measured round trip.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Distance {
+    /// Pairs of cities that were measured.
+    pub measured: usize,
+    /// All pairs of the world's cities.
+    pub pairs: usize,
+    /// By how much half of the generated round trips are off, at most.
+    pub median: f64,
+    /// By how much nine tenths of them are off, at most.
+    pub p90: f64,
+    /// By how much they are too long on the mean; negative: too short.
+    pub bias: f64,
+    /// The pair that is off most.
+    pub worst: Worst,
+}
+
+/// The pair whose generated round trip is off most.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Worst {
+    /// Its cities.
+    pub between: [String; 2],
+    /// What was measured.
+    #[serde(with = "units::duration")]
+    pub measured: Duration,
+    /// What follows from the map.
+    #[serde(with = "units::duration")]
+    pub generated: Duration,
+}
+
+impl Distance {
+    /// From the measured pairs of a world that has `pairs` in all. `None` without any.
+    pub(crate) fn new(measured: &[Worst], pairs: usize) -> Option<Self> {
+        let error = |pair: &Worst| pair.generated.as_secs_f64() / pair.measured.as_secs_f64() - 1.0;
+        let mut sorted: Vec<_> = measured.iter().map(|pair| (error(pair), pair)).collect();
+        sorted.sort_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
+        let (_, worst) = sorted.last()?;
+        // Nearest rank: the smallest value that at least so many tenths of all do not exceed.
+        let tenths = |tenths: usize| sorted[(sorted.len() * tenths).div_ceil(10) - 1].0.abs();
+        #[expect(clippy::cast_precision_loss, reason = "as many pairs as the cities of a file have")]
+        let bias = sorted.iter().map(|(error, _)| error).sum::<f64>() / sorted.len() as f64;
+        Some(Self {
+            measured: sorted.len(),
+            pairs,
+            median: tenths(5),
+            p90: tenths(9),
+            bias,
+            worst: (*worst).clone(),
+        })
+    }
+}
+
+impl fmt::Display for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let ms = |time: Duration| format!("{:.1} ms", 1000.0 * time.as_secs_f64());
+        let Worst { between: [a, b], measured, generated } = &self.worst;
+        write!(
+            f,
+            "{} of {} pairs of cities have a measured round trip. The map's are off by {} at the median and {} at p90, and too \
+             {} by {} on the mean; most between {a} and {b}: {} measured, {} by the map",
+            self.measured,
+            self.pairs,
+            percent(self.median),
+            percent(self.p90),
+            if self.bias < 0.0 { "short" } else { "long" },
+            percent(self.bias.abs()),
+            ms(*measured),
+            ms(*generated),
+        )
+    }
+}
