@@ -884,19 +884,23 @@ export interface FaultMark {
  */
 export interface Fidelity {
   /**
-   * Bytes that the model dropped: loss and full queues.
+   * Bytes that the model dropped: loss, queues and faults.
    */
   bytes_dropped: number;
   /**
-   * Bytes on the wire that entered the switch.
+   * Bytes that the model made twice.
+   */
+  bytes_duplicated: number;
+  /**
+   * Bytes of IP packets, as a wire would carry them, that hosts sent, and routers in answer.
    */
   bytes_in: number;
   /**
-   * Bytes still on their way when the counters were read. in = out + dropped + in flight.
+   * Bytes still on their way when the counters were read. in + duplicated = out + dropped + in flight.
    */
   bytes_in_flight: number;
   /**
-   * Bytes on the wire that left it.
+   * Bytes that reached a host, or a router that answered.
    */
   bytes_out: number;
   /**
@@ -907,6 +911,11 @@ export interface Fidelity {
    * Share of packets that were later.
    */
   late_share: number;
+  /**
+   * The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
+   * wide; the last one has all that is later.
+   */
+  lateness_histogram: Bin[];
   /**
    * How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
    */
@@ -942,4 +951,17 @@ export interface Fidelity {
    * Whether the emulator stayed within its limits. If not, the numbers describe the emulator.
    */
   valid: boolean;
+}
+/**
+ * Packets that were about as late.
+ */
+export interface Bin {
+  /**
+   * How many.
+   */
+  packets: number;
+  /**
+   * At most so late, in microseconds.
+   */
+  up_to_us: number;
 }

@@ -300,6 +300,7 @@ impl Planet {
             Reply::NoHost(known) => {
                 Err(Error::NoHost { name: host.to_owned(), planet: self.name.clone(), known })
             }
+            Reply::Refused(reason) => Err(self.refused(&reason)),
             _ => Err(self.refused("it did not say where its hosts are")),
         }
     }

@@ -18,6 +18,9 @@ pub struct Fidelity {
     /// How late packets were delivered, time to be read included, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
     /// packet was delivered.
     pub lateness_us: BTreeMap<String, f64>,
+    /// The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
+    /// wide; the last one has all that is later.
+    pub lateness_histogram: Vec<Bin>,
     /// How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
     pub lateness_limit_us: f64,
     /// Share of packets that were later.
@@ -41,6 +44,15 @@ pub struct Fidelity {
     pub machine_cpu_share: Option<f64>,
     /// How packets reach a receiver: "slice", "segment" or "gso".
     pub receive: String,
+}
+
+/// Packets that were about as late.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bin {
+    /// At most so late, in microseconds.
+    pub up_to_us: f64,
+    /// How many.
+    pub packets: u64,
 }
 
 /// What the switch counts while it runs.
@@ -91,6 +103,20 @@ impl Tally {
         self.late += u64::from(late > allowance);
     }
 
+    /// Lateness in bins of 1, 2, 4 ... us, up to the latest.
+    #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a minute are exact in an f64")]
+    fn histogram(&self) -> Vec<Bin> {
+        let latest = self.lateness_ns.max();
+        let mut bins: Vec<Bin> = Vec::new();
+        let (mut from, mut to) = (0, 1000);
+        while self.lateness_ns.len() > bins.iter().map(|bin| bin.packets).sum() && from <= latest {
+            let packets = self.lateness_ns.count_between(from, to);
+            bins.push(Bin { up_to_us: to as f64 / 1000.0, packets });
+            (from, to) = (self.lateness_ns.highest_equivalent(to) + 1, to * 2);
+        }
+        bins
+    }
+
     /// Judges what was counted. `device_drops` are packets that hosts sent and the switch never saw.
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53, and shares for people")]
     pub(crate) fn judge(&self, device_drops: u64, surroundings: Surroundings) -> Fidelity {
@@ -138,6 +164,7 @@ impl Tally {
             reasons,
             delivered,
             lateness_us,
+            lateness_histogram: self.histogram(),
             lateness_limit_us: surroundings.lateness_limit.as_secs_f64() * 1e6,
             late_share,
             own_drops,
@@ -216,6 +243,16 @@ mod tests {
         let worse = judged(&with_deliveries(998, 2), 0);
         assert!(!worse.valid);
         assert!(worse.reasons[0].starts_with("0.20 % of the packets were later"), "{:?}", worse.reasons);
+    }
+
+    #[test]
+    fn the_histogram_has_every_packet_once() {
+        let fidelity = judged(&with_deliveries(5, 3), 0);
+        // 20 us and 300 us, in the bins up to 32 and 512.
+        let filled: Vec<_> = fidelity.lateness_histogram.iter().filter(|bin| bin.packets > 0).collect();
+        let filled: Vec<_> = filled.iter().map(|bin| (bin.up_to_us, bin.packets)).collect();
+        assert_eq!(filled, [(32.0, 5), (512.0, 3)]);
+        assert!(judged(&Tally::new(), 0).lateness_histogram.is_empty());
     }
 
     #[test]

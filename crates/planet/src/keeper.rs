@@ -45,10 +45,7 @@ impl Keeper {
                 Ok(status) => Reply::Status(Box::new(status)),
                 Err(error) => Reply::Refused(error.to_string()),
             },
-            Request::Locate { host } => match self.layout.host(&host) {
-                Some(id) => Reply::Namespace(self.hosts[id].namespace_number()),
-                None => Reply::NoHost(self.some_hosts()),
-            },
+            Request::Locate { host } => self.locate(&host),
             Request::Fault(fault) => match self.timeline.add(*fault) {
                 Ok(number) => Reply::Fault(number),
                 Err(reason) => Reply::Refused(reason),
@@ -71,6 +68,17 @@ impl Keeper {
             Request::Capture(_) => Reply::Refused("nobody looks".to_owned()),
             // As the first process of its namespace it takes all others with it.
             Request::Down => std::process::exit(0),
+        }
+    }
+
+    /// Where a host's network is, unless the host is down.
+    fn locate(&self, name: &str) -> Reply {
+        let Some(id) = self.layout.host(name) else { return Reply::NoHost(self.some_hosts()) };
+        match self.timeline.host_down(id) {
+            None => Reply::Namespace(self.hosts[id].namespace_number()),
+            Some((number, what)) => Reply::Refused(format!(
+                "host \"{name}\" is down by fault {number} ({what}); wait for its end, or: longhaul lab fault lift {number}"
+            )),
         }
     }
 

@@ -44,7 +44,7 @@ pub use control::{
     Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, Planet, SiteStatus, Status, Tap,
 };
 pub use error::Error;
-pub use fidelity::Fidelity;
+pub use fidelity::{Bin, Fidelity};
 pub use folder::{Entry, Folder, Links};
 pub use process::{Life, Running};
 pub use programs::{End, Log, News, Piece, Program};

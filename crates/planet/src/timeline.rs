@@ -11,7 +11,7 @@ use std::{
 };
 
 use nix::sys::signal::Signal;
-use world::{Effect, HostDown, Layout, Timed, file::Fault};
+use world::{Effect, HostDown, HostId, Layout, Timed, file::Fault};
 
 use crate::{
     control::FaultStatus,
@@ -93,6 +93,21 @@ impl Timeline {
         self.tell(&mut plan, self.handle.now()).map_err(|error| error.to_string())?;
         self.changed.notify_all();
         Ok(())
+    }
+
+    /// The fault by which a host is down now, as a phrase and with its number.
+    pub(crate) fn host_down(&self, host: HostId) -> Option<(u64, String)> {
+        let now = self.handle.now();
+        let plan = self.lock();
+        let is_down = |(_, planned): &(&u64, &Planned)| {
+            planned.is_active(now)
+                && match planned.effect {
+                    Effect::Host { host: down, .. } => down == host,
+                    Effect::City(city) => self.layout.hosts[host].city == city,
+                    _ => false,
+                }
+        };
+        plan.faults.iter().find(is_down).map(|(&number, planned)| (number, planned.fault.to_string()))
     }
 
     /// All faults that are not over.

@@ -156,10 +156,12 @@ impl<'k> Directed<'k> {
             matrix.pairs.insert((a.to_owned(), b.to_owned()), (there + back) / 2);
         }
         if let Some((_, widest)) = widest {
-            let pairs = if averaged == 1 { "1 pair".to_owned() } else { format!("{averaged} pairs") };
-            matrix
-                .notes
-                .push(format!("{pairs} differ by direction and have their mean; most of all {widest}"));
+            let pairs = if averaged == 1 {
+                "1 pair differs by direction and has the mean".to_owned()
+            } else {
+                format!("{averaged} pairs differ by direction and have their mean")
+            };
+            matrix.notes.push(format!("{pairs}; most of all {widest}"));
         }
         matrix
     }

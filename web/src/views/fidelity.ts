@@ -37,7 +37,7 @@ const microseconds = (value: number | undefined): string =>
   value !== undefined && value < 10 ? String(Number(value.toFixed(1))) : count(value);
 
 function factsTable(run: Fidelity): HTMLElement {
-  const unaccounted = run.bytes_in - run.bytes_out - run.bytes_dropped - run.bytes_in_flight;
+  const unaccounted = run.bytes_in + run.bytes_duplicated - run.bytes_out - run.bytes_dropped - run.bytes_in_flight;
   const rows: [string, string][] = [
     ["packets delivered", count(run.delivered)],
     [`packets later than ${microseconds(run.lateness_limit_us)} \u00b5s, or 1 % of their round trip`, share(run.late_share)],
@@ -45,8 +45,9 @@ function factsTable(run: Fidelity): HTMLElement {
     ["bytes in", bytes(run.bytes_in)],
     ["bytes out", bytes(run.bytes_out)],
     ["bytes dropped by the model", bytes(run.bytes_dropped)],
+    ["bytes made twice by the model", bytes(run.bytes_duplicated)],
     ["bytes in flight at the end", bytes(run.bytes_in_flight)],
-    ["bytes unaccounted for", unaccounted === 0 ? "0: in = out + dropped + in flight" : bytes(unaccounted)],
+    ["bytes unaccounted for", unaccounted === 0 ? "0: in + made twice = out + dropped + in flight" : bytes(unaccounted)],
     ["switch, of one core", share(run.switch_cpu_share)],
     ["machine, of all cores", share(run.machine_cpu_share)],
     ["packets reach a receiver by", run.receive],

@@ -30,7 +30,7 @@ use blocks::Blocks;
 ///
 /// Packets are shown as a wire would carry them. Without hosts and links it is all hosts.
 ///
-/// Example: longhaul lab capture --link london-newyork -o - | tcpdump -r -
+/// Example: longhaul lab capture visitor -o - | tcpdump -n -r -
 #[derive(Debug, Args)]
 pub(crate) struct Capture {
     /// What these hosts send and receive

@@ -11,6 +11,7 @@ pub(super) fn status(hosts: Vec<HostStatus>, links: Vec<LinkStatus>) -> Status {
         reasons: Vec::new(),
         delivered: 0,
         lateness_us: BTreeMap::new(),
+        lateness_histogram: Vec::new(),
         lateness_limit_us: 250.0,
         late_share: 0.0,
         own_drops: 0,

@@ -82,17 +82,14 @@ impl Publish {
 
 /// The host that is meant by a host's or a city's name, and its city.
 fn visitor<'a>(status: &'a Status, name: &str) -> anyhow::Result<(&'a str, &'a str)> {
-    let hosts = &status.hosts;
-    let found =
-        hosts.iter().find(|host| host.name == name).or_else(|| hosts.iter().find(|host| host.city == name));
-    found.map(|host| (host.name.as_str(), host.city.as_str())).ok_or_else(|| {
-        let names = hosts.iter().flat_map(|host| [host.name.as_str(), host.city.as_str()]);
-        let nearest = units::nearest(name, names);
-        anyhow!(
-            "no host \"{name}\" on planet \"{}\", nor one in a city of that name{}",
-            status.name,
-            nearest.map_or_else(String::new, |nearest| format!("; did you mean \"{nearest}\"?"))
-        )
+    let pairs = || status.hosts.iter().map(|host| (host.name.as_str(), host.city.as_str()));
+    let found = pairs().find(|(host, _)| *host == name).or_else(|| pairs().find(|(_, city)| *city == name));
+    found.ok_or_else(|| {
+        let remedy = match units::nearest(name, pairs().flat_map(|(host, city)| [host, city])) {
+            Some(nearest) => format!("did you mean \"{nearest}\"?"),
+            None => "longhaul lab status lists what there is".to_owned(),
+        };
+        anyhow!("no host \"{name}\" on planet \"{}\", nor one in a city of that name; {remedy}", status.name)
     })
 }
 

@@ -132,6 +132,11 @@ pub(crate) struct Planet {
 }
 
 impl Planet {
+    /// One that is up already.
+    pub(crate) fn of(name: String) -> Self {
+        Self { name }
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -5,6 +5,7 @@
 mod certainty;
 mod compare;
 mod convert;
+mod faults;
 mod hands;
 mod harness;
 mod lab;

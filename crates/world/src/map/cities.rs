@@ -28,7 +28,7 @@ pub(super) fn dots(layout: &Layout, overlay: &Overlay, projection: &Projection) 
     let importance =
         |&city: &CityId| (overlay.is_site(city), overlay.is_dark(city), hosts[city], people(city));
     order.sort_by_key(|city| std::cmp::Reverse(importance(city)));
-    let smallest = if layout.cities.len() > CROWD { 1.8 } else { 2.8 };
+    let smallest = if layout.cities.len() > CROWD { 1.8 } else { 3.2 };
     let scale = projection.dot_scale();
     let dot = |city: CityId| {
         let name = layout.cities[city].name.clone();

@@ -19,8 +19,10 @@ pub(super) fn shapes() -> &'static [Shape] {
 /// Draws sea, land and lakes.
 pub(super) fn draw(projection: &Projection, out: &mut String) {
     let outline = path(&projection.outline());
-    let _ = writeln!(out, "<clipPath id=\"globe\"><path d=\"{outline}Z\"/></clipPath>");
-    let _ = writeln!(out, "<path class=\"sea\" d=\"{outline}Z\"/>\n<g clip-path=\"url(#globe)\">");
+    // Several maps may stand in one page: those that share a name share their edge.
+    let globe = format!("globe-{:.0}-{:.0}", projection.width(), projection.bottom());
+    let _ = writeln!(out, "<clipPath id=\"{globe}\"><path d=\"{outline}Z\"/></clipPath>");
+    let _ = writeln!(out, "<path class=\"sea\" d=\"{outline}Z\"/>\n<g clip-path=\"url(#{globe})\">");
     for (class, is_lake) in [("land", false), ("sea", true)] {
         let all = shapes().iter().filter(|shape| shape.name.starts_with("lake") == is_lake);
         let all = all.map(|shape| {

@@ -41,6 +41,11 @@ impl Projection {
         }
     }
 
+    /// How wide the map is.
+    pub(super) fn width(&self) -> f64 {
+        self.width
+    }
+
     /// The map's lower edge.
     pub(super) fn bottom(&self) -> f64 {
         self.relative(0.0, self.south).y

@@ -43,7 +43,7 @@ fn read_wide<'t>(
         .iter()
         .map(city)
         .collect::<Result<_, _>>()
-        .map_err(|(span, message)| (span, format!("{message}; {SHAPES}")))?;
+        .map_err(|(span, message)| (span, format!("{message} ({SHAPES})")))?;
     for row in rows {
         let from = city(&row[0])?;
         if row.len() != header.len() {

@@ -54,7 +54,7 @@ fn nonsense_has_a_place_and_a_remedy() {
         (long("london,paris"), "m.csv:2:1: a row of 2 cells; expected from,to,rtt_ms"),
         (
             ",london,rom\n".to_owned(),
-            "m.csv:1:9: unknown city \"rom\"; did you mean \"rome\"?; expected the columns",
+            "m.csv:1:9: unknown city \"rom\"; did you mean \"rome\"? (expected the columns",
         ),
         (",london,paris\nrome,1\n".to_owned(), "m.csv:2:1: a row of 2 cells, but the first has 3"),
         (",london\nrome;30\n".to_owned(), "m.csv:2:1: unknown city \"rome;30\""),

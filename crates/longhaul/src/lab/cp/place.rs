@@ -151,9 +151,9 @@ impl Place {
                 _ if error.raw_os_error() == Some(Errno::EXDEV as i32) => {
                     anyhow!("{shown}: it leads out of the folder, and is not followed")
                 }
-                Spot::Host { host, .. } if error.kind() == io::ErrorKind::StorageFull => anyhow!(
-                    "{shown}: no room left; all /srv/HOST together may have a quarter of the memory, or what you grant: \
-                     longhaul lab exec {host} -- mount -o remount,size=8g /srv"
+                Spot::Host { .. } if error.kind() == io::ErrorKind::StorageFull => anyhow!(
+                    "{shown}: no room left; the folders of all hosts share a quarter of the machine's memory, \
+                     so remove what is not needed there"
                 ),
                 _ => anyhow!("{shown}: {error}"),
             }
