@@ -44,13 +44,14 @@ pub(crate) fn tidy() -> anyhow::Result<()> {
 }
 
 /// Crates from the bottom up: one may depend on those before it only.
-const LAYERS: [&str; 10] = [
+const LAYERS: [&str; 11] = [
     "units",
     "experience",
     "link",
     "world",
     "recording",
     "probe",
+    "tcp",
     "planet",
     "scenario",
     "report",

@@ -1,9 +1,12 @@
 //! A host's network as the kernel sees it: addresses, routes and counters, by route netlink.
 
+mod bucket;
+
 use std::{io, net::IpAddr};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+    DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload,
 };
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
@@ -11,8 +14,10 @@ use netlink_packet_route::{
     link::{LinkAttribute, LinkFlags, LinkMessage},
     route::{RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType},
     rule::{RuleAction, RuleAttribute, RuleMessage},
+    tc::{TcAttribute, TcHandle, TcMessage, TcOption},
 };
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use units::Bitrate;
 
 /// A netlink socket in one host. It stays bound to the network namespace in which it was made.
 pub(crate) struct Netlink {
@@ -106,6 +111,18 @@ impl Netlink {
             RouteAttribute::Table(Table::LOCAL.0),
         ];
         self.tell(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Limits what the device sends to a rate, as a network card would: what has to wait waits in the host's kernel, which
+    /// then knows it and makes the sender wait (TCP small queues).
+    pub(crate) fn limit_rate(&self, index: u32, rate: Bitrate) -> io::Result<()> {
+        let mut message = TcMessage::default();
+        message.header.index = i32::try_from(index).map_err(io::Error::other)?;
+        message.header.parent = TcHandle::ROOT;
+        let options =
+            bucket::options(rate).map(|(kind, value)| TcOption::Other(DefaultNla::new(kind, value)));
+        message.attributes = vec![TcAttribute::Kind("tbf".to_owned()), TcAttribute::Options(options.into())];
+        self.tell(RouteNetlinkMessage::NewQueueDiscipline(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     fn tell(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {

@@ -1,6 +1,8 @@
 //! A host that exists: a network namespace with its TUN devices, and what can be asked of it from outside.
 
 mod configure;
+mod multipath;
+mod processes;
 
 use std::{
     fs::File,
@@ -14,8 +16,7 @@ use std::{
 
 use nix::{
     sched::{CloneFlags, setns, unshare},
-    sys::signal::{Signal, kill},
-    unistd::Pid,
+    sys::signal::Signal,
 };
 use world::Layout;
 
@@ -54,11 +55,6 @@ impl Host {
         &self.tuns[number]
     }
 
-    /// Gives one of its devices a carrier or takes it. Without one the kernel knows that nothing passes.
-    pub(crate) fn set_carrier(&self, number: usize, is_there: bool) -> io::Result<()> {
-        self.tun(number).set_carrier(is_there)
-    }
-
     /// Stops its processes, or lets them go on.
     pub(crate) fn freeze(&self, is_frozen: bool) -> io::Result<()> {
         if self.is_frozen.swap(is_frozen, Ordering::Relaxed) != is_frozen {
@@ -67,26 +63,19 @@ impl Host {
         Ok(())
     }
 
-    /// Sends a signal to all its processes: those in its network namespace, but never to the planet itself. How many.
-    pub(crate) fn signal_all(&self, signal: Signal) -> io::Result<usize> {
-        let namespace = self.namespace.metadata()?;
-        let mut count = 0;
-        for entry in std::fs::read_dir("/proc")? {
-            let name = entry?.file_name();
-            let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-            // A process may end at any moment, also between two looks at it.
-            let Ok(its) = std::fs::metadata(format!("/proc/{pid}/ns/net")) else { continue };
-            let is_ours = (its.dev(), its.ino()) == (namespace.dev(), namespace.ino());
-            if is_ours && pid > 1 && kill(Pid::from_raw(pid), signal).is_ok() {
-                count += 1;
-            }
-        }
-        Ok(count)
-    }
-
     /// The number of its network namespace's descriptor, by which others find it in `/proc`.
     pub(crate) fn namespace_number(&self) -> i32 {
         self.namespace.as_raw_fd()
+    }
+
+    /// Whether one of its devices has a carrier, as if a cable were plugged in. Its kernel notices.
+    pub(crate) fn set_carrier(&self, number: usize, has_carrier: bool) -> io::Result<()> {
+        self.tuns[number].set_carrier(has_carrier)
+    }
+
+    /// Signals all its processes, however they were started. How many there were.
+    pub(crate) fn signal_all(&self, signal: Signal) -> io::Result<usize> {
+        processes::signal_all(self.namespace.metadata()?.ino(), signal)
     }
 
     /// The TCP ports on which its programs listen.
@@ -124,14 +113,4 @@ fn listening_ports(table: &str) -> Vec<u16> {
 const LISTEN: &str = "0A";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn listening_sockets_are_told_from_connected_ones() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue\n   0: 00000000:0050 00000000:0000 0A 0:0\n   1: \
-                     0100007F:1F90 0100007F:C000 01 0:0\n   2: 00000000000000000000000000000000:01BB \
-                     00000000000000000000000000000000:0000 0A 0:0\nrubbish\n";
-        assert_eq!(listening_ports(table), [80, 443]);
-    }
-}
+mod tests;

@@ -445,7 +445,7 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "true, or a kind of being down: silent, unreachable, carrier, killed or frozen"
+    expecting = "expected true, or a kind of being down: silent, unreachable, carrier, killed or frozen"
 )]
 pub enum Down {
     /// true: the quiet kind; false is a mistake.
@@ -497,7 +497,7 @@ mod one_or_more {
     use toml::Spanned;
 
     #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a string or a list of strings")]
+    #[serde(untagged, expecting = "expected a string or a list of strings")]
     enum OneOrMore {
         One(String),
         More(Vec<String>),

@@ -11,7 +11,7 @@ use crate::{Document, Mistake, file};
 
 /// A text from another file: the file's name until it has been read, and then the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "a file's name")]
+#[serde(untagged, expecting = "expected a file's name")]
 pub enum Contents {
     /// The file, relative to the one that names it.
     File(String),

@@ -2,7 +2,7 @@
 
 use std::{
     fs::OpenOptions,
-    io::Write,
+    io::{self, Write},
     net::IpAddr,
     path::{Path, PathBuf},
 };
@@ -12,6 +12,7 @@ use world::{HostId, Layout, Port};
 use crate::{
     device::{Netlink, Table},
     error::{Doing, Error},
+    host::multipath,
     sys::tun,
 };
 
@@ -29,6 +30,7 @@ pub(super) fn configure(host: &world::Host, layout: &Layout) -> Result<Netlink, 
         new.device(port, ports.len())?;
     }
     new.anycast(layout, ports[0].host, loopback.index)?;
+    multipath::set_up(host, layout, new.has_ipv6)?;
     Ok(new.netlink)
 }
 
@@ -71,6 +73,12 @@ impl New<'_> {
         self.netlink
             .switch_on(device.index, Some(QUEUE_LENGTH))
             .doing(|| format!("switch on device {device_name} of {name}"))?;
+        if let Some(rate) = self.host.nic {
+            self.netlink
+                .limit_rate(device.index, rate)
+                .map_err(no_tbf)
+                .doing(|| format!("limit device {device_name} of {name} to its network card's {rate}"))?;
+        }
         for address in self.versions([port.v4.into(), port.v6.into()]) {
             self.netlink
                 .add_address(device.index, address)
@@ -132,6 +140,16 @@ impl New<'_> {
                 self.host.name
             )
         })
+    }
+}
+
+/// Says what the kernel means when it has no such queueing discipline.
+fn no_tbf(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ENOENT) => io::Error::other(
+            "this kernel has no token bucket filter (CONFIG_NET_SCH_TBF, module sch_tbf); leave out nic in the world",
+        ),
+        _ => error,
     }
 }
 

@@ -1,0 +1,42 @@
+//! Lets a new host's Multipath TCP (RFC 8684) use all of its devices.
+
+use std::net::IpAddr;
+
+use tcp::mptcp::{Endpoint, Limits, PathManager, Purpose};
+use world::{Layout, file::Mptcp};
+
+use crate::error::{Doing, Error};
+
+/// Sets up the path manager of the calling thread's network namespace. Nothing is done in a world without MPTCP, so that
+/// it runs on kernels that have none.
+pub(super) fn set_up(host: &world::Host, layout: &Layout, has_ipv6: bool) -> Result<(), Error> {
+    if layout.hosts.iter().all(|host| host.mptcp.is_none()) {
+        return Ok(());
+    }
+    let set = || -> Result<(), tcp::Error> {
+        let paths = PathManager::open()?;
+        // Also on hosts with one device: a connection has what both ends admit.
+        paths.set_limits(LIMITS)?;
+        let Some(how) = host.mptcp else { return Ok(()) };
+        // The first device's addresses are those of the first subflow, which takes no endpoint.
+        let others = &layout.ports[host.ports.clone()][1..];
+        let addresses = others.iter().flat_map(|port| [IpAddr::from(port.v4), IpAddr::from(port.v6)]);
+        for address in addresses.filter(|address| address.is_ipv4() || has_ipv6) {
+            paths.add(&endpoint(address, how))?;
+        }
+        Ok(())
+    };
+    set().map_err(std::io::Error::other).doing(|| format!("set up MPTCP on {}", host.name))
+}
+
+fn endpoint(address: IpAddr, how: Mptcp) -> Endpoint {
+    let (purpose, is_backup) = match how {
+        Mptcp::Subflow => (Purpose::Subflow, false),
+        Mptcp::Backup => (Purpose::Subflow, true),
+        Mptcp::Signal => (Purpose::Signal, false),
+    };
+    Endpoint { address, purpose, is_backup }
+}
+
+/// The most that Linux admits (MPTCP_PM_ADDR_MAX).
+const LIMITS: Limits = Limits { subflows: 8, accepted_addresses: 8 };

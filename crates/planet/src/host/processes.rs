@@ -1,0 +1,71 @@
+//! The processes of a host: those whose network it is.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, DirEntry},
+    io,
+    os::unix::fs::MetadataExt,
+    path::Path,
+};
+
+use nix::{
+    errno::Errno,
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+/// Signals every process of this process namespace whose network namespace has that inode, except the first one, which is
+/// the planet. How many there were.
+///
+/// A process may start another one while we look, so this looks again until it finds nothing new.
+pub(super) fn signal_all(network: u64, signal: Signal) -> io::Result<usize> {
+    let mut signalled = BTreeSet::new();
+    loop {
+        let new: Vec<_> = of_network(network)?.into_iter().filter(|pid| !signalled.contains(pid)).collect();
+        if new.is_empty() {
+            return Ok(signalled.len());
+        }
+        for pid in new {
+            match kill(Pid::from_raw(pid), signal) {
+                // It ended by itself in the meantime.
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(error) => return Err(error.into()),
+            }
+            signalled.insert(pid);
+        }
+    }
+}
+
+fn of_network(inode: u64) -> io::Result<Vec<i32>> {
+    // Where no fresh /proc can be mounted, the old one numbers processes as an outer namespace does, and then as ours.
+    let level = numbers(&fs::read_to_string("/proc/self/status")?).len().saturating_sub(1);
+    // What cannot be read has ended in the meantime, or waits to be buried and has no network any more.
+    let number = |process: &Path| {
+        let network = fs::metadata(process.join("ns/net")).ok()?;
+        let status = (network.ino() == inode).then(|| fs::read_to_string(process.join("status")).ok())??;
+        numbers(&status).get(level).copied().filter(|&pid| pid > PLANET)
+    };
+    let is_process = |entry: &DirEntry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let processes = fs::read_dir("/proc")?.flatten().filter(is_process);
+    Ok(processes.filter_map(|entry| number(&entry.path())).collect())
+}
+
+/// A process's numbers in its process namespaces from the outermost that is seen to its own (proc_pid_status(5)).
+fn numbers(status: &str) -> Vec<i32> {
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    line.unwrap_or_default().split_whitespace().map_while(|number| number.parse().ok()).collect()
+}
+
+/// The first process of the planet's process namespace.
+const PLANET: i32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_a_number_in_each_namespace() {
+        assert_eq!(numbers("Name:\tsh\nNSpid:\t4711\t12\nNSpgid:\t4711\t12\n"), [4711, 12]);
+        assert_eq!(numbers("Name:\tsh\n"), [0; 0]);
+    }
+}

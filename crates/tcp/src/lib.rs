@@ -1,0 +1,11 @@
+//! What the kernel tells about TCP in the calling thread's network namespace, and what follows from it.
+//!
+//! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
+//!
+//! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
+
+mod error;
+pub mod mptcp;
+mod netlink;
+
+pub use error::Error;
