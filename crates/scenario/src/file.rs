@@ -222,6 +222,9 @@ pub(crate) struct Ping {
     /// From one round to the next; those of a round are spread over it.
     #[serde(default = "default_interval", with = "units::duration")]
     pub interval: Duration,
+    /// After this a ping is lost.
+    #[serde(default = "default_timeout", with = "units::duration")]
+    pub timeout: Duration,
 }
 
 fn default_count() -> NonZero<u32> {
@@ -230,6 +233,10 @@ fn default_count() -> NonZero<u32> {
 
 fn default_interval() -> Duration {
     Duration::from_secs(1)
+}
+
+fn default_timeout() -> Duration {
+    Duration::from_secs(2)
 }
 
 /// A statement about the result. The unit of its values is that of what it speaks of.

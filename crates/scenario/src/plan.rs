@@ -103,6 +103,8 @@ pub struct Ping {
     pub count: u32,
     /// From one round to the next.
     pub interval: Duration,
+    /// After this a ping is lost.
+    pub timeout: Duration,
 }
 
 /// Who is pinged.

@@ -73,7 +73,7 @@ pub fn run(
     let awake = Awake::hold();
     stage.start_programs(&folder, &mut look)?;
     stage.measure(&folder, &mut look)?;
-    let fidelity = stage.planet.status()?.fidelity;
+    let fidelity = stage.planet.brief_status()?.fidelity;
     drop(awake);
     drop(stage);
     drop(running);
@@ -166,7 +166,7 @@ impl Stage<'_> {
 
     /// Tells the planet what goes wrong and when, before it does, and returns the clock of measuring when that starts.
     fn plan_faults(&self) -> Result<Clock, Error> {
-        let start = Duration::from_secs_f64(self.planet.status()?.running_s) + AHEAD;
+        let start = Duration::from_secs_f64(self.planet.brief_status()?.running_s) + AHEAD;
         let clock = Clock::start();
         for fault in &self.plan.faults {
             let at = Some(start + fault.at);

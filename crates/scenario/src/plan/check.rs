@@ -94,8 +94,8 @@ impl Check<'_> {
                     let message = format!("{side} is pinged from \"{host}\" twice");
                     return Err(self.document.mistake(span, message));
                 }
-                let (count, interval) = (ping.count.get(), ping.interval);
-                checked.push(Ping { side: side.clone(), host, targets, count, interval });
+                let (count, interval, timeout) = (ping.count.get(), ping.interval, ping.timeout);
+                checked.push(Ping { side: side.clone(), host, targets, count, interval, timeout });
             }
         }
         Ok(checked)

@@ -71,9 +71,17 @@ impl Folder<'_> {
     fn ping_job(&self, ping: &Ping) -> Job {
         let mut command = words(&["longhaul", "ping"]);
         command.extend(ping.targets.iter().map(|target| target.address.to_string()));
-        let interval = units::duration::show(ping.interval);
-        command.extend(words(&["--count", &ping.count.to_string(), "--interval", &interval, "--quiet"]));
-        command.extend(words(&["--label", &ping.side, "--output", &self.ping(ping).to_string_lossy()]));
+        let [interval, timeout] = [ping.interval, ping.timeout].map(units::duration::show);
+        command.extend(words(&["--count", &ping.count.to_string(), "--interval", &interval]));
+        command.extend(words(&[
+            "--timeout",
+            &timeout,
+            "--quiet",
+            "--label",
+            &ping.side,
+            "--output",
+            &self.ping(ping).to_string_lossy(),
+        ]));
         let log = self.log(&format!("ping-{}-from-{}", ping.side, ping.host));
         Job { host: ping.host.clone(), command, log, result: None }
     }
