@@ -42,13 +42,10 @@ pub struct Report {
     /// How each other side differs from the first, percentile by percentile. Empty in `result.json`.
     pub differences: Vec<DifferenceCurve>,
     /// How long the hosts of each side of a scenario went without an answer.
-    #[serde(default)]
     pub outages: Vec<Outages>,
     /// What came of a scenario's transfers.
-    #[serde(default)]
     pub transfers: Vec<Transferred>,
     /// What came of a scenario's pings, one entry a side.
-    #[serde(default)]
     pub pings: Vec<Pinged>,
     /// Scenario claims and whether they held. Empty for a plain comparison.
     pub claims: Vec<Judgement>,
