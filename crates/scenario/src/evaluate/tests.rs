@@ -148,7 +148,7 @@ fn every_measure_has_its_number() {
         let value = measured.value(subject.parse().unwrap(), side);
         match (value, expected) {
             (Ok(value), Ok(expected)) => {
-                assert!((value - expected).abs() < 0.05, "{subject} of {side}: {value}")
+                assert!((value - expected).abs() < 0.05, "{subject} of {side}: {value}");
             }
             (value, expected) => assert_eq!(value, expected.map_err(str::to_owned), "{subject} of {side}"),
         }
