@@ -34,6 +34,11 @@ impl Tun {
         Ok(Self(file))
     }
 
+    /// Whether UDP super-packets can stay whole.
+    pub(crate) fn has_udp_offload(&self) -> bool {
+        ioctl(&self.0, TUNSETOFFLOAD, TCP_OFFLOAD | UDP_OFFLOAD).is_ok()
+    }
+
     /// Plugs the device's cable in or out.
     pub(crate) fn set_carrier(&self, has_carrier: bool) -> io::Result<()> {
         let has_carrier = libc::c_int::from(has_carrier);
