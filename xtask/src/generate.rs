@@ -26,10 +26,11 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 4] = [
+    let all: [(&str, Schema); 5] = [
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/compare.json", schema_for!(report::Comparison)),
         ("docs/schema/convert.json", schema_for!(report::Conversion)),
+        ("docs/schema/mptcp.json", schema_for!(tcp::mptcp::Audit)),
         ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
     ];
     all.into_iter().map(|(path, schema)| Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))).collect()
