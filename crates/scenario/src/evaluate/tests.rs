@@ -105,7 +105,7 @@ fn run(folder: &Path) -> (Plan, Measured) {
     }
     for (ping, round_trips) in plan.pings.iter().zip([[Some(81), Some(79)], [Some(83), None]]) {
         let address = ping.targets[0].address.to_string();
-        fs::write(out.ping(ping), ping_recording(&address, round_trips)).unwrap();
+        fs::write(out.pings(ping), ping_recording(&address, round_trips)).unwrap();
     }
     let sides = sides(&plan, &out).unwrap();
     let measured = Measured::read(&plan, &sides, &out).unwrap();
@@ -148,7 +148,7 @@ fn every_measure_has_its_number() {
         let value = measured.value(subject.parse().unwrap(), side);
         match (value, expected) {
             (Ok(value), Ok(expected)) => {
-                assert!((value - expected).abs() < 0.05, "{subject} of {side}: {value}")
+                assert!((value - expected).abs() < 0.05, "{subject} of {side}: {value}");
             }
             (value, expected) => assert_eq!(value, expected.map_err(str::to_owned), "{subject} of {side}"),
         }
