@@ -25,14 +25,17 @@ const POINTS = 60;
 export function throughput(box: Frame, report: Report): void {
   const colors = palette();
   const transfers = report.transfers.filter((transfer) => transfer.intervals.length > 0);
-  const end = Math.max(...transfers.flatMap(({ intervals }) => intervals.at(-1)?.t_s ?? 0));
-  const lines = transfers.map((transfer) => megabits(transfer, end / POINTS));
+  const end = Math.max(...transfers.map((one) => (one.intervals.at(-1)?.t_s ?? 0) + interval(one)));
+  // Whole intervals, lest some points have one more than others.
+  const least = Math.max(...transfers.map(interval));
+  const length = Math.ceil(end / POINTS / least) * least;
+  const lines = transfers.map((transfer) => megabits(transfer, length));
   const top = Math.max(...lines.flatMap(([, rates]) => rates)) * 1.05;
   const moments = faultMoments(report);
   const names = transfers.map((transfer) => short(transfer.side, LETTERS));
   const room = DOT + LETTER * Math.max(...names.map((name) => name.length));
   const data = uPlot.join(lines);
-  say(box, `${throughputSentence(report, transfers)} Means over ${elapsed(end / POINTS, 100)}.`);
+  say(box, `${throughputSentence(report, transfers)} Means over ${elapsed(length, 100)}.`);
   draw(box, {
     data,
     options: {
@@ -70,11 +73,15 @@ export function throughput(box: Frame, report: Report): void {
   });
 }
 
+/** How long an interval is, s. */
+const interval = ({ intervals }: Transferred): number => (intervals[1]?.t_s ?? 1) - (intervals[0]?.t_s ?? 0);
+
 /** The middle of each time of this length, and Mbit/s in it. */
 function megabits({ intervals }: Transferred, length: number): [times: number[], rates: number[]] {
   const rates: number[] = [];
   for (const { t_s: at, bytes } of intervals) {
-    const place = Math.floor(at / length);
+    // A hair more, for 0.3 / 0.1 is less than 3.
+    const place = Math.floor(at / length + 1e-9);
     while (rates.length <= place) rates.push(0);
     rates[place] = (rates[place] ?? 0) + (bytes * 8) / 1e6 / length;
   }
