@@ -83,6 +83,10 @@ export function ordinal(percent: number): string {
 /** A factor or correlation to two decimals. */
 export const ratio = (value: Maybe): string => (isNumber(value) ? decimal(value, 2) : ABSENT);
 
+/** A rate in Mbit/s with its unit, to three digits. */
+export const rate = (value: Maybe): string =>
+  isNumber(value) ? `${decimal(value, value >= 100 ? 0 : value >= 10 ? 1 : 2)}\u00a0Mbit/s` : ABSENT;
+
 /** Bytes exactly, and rounded to a decimal unit when there are many. */
 export function bytes(value: Maybe): string {
   if (!isNumber(value)) return ABSENT;

@@ -24,7 +24,9 @@ import { independence } from "./views/independence";
 import { notes } from "./views/notes";
 import { pairs } from "./views/pairs";
 import { percentiles } from "./views/percentiles";
+import { outages, pings } from "./views/reachability";
 import { segmented } from "./views/segmented";
+import { transfers } from "./views/transfers";
 
 function show(root: HTMLElement, report: Report): void {
   const { page, sides } = report.comparison;
@@ -51,49 +53,71 @@ function show(root: HTMLElement, report: Report): void {
   followTheme(store);
   document.title = `${report.valid ? "" : "INVALID: "}${report.title} \u2013 Longhaul`;
 
-  const part = <K extends keyof HTMLElementTagNameMap>(tag: K, look?: string): HTMLElementTagNameMap[K] =>
-    el(tag, { class: look });
   const top = { header: part("header"), contents: part("nav", "contents") };
-  const answers = { claims: part("section"), thresholds: part("section"), pairs: part("div") };
-  const people = { sides: part("div"), control: part("div", "control"), waits: part("div"), independence: part("div") };
-  const rest = { breakdown: part("div"), charts: part("div"), percentiles: part("div"), counts: part("div") };
+  const answers = { claims: part("section"), thresholds: part("section") };
+  const network = { outages: part("div"), transfers: part("div"), pings: part("div") };
   const end = { fidelity: part("div"), notes: part("div") };
+  // A scenario may have measured transfers or pings alone.
+  const asked = sides.length > 0 ? requests(report, store) : undefined;
   root.replaceChildren(
     topBar(store),
     top.header,
     top.contents,
     answers.claims,
     answers.thresholds,
-    section("expectations", "What to expect", people.sides),
-    people.control,
-    section("people", "What visitors of this page experience", people.waits),
-    answers.pairs,
-    rest.breakdown,
-    rest.charts,
-    section("independence", "Are requests of a page independent?", people.independence),
-    section("percentiles", "Percentiles", rest.percentiles),
-    section("counts", "Samples", rest.counts),
+    network.outages,
+    network.transfers,
+    network.pings,
+    ...(asked?.parts ?? []),
     section("fidelity", "Fidelity of the run", end.fidelity),
     end.notes,
   );
   header(top.header, report);
   claims(answers.claims, report);
   thresholds(answers.thresholds, report);
-  control(people.control, report, store);
-  pairs(answers.pairs, report, store);
-  breakdown(rest.breakdown, report, store);
-  charts(rest.charts, report, store);
-  independence(people.independence, report);
-  percentiles(rest.percentiles, report);
-  counts(rest.counts, report);
+  outages(network.outages, report);
+  transfers(network.transfers, report, store);
+  pings(network.pings, report);
+  asked?.fill();
   fidelity(end.fidelity, report);
   notes(end.notes, report);
-  store.watch(["requests", "required"], (state) => {
-    expectations(people.sides, report, state);
-    experienced(people.waits, report, state);
-  });
   contents(top.contents, root);
 }
+
+/** The parts of the page that are about requests, and what fills them once they are on it. */
+function requests(report: Report, store: Store): { parts: HTMLElement[]; fill: () => void } {
+  const people = { sides: part("div"), control: part("div", "control"), waits: part("div"), independence: part("div") };
+  const rest = { pairs: part("div"), breakdown: part("div"), charts: part("div") };
+  const tables = { percentiles: part("div"), counts: part("div") };
+  const parts = [
+    section("expectations", "What to expect", people.sides),
+    people.control,
+    section("people", "What visitors of this page experience", people.waits),
+    rest.pairs,
+    rest.breakdown,
+    rest.charts,
+    section("independence", "Are requests of a page independent?", people.independence),
+    section("percentiles", "Percentiles", tables.percentiles),
+    section("counts", "Samples", tables.counts),
+  ];
+  const fill = (): void => {
+    control(people.control, report, store);
+    pairs(rest.pairs, report, store);
+    breakdown(rest.breakdown, report, store);
+    charts(rest.charts, report, store);
+    independence(people.independence, report);
+    percentiles(tables.percentiles, report);
+    counts(tables.counts, report);
+    store.watch(["requests", "required"], (state) => {
+      expectations(people.sides, report, state);
+      experienced(people.waits, report, state);
+    });
+  };
+  return { parts, fill };
+}
+
+const part = <K extends keyof HTMLElementTagNameMap>(tag: K, look?: string): HTMLElementTagNameMap[K] =>
+  el(tag, { class: look });
 
 function topBar(store: Store): HTMLElement {
   const theme = segmented("theme", { auto: "auto", light: "light", dark: "dark" }, (value) =>

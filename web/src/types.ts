@@ -34,6 +34,14 @@ export interface Report {
    */
   metric: string;
   /**
+   * How long the hosts of each side of a scenario went without an answer.
+   */
+  outages: Outages[];
+  /**
+   * What came of a scenario's pings, one entry a side.
+   */
+  pings: Pinged[];
+  /**
    * [`REPORT_SCHEMA`].
    */
   schema: string;
@@ -49,6 +57,10 @@ export interface Report {
    * What the page is called.
    */
   title: string;
+  /**
+   * What came of a scenario's transfers.
+   */
+  transfers: Transferred[];
   /**
    * Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
    */
@@ -964,4 +976,224 @@ export interface Bin {
    * At most so late, in microseconds.
    */
   up_to_us: number;
+}
+/**
+ * How long the hosts of a side went without an answer.
+ */
+export interface Outages {
+  /**
+   * Each host's longest, in the order in which the file names them.
+   */
+  hosts: Outage[];
+  /**
+   * The longest of all.
+   */
+  max_s: number;
+  /**
+   * The median of its hosts' longest times without an answer.
+   */
+  p50_s: number;
+  /**
+   * The side.
+   */
+  side: string;
+}
+/**
+ * The longest time in which a host got no answer.
+ */
+export interface Outage {
+  /**
+   * When it began, seconds since its measuring started.
+   */
+  at_s: number;
+  /**
+   * The host.
+   */
+  host: string;
+  /**
+   * How long it was.
+   */
+  longest_s: number;
+}
+/**
+ * What came of the pings of a side.
+ */
+export interface Pinged {
+  /**
+   * By how much round trips differ from those of the world without queues and faults. Absent without an answer.
+   */
+  error_ms?: RoundTripError | null;
+  /**
+   * Hosts that sent.
+   */
+  hosts: number;
+  /**
+   * Pairs of a host that sent and one that was asked.
+   */
+  pairs: number;
+  /**
+   * Pings that were answered in time, each counted once.
+   */
+  received: number;
+  /**
+   * Pings that were due.
+   */
+  sent: number;
+  /**
+   * The side.
+   */
+  side: string;
+  /**
+   * Pairs of which no ping was answered, the first few of them.
+   */
+  silent: Pair2[];
+}
+/**
+ * The distribution of |measured - world's| round-trip times.
+ */
+export interface RoundTripError {
+  /**
+   * The greatest.
+   */
+  max: number;
+  /**
+   * The mean.
+   */
+  mean: number;
+  /**
+   * The median.
+   */
+  p50: number;
+  /**
+   * The 99th percentile. Absent if fewer than 10 answers lie beyond it.
+   */
+  p99?: number | null;
+}
+/**
+ * Who asked whom.
+ */
+export interface Pair2 {
+  /**
+   * The host that sent.
+   */
+  from: string;
+  /**
+   * The host that was asked.
+   */
+  to: string;
+}
+/**
+ * A transfer that is over: where it went, and what its sender says of it.
+ */
+export interface Transferred {
+  /**
+   * Bytes that arrived as something else.
+   */
+  bytes_bad?: number | null;
+  /**
+   * Sent less received.
+   */
+  bytes_lost?: number | null;
+  /**
+   * Bytes that the server counted. Absent without a receipt, as are all figures of the server's.
+   */
+  bytes_received?: number | null;
+  /**
+   * Bytes handed to the sender's kernel.
+   */
+  bytes_sent: number;
+  /**
+   * Bytes that the server's kernel had not acknowledged when last looked at. Only without a receipt.
+   */
+  bytes_unacknowledged?: number | null;
+  /**
+   * The congestion control. Absent if the kernel did not say.
+   */
+  congestion?: string | null;
+  /**
+   * From the first arrival at the server to the last.
+   */
+  duration_s?: number | null;
+  /**
+   * Whether MPTCP was asked for and became TCP.
+   */
+  fell_back: boolean;
+  /**
+   * The host that sent.
+   */
+  from: string;
+  /**
+   * Bits received over that time. Absent for what arrived all at once.
+   */
+  goodput_mbps?: number | null;
+  /**
+   * What the server received in each interval since it was ready, in order and without gaps.
+   */
+  intervals: Interval[];
+  /**
+   * "tcp" or "mptcp": what was asked for.
+   */
+  protocol: string;
+  /**
+   * Segments that the sender's kernel sent again. Absent if it did not say.
+   */
+  retransmits?: number | null;
+  /**
+   * The least round-trip time that the sender's kernel saw.
+   */
+  rtt_min_ms?: number | null;
+  /**
+   * Always "longhaul.transfer/1".
+   */
+  schema: string;
+  /**
+   * The server's address.
+   */
+  server: string;
+  /**
+   * The side that it belongs to.
+   */
+  side: string;
+  /**
+   * The longest time without any arrival between the first and the last. Absent for what arrived all at once.
+   */
+  stall?: Stall | null;
+  /**
+   * The most subflows at the same time. Absent without MPTCP.
+   */
+  subflows?: number | null;
+  /**
+   * The host that received.
+   */
+  to: string;
+  /**
+   * Why there is no receipt, so that nobody knows what arrived. Absent if there is one.
+   */
+  unfinished?: string | null;
+}
+/**
+ * What arrived in one interval.
+ */
+export interface Interval {
+  /**
+   * Bytes that arrived in it.
+   */
+  bytes: number;
+  /**
+   * When it began, since the server was ready.
+   */
+  t_s: number;
+}
+/**
+ * A time without any arrival.
+ */
+export interface Stall {
+  /**
+   * When it began, since the server was ready.
+   */
+  at_s: number;
+  /**
+   * How long it was.
+   */
+  longest_s: number;
 }

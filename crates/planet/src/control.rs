@@ -33,6 +33,8 @@ use crate::{
 pub(crate) enum Request {
     /// How it is.
     Status,
+    /// The same without hosts and links.
+    Brief,
     /// Where a host's network is.
     Locate {
         /// The host's name.
@@ -128,10 +130,12 @@ impl Planet {
         let prefix = format!("@{}", address(""));
         let names =
             sockets.lines().filter_map(|line| line.split_once(&prefix)).map(|(_, name)| name.to_owned());
-        // Anybody can listen under our name; only who runs as us is ours.
-        let mut names: Vec<_> = names.filter(|name| dial(name).is_ok()).collect();
+        let mut names: Vec<_> = names.collect();
+        // A connection to a planet is listed under its name as well.
         names.sort();
         names.dedup();
+        // Anybody can listen under our name; only who runs as us is ours.
+        names.retain(|name| dial(name).is_ok());
         Ok(names)
     }
 
@@ -152,7 +156,16 @@ impl Planet {
 
     /// How it is.
     pub fn status(&self) -> Result<Status, Error> {
-        match self.ask(&Request::Status)? {
+        self.ask_status(&Request::Status)
+    }
+
+    /// How it is, without its hosts and links, of which a large world has ten thousands.
+    pub fn brief_status(&self) -> Result<Status, Error> {
+        self.ask_status(&Request::Brief)
+    }
+
+    fn ask_status(&self, request: &Request) -> Result<Status, Error> {
+        match self.ask(request)? {
             Reply::Status(status) => Ok(*status),
             Reply::Refused(reason) => Err(self.refused(&reason)),
             _ => Err(self.refused("it gave no status")),

@@ -42,10 +42,8 @@ impl Keeper {
 
     fn answer(&self, request: Request) -> Reply {
         match request {
-            Request::Status => match self.status() {
-                Ok(status) => Reply::Status(Box::new(status)),
-                Err(error) => Reply::Refused(error.to_string()),
-            },
+            Request::Status => status(self.status()),
+            Request::Brief => status(self.brief()),
             Request::Locate { host } => self.locate(&host),
             Request::Fault(fault) => match self.timeline.add(*fault) {
                 Ok(number) => Reply::Fault(number),
@@ -91,7 +89,6 @@ impl Keeper {
 
     fn status(&self) -> io::Result<Status> {
         let readings = self.handle.read()?;
-        let running = readings.iter().map(|reading| reading.running).max().unwrap_or_default();
         let describe = |host: &world::Host| HostStatus {
             name: host.name.clone(),
             city: self.layout.cities[host.city].name.clone(),
@@ -104,14 +101,28 @@ impl Keeper {
         wires.sort_by_key(|reading| reading.wire);
         let is_shown = |reading: &&&WireReading| reading.is_changed || reading.counters.offered.segments > 0;
         Ok(Status {
+            hosts: self.layout.hosts.iter().map(describe).collect(),
+            links: wires.iter().filter(is_shown).map(|reading| self.link_status(reading)).collect(),
+            ..self.describe(&readings)
+        })
+    }
+
+    /// The status without hosts and links.
+    fn brief(&self) -> io::Result<Status> {
+        Ok(self.describe(&self.handle.read()?))
+    }
+
+    fn describe(&self, readings: &[Reading]) -> Status {
+        let running = readings.iter().map(|reading| reading.running).max().unwrap_or_default();
+        Status {
             name: self.name.clone(),
             ready: true,
             running_s: running.as_secs_f64(),
-            hosts: self.layout.hosts.iter().map(describe).collect(),
-            links: wires.iter().filter(is_shown).map(|reading| self.link_status(reading)).collect(),
+            hosts: Vec::new(),
+            links: Vec::new(),
             faults: self.timeline.status(),
-            fidelity: self.judge(&readings),
-        })
+            fidelity: self.judge(readings),
+        }
     }
 
     /// Judges how faithful the planet has been.
@@ -223,6 +234,13 @@ impl Keeper {
             Ok(())
         };
         begin().map_err(|error| error.to_string())
+    }
+}
+
+fn status(status: io::Result<Status>) -> Reply {
+    match status {
+        Ok(status) => Reply::Status(Box::new(status)),
+        Err(error) => Reply::Refused(error.to_string()),
     }
 }
 

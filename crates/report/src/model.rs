@@ -4,7 +4,7 @@
 //! `*_percentiles_ms` maps are keyed by the percentile as text ("99.9"). What was not measured is absent.
 
 use planet::Fidelity;
-use scenario::{FaultMark, Judgement};
+use scenario::{FaultMark, Judgement, Outages, Pinged, Transferred};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct Report {
     /// When the measurement started, RFC 3339, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The comparison itself.
+    /// The comparison itself. Without sides if no requests were measured.
     pub comparison: Comparison,
     /// Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
     pub valid: bool,
@@ -41,6 +41,12 @@ pub struct Report {
     pub charts: Vec<SideCharts>,
     /// How each other side differs from the first, percentile by percentile. Empty in `result.json`.
     pub differences: Vec<DifferenceCurve>,
+    /// How long the hosts of each side of a scenario went without an answer.
+    pub outages: Vec<Outages>,
+    /// What came of a scenario's transfers.
+    pub transfers: Vec<Transferred>,
+    /// What came of a scenario's pings, one entry a side.
+    pub pings: Vec<Pinged>,
     /// Scenario claims and whether they held. Empty for a plain comparison.
     pub claims: Vec<Judgement>,
     /// Faults that a scenario put on the timeline.

@@ -15,9 +15,12 @@ mod breakdown;
 mod expectations;
 mod matrix;
 mod notes;
+mod outages;
 mod percentiles;
 mod phases;
+mod pings;
 mod table;
+mod transfers;
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,11 +42,18 @@ pub fn report(report: &Report, detail: Detail) -> String {
             paint("INVALID: these numbers describe the tool, not what it measured.", RED)
         );
     }
-    text += &comparison(&report.comparison, detail);
-    if !report.claims.is_empty() {
-        text += "\n";
-    }
-    text += &notes::judgements(&report.claims);
+    let requests = if report.comparison.sides.is_empty() {
+        String::new()
+    } else {
+        comparison(&report.comparison, detail)
+    };
+    text += &joined(&[
+        requests,
+        outages::outages(&report.outages, &report.faults),
+        transfers::transfers(&report.transfers, &report.faults),
+        pings::pings(&report.pings),
+        notes::judgements(&report.claims),
+    ]);
     if let Some(figures) = &report.fidelity {
         let _ = writeln!(text, "\n{}", fidelity(figures));
     }
@@ -67,7 +77,13 @@ pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
         notes::judgements(&comparison.thresholds),
         method(comparison, detail) + &warnings(comparison.warnings.iter()),
     ];
-    let sections: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
+    joined(&sections)
+}
+
+/// Those that there are, with a blank line between them.
+fn joined(sections: &[String]) -> String {
+    let sections: Vec<&str> =
+        sections.iter().map(String::as_str).filter(|section| !section.is_empty()).collect();
     sections.join("\n")
 }
 

@@ -1,41 +1,53 @@
 //! Claims: statements about a result, and whether they hold. Pure.
 
-use std::{fmt, str::FromStr, time::Duration};
-
-use experience::{Difference, Distribution, Page, Pair, experienced_thin_above, thin_above};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::subject::{Subject, Unit};
 
 /// A statement about a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     /// The statement as people read it.
     pub text: String,
-    /// The number it speaks of.
-    pub measure: Measure,
-    /// What it says of that number.
+    /// What it speaks of.
+    pub subject: Subject,
+    /// What it says of that.
     pub says: Says,
 }
 
-/// What a claim says.
+/// What a claim says. Values are in the unit of its subject.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Says {
-    /// One side is faster than another.
+    /// One side is faster than another: its time is smaller, or its rate larger.
     Faster {
         /// The faster side.
         side: String,
         /// The slower side.
         than: String,
         /// By more than this.
-        by: Duration,
+        by: f64,
     },
-    /// A side stays below a limit.
-    Below {
+    /// A side keeps a limit.
+    Limit {
         /// The side.
         side: String,
+        /// On which side of the limit.
+        relation: Relation,
         /// The limit.
-        limit: Duration,
+        limit: f64,
     },
+}
+
+/// How a value stands to a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// It is smaller.
+    Below,
+    /// It is larger.
+    Above,
+    /// It is the same.
+    Is,
 }
 
 /// A claim and what came of it.
@@ -49,211 +61,102 @@ pub struct Judgement {
     pub figure: String,
 }
 
-/// A number of a side: of one request, or of a person on the page.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measure {
-    of: Of,
-    statistic: Statistic,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Of {
-    Request,
-    Experienced,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Statistic {
-    Mean,
-    Percentile(f64),
-    Max,
-}
-
-impl Measure {
-    /// Its value in milliseconds; `None` if too few samples stand behind it.
-    pub fn value(self, samples: &Distribution, page: Page) -> Option<f64> {
-        let requests = page.effective_requests();
-        match (self.of, self.statistic) {
-            (Of::Request, Statistic::Mean) => Some(samples.mean()),
-            (Of::Experienced, Statistic::Mean) => Some(samples.expected_experienced(requests)),
-            (_, Statistic::Max) => Some(samples.max()),
-            (Of::Request, Statistic::Percentile(percentile)) => {
-                let share = percentile / 100.0;
-                (share < thin_above(samples.n())).then(|| samples.quantile(share))
-            }
-            (Of::Experienced, Statistic::Percentile(percentile)) => {
-                let share = percentile / 100.0;
-                let is_thick = share < experienced_thin_above(samples.n(), requests);
-                is_thick.then(|| samples.experienced_quantile(requests, share))
-            }
-        }
-    }
-}
-
-impl Measure {
-    /// How two sides differ in it, with its interval; `None` for the maximum, which no samples bound.
-    pub fn difference(self, pair: &Pair<'_>) -> Option<Difference> {
-        match (self.of, self.statistic) {
-            (_, Statistic::Max) => None,
-            (Of::Request, Statistic::Mean) => Some(pair.mean()),
-            (Of::Experienced, Statistic::Mean) => Some(pair.expected_experienced()),
-            (Of::Request, Statistic::Percentile(percentile)) => Some(pair.quantile(percentile / 100.0)),
-            (Of::Experienced, Statistic::Percentile(percentile)) => {
-                Some(pair.experienced_quantile(percentile / 100.0))
-            }
-        }
-    }
-}
-
-impl FromStr for Measure {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || {
-            format!(
-                "\"{text}\" is no measure; expected request. or experienced. with mean, max or a percentile such as p99.9"
-            )
-        };
-        let (of, statistic) = text.split_once('.').ok_or_else(expected)?;
-        let of = match of {
-            "request" => Of::Request,
-            "experienced" => Of::Experienced,
-            _ => return Err(expected()),
-        };
-        let statistic = match (of, statistic) {
-            (_, "mean") => Statistic::Mean,
-            (Of::Request, "max") => Statistic::Max,
-            (_, percentile) => {
-                let number = percentile.strip_prefix('p').and_then(|number| number.parse::<f64>().ok());
-                match number {
-                    Some(number) if (0.0..100.0).contains(&number) => Statistic::Percentile(number),
-                    _ => return Err(expected()),
-                }
-            }
-        };
-        Ok(Self { of, statistic })
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = match self.of {
-            Of::Request => "request",
-            Of::Experienced => "experienced",
-        };
-        match self.statistic {
-            Statistic::Mean => write!(f, "{of}.mean"),
-            Statistic::Max => write!(f, "{of}.max"),
-            Statistic::Percentile(percentile) => write!(f, "{of}.p{percentile}"),
-        }
-    }
-}
-
-/// Judges a claim by the samples of the sides it names. A number with too few samples behind it proves nothing, so the
-/// claim does not hold.
-pub fn judge<'s>(claim: &Claim, page: Page, samples: impl Fn(&str) -> Option<&'s Distribution>) -> Judgement {
-    let value = |side: &str| {
-        let samples = samples(side).ok_or_else(|| format!("{side} was not measured"))?;
-        let too_few = || {
-            format!("{} of {side} has fewer than 10 of its {} samples beyond it", claim.measure, samples.n())
-        };
-        claim.measure.value(samples, page).ok_or_else(too_few)
-    };
+/// Judges a claim. `value` is what was measured of a side, or why there is no such number: then the claim does not hold.
+pub fn judge(claim: &Claim, value: impl Fn(Subject, &str) -> Result<f64, String>) -> Judgement {
+    let (subject, unit) = (claim.subject, claim.subject.unit());
     let verdict = || match &claim.says {
         Says::Faster { side, than, by } => {
-            let (fast, slow) = (value(side)?, value(than)?);
+            let (own, other) = (value(subject, side)?, value(subject, than)?);
+            let gain = if unit == Unit::Rate { own - other } else { other - own };
             let figure = format!(
-                "{}: {side} {fast:.1} ms, {than} {slow:.1} ms; {side} is {:.1} ms {}",
-                claim.measure,
-                (slow - fast).abs(),
-                if fast <= slow { "faster" } else { "slower" }
+                "{subject}: {side} {}, {than} {}; {side} is {} {}",
+                unit.show(own),
+                unit.show(other),
+                unit.show(gain.abs()),
+                comparative(subject, gain),
             );
-            Ok((slow - fast > by.as_secs_f64() * 1000.0, figure))
+            Ok((gain > *by, figure))
         }
-        Says::Below { side, limit } => {
-            let (value, limit) = (value(side)?, limit.as_secs_f64() * 1000.0);
-            Ok((value < limit, format!("{}: {side} {value:.1} ms, limit {limit:.1} ms", claim.measure)))
+        Says::Limit { side, relation, limit } => {
+            let value = value(subject, side)?;
+            let (shown, bound) = (unit.show(value), unit.show(*limit));
+            let (holds, limit) = match relation {
+                Relation::Below => (value < *limit, format!("limit {bound}")),
+                Relation::Above => (value > *limit, format!("more than {bound} expected")),
+                Relation::Is => (value == *limit, format!("{bound} expected")),
+            };
+            Ok((holds, format!("{subject}: {side} {shown}, {limit}")))
         }
     };
     let (holds, figure) = verdict().unwrap_or_else(|reason: String| (false, reason));
     Judgement { claim: claim.text.clone(), holds, figure }
 }
 
+/// Requests and transfers are fast, silences are short.
+fn comparative(subject: Subject, gain: f64) -> &'static str {
+    match (subject, gain >= 0.0) {
+        (Subject::Requests(_) | Subject::Goodput, true) => "faster",
+        (Subject::Requests(_) | Subject::Goodput, false) => "slower",
+        (_, true) => "shorter",
+        (_, false) => "longer",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn page() -> Page {
-        Page::new(180, 0.5).unwrap()
-    }
-
-    /// 990 samples of 10 ms and 10 of 500 ms, against 1000 of 20 ms.
-    fn sides() -> [(&'static str, Distribution); 2] {
-        let mut swift = vec![10.0; 990];
-        swift.extend([500.0; 10]);
-        [
-            ("swift", Distribution::new(swift).unwrap()),
-            ("steady", Distribution::new(vec![20.0; 1000]).unwrap()),
-        ]
-    }
-
     fn judged(at: &str, says: Says) -> Judgement {
-        let sides = sides();
-        let find = |name: &str| sides.iter().find(|(side, _)| *side == name).map(|(_, samples)| samples);
-        judge(&Claim { text: "it is so".to_owned(), measure: at.parse().unwrap(), says }, page(), find)
+        let claim = Claim { text: "it is so".to_owned(), subject: at.parse().unwrap(), says };
+        judge(&claim, |_, side| match side {
+            "small" => Ok(10.0),
+            "large" => Ok(2000.0),
+            _ => Err(format!("{side} was not measured")),
+        })
     }
 
-    fn faster(side: &str, than: &str) -> Says {
-        Says::Faster { side: side.to_owned(), than: than.to_owned(), by: Duration::ZERO }
+    fn faster(side: &str, than: &str, by: f64) -> Says {
+        Says::Faster { side: side.to_owned(), than: than.to_owned(), by }
     }
 
-    #[test]
-    fn the_faster_median_can_lose_the_page() {
-        let median = judged("request.p50", faster("swift", "steady"));
-        assert!(median.holds);
-        assert_eq!(median.figure, "request.p50: swift 10.0 ms, steady 20.0 ms; swift is 10.0 ms faster");
-        // 10 + 490 (1 - 0.99^90) = 301.7 ms.
-        let page = judged("experienced.mean", faster("steady", "swift"));
-        assert!(page.holds);
-        assert_eq!(
-            page.figure,
-            "experienced.mean: steady 20.0 ms, swift 301.7 ms; steady is 281.7 ms faster"
-        );
-        assert!(!judged("experienced.mean", faster("swift", "steady")).holds);
+    fn limit(side: &str, relation: Relation, limit: f64) -> Says {
+        Says::Limit { side: side.to_owned(), relation, limit }
     }
 
     #[test]
-    fn a_margin_must_be_met_and_a_limit_kept() {
-        let by =
-            |ms| Says::Faster { side: "swift".into(), than: "steady".into(), by: Duration::from_millis(ms) };
-        assert!(judged("request.p50", by(9)).holds);
-        assert!(!judged("request.p50", by(10)).holds);
-        let below = |ms| Says::Below { side: "steady".into(), limit: Duration::from_millis(ms) };
-        assert!(judged("request.max", below(21)).holds);
-        assert!(!judged("request.max", below(20)).holds);
+    fn less_time_is_faster_and_more_rate_is() {
+        let request = judged("request.p50", faster("small", "large", 0.0));
+        assert!(request.holds);
+        assert_eq!(request.figure, "request.p50: small 10.0 ms, large 2.00 s; small is 1.99 s faster");
+        let stall = judged("transfer.stall", faster("large", "small", 0.0));
+        assert!(!stall.holds);
+        assert_eq!(stall.figure, "transfer.stall: large 2.00 s, small 10.0 ms; large is 1.99 s longer");
+        assert!(judged("transfer.goodput", faster("large", "small", 0.0)).holds);
+        assert!(!judged("transfer.goodput", faster("small", "large", 0.0)).holds);
     }
 
     #[test]
-    fn a_thin_tail_proves_nothing() {
-        let thin = judged("request.p99.9", faster("steady", "swift"));
-        assert!(!thin.holds);
-        assert_eq!(thin.figure, "request.p99.9 of steady has fewer than 10 of its 1000 samples beyond it");
+    fn a_margin_must_be_exceeded() {
+        assert!(judged("request.p50", faster("small", "large", 1989.0)).holds);
+        assert!(!judged("request.p50", faster("small", "large", 1990.0)).holds);
+    }
+
+    #[test]
+    fn a_limit_is_kept_from_its_own_side() {
+        assert!(judged("outage.max", limit("small", Relation::Below, 11.0)).holds);
+        assert!(!judged("outage.max", limit("small", Relation::Below, 10.0)).holds);
+        assert!(judged("outage.max", limit("small", Relation::Above, 9.0)).holds);
+        assert!(!judged("outage.max", limit("small", Relation::Above, 10.0)).holds);
+        let lost = judged("transfer.lost", limit("small", Relation::Is, 0.0));
+        assert!(!lost.holds);
+        assert_eq!(lost.figure, "transfer.lost: small 10 bytes, 0 bytes expected");
+        assert!(judged("transfer.lost", limit("small", Relation::Is, 10.0)).holds);
     }
 
     #[test]
     fn a_side_that_was_not_measured_proves_nothing() {
-        assert_eq!(judged("request.p50", faster("nobody", "swift")).figure, "nobody was not measured");
-    }
-
-    #[test]
-    fn measures_are_read_and_printed() {
-        for text in ["request.mean", "request.p99.9", "request.max", "experienced.p95", "experienced.mean"] {
-            assert_eq!(text.parse::<Measure>().unwrap().to_string(), text);
-        }
-        for text in
-            ["p99", "request", "request.p100", "request.p-1", "request.99", "experienced.max", "page.mean"]
-        {
-            assert!(text.parse::<Measure>().unwrap_err().contains("is no measure"), "{text}");
-        }
+        let judgement = judged("request.p50", faster("nobody", "small", 0.0));
+        assert!(!judgement.holds);
+        assert_eq!(judgement.figure, "nobody was not measured");
     }
 }

@@ -54,6 +54,14 @@ pub enum Error {
     /// A recording that a probe wrote cannot be used.
     #[error(transparent)]
     Recording(#[from] recording::Error),
+    /// What a transfer printed is no summary.
+    #[error("{path}: not what a transfer prints: {source}")]
+    Summary {
+        /// The file with it.
+        path: PathBuf,
+        /// Where and why.
+        source: serde_json::Error,
+    },
     /// The caller: it was interrupted.
     #[error("interrupted; recordings so far are in {}", .out.display())]
     Interrupted {

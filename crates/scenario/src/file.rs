@@ -1,11 +1,11 @@
 //! The scenario file as it is written. See `docs/scenario.md` for the format.
 
-use std::time::Duration;
+use std::{num::NonZero, time::Duration};
 
 use serde::Deserialize;
 use toml::Spanned;
-use units::{Bitrate, Frequency, Probability};
-use world::file::{City, Host, Link, Settings};
+use units::{Frequency, Probability};
+use world::file::{Access, Anycast, City, Fault, Host, Link, Settings, Visitors};
 
 /// A scenario file.
 #[derive(Debug, Deserialize)]
@@ -20,13 +20,23 @@ pub(crate) struct File {
     #[serde(default)]
     pub link: Vec<Link>,
     #[serde(default)]
+    pub access: Vec<Access>,
+    #[serde(default)]
     pub host: Vec<Host>,
+    #[serde(default)]
+    pub visitors: Vec<Visitors>,
+    #[serde(default)]
+    pub anycast: Vec<Anycast>,
     #[serde(default)]
     pub program: Vec<Program>,
     #[serde(default)]
     pub probe: Vec<Probe>,
     #[serde(default)]
-    pub fault: Vec<Fault>,
+    pub transfer: Vec<Transfer>,
+    #[serde(default)]
+    pub ping: Vec<Ping>,
+    #[serde(default)]
+    pub fault: Vec<Spanned<Fault>>,
     #[serde(default)]
     pub claim: Vec<Claim>,
 }
@@ -163,43 +173,92 @@ impl Protocol {
     }
 }
 
-/// A change to a link at some time.
+/// Bytes from one host to another, as fast as they go.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Fault {
-    /// Since measuring started.
-    #[serde(with = "units::duration")]
-    pub at: Duration,
-    /// How long it lasts; absent: to the end.
-    #[serde(default, rename = "for", with = "units::duration::option")]
-    pub lasts: Option<Duration>,
-    pub between: [Spanned<String>; 2],
-    pub loss: Option<Probability>,
-    #[serde(default, with = "units::duration::option")]
-    pub rtt: Option<Duration>,
-    pub rate: Option<Bitrate>,
+pub(crate) struct Transfer {
+    /// Which side of the comparison it belongs to.
+    pub side: Spanned<String>,
+    pub from: Spanned<String>,
+    pub to: Spanned<String>,
+    /// Where the receiver listens.
+    #[serde(default = "default_port")]
+    pub port: NonZero<u16>,
     #[serde(default)]
-    pub down: bool,
+    pub protocol: Transport,
+    /// How long bytes are sent.
+    #[serde(default = "default_duration", with = "units::duration")]
+    pub duration: Duration,
+    /// Congestion control of the sender; absent: its host's.
+    pub congestion: Option<String>,
 }
 
-/// A statement about the result.
+fn default_port() -> NonZero<u16> {
+    NonZero::new(5201).expect("5201 is not 0")
+}
+
+/// What a transfer goes over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Transport {
+    #[default]
+    Tcp,
+    Mptcp,
+}
+
+/// Pings from one host or several to one or several.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ping {
+    /// Which side of the comparison they belong to.
+    pub side: Spanned<String>,
+    /// Hosts; "*" is all of them.
+    pub from: Spanned<Vec<Spanned<String>>>,
+    /// Hosts; "*" is all of them. None pings itself.
+    pub to: Spanned<Vec<Spanned<String>>>,
+    /// Pings to each.
+    #[serde(default = "default_count")]
+    pub count: NonZero<u32>,
+    /// From one round to the next; those of a round are spread over it.
+    #[serde(default = "default_interval", with = "units::duration")]
+    pub interval: Duration,
+    /// After this a ping is lost.
+    #[serde(default = "default_timeout", with = "units::duration")]
+    pub timeout: Duration,
+}
+
+fn default_count() -> NonZero<u32> {
+    NonZero::new(10).expect("10 is not 0")
+}
+
+fn default_interval() -> Duration {
+    Duration::from_secs(1)
+}
+
+fn default_timeout() -> Duration {
+    Duration::from_secs(2)
+}
+
+/// A statement about the result. The unit of its values is that of what it speaks of.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     /// The statement as people read it.
     pub claim: Spanned<String>,
-    /// The number it speaks of: "request.p50", "experienced.mean".
+    /// What it speaks of: "request.p50", "transfer.stall".
     pub at: Spanned<String>,
     /// The side that is faster ...
     pub faster: Option<Spanned<String>>,
     /// ... than this one ...
     pub than: Option<Spanned<String>>,
     /// ... by more than this.
-    #[serde(default, with = "units::duration::option")]
-    pub by: Option<Duration>,
+    pub by: Option<Spanned<String>>,
     /// Or: the side that ...
     pub side: Option<Spanned<String>>,
-    /// ... stays below this.
-    #[serde(default, with = "units::duration::option")]
-    pub below: Option<Duration>,
+    /// ... stays below this ...
+    pub below: Option<Spanned<String>>,
+    /// ... or above this ...
+    pub above: Option<Spanned<String>>,
+    /// ... or is exactly this.
+    pub is: Option<Spanned<String>>,
 }

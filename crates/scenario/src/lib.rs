@@ -3,22 +3,33 @@
 //! - [`Plan`]: start here. Reads a scenario file and checks every name in it before anything is started.
 //! - [`run`]: brings the planet up, starts the programs, measures, and takes it all down.
 //! - [`Outcome`]: what was measured, whether the claims hold, and how faithful the planet was.
-//! - [`Measure`], [`judge`]: the numbers that claims speak of, and the claims' judge. Pure.
+//! - [`Subject`], [`Measure`]: the numbers that claims speak of. [`judge`]: the claims' judge. Pure.
 //!
-//! Whatever a scenario does in a host it does by `longhaul lab exec`, and it measures by `longhaul probe`: each step can be
-//! repeated by hand.
+//! Whatever a scenario does in a host it does by `longhaul lab exec`, and it measures by `longhaul probe`, `transfer` and
+//! `ping`: each step can be repeated by hand.
 
 mod claim;
 mod clock;
 mod error;
+mod evaluate;
 mod file;
+mod measure;
+mod outage;
 mod outcome;
+mod pinged;
 mod plan;
 mod program;
 mod run;
+mod subject;
+mod transferred;
 
-pub use claim::{Claim, Judgement, Measure, judge};
+pub use claim::{Claim, Judgement, Relation, Says, judge};
 pub use error::Error;
+pub use measure::Measure;
+pub use outage::{Outage, Outages};
 pub use outcome::{FaultMark, Outcome, Side};
-pub use plan::{Fault, Plan, Probe, Program};
+pub use pinged::{Pair, Pinged, RoundTripError};
+pub use plan::{Ping, Plan, Probe, Program, Target, Transfer};
 pub use run::{Options, Progress, run};
+pub use subject::{OverHosts, OverPings, Source, Subject, Unit};
+pub use transferred::Transferred;

@@ -5,13 +5,19 @@ use recording::Series;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::claim::Judgement;
+use crate::{claim::Judgement, outage::Outages, pinged::Pinged, transferred::Transferred};
 
 /// What came of a scenario.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// One entry a side, in the order in which the file names them.
+    /// One entry for each side that probes measured, in the order in which the file names them.
     pub sides: Vec<Side>,
+    /// How long the hosts of those sides went without an answer.
+    pub outages: Vec<Outages>,
+    /// The transfers, in the file's order.
+    pub transfers: Vec<Transferred>,
+    /// One entry for each side that pinged.
+    pub pings: Vec<Pinged>,
     /// The claims, judged.
     pub claims: Vec<Judgement>,
     /// What happened meanwhile.

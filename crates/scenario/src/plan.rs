@@ -1,17 +1,16 @@
 //! A scenario with every name checked: what will be run.
 
-use std::{path::Path, time::Duration};
+use std::{net::Ipv4Addr, path::Path, time::Duration};
 
 use experience::Page;
 use recording::Metric;
-use toml::Spanned;
-use world::{Change, Document, Layout, Mistake, World, suggestion};
+use world::{Document, Effect, HostDown, Layout, Timed, World};
 
-use crate::{
-    claim::{Claim, Says},
-    error::Error,
-    file::{self, File},
-};
+use self::check::Check;
+use crate::{claim::Claim, error::Error, file::File};
+
+mod check;
+mod claims;
 
 /// What will be run.
 #[derive(Debug, Clone)]
@@ -26,24 +25,28 @@ pub struct Plan {
     pub metric: Metric,
     /// The page that a person opens.
     pub page: Page,
-    /// The world, and its names resolved.
+    /// The world, without its faults.
     pub world: World,
     /// The world with every name resolved.
     pub layout: Layout,
     /// What a user should know of the files that it was read from.
     pub notes: Vec<String>,
-    /// What runs.
+    /// What runs: the file's programs, then the servers of its transfers.
     pub programs: Vec<Program>,
-    /// What is measured.
+    /// Requests that are measured.
     pub probes: Vec<Probe>,
-    /// What happens meanwhile, in order of time.
-    pub faults: Vec<Fault>,
+    /// Transfers that are measured.
+    pub transfers: Vec<Transfer>,
+    /// Pings that are measured.
+    pub pings: Vec<Ping>,
+    /// What goes wrong meanwhile, in order of time since measuring started. The world's own, and the scenario's.
+    pub faults: Vec<Timed>,
     /// What is claimed.
     pub claims: Vec<Claim>,
 }
 
 /// Something that runs in a host for as long as the scenario measures.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Program {
     /// Where.
     pub host: String,
@@ -53,7 +56,7 @@ pub struct Program {
     pub ready: Option<u16>,
 }
 
-/// A measurement from one host.
+/// Requests from one host.
 #[derive(Debug, Clone)]
 pub struct Probe {
     /// Whose samples these are.
@@ -68,83 +71,104 @@ pub struct Probe {
     pub arguments: Vec<String>,
 }
 
-/// A change to a link.
+/// A transfer from one host to another.
 #[derive(Debug, Clone)]
-pub struct Fault {
-    /// When, since measuring started.
-    pub at: Duration,
-    /// When it is over; `None`: not before the end.
-    pub until: Option<Duration>,
-    /// The cities.
-    pub between: [String; 2],
-    /// What changes.
-    pub change: Change,
+pub struct Transfer {
+    /// Whose it is.
+    pub side: String,
+    /// Who sends.
+    pub from: String,
+    /// Who receives.
+    pub to: String,
+    /// Where the receiver listens.
+    pub port: u16,
+    /// Whether it goes over Multipath TCP.
+    pub is_mptcp: bool,
+    /// How long bytes are sent.
+    pub duration: Duration,
+    /// Congestion control of the sender.
+    pub congestion: Option<String>,
+}
+
+/// Pings from one host.
+#[derive(Debug, Clone)]
+pub struct Ping {
+    /// Whose they are.
+    pub side: String,
+    /// Who sends.
+    pub host: String,
+    /// Who is asked, in order.
+    pub targets: Vec<Target>,
+    /// Pings to each.
+    pub count: u32,
+    /// From one round to the next.
+    pub interval: Duration,
+    /// After this a ping is lost.
+    pub timeout: Duration,
+}
+
+/// Who is pinged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Its name.
+    pub host: String,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// The world's round trip to it, without queues.
+    pub rtt: Duration,
 }
 
 impl Plan {
     /// Reads a scenario file and, if it names one, its world file. Starts nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let open = |path: &Path| {
-            Document::open(path).map_err(|source| Error::Access { path: path.to_owned(), source })
-        };
         let mut document = open(path)?;
-        let file: File = document.parse()?;
+        let mut file: File = document.parse()?;
         let name = path
             .file_stem()
             .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        let (mut world, mut layout, notes) = read_world(&mut file, path, &mut document)?;
+        // What goes wrong in a world file counts from when measuring starts, like all else here.
+        world.faults.clear();
+        let mut faults = std::mem::take(&mut layout.faults);
 
-        let has_settings = file.world.is_some();
-        let settings = file.world.unwrap_or_default();
-        let mut inline = World {
-            settings,
-            cities: file.city,
-            links: file.link,
-            hosts: file.host,
-            access: Vec::new(),
-            visitors: Vec::new(),
-            anycast: Vec::new(),
-            faults: Vec::new(),
-        };
-        let is_described = has_settings || inline.hosts.len() + inline.links.len() + inline.cities.len() > 0;
-        let (world, layout, notes) = match &file.scenario.world {
-            Some(other) if is_described => {
-                let message =
-                    "the scenario has a world of its own and names a world file; one of them is expected";
-                return Err(document.mistake(other.span(), message).into());
-            }
-            Some(other) => {
-                let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());
-                World::read_all(&mut open(&beside)?, world::read_text)?
-            }
-            None => {
-                let notes = inline.gather(&mut document, world::read_text)?;
-                let layout = inline.layout(&document)?;
-                (inline, layout, notes)
-            }
-        };
         let check = Check { document: &document, layout: &layout };
-        let programs =
-            file.program.into_iter().map(|program| check.program(program)).collect::<Result<_, _>>()?;
+        let mut programs =
+            file.program.into_iter().map(|program| check.program(program)).collect::<Result<Vec<_>, _>>()?;
         let probes = check.probes(&file.probe)?;
-        let end = probes.iter().map(|probe: &Probe| probe.duration).max().unwrap_or_default();
-        let mut faults =
-            file.fault.iter().map(|fault| check.fault(fault, end)).collect::<Result<Vec<_>, _>>()?;
+        let transfers = check.transfers(&file.transfer)?;
+        let pings = check.pings(&file.ping)?;
+        programs.extend(servers(&transfers));
+        let measured = Measured { probes, transfers, pings };
+        if measured.sides().is_empty() {
+            let message = "the scenario measures nothing; add a [[probe]], a [[transfer]] or a [[ping]]";
+            return Err(document.mistake(0..0, message).into());
+        }
+        for fault in file.fault {
+            faults.push(check.fault(fault, &measured)?);
+        }
         faults.sort_by_key(|fault| fault.at);
-        let claims =
-            file.claim.into_iter().map(|claim| check.claim(claim, &probes)).collect::<Result<_, _>>()?;
+        let claims = file
+            .claim
+            .into_iter()
+            .map(|claim| claims::check(claim, &measured, &document))
+            .collect::<Result<_, _>>()?;
         let page = Page::new(*file.page.requests.get_ref(), file.page.required.get_ref().get())
             .map_err(|error| document.mistake(file.page.requests.span(), error.to_string()))?;
+        let Measured { probes, transfers, pings } = measured;
+        let (title, summary, metric) = (file.scenario.title, file.scenario.summary, file.scenario.metric);
         Ok(Self {
             name,
-            title: file.scenario.title,
-            summary: file.scenario.summary,
-            metric: file.scenario.metric,
+            title,
+            summary,
+            metric,
             page,
             world,
             layout,
             notes,
             programs,
             probes,
+            transfers,
+            pings,
             faults,
             claims,
         })
@@ -152,210 +176,111 @@ impl Plan {
 
     /// How long it measures.
     pub fn duration(&self) -> Duration {
-        self.probes.iter().map(|probe| probe.duration).max().unwrap_or_default()
+        duration(&self.probes, &self.transfers, &self.pings)
     }
 
-    /// The sides, in the order in which the file names them.
-    pub fn sides(&self) -> Vec<&str> {
-        let mut sides = Vec::new();
-        for probe in &self.probes {
-            if !sides.contains(&probe.side.as_str()) {
-                sides.push(&probe.side);
-            }
-        }
-        sides
+    /// Whether a fault has killed what runs in a host by this time since measuring started.
+    pub fn is_killed(&self, host: &str, elapsed: Duration) -> bool {
+        let kills = |fault: &Timed| match fault.effect {
+            Effect::Host { host: killed, how: HostDown::Killed } => self.layout.hosts[killed].name == host,
+            _ => false,
+        };
+        self.faults.iter().any(|fault| fault.at <= elapsed && kills(fault))
     }
 }
 
-/// Holds names against the world.
-struct Check<'d> {
-    document: &'d Document,
-    layout: &'d Layout,
+/// All that is measured.
+struct Measured {
+    probes: Vec<Probe>,
+    transfers: Vec<Transfer>,
+    pings: Vec<Ping>,
 }
 
-impl Check<'_> {
-    fn program(&self, program: file::Program) -> Result<Program, Mistake> {
-        self.host(&program.host)?;
-        if program.run.get_ref().is_empty() {
-            return Err(self
-                .document
-                .mistake(program.run.span(), "a program and its arguments are expected"));
-        }
-        Ok(Program {
-            host: program.host.into_inner(),
-            command: program.run.into_inner(),
-            ready: program.ready,
-        })
+impl Measured {
+    fn duration(&self) -> Duration {
+        duration(&self.probes, &self.transfers, &self.pings)
     }
 
-    fn probes(&self, probes: &[file::Probe]) -> Result<Vec<Probe>, Mistake> {
-        if probes.is_empty() {
-            return Err(self.document.mistake(0..0, "the scenario measures nothing; add a [[probe]]"));
-        }
-        let mut checked: Vec<Probe> = Vec::new();
-        for probe in probes {
-            let side = probe.side.get_ref();
-            if !is_file_name(side) {
-                let message = format!(
-                    "\"{side}\" cannot be a side's name; expected a-z, A-Z, 0-9, \".\", \"_\" and \"-\", as in a file's name"
-                );
-                return Err(self.document.mistake(probe.side.span(), message));
-            }
-            if probe.from.get_ref().is_empty() {
-                return Err(self
-                    .document
-                    .mistake(probe.from.span(), "a probe measures from at least one host"));
-            }
-            if probe.duration.is_zero() {
-                return Err(self
-                    .document
-                    .mistake(probe.side.span(), "this probe has a duration of 0 and would measure nothing"));
-            }
-            self.url(&probe.url)?;
-            for from in probe.from.get_ref() {
-                self.host(from)?;
-                if checked.iter().any(|other| other.side == *side && other.host == *from.get_ref()) {
-                    let message = format!("{side} is measured from \"{}\" twice", from.get_ref());
-                    return Err(self.document.mistake(from.span(), message));
-                }
-                checked.push(Probe {
-                    side: side.clone(),
-                    host: from.get_ref().clone(),
-                    duration: probe.duration,
-                    url: probe.url.get_ref().clone(),
-                    arguments: arguments(probe, checked.len()),
-                });
-            }
-        }
-        Ok(checked)
+    /// Whether something measures in this host.
+    fn is_from(&self, host: &str) -> bool {
+        self.probes.iter().any(|probe| probe.host == host)
+            || self.transfers.iter().any(|transfer| transfer.from == host || transfer.to == host)
+            || self.pings.iter().any(|ping| ping.host == host)
     }
 
-    fn fault(&self, fault: &file::Fault, end: Duration) -> Result<Fault, Mistake> {
-        let [a, b] = &fault.between;
-        for city in [a, b] {
-            if self.layout.city(city.get_ref()).is_none() {
-                let hint =
-                    suggestion(city.get_ref(), self.layout.cities.iter().map(|city| city.name.as_str()));
-                let message = format!("no host lives in \"{}\"{hint}", city.get_ref());
-                return Err(self.document.mistake(city.span(), message));
-            }
-        }
-        if a.get_ref() == b.get_ref() {
-            return Err(self.document.mistake(b.span(), "a fault is between two different cities"));
-        }
-        if fault.at >= end {
-            let message = format!(
-                "this fault begins at {}, and measuring ends at {}",
-                units::duration::show(fault.at),
-                units::duration::show(end)
-            );
-            return Err(self.document.mistake(a.span(), message));
-        }
-        let change = Change {
-            loss: fault.loss,
-            rtt: fault.rtt,
-            rate: fault.rate,
-            down: fault.down.then_some(world::LinkDown::Silent),
-        };
-        if change.is_empty() {
-            let message = "this fault changes nothing; expected loss, rtt, rate or down";
-            return Err(self.document.mistake(a.span(), message));
-        }
-        Ok(Fault {
-            at: fault.at,
-            until: fault.lasts.map(|lasts| fault.at + lasts),
-            between: self.in_order(a.get_ref(), b.get_ref()),
-            change,
-        })
-    }
-
-    /// Two cities by the names and in the order that the world has, so that one link is written in one way.
-    fn in_order(&self, a: &str, b: &str) -> [String; 2] {
-        let mut ids = [a, b].map(|name| self.layout.city(name).expect("checked before"));
-        ids.sort_unstable();
-        ids.map(|id| self.layout.cities[id].name.clone())
-    }
-
-    fn claim(&self, claim: file::Claim, probes: &[Probe]) -> Result<Claim, Mistake> {
-        let side = |name: Spanned<String>| {
-            if probes.iter().any(|probe| probe.side == *name.get_ref()) {
-                return Ok(name.into_inner());
-            }
-            let hint = suggestion(name.get_ref(), probes.iter().map(|probe| probe.side.as_str()));
-            let message = format!("no probe measures the side \"{}\"{hint}", name.get_ref());
-            Err(self.document.mistake(name.span(), message))
-        };
-        let at = claim.at.span();
-        let measure =
-            claim.at.get_ref().parse().map_err(|message: String| self.document.mistake(at, message))?;
-        let says = match (claim.faster, claim.than, claim.side, claim.below) {
-            (Some(faster), Some(than), None, None) => {
-                Says::Faster { side: side(faster)?, than: side(than)?, by: claim.by.unwrap_or_default() }
-            }
-            (None, None, Some(one), Some(limit)) if claim.by.is_none() => {
-                Says::Below { side: side(one)?, limit }
-            }
-            _ => {
-                let message = "a claim has either faster and than (and perhaps by), or side and below";
-                return Err(self.document.mistake(claim.claim.span(), message));
-            }
-        };
-        Ok(Claim { text: claim.claim.into_inner(), measure, says })
-    }
-
-    /// A URL must lead to a host of the world, by name or address: there is nobody else.
-    fn url(&self, url: &Spanned<String>) -> Result<(), Mistake> {
-        let mistake = |message: String| Err(self.document.mistake(url.span(), message));
-        let Some((_, rest)) = url.get_ref().split_once("://") else {
-            return mistake(format!(
-                "\"{}\" is no URL; expected something like \"http://origin/\"",
-                url.get_ref()
-            ));
-        };
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        if authority.starts_with('[') {
-            return Ok(());
-        }
-        let name = authority.split(':').next().unwrap_or_default();
-        if self.layout.host(name).is_some() || name.parse::<std::net::Ipv4Addr>().is_ok() {
-            return Ok(());
-        }
-        let hint = suggestion(name, self.layout.hosts.iter().map(|host| host.name.as_str()));
-        mistake(format!("the world has no host \"{name}\"{hint}"))
-    }
-
-    fn host(&self, name: &Spanned<String>) -> Result<(), Mistake> {
-        if self.layout.host(name.get_ref()).is_some() {
-            return Ok(());
-        }
-        let hint = suggestion(name.get_ref(), self.layout.hosts.iter().map(|host| host.name.as_str()));
-        Err(self.document.mistake(name.span(), format!("unknown host \"{}\"{hint}", name.get_ref())))
+    /// The sides that are measured, and by what.
+    fn sides(&self) -> Vec<(crate::subject::Source, &str)> {
+        use crate::subject::Source::{Ping, Probe, Transfer};
+        let probes = self.probes.iter().map(|probe| (Probe, probe.side.as_str()));
+        let transfers = self.transfers.iter().map(|transfer| (Transfer, transfer.side.as_str()));
+        probes.chain(transfers).chain(self.pings.iter().map(|ping| (Ping, ping.side.as_str()))).collect()
     }
 }
 
-/// Names of sides become names of files.
-fn is_file_name(name: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    (1..=60).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with(['.', '-'])
+fn duration(probes: &[Probe], transfers: &[Transfer], pings: &[Ping]) -> Duration {
+    let probes = probes.iter().map(|probe| probe.duration);
+    let transfers = transfers.iter().map(|transfer| transfer.duration);
+    let pings = pings.iter().map(|ping| ping.interval.saturating_mul(ping.count));
+    probes.chain(transfers).chain(pings).max().unwrap_or_default()
 }
 
-/// The command line of a probe. Each one draws a schedule of its own.
-fn arguments(probe: &file::Probe, index: usize) -> Vec<String> {
-    let mut arguments: Vec<String> = [
-        ("--rate", probe.rate.to_string()),
-        ("--duration", units::duration::show(probe.duration)),
-        ("--arrival", probe.arrival.name().to_owned()),
-        ("--connections", probe.connections.name().to_owned()),
-        ("--protocol", probe.protocol.name().to_owned()),
-        ("--seed", (index + 1).to_string()),
-    ]
-    .into_iter()
-    .flat_map(|(flag, value)| [flag.to_owned(), value])
-    .collect();
-    if probe.insecure {
-        arguments.push("--insecure".to_owned());
+/// The world in the file, or the one that it names, and what a user should know of it.
+fn read_world(
+    file: &mut File,
+    path: &Path,
+    document: &mut Document,
+) -> Result<(World, Layout, Vec<String>), Error> {
+    let has_settings = file.world.is_some();
+    let mut inline = World {
+        settings: file.world.take().unwrap_or_default(),
+        cities: std::mem::take(&mut file.city),
+        links: std::mem::take(&mut file.link),
+        access: std::mem::take(&mut file.access),
+        hosts: std::mem::take(&mut file.host),
+        visitors: std::mem::take(&mut file.visitors),
+        anycast: std::mem::take(&mut file.anycast),
+        faults: Vec::new(),
+    };
+    let tables = [
+        inline.cities.len(),
+        inline.links.len(),
+        inline.access.len(),
+        inline.hosts.len(),
+        inline.visitors.len(),
+        inline.anycast.len(),
+    ];
+    let Some(other) = &file.scenario.world else {
+        let notes = inline.gather(document, world::read_text)?;
+        let layout = inline.layout(document)?;
+        return Ok((inline, layout, notes));
+    };
+    if has_settings || tables.into_iter().any(|tables| tables > 0) {
+        let message = "the scenario has a world of its own and names a world file; one of them is expected";
+        return Err(document.mistake(other.span(), message).into());
     }
-    arguments
+    let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());
+    Ok(World::read_all(&mut open(&beside)?, world::read_text)?)
+}
+
+fn open(path: &Path) -> Result<Document, Error> {
+    Document::open(path).map_err(|source| Error::Access { path: path.to_owned(), source })
+}
+
+/// A server for each host and port to which somebody transfers. One for Multipath TCP receives TCP as well.
+fn servers(transfers: &[Transfer]) -> Vec<Program> {
+    let mut places: Vec<(&str, u16)> =
+        transfers.iter().map(|transfer| (transfer.to.as_str(), transfer.port)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let server = |(host, port): (&str, u16)| {
+        let is_here = |transfer: &&Transfer| transfer.to == host && transfer.port == port;
+        let is_mptcp = transfers.iter().filter(is_here).any(|transfer| transfer.is_mptcp);
+        let mut command = ["longhaul", "transfer", "serve", "--listen"].map(str::to_owned).to_vec();
+        command.push(format!("[::]:{port}"));
+        command.extend(is_mptcp.then(|| "--mptcp".to_owned()));
+        Program { host: host.to_owned(), command, ready: Some(port) }
+    };
+    places.into_iter().map(server).collect()
 }
 
 #[cfg(test)]

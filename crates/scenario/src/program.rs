@@ -9,31 +9,43 @@ use std::{
 
 use crate::error::Error;
 
+/// What is to be started.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Job {
+    /// Where.
+    pub host: String,
+    /// The program and its arguments; "longhaul" is this program.
+    pub command: Vec<String>,
+    /// Where its output goes.
+    pub log: PathBuf,
+    /// Where its standard output goes instead.
+    pub result: Option<PathBuf>,
+}
+
 /// A process that was started in a host. Dropping it ends it.
 pub(crate) struct Process {
     /// What it is, for messages: "longhaul serve in swift".
     pub what: String,
+    /// Where it runs.
+    pub host: String,
     child: Child,
     log: PathBuf,
 }
 
 impl Process {
-    /// Starts `command` in `host` of a planet; its output goes to the file `log`.
-    pub(crate) fn start(
-        longhaul: &Path,
-        planet: &str,
-        host: &str,
-        command: &[String],
-        log: PathBuf,
-    ) -> Result<Self, Error> {
-        let access = |source| Error::Access { path: log.clone(), source };
-        let output = File::create(&log).map_err(access)?;
-        let errors = output.try_clone().map_err(access)?;
+    /// Starts a job on a planet.
+    pub(crate) fn start(longhaul: &Path, planet: &str, job: Job) -> Result<Self, Error> {
+        let Job { host, command, log, result } = job;
+        let errors = create(&log)?;
+        let output = match &result {
+            Some(result) => create(result)?,
+            None => errors.try_clone().map_err(|source| Error::Access { path: log.clone(), source })?,
+        };
         let what =
             format!("{} in {host}", command.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
         let program = if command[0] == "longhaul" { longhaul.as_os_str() } else { command[0].as_ref() };
         let child = Command::new(longhaul)
-            .args(["lab", "exec", "--planet", planet, host, "--"])
+            .args(["lab", "exec", "--planet", planet, &host, "--"])
             .arg(program)
             .args(&command[1..])
             .stdin(Stdio::null())
@@ -41,7 +53,7 @@ impl Process {
             .stderr(errors)
             .spawn()
             .map_err(|source| Error::Start { what: what.clone(), source })?;
-        Ok(Self { what, child, log })
+        Ok(Self { what, host, child, log })
     }
 
     /// How it ended, if it has.
@@ -70,6 +82,10 @@ impl Drop for Process {
         let _: io::Result<()> = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn create(path: &Path) -> Result<File, Error> {
+    File::create(path).map_err(|source| Error::Access { path: path.to_owned(), source })
 }
 
 /// Enough for a message and its cause.

@@ -8,7 +8,7 @@ export function header(element: HTMLElement, report: Report): void {
   const { fidelity, comparison } = report;
   const excluded = comparison.excluded_phases.join(", ");
   const facts = [
-    `metric: ${report.metric}${excluded === "" ? "" : ` without ${excluded}`}`,
+    comparison.sides.length > 0 && `metric: ${report.metric}${excluded === "" ? "" : ` without ${excluded}`}`,
     report.start && moment(report.start),
   ]
     .filter(Boolean)

@@ -18,9 +18,12 @@ export function notes(element: HTMLElement, report: Report): void {
         ? el("p", { class: "absent" }, "None.")
         : el("ul", { class: "warnings" }, ...warnings.map((warning) => el("li", {}, warning))),
     ),
-    section("method", "Method", el("p", {}, report.comparison.method), el("p", {}, intervalsMethod(report))),
+    ...(report.comparison.sides.length > 0 ? [method(report)] : []),
   );
 }
+
+const method = (report: Report): HTMLElement =>
+  section("method", "Method", el("p", {}, report.comparison.method), el("p", {}, intervalsMethod(report)));
 
 function faults(report: Report): HTMLElement {
   const span = Math.max(...report.faults.map((fault) => fault.until_s ?? fault.at_s));

@@ -129,8 +129,12 @@ fn a_line_without_carrier_is_known_to_the_kernel() {
     let number = faulty.fault("host = 'phone'\naccess = 'lte'\ndown = 'carrier'");
     assert!(faulty.carrier("phone", "net1").contains("NO-CARRIER"));
     assert!(!faulty.carrier("phone", "net0").contains("NO-CARRIER"));
+    // What a program sends all the same is dropped by its own kernel, and not by us.
+    faulty.planet.exec("phone", &["ping", "-q", "-c", "3", "-i", "0.01", "-W", "1", "-I", "net1", "origin"]);
+    assert_eq!(faulty.status().fidelity.own_drops, 0);
     faulty.control.lift(Some(number)).unwrap();
     assert!(!faulty.carrier("phone", "net1").contains("NO-CARRIER"));
+    assert_eq!(faulty.status().fidelity.own_drops, 0);
 }
 
 #[test]

@@ -17,4 +17,5 @@ mod pcapng;
 mod ping;
 mod probe;
 mod scenario;
+mod tcp;
 mod transfer;

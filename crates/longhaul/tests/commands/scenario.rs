@@ -27,7 +27,7 @@ fn a_scenario_becomes_a_report() {
     for claim in result["claims"].as_array().unwrap() {
         assert_eq!(claim["holds"], true, "{claim}");
     }
-    assert_eq!(result["faults"][0]["label"], "amsterdam-london: down");
+    assert_eq!(result["faults"][0]["label"], "london-amsterdam: down");
     let bytes = |name: &str| number(&result, &format!("/fidelity/bytes_{name}"));
     assert_eq!(bytes("in"), bytes("out") + bytes("dropped") + bytes("in_flight"));
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("A minute of bad weather"));

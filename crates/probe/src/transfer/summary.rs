@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Protocol, telemetry::Telemetry, wire::Receipt};
 
 /// A transfer that is over.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Always "longhaul.transfer/1".
     pub schema: String,
@@ -61,7 +61,7 @@ pub struct Summary {
 }
 
 /// A time without any arrival.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stall {
     /// How long it was.
     pub longest_s: f64,
@@ -70,7 +70,7 @@ pub struct Stall {
 }
 
 /// What arrived in one interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// When it began, since the server was ready.
     pub t_s: f64,

@@ -49,10 +49,13 @@ fn read(text: &str) -> Result<Plan, String> {
 fn a_scenario_is_resolved() {
     let plan = read(SCENARIO).unwrap();
     assert_eq!(plan.name, "two");
-    assert_eq!(plan.sides(), ["one"]);
+    assert_eq!(plan.probes[0].side, "one");
     assert_eq!(plan.duration(), Duration::from_secs(30));
-    assert_eq!(plan.faults[0].until, Some(Duration::from_secs(15)));
-    assert_eq!(plan.faults[0].change.to_string(), "loss 5%");
+    assert_eq!(
+        (plan.faults[0].at, plan.faults[0].lasts),
+        (Duration::from_secs(10), Some(Duration::from_secs(5)))
+    );
+    assert_eq!(plan.faults[0].fault.to_string(), "london-newyork: loss 5%");
     assert_eq!(plan.page.effective_requests(), 1);
     assert!(plan.probes[0].arguments.windows(2).any(|pair| pair == ["--rate", "10/s"]));
 }
@@ -76,24 +79,30 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         (
             swap("\"london\", \"newyork\"", "\"lodnon\", \"newyork\""),
-            "two.toml:26:12: no host lives in \"lodnon\"; did you mean \"london\"?",
+            "two.toml:23:1: no host lives in \"lodnon\"; did you mean \"london\"?",
         ),
         (
             swap("\"http://origin/\"", "\"http://orgin/\""),
             "the world has no host \"orgin\"; did you mean \"origin\"?",
         ),
         (swap("\"http://origin/\"", "\"origin\""), "\"origin\" is no URL"),
-        (swap("[\"visitor\"]", "[]"), "two.toml:20:8: a probe measures from at least one host"),
+        (swap("[\"visitor\"]", "[]"), "two.toml:20:8: at least one host is expected"),
+        (swap("[\"visitor\"]", "[\"guest*\"]"), "two.toml:20:9: no host's name begins with \"guest\""),
         (
             swap("side = \"one\"\nfrom", "side = \"../one\"\nfrom"),
             "two.toml:19:8: \"../one\" cannot be a side's name",
+        ),
+        (swap("at = \"10s\"\n", ""), "two.toml:23:1: this fault has no time; expected at = \"10s\""),
+        (
+            swap("between = [\"london\", \"newyork\"]\nloss = \"5%\"", "host = \"visitor\"\ndown = true"),
+            "two.toml:23:1: this fault would kill what measures in \"visitor\"",
         ),
         (swap("at = \"10s\"", "at = \"30s\""), "this fault begins at 30s, and measuring ends at 30s"),
         (
             "[scenario]\ntitle = \"x\"\nworld = \"w.toml\"\n[world]\nseed = 2\n".to_owned(),
             "two.toml:3:9: the scenario has a world of its own",
         ),
-        (swap("loss = \"5%\"", ""), "two.toml:26:12: this fault changes nothing"),
+        (swap("loss = \"5%\"", ""), "two.toml:23:1: this fault changes nothing"),
         (swap("loss = \"5%\"", "loss = \"120%\""), "two.toml:27:8: \"120%\" is out of range"),
         (swap("\"request.p50\"", "\"p50\""), "two.toml:31:6: \"p50\" is no measure"),
         (
@@ -101,14 +110,120 @@ fn mistakes_have_a_place_and_a_remedy() {
             "two.toml:32:8: no probe measures the side \"ones\"; did you mean \"one\"?",
         ),
         (swap("below = \"100ms\"", ""), "two.toml:30:9: a claim has either faster and than"),
+        (
+            swap("below = \"100ms\"", "below = \"100ms\"\nabove = \"50ms\""),
+            "two.toml:30:9: a claim has either faster and than",
+        ),
+        (swap("below = \"100ms\"", "below = \"100Mbit\""), "two.toml:33:9: \"100Mbit\" has the unknown unit"),
+        (swap("below = \"100ms\"", "is = \"100ms\""), "two.toml:33:6: request.p50 never is exactly a number"),
+        (
+            swap("\"request.p50\"", "\"transfer.stall\""),
+            "two.toml:32:8: no transfer measures the side \"one\"",
+        ),
         (format!("[page]\nrequests = 0\n{SCENARIO}"), "two.toml:2:12: "),
         (swap("title = \"Two hosts\"", "title = \"x\"\nworld = \"w.toml\""), "one of them is expected"),
         (
             SCENARIO.split("[[probe]]").next().unwrap().to_owned(),
-            "the scenario measures nothing; add a [[probe]]",
+            "the scenario measures nothing; add a [[probe]], a [[transfer]] or a [[ping]]",
         ),
     ] {
         let said = read(&text).unwrap_err();
         assert!(said.contains(expected), "expected {expected}\n  but got {said}");
     }
+}
+
+/// The scenario's hosts, with these tables instead of its probe, fault and claim.
+fn with(tables: &str) -> Result<Plan, String> {
+    read(&format!("{}{tables}", SCENARIO.split("[[probe]]").next().unwrap()))
+}
+
+#[test]
+fn a_transfer_brings_its_server() {
+    let plan = with(
+        "[[transfer]]\nside = 'tcp'\nfrom = 'visitor'\nto = 'origin'\n\
+         [[transfer]]\nside = 'mptcp'\nfrom = 'visitor'\nto = 'origin'\nprotocol = 'mptcp'\nduration = '7s'\n\
+         [[transfer]]\nside = 'back'\nfrom = 'origin'\nto = 'visitor'\nport = 99\n",
+    )
+    .unwrap();
+    let servers: Vec<_> =
+        plan.programs.iter().skip(1).map(|one| (one.host.as_str(), one.command.join(" "))).collect();
+    let expected = [
+        ("origin", "longhaul transfer serve --listen [::]:5201 --mptcp"),
+        ("visitor", "longhaul transfer serve --listen [::]:99"),
+    ];
+    assert_eq!(servers, expected.map(|(host, command)| (host, command.to_owned())));
+    assert_eq!(plan.duration(), Duration::from_secs(30));
+}
+
+#[test]
+fn every_host_pings_every_other() {
+    let plan = with(
+        "[[host]]\nname = 'third'\ncity = 'paris'\n\
+         [[ping]]\nside = 'mesh'\nfrom = ['*']\nto = ['*']\ncount = 3\ninterval = '2s'\n",
+    )
+    .unwrap();
+    let asked = |ping: &Ping| {
+        let targets: Vec<_> = ping.targets.iter().map(|target| target.host.clone()).collect();
+        (ping.host.clone(), targets.join(" "))
+    };
+    // Each begins with the one after it, so that not all begin with the same.
+    let expected = [("origin", "visitor third"), ("visitor", "third origin"), ("third", "origin visitor")];
+    assert_eq!(
+        plan.pings.iter().map(asked).collect::<Vec<_>>(),
+        expected.map(|(host, targets)| (host.to_owned(), targets.to_owned()))
+    );
+    assert_eq!(plan.duration(), Duration::from_secs(6));
+}
+
+#[test]
+fn a_world_of_its_own_has_all_tables() {
+    let plan = read(
+        &(SCENARIO.replace("http://origin/", "http://cdn/").replace("[\"visitor\"]", "[\"people-*\"]")
+            + "[[visitors]]\ncount = 2\nname = 'people'\ncities = ['paris']\naccess = 'line'\n\
+               [[access]]\nname = 'line'\ndown = '10Mbit'\n\
+               [[anycast]]\nname = 'cdn'\nprefix = '192.0.2.0/24'\nhosts = ['origin']\n\
+               [[fault]]\nat = '1s'\nwithdraw = 'cdn'\n"),
+    )
+    .unwrap();
+    assert_eq!(
+        plan.probes.iter().map(|probe| probe.host.as_str()).collect::<Vec<_>>(),
+        ["people-1", "people-2"]
+    );
+    // In order of time, whatever the order in the file.
+    assert_eq!(plan.faults[0].fault.to_string(), "cdn withdrawn");
+}
+
+#[test]
+fn faults_of_a_world_file_are_the_scenarios() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = "[[host]]\nname = 'a'\ncity = 'london'\n[[host]]\nname = 'b'\ncity = 'paris'\n";
+    let fault = "[[fault]]\nat = '3s'\nbetween = ['london', 'paris']\ndown = true\n";
+    std::fs::write(folder.path().join("w.toml"), format!("{hosts}{fault}")).unwrap();
+    let path = folder.path().join("s.toml");
+    std::fs::write(
+        &path,
+        "[scenario]\ntitle = 'x'\nworld = 'w.toml'\n[[ping]]\nside = 'x'\nfrom = ['a']\nto = ['b']\n\
+         [[fault]]\nat = '1s'\ncity = 'paris'\ndown = true\n",
+    )
+    .unwrap();
+    let plan = Plan::read(&path).unwrap();
+    let faults: Vec<_> =
+        plan.faults.iter().map(|timed| (timed.at.as_secs(), timed.fault.to_string())).collect();
+    assert_eq!(faults, [(1, "paris: down".to_owned()), (3, "london-paris: down".to_owned())]);
+    // The planet counts from when it came up, and is told of them when measuring starts.
+    assert!(plan.world.faults.is_empty());
+}
+
+#[test]
+fn only_programs_die_with_their_host() {
+    let plan = read(&SCENARIO.replace(
+        "between = [\"london\", \"newyork\"]\nloss = \"5%\"",
+        "host = \"origin\"\ndown = \"killed\"",
+    ))
+    .unwrap();
+    assert!(!plan.is_killed("origin", Duration::from_secs(9)));
+    assert!(plan.is_killed("origin", Duration::from_secs(10)));
+    // It does not start again when the fault is over.
+    assert!(plan.is_killed("origin", Duration::from_secs(20)));
+    assert!(!plan.is_killed("visitor", Duration::from_secs(20)));
 }

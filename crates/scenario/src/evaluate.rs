@@ -1,0 +1,214 @@
+//! From what was written while measuring to the outcome: reads the files, and judges the claims.
+
+use std::{collections::BTreeMap, fs};
+
+use experience::{Distribution, Page};
+use planet::Fidelity;
+use recording::{Metric, Wanted, read_series};
+
+use crate::{
+    claim::judge,
+    error::Error,
+    outage::{Outage, Outages},
+    outcome::{FaultMark, Outcome, Side},
+    pinged::{Pinged, Tally},
+    plan::{Ping, Plan, Probe, Target},
+    run::Folder,
+    subject::{OverHosts, OverPings, Subject},
+    transferred::Transferred,
+};
+
+mod conditions;
+
+/// What came of a plan that was run.
+pub(crate) fn evaluate(plan: &Plan, fidelity: Fidelity, folder: &Folder<'_>) -> Result<Outcome, Error> {
+    let sides = sides(plan, folder)?;
+    let measured = Measured::read(plan, &sides, folder)?;
+    let claims = plan.claims.iter().map(|claim| judge(claim, |subject, side| measured.value(subject, side)));
+    let faults = plan.faults.iter().map(|timed| FaultMark {
+        label: timed.fault.to_string(),
+        at_s: timed.at.as_secs_f64(),
+        until_s: timed.lasts.map(|lasts| (timed.at + lasts).as_secs_f64()),
+    });
+    Ok(Outcome {
+        claims: claims.collect(),
+        faults: faults.collect(),
+        fidelity,
+        start: sides.first().and_then(|side| side.series.header.as_ref()?.start.clone()),
+        conditions: conditions::conditions(plan, &sides),
+        sides,
+        outages: measured.outages,
+        transfers: measured.transfers,
+        pings: measured.pings,
+    })
+}
+
+/// What was measured, as claims ask for it.
+struct Measured {
+    page: Page,
+    requests: BTreeMap<String, Distribution>,
+    outages: Vec<Outages>,
+    transfers: Vec<Transferred>,
+    pings: Vec<Pinged>,
+    /// Of round trips, by side.
+    errors: BTreeMap<String, Distribution>,
+}
+
+impl Measured {
+    fn read(plan: &Plan, sides: &[Side], folder: &Folder<'_>) -> Result<Self, Error> {
+        // What was read is finite and not negative, so each side with a sample is a distribution.
+        let distribution = |side: &Side| {
+            let values = side.series.values.clone();
+            Some((side.label.clone(), Distribution::try_from(values).ok()?))
+        };
+        let (pings, errors) = pings(plan, folder)?;
+        Ok(Self {
+            page: plan.page,
+            requests: sides.iter().filter_map(distribution).collect(),
+            outages: outages(plan, folder)?,
+            transfers: transfers(plan, folder)?,
+            pings,
+            errors,
+        })
+    }
+
+    /// A number of a side, in the unit of its subject; or why there is none. A number with too few samples behind it
+    /// proves nothing.
+    fn value(&self, subject: Subject, side: &str) -> Result<f64, String> {
+        let missing = || format!("{side} was not measured");
+        let thin = |samples: &Distribution| {
+            format!("{subject} of {side} has fewer than 10 of its {} samples beyond it", samples.n())
+        };
+        match subject {
+            Subject::Requests(measure) => {
+                let samples = self.requests.get(side).ok_or_else(missing)?;
+                measure.value(samples, self.page).ok_or_else(|| thin(samples))
+            }
+            Subject::Outage(OverHosts(over)) => {
+                let outages = self.outages.iter().find(|outages| outages.side == side);
+                Ok(outages.and_then(|outages| outages.value(over)).ok_or_else(missing)? * 1e3)
+            }
+            Subject::Stall => self.transfers(side)?.map(Transferred::stall_ms).try_fold(0.0, larger),
+            Subject::Goodput => self.transfers(side)?.map(Transferred::goodput_bps).sum(),
+            Subject::Lost => self.transfers(side)?.map(Transferred::lost).sum::<Result<u64, _>>().map(as_f64),
+            Subject::Answered => {
+                let pinged = self.pings.iter().find(|pinged| pinged.side == side && pinged.sent > 0);
+                pinged.map(|pinged| as_f64(pinged.received) / as_f64(pinged.sent)).ok_or_else(missing)
+            }
+            Subject::PingError(OverPings(over)) => {
+                let errors =
+                    self.errors.get(side).ok_or_else(|| format!("no ping of {side} was answered"))?;
+                over.value(errors).ok_or_else(|| thin(errors))
+            }
+        }
+    }
+
+    fn transfers(&self, side: &str) -> Result<impl Iterator<Item = &Transferred>, String> {
+        let mut of_side = self.transfers.iter().filter(move |transfer| transfer.side == side).peekable();
+        if of_side.peek().is_none() {
+            return Err(format!("{side} was not measured"));
+        }
+        Ok(of_side)
+    }
+}
+
+fn larger(most: f64, next: Result<f64, String>) -> Result<f64, String> {
+    next.map(|next| most.max(next))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
+fn as_f64(number: u64) -> f64 {
+    number as f64
+}
+
+/// The samples of each side that probes measured.
+fn sides(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Side>, Error> {
+    let mut sides: Vec<Side> = Vec::new();
+    for probe in &plan.probes {
+        let mut series = read_series(&folder.probe(probe), &Wanted::metric(plan.metric))?;
+        for sentence in series.invalid.iter_mut().chain(&mut series.warnings) {
+            *sentence = format!("from {}: {sentence}", probe.host);
+        }
+        match sides.iter_mut().find(|side| side.label == probe.side) {
+            Some(side) => side.series.append(series)?,
+            None => sides.push(Side { label: probe.side.clone(), series }),
+        }
+    }
+    Ok(sides)
+}
+
+/// How long the hosts of each side went without an answer.
+fn outages(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Outages>, Error> {
+    let mut sides: Vec<(&str, Vec<Outage>)> = Vec::new();
+    for probe in &plan.probes {
+        let outage = outage(probe, folder)?;
+        match sides.iter_mut().find(|(side, _)| *side == probe.side) {
+            Some((_, hosts)) => hosts.push(outage),
+            None => sides.push((&probe.side, vec![outage])),
+        }
+    }
+    Ok(sides.into_iter().filter_map(|(side, hosts)| Outages::new(side, hosts)).collect())
+}
+
+fn outage(probe: &Probe, folder: &Folder<'_>) -> Result<Outage, Error> {
+    let mut answers_s = Vec::new();
+    for sample in recording::open(&folder.probe(probe))? {
+        let sample = sample?;
+        let answered = sample.started_ns.zip(sample.get(Metric::Total));
+        answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
+    }
+    Ok(Outage::longest(&probe.host, answers_s, probe.duration.as_secs_f64()))
+}
+
+fn transfers(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Transferred>, Error> {
+    let read = |transfer: &crate::plan::Transfer| {
+        let path = folder.transfer(transfer);
+        let text =
+            fs::read_to_string(&path).map_err(|source| Error::Access { path: path.clone(), source })?;
+        let summary = serde_json::from_str(&text).map_err(|source| Error::Summary { path, source })?;
+        let (side, from, to) = (transfer.side.clone(), transfer.from.clone(), transfer.to.clone());
+        Ok(Transferred { side, from, to, summary })
+    };
+    plan.transfers.iter().map(read).collect()
+}
+
+type Pings = (Vec<Pinged>, BTreeMap<String, Distribution>);
+
+fn pings(plan: &Plan, folder: &Folder<'_>) -> Result<Pings, Error> {
+    let mut tallies: Vec<(&str, Tally)> = Vec::new();
+    for ping in &plan.pings {
+        let known = tallies.iter().position(|(side, _)| *side == ping.side);
+        let index = known.unwrap_or_else(|| {
+            tallies.push((&ping.side, Tally::new(&ping.side)));
+            tallies.len() - 1
+        });
+        count(&mut tallies[index].1, ping, folder)?;
+    }
+    let (mut pings, mut errors) = (Vec::new(), BTreeMap::new());
+    for (side, tally) in tallies {
+        let (pinged, error) = tally.finish();
+        pings.push(pinged);
+        errors.extend(error.map(|error| (side.to_owned(), error)));
+    }
+    Ok((pings, errors))
+}
+
+/// Adds the pings of one host.
+fn count(tally: &mut Tally, ping: &Ping, folder: &Folder<'_>) -> Result<(), Error> {
+    let numbers = ping.targets.iter().enumerate();
+    let numbers: BTreeMap<String, usize> =
+        numbers.map(|(number, target)| (target.address.to_string(), number)).collect();
+    let mut pings = Vec::new();
+    for sample in recording::open(&folder.ping(ping))? {
+        let sample = sample?;
+        let target = sample.labels.get("target").and_then(|address| numbers.get(address));
+        pings.extend(target.map(|&target| (target, sample.get(Metric::Latency))));
+    }
+    let world_ms = |target: &Target| (target.host.clone(), target.rtt.as_secs_f64() * 1e3);
+    let targets: Vec<_> = ping.targets.iter().map(world_ms).collect();
+    tally.count(&ping.host, &targets, pings);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! What a reader must know to repeat a run.
+
+use std::fs;
+
+use crate::{
+    outcome::Side,
+    plan::{Plan, Probe},
+};
+
+/// What was run, and on which machine, in the order to show it.
+pub(super) fn conditions(plan: &Plan, sides: &[Side]) -> Vec<(String, String)> {
+    let mut conditions = vec![("scenario".to_owned(), plan.name.clone())];
+    for Side { label, series } in sides {
+        let probes: Vec<&Probe> = plan.probes.iter().filter(|probe| probe.side == *label).collect();
+        let hosts: Vec<&str> = probes.iter().map(|probe| probe.host.as_str()).collect();
+        conditions.push((label.clone(), format!("{} from {}", probes[0].url, some(&hosts))));
+        let header = series.header.iter().flat_map(|header| &header.conditions);
+        let how: Vec<String> = header
+            .filter(|(name, _)| *name != "url")
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        conditions.push((format!("{label}, how"), how.join(", ")));
+    }
+    for transfer in &plan.transfers {
+        let protocol = if transfer.is_mptcp { "MPTCP" } else { "TCP" };
+        let duration = units::duration::show(transfer.duration);
+        let how = format!("{} to {} over {protocol} for {duration}", transfer.from, transfer.to);
+        conditions.push((format!("{}, transfer", transfer.side), how));
+    }
+    conditions.extend(pings(plan));
+    conditions.extend(machine());
+    conditions
+}
+
+/// A line for each side that pings.
+fn pings(plan: &Plan) -> Vec<(String, String)> {
+    let mut sides: Vec<&str> = plan.pings.iter().map(|ping| ping.side.as_str()).collect();
+    sides.dedup();
+    let line = |side: &str| {
+        let pings: Vec<_> = plan.pings.iter().filter(|ping| ping.side == side).collect();
+        let hosts: Vec<&str> = pings.iter().map(|ping| ping.host.as_str()).collect();
+        let (count, interval) = (pings[0].count, units::duration::show(pings[0].interval));
+        (format!("{side}, pings"), format!("{count} to each, every {interval}, from {}", some(&hosts)))
+    };
+    sides.into_iter().map(line).collect()
+}
+
+/// Names, the first few of many.
+fn some(names: &[&str]) -> String {
+    let shown = names[..names.len().min(FEW)].join(", ");
+    if names.len() > FEW { format!("{shown} and {} more", names.len() - FEW) } else { shown }
+}
+
+/// The machine that it ran on.
+fn machine() -> Vec<(String, String)> {
+    let read = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned()).ok();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    [
+        ("kernel", read("/proc/sys/kernel/osrelease").map(|release| format!("Linux {release}"))),
+        ("cores", Some(cores.to_string())),
+        ("congestion control, machine's default", read("/proc/sys/net/ipv4/tcp_congestion_control")),
+        ("longhaul", Some(env!("CARGO_PKG_VERSION").to_owned())),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+    .collect()
+}
+
+/// Hosts that are named.
+const FEW: usize = 12;

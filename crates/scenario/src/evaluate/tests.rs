@@ -1,0 +1,167 @@
+//! Claims judged by files as the measuring programs write them.
+
+use std::path::Path;
+
+use super::*;
+
+const SCENARIO: &str = r#"
+[scenario]
+title = "Two hosts"
+
+[page]
+requests = 180
+required = "50%"
+
+[[host]]
+name = "a"
+city = "london"
+
+[[host]]
+name = "b"
+city = "newyork"
+
+[[link]]
+between = ["london", "newyork"]
+rtt = "80ms"
+
+[[probe]]
+side = "swift"
+from = ["a", "b"]
+url = "http://b/"
+duration = "107s"
+
+[[transfer]]
+side = "whole"
+from = "a"
+to = "b"
+
+[[transfer]]
+side = "whole"
+from = "b"
+to = "a"
+
+[[transfer]]
+side = "cut"
+from = "a"
+to = "b"
+
+[[ping]]
+side = "mesh"
+from = ["*"]
+to = ["*"]
+count = 2
+"#;
+
+/// 990 answers after 10 ms and 10 after 500 ms, ten a second but for the time from 30 s to 37 s.
+fn probe_recording() -> String {
+    let sample = |number: u64| {
+        let started_ms = if number < 300 { number * 100 } else { number * 100 + 7000 };
+        let took_ms = if number % 100 == 50 { 500 } else { 10 };
+        let (started, took) = (started_ms * 1_000_000, took_ms * 1_000_000);
+        format!("{{\"started_ns\":{started},\"wait_ns\":{took},\"last_byte_ns\":{took}}}\n")
+    };
+    let samples: String = (0..1000).map(sample).collect();
+    format!(
+        "{{\"schema\":\"longhaul.recording/1\"}}\n{samples}{{\"end\":{{\"duration_ns\":107000000000}}}}\n"
+    )
+}
+
+fn transfer_summary(rest: &str) -> String {
+    format!(
+        r#"{{"schema":"longhaul.transfer/1","server":"10.0.0.2:5201","protocol":"tcp","fell_back":false,
+            "bytes_sent":1000,"intervals":[],{rest}}}"#
+    )
+}
+
+fn ping_recording(target: &str, round_trips_ms: [Option<u32>; 2]) -> String {
+    let sample = |round_trip: Option<u32>| match round_trip {
+        Some(ms) => format!("{{\"latency_ns\":{ms}000000,\"labels\":{{\"target\":\"{target}\"}}}}\n"),
+        None => format!("{{\"error\":\"timeout\",\"labels\":{{\"target\":\"{target}\"}}}}\n"),
+    };
+    let samples: String = round_trips_ms.into_iter().map(sample).collect();
+    format!("{{\"schema\":\"longhaul.recording/1\"}}\n{samples}{{\"end\":{{}}}}\n")
+}
+
+/// A plan, and the files that its run would leave.
+fn run(folder: &Path) -> (Plan, Measured) {
+    let path = folder.join("two.toml");
+    fs::write(&path, SCENARIO).unwrap();
+    let plan = Plan::read(&path).unwrap();
+    let out = Folder(folder);
+    for probe in &plan.probes {
+        fs::write(out.probe(probe), probe_recording()).unwrap();
+    }
+    let received = |bytes: u64, stall_s: f64| {
+        transfer_summary(&format!(
+            r#""bytes_received":{bytes},"bytes_lost":{},"bytes_bad":0,"goodput_mbps":4.0,
+                "stall":{{"longest_s":{stall_s},"at_s":1.0}}"#,
+            1000 - bytes
+        ))
+    };
+    let summaries =
+        [received(1000, 0.25), received(990, 0.5), transfer_summary("\"unfinished\":\"it broke\"")];
+    for (transfer, summary) in plan.transfers.iter().zip(summaries) {
+        fs::write(out.transfer(transfer), summary).unwrap();
+    }
+    for (ping, round_trips) in plan.pings.iter().zip([[Some(81), Some(79)], [Some(83), None]]) {
+        let address = ping.targets[0].address.to_string();
+        fs::write(out.ping(ping), ping_recording(&address, round_trips)).unwrap();
+    }
+    let sides = sides(&plan, &out).unwrap();
+    let measured = Measured::read(&plan, &sides, &out).unwrap();
+    (plan, measured)
+}
+
+#[test]
+fn every_measure_has_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, measured) = run(folder.path());
+    for (subject, side, expected) in [
+        ("request.p50", "swift", Ok(10.0)),
+        ("request.max", "swift", Ok(500.0)),
+        // 10 + 490 (1 - 0.99^90) = 301.7 ms.
+        ("experienced.mean", "swift", Ok(301.7)),
+        (
+            "request.p99.9",
+            "swift",
+            Err("request.p99.9 of swift has fewer than 10 of its 2000 samples beyond it"),
+        ),
+        ("request.p50", "nobody", Err("nobody was not measured")),
+        // The answer to what was asked at 29.9 s came at 29.91 s, the next at 37.01 s. Two hosts, both so.
+        ("outage.max", "swift", Ok(7100.0)),
+        ("outage.p50", "swift", Ok(7100.0)),
+        // The longer of 0.25 and 0.5 s; 4 and 4 Mbit/s; 0 and 10 bytes.
+        ("transfer.stall", "whole", Ok(500.0)),
+        ("transfer.goodput", "whole", Ok(8e6)),
+        ("transfer.lost", "whole", Ok(10.0)),
+        ("transfer.lost", "cut", Err("the transfer of cut from a to b: it broke")),
+        ("transfer.lost", "swift", Err("swift was not measured")),
+        // 3 of 4. Errors |81 - 80|, |79 - 80| and |83 - 80|.
+        ("ping.answered", "mesh", Ok(0.75)),
+        ("ping.error.max", "mesh", Ok(3.0)),
+        (
+            "ping.error.p50",
+            "mesh",
+            Err("ping.error.p50 of mesh has fewer than 10 of its 3 samples beyond it"),
+        ),
+    ] {
+        let value = measured.value(subject.parse().unwrap(), side);
+        match (value, expected) {
+            (Ok(value), Ok(expected)) => {
+                assert!((value - expected).abs() < 0.05, "{subject} of {side}: {value}");
+            }
+            (value, expected) => assert_eq!(value, expected.map_err(str::to_owned), "{subject} of {side}"),
+        }
+    }
+}
+
+#[test]
+fn pings_are_known_by_the_names_of_hosts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plan, measured) = run(folder.path());
+    let [mesh] = &measured.pings[..] else { panic!("{:?}", measured.pings) };
+    assert_eq!((mesh.hosts, mesh.pairs, mesh.sent, mesh.received), (2, 2, 4, 3));
+    // London to New York and back, as the file says; the hosts are in data centres.
+    assert_eq!(plan.pings[0].targets[0].rtt, std::time::Duration::from_millis(80));
+    assert_eq!(mesh.silent, []);
+}

@@ -1,0 +1,143 @@
+//! What came of pings from the hosts of a side, and how far their round trips lie from the world's. Pure.
+
+use experience::Distribution;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What came of the pings of a side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pinged {
+    /// The side.
+    pub side: String,
+    /// Hosts that sent.
+    pub hosts: u64,
+    /// Pairs of a host that sent and one that was asked.
+    pub pairs: u64,
+    /// Pings that were due.
+    pub sent: u64,
+    /// Pings that were answered in time, each counted once.
+    pub received: u64,
+    /// By how much round trips differ from those of the world without queues and faults. Absent without an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_ms: Option<RoundTripError>,
+    /// Pairs of which no ping was answered, the first few of them.
+    pub silent: Vec<Pair>,
+}
+
+/// The distribution of |measured - world's| round-trip times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoundTripError {
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 99th percentile. Absent if fewer than 10 answers lie beyond it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99: Option<f64>,
+    /// The greatest.
+    pub max: f64,
+}
+
+/// Who asked whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// The host that sent.
+    pub from: String,
+    /// The host that was asked.
+    pub to: String,
+}
+
+/// The pings of a side in the making.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    side: String,
+    hosts: u64,
+    pairs: u64,
+    sent: u64,
+    errors_ms: Vec<f64>,
+    silent: Vec<Pair>,
+}
+
+impl Tally {
+    pub(crate) fn new(side: &str) -> Self {
+        let side = side.to_owned();
+        Self { side, hosts: 0, pairs: 0, sent: 0, errors_ms: Vec::new(), silent: Vec::new() }
+    }
+
+    /// Counts a host's pings. `targets` are those whom it asked, and the world's round trips to them in milliseconds;
+    /// `pings` say which of them each was for, and the round trip if it was answered.
+    pub(crate) fn count(
+        &mut self,
+        host: &str,
+        targets: &[(String, f64)],
+        pings: impl IntoIterator<Item = (usize, Option<u64>)>,
+    ) {
+        self.hosts += 1;
+        self.pairs += targets.len() as u64;
+        let mut has_answered = vec![false; targets.len()];
+        for (target, round_trip_ns) in pings {
+            self.sent += 1;
+            let Some(round_trip_ns) = round_trip_ns else { continue };
+            has_answered[target] = true;
+            self.errors_ms.push((milliseconds(round_trip_ns) - targets[target].1).abs());
+        }
+        let silent = targets.iter().zip(has_answered).filter(|(_, has_answered)| !has_answered);
+        let room = FEW - self.silent.len();
+        self.silent
+            .extend(silent.take(room).map(|((to, _), _)| Pair { from: host.to_owned(), to: to.clone() }));
+    }
+
+    /// What they come to, and all errors of round trips.
+    pub(crate) fn finish(self) -> (Pinged, Option<Distribution>) {
+        let received = self.errors_ms.len() as u64;
+        let errors = Distribution::new(self.errors_ms).ok();
+        let error_ms = errors.as_ref().map(|errors| RoundTripError {
+            mean: errors.mean(),
+            p50: errors.quantile(0.5),
+            p99: (0.99 < experience::thin_above(errors.n())).then(|| errors.quantile(0.99)),
+            max: errors.max(),
+        });
+        let Self { side, hosts, pairs, sent, silent, .. } = self;
+        (Pinged { side, hosts, pairs, sent, received, error_ms, silent }, errors)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
+fn milliseconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e6
+}
+
+/// Silent pairs that are named; where there are more, they have the same cause.
+const FEW: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(pings: &[(usize, Option<u64>)]) -> Pinged {
+        let mut tally = Tally::new("mesh");
+        let targets = [("b".to_owned(), 10.0), ("c".to_owned(), 80.0)];
+        tally.count("a", &targets, pings.iter().map(|&(to, ms)| (to, ms.map(|ms| ms * 1_000_000))));
+        tally.finish().0
+    }
+
+    #[test]
+    fn an_error_is_the_distance_from_the_world() {
+        let pinged = counted(&[(0, Some(11)), (1, Some(77)), (0, Some(10))]);
+        assert_eq!((pinged.sent, pinged.received, pinged.pairs), (3, 3, 2));
+        let error = pinged.error_ms.unwrap();
+        // |11 - 10|, |77 - 80| and 0.
+        assert_eq!((error.p50, error.max), (1.0, 3.0));
+        assert!((error.mean - 4.0 / 3.0).abs() < 1e-12, "{}", error.mean);
+        assert_eq!(error.p99, None);
+        assert_eq!(pinged.silent, []);
+    }
+
+    #[test]
+    fn a_pair_without_an_answer_is_named() {
+        let pinged = counted(&[(0, Some(11)), (1, None), (1, None)]);
+        assert_eq!((pinged.sent, pinged.received), (3, 1));
+        assert_eq!(pinged.silent, [Pair { from: "a".to_owned(), to: "c".to_owned() }]);
+        assert_eq!(counted(&[(0, None)]).error_ms, None);
+    }
+}

@@ -1,0 +1,243 @@
+//! Holds the names of a scenario file against its world.
+
+use std::time::Duration;
+
+use toml::Spanned;
+use world::{Document, Effect, HostDown, HostId, Layout, Mistake, Timed, file::Fault, suggestion};
+
+use super::{Measured, Ping, Probe, Program, Target, Transfer};
+use crate::file;
+
+pub(super) struct Check<'d> {
+    pub(super) document: &'d Document,
+    pub(super) layout: &'d Layout,
+}
+
+impl Check<'_> {
+    pub(super) fn program(&self, program: file::Program) -> Result<Program, Mistake> {
+        self.host(&program.host)?;
+        if program.run.get_ref().is_empty() {
+            return Err(self
+                .document
+                .mistake(program.run.span(), "a program and its arguments are expected"));
+        }
+        Ok(Program {
+            host: program.host.into_inner(),
+            command: program.run.into_inner(),
+            ready: program.ready,
+        })
+    }
+
+    pub(super) fn probes(&self, probes: &[file::Probe]) -> Result<Vec<Probe>, Mistake> {
+        let mut checked: Vec<Probe> = Vec::new();
+        for probe in probes {
+            let side = self.side(&probe.side)?;
+            self.lasts(probe.duration, &probe.side)?;
+            self.url(&probe.url)?;
+            for (host, span) in self.hosts(&probe.from)? {
+                let host = self.layout.hosts[host].name.clone();
+                if checked.iter().any(|other| other.side == side && other.host == host) {
+                    let message = format!("{side} is measured from \"{host}\" twice");
+                    return Err(self.document.mistake(span, message));
+                }
+                checked.push(Probe {
+                    side: side.clone(),
+                    host,
+                    duration: probe.duration,
+                    url: probe.url.get_ref().clone(),
+                    arguments: arguments(probe, checked.len()),
+                });
+            }
+        }
+        Ok(checked)
+    }
+
+    pub(super) fn transfers(&self, transfers: &[file::Transfer]) -> Result<Vec<Transfer>, Mistake> {
+        let mut checked: Vec<Transfer> = Vec::new();
+        for transfer in transfers {
+            let side = self.side(&transfer.side)?;
+            self.lasts(transfer.duration, &transfer.side)?;
+            self.host(&transfer.from)?;
+            self.host(&transfer.to)?;
+            let (from, to) = (transfer.from.get_ref(), transfer.to.get_ref());
+            if checked.iter().any(|other| other.side == side && other.from == *from && other.to == *to) {
+                let message = format!("{side} is transferred from \"{from}\" to \"{to}\" twice");
+                return Err(self.document.mistake(transfer.from.span(), message));
+            }
+            checked.push(Transfer {
+                side,
+                from: from.clone(),
+                to: to.clone(),
+                port: transfer.port.get(),
+                is_mptcp: transfer.protocol == file::Transport::Mptcp,
+                duration: transfer.duration,
+                congestion: transfer.congestion.clone(),
+            });
+        }
+        Ok(checked)
+    }
+
+    pub(super) fn pings(&self, pings: &[file::Ping]) -> Result<Vec<Ping>, Mistake> {
+        let mut checked: Vec<Ping> = Vec::new();
+        for ping in pings {
+            let side = self.side(&ping.side)?;
+            self.lasts(ping.interval, &ping.side)?;
+            let to: Vec<HostId> = self.hosts(&ping.to)?.into_iter().map(|(host, _)| host).collect();
+            for (from, span) in self.hosts(&ping.from)? {
+                let host = self.layout.hosts[from].name.clone();
+                let targets = self.targets(from, &to);
+                if targets.is_empty() {
+                    let message = format!("\"{host}\" would ping itself and nobody else");
+                    return Err(self.document.mistake(span, message));
+                }
+                if checked.iter().any(|other| other.side == side && other.host == host) {
+                    let message = format!("{side} is pinged from \"{host}\" twice");
+                    return Err(self.document.mistake(span, message));
+                }
+                let (count, interval, timeout) = (ping.count.get(), ping.interval, ping.timeout);
+                checked.push(Ping { side: side.clone(), host, targets, count, interval, timeout });
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Whom a host pings: the others, first those that come after it in the world, so that not all begin with the same.
+    fn targets(&self, from: HostId, to: &[HostId]) -> Vec<Target> {
+        let (after, before): (Vec<HostId>, Vec<HostId>) =
+            to.iter().copied().filter(|&host| host != from).partition(|&host| host > from);
+        let target = |host: HostId| Target {
+            host: self.layout.hosts[host].name.clone(),
+            address: self.layout.first_port(host).v4,
+            rtt: self.layout.rtt(from, host),
+        };
+        after.into_iter().chain(before).map(target).collect()
+    }
+
+    pub(super) fn fault(&self, fault: Spanned<Fault>, measured: &Measured) -> Result<Timed, Mistake> {
+        let (span, fault) = (fault.span(), fault.into_inner());
+        let mistake = |message: String| self.document.mistake(span.clone(), message);
+        let effect = self.layout.effect(&fault).map_err(mistake)?;
+        let at =
+            fault.at.ok_or_else(|| mistake("this fault has no time; expected at = \"10s\"".to_owned()))?;
+        let end = measured.duration();
+        if at >= end {
+            return Err(mistake(format!(
+                "this fault begins at {}, and measuring ends at {}",
+                units::duration::show(at),
+                units::duration::show(end)
+            )));
+        }
+        if let Effect::Host { host, how: HostDown::Killed } = effect
+            && measured.is_from(&self.layout.hosts[host].name)
+        {
+            return Err(mistake(format!(
+                "this fault would kill what measures in \"{}\"; freeze the host, or take its line down",
+                self.layout.hosts[host].name
+            )));
+        }
+        Ok(Timed { at, lasts: fault.lasts, fault, effect })
+    }
+
+    fn side(&self, side: &Spanned<String>) -> Result<String, Mistake> {
+        let name = side.get_ref();
+        if is_file_name(name) {
+            return Ok(name.clone());
+        }
+        let message = format!(
+            "\"{name}\" cannot be a side's name; expected a-z, A-Z, 0-9, \".\", \"_\" and \"-\", as in a file's name"
+        );
+        Err(self.document.mistake(side.span(), message))
+    }
+
+    fn lasts(&self, duration: Duration, side: &Spanned<String>) -> Result<(), Mistake> {
+        if duration.is_zero() {
+            let message = "this takes no time and would measure nothing; give it more than 0 s";
+            return Err(self.document.mistake(side.span(), message));
+        }
+        Ok(())
+    }
+
+    /// A URL must lead to a host or an anycast prefix of the world, by name or address: there is nobody else.
+    fn url(&self, url: &Spanned<String>) -> Result<(), Mistake> {
+        let mistake = |message: String| Err(self.document.mistake(url.span(), message));
+        let Some((_, rest)) = url.get_ref().split_once("://") else {
+            return mistake(format!(
+                "\"{}\" is no URL; expected something like \"http://origin/\"",
+                url.get_ref()
+            ));
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.starts_with('[') {
+            return Ok(());
+        }
+        let name = authority.split(':').next().unwrap_or_default();
+        let is_address = name.parse::<std::net::Ipv4Addr>().is_ok();
+        if is_address || self.layout.host(name).is_some() || self.layout.anycast(name).is_some() {
+            return Ok(());
+        }
+        let anycast = self.layout.anycast.iter().map(|any| any.name.as_str());
+        let hint = suggestion(name, self.host_names().chain(anycast));
+        mistake(format!("the world has no host \"{name}\"{hint}"))
+    }
+
+    /// The hosts of a list, each with the place that names it. "*" at a name's end stands for whatever follows.
+    fn hosts(
+        &self,
+        list: &Spanned<Vec<Spanned<String>>>,
+    ) -> Result<Vec<(HostId, std::ops::Range<usize>)>, Mistake> {
+        let mut hosts = Vec::new();
+        for name in list.get_ref() {
+            let Some(beginning) = name.get_ref().strip_suffix('*') else {
+                hosts.push((self.host(name)?, name.span()));
+                continue;
+            };
+            let found = self.host_names().enumerate().filter(|(_, host)| host.starts_with(beginning));
+            let before = hosts.len();
+            hosts.extend(found.map(|(host, _)| (host, name.span())));
+            if hosts.len() == before {
+                let message = format!("no host's name begins with \"{beginning}\"");
+                return Err(self.document.mistake(name.span(), message));
+            }
+        }
+        if hosts.is_empty() {
+            return Err(self.document.mistake(list.span(), "at least one host is expected"));
+        }
+        Ok(hosts)
+    }
+
+    fn host(&self, name: &Spanned<String>) -> Result<HostId, Mistake> {
+        self.layout.host(name.get_ref()).ok_or_else(|| {
+            let hint = suggestion(name.get_ref(), self.host_names());
+            self.document.mistake(name.span(), format!("unknown host \"{}\"{hint}", name.get_ref()))
+        })
+    }
+
+    fn host_names(&self) -> impl Iterator<Item = &str> {
+        self.layout.hosts.iter().map(|host| host.name.as_str())
+    }
+}
+
+/// Names of sides become names of files.
+fn is_file_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=60).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with(['.', '-'])
+}
+
+/// The command line of a probe. Each one draws a schedule of its own.
+fn arguments(probe: &file::Probe, index: usize) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        ("--rate", probe.rate.to_string()),
+        ("--duration", units::duration::show(probe.duration)),
+        ("--arrival", probe.arrival.name().to_owned()),
+        ("--connections", probe.connections.name().to_owned()),
+        ("--protocol", probe.protocol.name().to_owned()),
+        ("--seed", (index + 1).to_string()),
+    ]
+    .into_iter()
+    .flat_map(|(flag, value)| [flag.to_owned(), value])
+    .collect();
+    if probe.insecure {
+        arguments.push("--insecure".to_owned());
+    }
+    arguments
+}

@@ -1,0 +1,86 @@
+//! Holds claims against what is measured.
+
+use toml::Spanned;
+use world::{Document, Mistake, suggestion};
+
+use super::Measured;
+use crate::{
+    claim::{Claim, Relation, Says},
+    file,
+    subject::{Subject, Unit},
+};
+
+/// A claim whose sides are measured, and whose values have the unit of what it speaks of.
+pub(super) fn check(claim: file::Claim, measured: &Measured, document: &Document) -> Result<Claim, Mistake> {
+    let subject: Subject =
+        claim.at.get_ref().parse().map_err(|message: String| document.mistake(claim.at.span(), message))?;
+    let check = Check { subject, measured, document };
+    let limits = [(Relation::Below, claim.below), (Relation::Above, claim.above), (Relation::Is, claim.is)];
+    let mut limits = limits.into_iter().filter_map(|(relation, limit)| Some((relation, limit?)));
+    let says = match (claim.faster, claim.than, claim.side, limits.next(), limits.next()) {
+        (Some(faster), Some(than), None, None, None) => check.faster(faster, than, claim.by)?,
+        (None, None, Some(side), Some((relation, limit)), None) if claim.by.is_none() => {
+            check.limit(side, relation, &limit)?
+        }
+        _ => {
+            let message =
+                "a claim has either faster and than (and perhaps by), or side and one of below, above, is";
+            return Err(document.mistake(claim.claim.span(), message));
+        }
+    };
+    Ok(Claim { text: claim.claim.into_inner(), subject, says })
+}
+
+struct Check<'c> {
+    subject: Subject,
+    measured: &'c Measured,
+    document: &'c Document,
+}
+
+impl Check<'_> {
+    fn faster(
+        &self,
+        faster: Spanned<String>,
+        than: Spanned<String>,
+        by: Option<Spanned<String>>,
+    ) -> Result<Says, Mistake> {
+        if !matches!(self.subject.unit(), Unit::Time | Unit::Rate) {
+            let message =
+                format!("by {} nobody is faster; expected side and one of below, above, is", self.subject);
+            return Err(self.document.mistake(faster.span(), message));
+        }
+        let by = by.map_or(Ok(0.0), |by| self.value(&by))?;
+        Ok(Says::Faster { side: self.side(faster)?, than: self.side(than)?, by })
+    }
+
+    fn limit(
+        &self,
+        side: Spanned<String>,
+        relation: Relation,
+        limit: &Spanned<String>,
+    ) -> Result<Says, Mistake> {
+        let is_counted = matches!(self.subject.unit(), Unit::Size | Unit::Share);
+        if relation == Relation::Is && !is_counted {
+            let message = format!("{} never is exactly a number; expected below or above", self.subject);
+            return Err(self.document.mistake(limit.span(), message));
+        }
+        Ok(Says::Limit { side: self.side(side)?, relation, limit: self.value(limit)? })
+    }
+
+    fn value(&self, text: &Spanned<String>) -> Result<f64, Mistake> {
+        let parsed = self.subject.unit().parse(text.get_ref());
+        parsed.map_err(|error| self.document.mistake(text.span(), error.to_string()))
+    }
+
+    fn side(&self, name: Spanned<String>) -> Result<String, Mistake> {
+        let source = self.subject.source();
+        let all = self.measured.sides();
+        let known: Vec<&str> = all.iter().filter(|(by, _)| *by == source).map(|&(_, side)| side).collect();
+        if known.contains(&name.get_ref().as_str()) {
+            return Ok(name.into_inner());
+        }
+        let hint = suggestion(name.get_ref(), known);
+        let message = format!("no {} measures the side \"{}\"{hint}", source.name(), name.get_ref());
+        Err(self.document.mistake(name.span(), message))
+    }
+}

@@ -1,0 +1,202 @@
+//! What a claim speaks of: a number of requests, outages, transfers or pings, and the unit that it is in. Pure.
+
+use std::{fmt, str::FromStr};
+
+use units::{Bitrate, Bytes, Probability, duration};
+
+use crate::measure::{Measure, Statistic};
+
+/// What a claim speaks of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Subject {
+    /// A number of requests, in the scenario's metric.
+    Requests(Measure),
+    /// The longest time without an answer at a host, over the hosts of a side.
+    Outage(OverHosts),
+    /// The longest time in which nothing of a transfer arrived.
+    Stall,
+    /// What transfers brought, a second.
+    Goodput,
+    /// Bytes that did not arrive as they were sent.
+    Lost,
+    /// The share of pings that were answered.
+    Answered,
+    /// By how much a round trip that was measured differs from the world's.
+    PingError(OverPings),
+}
+
+/// A number of a distribution over hosts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverHosts(pub(crate) Statistic);
+
+/// A number of a distribution over pings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverPings(pub(crate) Statistic);
+
+/// What measures a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// `[[probe]]`.
+    Probe,
+    /// `[[transfer]]`.
+    Transfer,
+    /// `[[ping]]`.
+    Ping,
+}
+
+/// What a subject is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Milliseconds.
+    Time,
+    /// Bits a second.
+    Rate,
+    /// Bytes.
+    Size,
+    /// A share, 0..=1.
+    Share,
+}
+
+impl Subject {
+    /// What measures it.
+    pub fn source(self) -> Source {
+        match self {
+            Self::Requests(_) | Self::Outage(_) => Source::Probe,
+            Self::Stall | Self::Goodput | Self::Lost => Source::Transfer,
+            Self::Answered | Self::PingError(_) => Source::Ping,
+        }
+    }
+
+    /// What it is counted in.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Requests(_) | Self::Outage(_) | Self::Stall | Self::PingError(_) => Unit::Time,
+            Self::Goodput => Unit::Rate,
+            Self::Lost => Unit::Size,
+            Self::Answered => Unit::Share,
+        }
+    }
+}
+
+impl Source {
+    /// "probe", as its table is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Probe => "probe",
+            Self::Transfer => "transfer",
+            Self::Ping => "ping",
+        }
+    }
+}
+
+impl Unit {
+    /// What a person writes as "2s", "50Mbit", "0B" or "100%".
+    pub(crate) fn parse(self, text: &str) -> Result<f64, units::Error> {
+        Ok(match self {
+            Self::Time => duration::parse(text)?.as_secs_f64() * 1e3,
+            Self::Rate => as_f64(text.parse::<Bitrate>()?.bits_per_second()),
+            Self::Size => as_f64(text.parse::<Bytes>()?.0),
+            Self::Share => text.parse::<Probability>()?.get(),
+        })
+    }
+
+    /// A value with its unit, with as many digits as count.
+    pub(crate) fn show(self, value: f64) -> String {
+        match self {
+            Self::Time if value < 1000.0 => format!("{value:.1} ms"),
+            Self::Time => format!("{:.2} s", value / 1e3),
+            Self::Rate => format!("{:.1} Mbit/s", value / 1e6),
+            Self::Size => format!("{value:.0} bytes"),
+            // Not rounded: 99.999 % is not all.
+            Self::Share => format!("{} %", (value * 1e8).floor() / 1e6),
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "units bounds both below 2^53")]
+fn as_f64(number: u64) -> f64 {
+    number as f64
+}
+
+impl FromStr for Subject {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = match text {
+            "transfer.stall" => Some(Self::Stall),
+            "transfer.goodput" => Some(Self::Goodput),
+            "transfer.lost" => Some(Self::Lost),
+            "ping.answered" => Some(Self::Answered),
+            _ => {
+                let over = |prefix| text.strip_prefix(prefix).and_then(Statistic::parse);
+                let outage = over("outage.").map(|over| Self::Outage(OverHosts(over)));
+                outage
+                    .or_else(|| over("ping.error.").map(|over| Self::PingError(OverPings(over))))
+                    .or_else(|| text.parse().ok().map(Self::Requests))
+            }
+        };
+        found.ok_or_else(|| {
+            format!(
+                "\"{text}\" is no measure; expected request., experienced., outage. or ping.error. with mean, max or a \
+                 percentile such as p99.9, or transfer.stall, transfer.goodput, transfer.lost or ping.answered"
+            )
+        })
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Requests(measure) => measure.fmt(f),
+            Self::Outage(OverHosts(over)) => write!(f, "outage.{over}"),
+            Self::Stall => f.write_str("transfer.stall"),
+            Self::Goodput => f.write_str("transfer.goodput"),
+            Self::Lost => f.write_str("transfer.lost"),
+            Self::Answered => f.write_str("ping.answered"),
+            Self::PingError(OverPings(over)) => write!(f, "ping.error.{over}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_read_and_printed() {
+        for text in [
+            "request.p50",
+            "experienced.mean",
+            "outage.max",
+            "outage.p50",
+            "transfer.stall",
+            "transfer.goodput",
+            "transfer.lost",
+            "ping.answered",
+            "ping.error.p99",
+        ] {
+            assert_eq!(text.parse::<Subject>().unwrap().to_string(), text);
+        }
+        for text in ["outage", "outage.p100", "transfer.p50", "ping.error", "stall"] {
+            assert!(text.parse::<Subject>().unwrap_err().contains("is no measure"), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_have_the_unit_of_their_subject() {
+        assert_eq!(Unit::Time.parse("2s").unwrap(), 2000.0);
+        assert_eq!(Unit::Rate.parse("50Mbit").unwrap(), 5e7);
+        assert_eq!(Unit::Size.parse("0B").unwrap(), 0.0);
+        assert_eq!(Unit::Share.parse("100%").unwrap(), 1.0);
+        assert!(Unit::Size.parse("2s").unwrap_err().to_string().contains("expected one of B, KB"));
+    }
+
+    #[test]
+    fn nearly_all_is_not_all() {
+        assert_eq!(Unit::Share.show(89_699.0 / 89_700.0), "99.998885 %");
+        assert_eq!(Unit::Share.show(1.0), "100 %");
+        assert_eq!(Unit::Time.show(999.0), "999.0 ms");
+        assert_eq!(Unit::Time.show(15_204.0), "15.20 s");
+        assert_eq!(Unit::Rate.show(9_430_000.0), "9.4 Mbit/s");
+    }
+}

@@ -1,0 +1,85 @@
+// What arrived over time: a line for each transfer, all on the same scales, faults as labelled bands.
+import uPlot from "uplot";
+import { elapsed, rate, short, tick } from "../format";
+import { throughputSentence } from "../sentences/transfers";
+import type { Report, Transferred } from "../types";
+import { sideIndex } from "../views/transfers";
+import { type Frame, say } from "./frame";
+import { endLabels } from "./labels";
+import { faultMoments, momentBands, momentLabels, MOMENT_ROW, rowsOf } from "./moments";
+import { type Palette, palette } from "./palette";
+import { axis, draw, timeAxis } from "./plot";
+import { linearTicks } from "./ticks";
+
+/** Room for a letter of a name, and the most letters that stand beside a narrow drawing. */
+const LETTER = 7;
+const LETTERS = 12;
+
+/** Draws the transfers of which something arrived; there must be one. */
+export function throughput(box: Frame, report: Report): void {
+  const colors = palette();
+  const transfers = report.transfers.filter((transfer) => transfer.intervals.length > 0);
+  const lines = transfers.map(megabits);
+  const end = Math.max(...lines.flatMap(([times]) => times.at(-1) ?? 0));
+  const top = Math.max(...lines.flatMap(([, rates]) => rates)) * 1.05;
+  const moments = faultMoments(report);
+  const names = transfers.map((transfer) => short(transfer.side, LETTERS));
+  const room = 12 + LETTER * Math.max(...names.map((name) => name.length));
+  const data = uPlot.join(lines);
+  say(box, throughputSentence(report, transfers));
+  draw(box, {
+    data,
+    options: {
+      padding: [8 + MOMENT_ROW * rowsOf(moments), room, 0, 0],
+      scales: { x: { time: false, auto: false, range: () => [0, end] }, y: { auto: false, range: () => [0, top] } },
+      axes: [
+        timeAxis(colors, end),
+        axis(colors, {
+          scale: "y",
+          side: "left",
+          title: "arrived (Mbit/s)",
+          ticks: (low, high, pixels) => linearTicks(low, high, pixels / 50),
+          text: tick,
+        }),
+      ],
+      series: [
+        {},
+        ...transfers.map((transfer) => ({
+          stroke: colors.side(sideIndex(report, transfer.side)),
+          width: 1.5,
+          // Where the intervals of another transfer begin there is no value of this one, and no gap either.
+          spanGaps: true,
+          points: { show: false },
+        })),
+      ],
+      cursor: { y: false },
+      hooks: {
+        drawClear: [(u) => momentBands(u, colors, moments, [0, end])],
+        drawAxes: [(u) => momentLabels(u, colors, moments, [0, end], { room, poles: "bottom" })],
+        draw: [(u) => nameLines(u, colors, report, transfers, names)],
+      },
+    },
+    read: (index) => {
+      const values = transfers.map((transfer, i) => `${transfer.side} ${rate(data[i + 1]?.[index])}`);
+      return `at ${elapsed(data[0][index] ?? 0, end)}: ${values.join(" \u00b7 ")}`;
+    },
+  });
+}
+
+/** The middle of each interval, and Mbit/s in it. */
+function megabits({ intervals }: Transferred): [times: number[], rates: number[]] {
+  const length = (intervals[1]?.t_s ?? 1) - (intervals[0]?.t_s ?? 0);
+  return [intervals.map((one) => one.t_s + length / 2), intervals.map((one) => (one.bytes * 8) / 1e6 / length)];
+}
+
+function nameLines(u: uPlot, colors: Palette, report: Report, transfers: Transferred[], names: string[]): void {
+  const ends = transfers.map((transfer, i) => {
+    const last = (u.data[i + 1] as (number | null)[]).findLast((value) => typeof value === "number") ?? 0;
+    const dot = colors.side(sideIndex(report, transfer.side));
+    return { text: names[i] ?? "", y: u.valToPos(last, "y", true), dot };
+  });
+  endLabels(u, colors, ends);
+}
+
+/** Height of the chart: faults take their rows from the card, not from the lines. */
+export const throughputHeight = (report: Report): number => 290 + MOMENT_ROW * rowsOf(faultMoments(report));
