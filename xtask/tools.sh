@@ -22,6 +22,7 @@ if [ "$1" = test ]; then
     want ping iputils-ping
     want ip iproute2
     want setpriv util-linux
+    want tcpdump tcpdump
     if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing what the tests need:$packages"
         export DEBIAN_FRONTEND=noninteractive

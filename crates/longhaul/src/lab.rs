@@ -10,6 +10,7 @@ mod exec;
 mod fault;
 mod figures;
 mod logs;
+mod map;
 mod names;
 mod publish;
 mod status;
@@ -37,6 +38,7 @@ pub(crate) enum Lab {
     Status(status::Status),
     Fault(Box<fault::Fault>),
     Catchment(catchment::Catchment),
+    Map(map::Map),
     View(view::View),
     Capture(capture::Capture),
     Down(down::Down),
@@ -53,6 +55,7 @@ impl Lab {
             Self::Status(status) => status.run(),
             Self::Fault(fault) => fault.run(),
             Self::Catchment(catchment) => catchment.run(),
+            Self::Map(map) => map.run(),
             Self::View(view) => view.run(),
             Self::Capture(capture) => capture.run(),
             Self::Down(down) => down.run(),
@@ -85,8 +88,10 @@ pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     Ok((world, layout))
 }
 
-/// The world that a planet runs.
+/// The world that a planet runs, under the planet's name.
 fn layout_of(planet: &Planet) -> anyhow::Result<Layout> {
     let document = Document::new(format!("planet {}", planet.name()), planet.world()?);
-    Ok(World::read(&document)?.1)
+    let (_, mut layout) = World::read(&document)?;
+    planet.name().clone_into(&mut layout.name);
+    Ok(layout)
 }

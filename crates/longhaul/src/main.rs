@@ -11,6 +11,7 @@ mod ping;
 mod probe;
 mod run;
 mod serve;
+mod tcp;
 mod transfer;
 
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ enum Command {
     Serve(serve::Serve),
     #[command(subcommand)]
     Lab(lab::Lab),
+    #[command(subcommand)]
+    Tcp(tcp::Tcp),
     Completions(completions::Completions),
 }
 
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Command::Transfer(transfer) => transfer.run(),
         Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Tcp(tcp) => tcp.run(),
         Command::Completions(completions) => completions.run::<Cli>(),
     };
     outcome.unwrap_or_else(|error| output::fail(&error))

@@ -45,6 +45,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(scenario::Error::Planet(error)) = cause.downcast_ref() {
         return error.hint();
     }
+    if let Some(error) = cause.downcast_ref() {
+        return tcp::Error::hint(error);
+    }
     cause.downcast_ref().and_then(planet::Error::hint)
 }
 

@@ -4,6 +4,7 @@
 //! leave to each other are completed. All this, and waiting for the disk, is work of a thread of its own. Whoever
 //! captures copies a packet and goes on; when more waits than may, packets are counted as missed instead.
 
+mod blocks;
 mod pcapng;
 mod writer;
 
@@ -26,6 +27,7 @@ use crate::{
     error::{Doing, Error},
     wire::{Frame, Treatment},
 };
+pub use blocks::Blocks;
 use writer::{Entry, Outcome, Output, Writer};
 
 /// A capture that is being written.

@@ -78,6 +78,12 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The planet, or who has taken its place: what it sends is no capture.
+    #[error("this is no capture: {what}")]
+    NoCapture {
+        /// Why not, as a sentence.
+        what: &'static str,
+    },
     /// The environment: the planet's process went away.
     #[error("planet \"{name}\" ended unexpectedly{detail}")]
     Gone {

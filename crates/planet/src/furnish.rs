@@ -29,7 +29,7 @@ pub(crate) fn furnish(layout: &Layout) -> Result<(), Error> {
     }
     umount2("/tmp", MntFlags::MNT_DETACH)
         .doing(|| "unmount the file system of the planet's files".to_owned())?;
-    if Path::new(FOLDERS).exists() {
+    if Path::new(FOLDERS).is_dir() {
         make_folders(layout)?;
     }
 

@@ -11,7 +11,10 @@ use std::{
         fd::{AsFd, AsRawFd},
         unix::fs::MetadataExt,
     },
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use nix::{
@@ -33,8 +36,17 @@ pub(crate) struct Host {
     pub tuns: Vec<Tun>,
     /// For entering it.
     namespace: File,
-    netlink: Netlink,
     is_frozen: AtomicBool,
+    counters: Mutex<Counters>,
+}
+
+/// What its kernel counts of its devices, which several threads ask for.
+struct Counters {
+    netlink: Netlink,
+    /// What each device that has no carrier had dropped when it lost it.
+    at_cut: Vec<Option<u64>>,
+    /// What devices dropped while they had no carrier.
+    forgiven: u64,
 }
 
 impl Host {
@@ -45,9 +57,10 @@ impl Host {
         let namespace =
             File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
         let open = |device| Tun::open(device).doing(|| format!("open {} for {name}", tun::PATH));
-        let tuns = (0..host.ports.len()).map(open).collect::<Result<_, _>>()?;
+        let tuns = (0..host.ports.len()).map(open).collect::<Result<Vec<_>, _>>()?;
         let netlink = configure(host, layout)?;
-        Ok(Self { tuns, namespace, netlink, is_frozen: AtomicBool::new(false) })
+        let counters = Counters { netlink, at_cut: vec![None; host.ports.len()], forgiven: 0 };
+        Ok(Self { tuns, namespace, is_frozen: AtomicBool::new(false), counters: Mutex::new(counters) })
     }
 
     /// Its device of that number.
@@ -68,8 +81,18 @@ impl Host {
         self.namespace.as_raw_fd()
     }
 
-    /// Whether one of its devices has a carrier, as if a cable were plugged in. Its kernel notices.
+    /// Whether one of its devices has a carrier, as if a cable were plugged in. Its kernel notices, and drops what programs
+    /// send without one.
     pub(crate) fn set_carrier(&self, number: usize, has_carrier: bool) -> io::Result<()> {
+        let mut counters = self.counters();
+        match (counters.at_cut[number], has_carrier) {
+            (None, true) | (Some(_), false) => return Ok(()),
+            (None, false) => counters.at_cut[number] = Some(counters.dropped(number)?),
+            (Some(at_cut), true) => {
+                counters.forgiven += counters.dropped(number)?.saturating_sub(at_cut);
+                counters.at_cut[number] = None;
+            }
+        }
         self.tuns[number].set_carrier(has_carrier)
     }
 
@@ -91,10 +114,22 @@ impl Host {
         std::thread::scope(|scope| scope.spawn(look).join()).expect("reading two files does not panic")
     }
 
-    /// Packets that it sent and that the switch did not read in time: drops that no link model asked for.
+    /// Packets that it sent and that the switch did not read in time: drops that no link model and no fault asked for.
     pub(crate) fn dropped(&self) -> io::Result<u64> {
-        let dropped = |device| self.netlink.device(&tun::name(device)).map(|device| device.dropped);
-        (0..self.tuns.len()).map(dropped).sum()
+        let counters = self.counters();
+        let so_far = |number: usize| counters.at_cut[number].map_or_else(|| counters.dropped(number), Ok);
+        let all: u64 = (0..self.tuns.len()).map(so_far).sum::<io::Result<_>>()?;
+        Ok(all.saturating_sub(counters.forgiven))
+    }
+
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counters {
+    fn dropped(&self, number: usize) -> io::Result<u64> {
+        self.netlink.device(&tun::name(number)).map(|device| device.dropped)
     }
 }
 

@@ -6,10 +6,11 @@ use world::{AnycastId, HostId, Layout, file::Transient};
 
 use crate::{
     clock::MachineCpu,
-    control::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, Reply, Request, SiteStatus, Status},
+    control::{Reply, Request},
     fidelity::{Surroundings, Tally},
     host::Host,
     router::{catchment::Serves, way::Wire, wires::WireReading},
+    status::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, SiteStatus, Status},
     switch::{Handle, Order, Reading},
     taps::Taps,
     timeline::Timeline,
@@ -223,12 +224,16 @@ impl Keeper {
     /// Lets a client look at packets over its connection.
     fn capture(&self, tap: &crate::Tap, client: &UnixStream) -> Result<(), String> {
         let taps = Arc::new(Taps::new(&self.layout, tap, client)?);
-        let order = || Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>);
-        self.handle.give(order).map_err(|error| error.to_string())?;
-        let client = client.try_clone().map_err(|error| error.to_string())?;
-        client.set_read_timeout(None).map_err(|error| error.to_string())?;
-        std::thread::spawn(move || taps.last(client));
-        Ok(())
+        let begin = || -> io::Result<()> {
+            let client = client.try_clone()?;
+            client.set_read_timeout(None)?;
+            self.handle.give(|| Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>))?;
+            // A shard that reports has got the order before.
+            self.handle.read()?;
+            std::thread::spawn(move || taps.show(&client));
+            Ok(())
+        };
+        begin().map_err(|error| error.to_string())
     }
 }
 

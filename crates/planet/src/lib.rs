@@ -33,6 +33,7 @@ pub mod process;
 mod programs;
 mod publish;
 mod router;
+mod status;
 mod switch;
 mod sys;
 mod taps;
@@ -40,12 +41,13 @@ mod timeline;
 pub mod wire;
 
 pub use awake::Awake;
-pub use control::{
-    Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, Planet, SiteStatus, Status, Tap,
-};
+pub use control::{Planet, Tap};
 pub use error::Error;
 pub use fidelity::{Bin, Fidelity};
 pub use folder::{Entry, Folder, Links};
 pub use process::{Life, Running};
 pub use programs::{End, Log, News, Piece, Program};
 pub use publish::Published;
+pub use status::{
+    Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, Overview, SiteStatus, Status,
+};

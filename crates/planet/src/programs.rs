@@ -23,6 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    Overview,
     clock::monotonic,
     control::Planet,
     error::{Doing, Error},
@@ -74,10 +75,20 @@ impl Planet {
         let doing = || format!("look for the programs of planet \"{}\"", self.name());
         let now = monotonic();
         let mut programs = Vec::new();
-        for number in numbers(&self.path(RECORDS)).doing(doing)? {
+        let numbers = match numbers(&self.path(RECORDS)) {
+            // On a machine without a folder for them no program can have been started.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            numbers => numbers.doing(doing)?,
+        };
+        for number in numbers {
             programs.extend(self.program(number, now).doing(doing)?);
         }
         Ok(programs)
+    }
+
+    /// How it is, and what runs in its background.
+    pub fn overview(&self) -> Result<Overview, Error> {
+        Ok(Overview { status: self.status()?, programs: self.programs()? })
     }
 
     /// A program by its number, if there is one.

@@ -64,12 +64,13 @@ impl Router {
                 Serves::Nobody => Target::Nowhere(city),
             },
         };
-        Some(self.ways.find(&self.layout, from, target, ttl))
+        Some(self.ways.find(&self.layout, &self.faults, from, target, ttl))
     }
 
     /// What is wrong from `now` on, instead of what was before.
     pub(crate) fn set_faults(&mut self, now: Duration, active: &[Effect]) {
         self.faults = Faults::new(&self.layout, active);
+        self.ways.forget();
         self.catchments.announce(now, &self.layout, &self.faults);
     }
 

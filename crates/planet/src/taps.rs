@@ -2,10 +2,11 @@
 
 use std::{
     collections::HashMap,
+    io::{self, Write},
     num::NonZeroU32,
     os::unix::net::UnixStream,
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
 };
 
 use world::{Layout, PortId};
@@ -13,71 +14,67 @@ use world::{Layout, PortId};
 use crate::{
     capture::{Capture, Sighting},
     control::{Reply, Tap, write_line},
+    error::{Doing, Error},
     router::way::Wire,
     switch::Watcher,
+    sys::tun,
 };
 
 /// What is looked at, and where it is written.
 pub(crate) struct Taps {
-    ports: HashMap<PortId, u32>,
-    wires: HashMap<Wire, u32>,
+    /// With their interfaces in the capture.
+    places: HashMap<Place, u32>,
     /// `None` when it has ended.
     capture: Mutex<Option<Capture>>,
+    /// Lets the capture be written.
+    gate: mpsc::Sender<()>,
+}
+
+/// Where packets are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    /// A device of a host.
+    Port(PortId),
+    /// Where a link begins.
+    Wire(Wire),
 }
 
 impl Taps {
-    /// Begins to look; what is wrong if there are no such hosts or links.
+    /// Prepares to look. What is seen before [`Taps::show`] is kept.
     pub(crate) fn new(layout: &Layout, tap: &Tap, client: &UnixStream) -> Result<Self, String> {
-        let mut found = Vec::new();
-        for name in &tap.hosts {
-            let host = layout.host(name).ok_or_else(|| format!("there is no host \"{name}\""))?;
-            let ports = layout.hosts[host].ports.clone();
-            found.extend(
-                ports.map(|port| (format!("{name} net{}", layout.ports[port].number), Place::Port(port))),
-            );
+        let seen = places(layout, tap)?;
+        let begin = || -> Result<_, Error> {
+            let stream = client.try_clone().doing(|| "answer".to_owned())?;
+            let (gate, opens) = mpsc::channel();
+            let output = Gated { opens: Some(opens), stream };
+            let capture = Capture::stream(output, Path::new("capture"), tap.snap.and_then(NonZeroU32::new))?;
+            Ok((capture, gate))
+        };
+        let (mut capture, gate) = begin().map_err(|error| error.to_string())?;
+        let mut places = HashMap::new();
+        for (place, name) in seen {
+            // What is named twice is seen once.
+            places.entry(place).or_insert_with(|| capture.interface(&name));
         }
-        for [a, b] in &tap.links {
-            let city =
-                |name: &String| layout.city(name).ok_or_else(|| format!("there is no city \"{name}\""));
-            let (from, to) = (city(a)?, city(b)?);
-            found.push((format!("{a} to {b}"), Place::Wire(Wire::Between(from, to))));
-            found.push((format!("{b} to {a}"), Place::Wire(Wire::Between(to, from))));
-        }
-        let mut stream = client.try_clone().map_err(|error| error.to_string())?;
-        // The answer comes before the stream.
-        write_line(&mut stream, &Reply::Done).map_err(|error| error.to_string())?;
-        let snap = tap.snap.and_then(NonZeroU32::new);
-        let mut capture =
-            Capture::stream(stream, Path::new("capture"), snap).map_err(|error| error.to_string())?;
-        let (mut ports, mut wires) = (HashMap::new(), HashMap::new());
-        for (name, place) in found {
-            let interface = capture.interface(&name);
-            match place {
-                Place::Port(port) => ports.insert(port, interface),
-                Place::Wire(wire) => wires.insert(wire, interface),
-            };
-        }
-        Ok(Self { ports, wires, capture: Mutex::new(Some(capture)) })
+        Ok(Self { places, capture: Mutex::new(Some(capture)), gate })
     }
 
-    /// Waits until the client says that it has seen enough, by closing its side, and writes what is left.
-    pub(crate) fn last(&self, mut client: UnixStream) {
-        // Whatever it says, and however it ends, ends the capture.
-        let _ = std::io::copy(&mut client, &mut std::io::sink());
-        if let Some(capture) = self.lock().take() {
-            // If it cannot be written any more, the client knows.
-            let _ = capture.finish();
-        }
+    /// Tells the client that the capture has begun, waits until it has seen enough, which it says by closing its side, and
+    /// writes what is left. To be called when all shards watch.
+    pub(crate) fn show(&self, mut client: &UnixStream) {
+        // However a client goes away, that ends the capture.
+        let _ = write_line(&mut client, &Reply::Done);
+        let _ = self.gate.send(());
+        let _ = io::copy(&mut client, &mut io::sink());
+        // Taken first: a client may read as slowly as it likes, but not while the switch waits for the lock.
+        let capture = self.lock().take();
+        // If it cannot be written any more, the client knows.
+        let _ = capture.map(Capture::finish);
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Capture>> {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-enum Place {
-    Port(PortId),
-    Wire(Wire),
 }
 
 impl Watcher for Taps {
@@ -86,16 +83,62 @@ impl Watcher for Taps {
     }
 
     fn port(&self, port: PortId) -> Option<u32> {
-        self.ports.get(&port).copied()
+        self.places.get(&Place::Port(port)).copied()
     }
 
     fn wire(&self, wire: Wire) -> Option<u32> {
-        self.wires.get(&wire).copied()
+        self.places.get(&Place::Wire(wire)).copied()
     }
 
     fn see(&self, seen: &Sighting<'_>) {
         if let Some(capture) = self.lock().as_mut() {
             capture.packet(seen);
         }
+    }
+}
+
+/// The places of a tap and their names: all hosts if it asks for nothing.
+fn places(layout: &Layout, tap: &Tap) -> Result<Vec<(Place, String)>, String> {
+    let port = |port: PortId| {
+        let name = &layout.hosts[layout.ports[port].host].name;
+        (Place::Port(port), format!("{name} {}", tun::name(layout.ports[port].number)))
+    };
+    if tap.hosts.is_empty() && tap.links.is_empty() {
+        return Ok((0..layout.ports.len()).map(port).collect());
+    }
+    let mut places = Vec::new();
+    for name in &tap.hosts {
+        let host = layout.host(name).ok_or_else(|| format!("there is no host \"{name}\""))?;
+        places.extend(layout.hosts[host].ports.clone().map(port));
+    }
+    for [a, b] in &tap.links {
+        let city = |name: &String| layout.city(name).ok_or_else(|| format!("there is no city \"{name}\""));
+        let ends = [city(a)?, city(b)?];
+        for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+            let name = format!("{} to {}", layout.cities[from].name, layout.cities[to].name);
+            places.push((Place::Wire(Wire::Between(from, to)), name));
+        }
+    }
+    Ok(places)
+}
+
+/// A connection over which nothing goes before the gate is open.
+struct Gated {
+    /// Until then.
+    opens: Option<mpsc::Receiver<()>>,
+    stream: UnixStream,
+}
+
+impl Write for Gated {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(opens) = self.opens.take() {
+            // It also opens when it goes, for then nobody waits for anything.
+            let _ = opens.recv();
+        }
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
     }
 }

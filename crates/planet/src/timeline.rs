@@ -14,9 +14,9 @@ use nix::sys::signal::Signal;
 use world::{Effect, HostDown, HostId, Layout, Timed, file::Fault};
 
 use crate::{
-    control::FaultStatus,
     host::Host,
     router::{catchment::Catchments, faults::Faults},
+    status::FaultStatus,
     switch::{Handle, Order},
 };
 

@@ -1,5 +1,165 @@
-//! Multipath TCP (RFC 8684): one connection over several paths.
+//! Multipath TCP (RFC 8684): one connection over several paths, and why it has only one.
+//!
+//! [`audit`] reads what the kernel knows; `cause` (pure) says what follows from it. Nothing is changed.
 
+mod cause;
+mod counters;
+mod network;
 mod path_manager;
+mod sockets;
 
-pub use path_manager::{Endpoint, Limits, PathManager, Purpose};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::SocketAddr,
+};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use self::{
+    cause::{Cause, Finding},
+    network::Address,
+    path_manager::{Endpoint, Limits, PathManager, Purpose},
+    sockets::{Origin, State},
+};
+use crate::error::{Doing, Error};
+
+/// Which connections to look at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those of this process.
+    pub pid: Option<u32>,
+    /// Only those with this port at either end.
+    pub port: Option<u16>,
+}
+
+/// What is known about MPTCP in a network namespace.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Audit {
+    /// The schema of this object.
+    pub schema: &'static str,
+    /// Whether programs may open MPTCP sockets (`net.mptcp.enabled`).
+    pub is_enabled: bool,
+    /// How many further subflows and addresses connections may have.
+    pub limits: Limits,
+    /// Addresses that MPTCP may use beside a connection's own.
+    pub endpoints: Vec<Endpoint>,
+    /// The namespace's addresses, without those of the loopback device and of links.
+    pub addresses: Vec<Address>,
+    /// The kernel's MPTCP counters that are not 0, of the whole namespace since it was made.
+    pub counters: BTreeMap<String, u64>,
+    /// TCP connections whose programs did not ask for MPTCP.
+    pub plain_tcp: usize,
+    /// The MPTCP connections.
+    pub connections: Vec<Connection>,
+}
+
+/// An MPTCP connection.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Connection {
+    /// This end, as the program sees it.
+    pub local: SocketAddr,
+    /// The other end, as the program sees it.
+    pub remote: SocketAddr,
+    /// Its state.
+    pub state: State,
+    /// By which further subflows are joined to it here; 8 hexadecimal digits.
+    pub token: String,
+    /// Whether it has become plain TCP, for good.
+    pub is_fallback: bool,
+    /// Payload sent, bytes; 0 before Linux 6.5, which does not say.
+    pub bytes_sent: u64,
+    /// Payload received, bytes; 0 before Linux 6.5, which does not say.
+    pub bytes_received: u64,
+    /// Its subflows, the first one first. Empty where the kernel shows them to privileged users only.
+    pub subflows: Vec<Subflow>,
+    /// Whether at least two subflows are established.
+    pub has_second: bool,
+    /// Why there is no second subflow, or what it is not good for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Finding>,
+}
+
+/// A TCP connection that carries a part of an MPTCP connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Subflow {
+    /// This end.
+    pub local: SocketAddr,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// The device by which it leaves now; absent: the kernel knows no way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Its state.
+    pub state: State,
+    /// How it came to be.
+    pub origin: Origin,
+    /// Whether either end wants it to carry data only when the others are gone.
+    pub is_backup: bool,
+}
+
+/// What the connections of a network namespace have in common.
+#[derive(Debug, Default)]
+struct Surroundings {
+    endpoints: Vec<Endpoint>,
+    addresses: Vec<Address>,
+    counters: BTreeMap<String, u64>,
+}
+
+impl Audit {
+    /// Whether there are connections, and each has a second subflow.
+    pub fn is_well(&self) -> bool {
+        !self.connections.is_empty() && self.connections.iter().all(|connection| connection.has_second)
+    }
+}
+
+/// Looks at the MPTCP connections of the calling thread's network namespace.
+pub fn audit(filter: Filter) -> Result<Audit, Error> {
+    let is_enabled = is_enabled()?;
+    let inodes = filter.pid.map(inodes).transpose()?;
+    let is_wanted = |inode: u64, local: SocketAddr, remote: SocketAddr| {
+        inodes.as_ref().is_none_or(|inodes| inodes.contains(&inode))
+            && filter.port.is_none_or(|port| [local.port(), remote.port()].contains(&port))
+    };
+    let paths = PathManager::open()?;
+    let limits = paths.limits()?;
+    let network = network::Network::open()?;
+    let surroundings = Surroundings {
+        endpoints: paths.endpoints()?,
+        addresses: network.addresses()?,
+        counters: counters::read()?,
+    };
+    let seen = sockets::read()?;
+    let subflows = |token| -> Vec<Subflow> {
+        let own = seen.subflows.iter().filter(|subflow| subflow.token == token);
+        let mut own: Vec<_> = own.map(|subflow| subflow.describe(&network)).collect();
+        own.sort_by_key(|subflow| (subflow.origin, subflow.local, subflow.remote));
+        own
+    };
+    let connections = seen.connections.iter().filter(|each| is_wanted(each.inode, each.local, each.remote));
+    let connections = connections.map(|each| each.describe(subflows(each.token), &surroundings)).collect();
+    let plain = seen.plain.iter().filter(|each| is_wanted(each.inode, each.local, each.remote));
+    let plain_tcp = plain.filter(|each| !each.remote.ip().is_loopback()).count();
+    let Surroundings { endpoints, addresses, counters } = surroundings;
+    let schema = "longhaul.tcp.mptcp/1";
+    Ok(Audit { schema, is_enabled, limits, endpoints, addresses, counters, plain_tcp, connections })
+}
+
+fn is_enabled() -> Result<bool, Error> {
+    match fs::read_to_string("/proc/sys/net/mptcp/enabled") {
+        Ok(text) => Ok(text.trim() != "0"),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Error::NoMptcp),
+        Err(error) => Err(error).doing(|| "read net.mptcp.enabled".to_owned()),
+    }
+}
+
+/// The sockets of a process, by the numbers that the kernel gives them.
+fn inodes(pid: u32) -> Result<BTreeSet<u64>, Error> {
+    let files = fs::read_dir(format!("/proc/{pid}/fd")).map_err(|source| Error::Process { pid, source })?;
+    let inode = |file: fs::DirEntry| -> Option<u64> {
+        let target = fs::read_link(file.path()).ok()?;
+        target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    Ok(files.flatten().filter_map(inode).collect())
+}

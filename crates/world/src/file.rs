@@ -1,12 +1,23 @@
 //! The world file: cities, links between them, hosts. See `docs/world.md` for the format.
 
+mod anycast;
+mod fault;
+mod link;
+mod text;
+
 use std::{collections::BTreeMap, num::NonZero, time::Duration};
 
-use link::{Discipline, Limit, Loss, Receive};
+use ::link::Receive;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use units::{Bitrate, Probability};
+use units::Bitrate;
 
+use self::text::one_or_more;
+pub use self::{
+    anycast::{Anycast, Bias, Transient},
+    fault::{Down, DownKind, Fault},
+    link::{Access, Link},
+};
 pub use crate::impairment::{Contents, Jitter};
 use crate::{Document, Layout, Mistake, matrix};
 
@@ -125,118 +136,6 @@ pub struct City {
     pub lon: Option<f64>,
 }
 
-/// The path between two cities, the same in both directions.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// Two cities; "*" stands for every other one.
-    pub between: [Spanned<String>; 2],
-    /// There and back, without queues. Absent: from the great circle.
-    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
-    pub rtt: Option<Duration>,
-    /// One way; instead of `rtt`.
-    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
-    /// Absent: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Bitrate>,
-    /// A recording of the rate in mahimahi's form, instead of `rate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace: Option<Spanned<Contents>>,
-    /// What may wait for the wire, in time, bytes or packets.
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Limit>,
-    /// Who goes next, and who is dropped before the queue is full; absent: "droptail".
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub aqm: Option<Discipline>,
-    /// Whether `aqm` marks packets that allow it instead of dropping them.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ecn: bool,
-    /// How the delay varies.
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<Jitter>,
-    /// The shape of the jitter from a file, as netem's `distribution` has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter_table: Option<Spanned<Contents>>,
-    /// Which segments are lost, each direction: a share, or bursts.
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Loss>,
-    /// Which segments are lost, from a file of 0 and 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss_trace: Option<Spanned<Contents>>,
-    /// Chance that a segment arrives twice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<Probability>,
-    /// Chance that a segment arrives with a wrong bit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub corrupt: Option<Probability>,
-    /// Bytes of framing for each segment; absent: [`ETHERNET`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub overhead: Option<u16>,
-    /// A line as Linux' `tc ... netem` takes it. Other keys go before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub netem: Option<Spanned<String>>,
-    /// Cities in between: the path then is that of the links from one to the next.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub via: Vec<Spanned<String>>,
-}
-
-/// A kind of line that connects people.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Access {
-    /// By which hosts choose it.
-    pub name: Spanned<String>,
-    /// Towards the host; absent: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub down: Option<Bitrate>,
-    /// From the host; absent: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub up: Option<Bitrate>,
-    /// There and back over the last mile; absent: [`LAST_MILE`].
-    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
-    pub rtt: Option<Duration>,
-    /// A recording of the rate in mahimahi's form, instead of `down`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub down_trace: Option<Spanned<Contents>>,
-    /// The same instead of `up`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub up_trace: Option<Spanned<Contents>>,
-    /// What may wait for the line, in time, bytes or packets.
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub queue: Option<Limit>,
-    /// Who goes next, and who is dropped before the queue is full; absent: "droptail".
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub aqm: Option<Discipline>,
-    /// Whether `aqm` marks packets that allow it instead of dropping them.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ecn: bool,
-    /// How the delay varies.
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub jitter: Option<Jitter>,
-    /// The shape of the jitter from a file, as netem's `distribution` has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jitter_table: Option<Spanned<Contents>>,
-    /// Which segments are lost, each direction: a share, or bursts.
-    #[serde(default, with = "text", skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Loss>,
-    /// Which segments are lost, from a file of 0 and 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss_trace: Option<Spanned<Contents>>,
-    /// Chance that a segment arrives twice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub duplicate: Option<Probability>,
-    /// Chance that a segment arrives with a wrong bit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub corrupt: Option<Probability>,
-    /// Bytes of framing for each segment; absent: [`ETHERNET`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub overhead: Option<u16>,
-    /// A line as Linux' `tc ... netem` takes it. Other keys go before it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub netem: Option<Spanned<String>>,
-}
-
 /// A network namespace in a city.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -335,141 +234,6 @@ pub enum Mptcp {
     Signal,
 }
 
-/// An address, or a range of them, that several hosts have at once. Each source reaches the nearest.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Anycast {
-    /// By which it is reached; absent: "anycast-1", and so on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<Spanned<String>>,
-    /// The prefix, such as "192.0.2.0/24" or "2001:db8::/48", or one of each. Its first address has the name.
-    #[serde(with = "one_or_more")]
-    pub prefix: Vec<Spanned<String>>,
-    /// Who announces it.
-    pub hosts: Vec<Spanned<String>>,
-    /// Policies that make a site cost more than its distance.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bias: Vec<Bias>,
-    /// The time after which the last city has heard of a change; each hears of it at a time of its own before that.
-    #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
-    pub convergence: Option<Duration>,
-    /// What becomes of packets of a city that has not heard of it yet.
-    #[serde(default)]
-    pub transient: Transient,
-}
-
-/// What a policy adds to the cost of a site.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bias {
-    /// For packets from this city; absent: from all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<Spanned<String>>,
-    /// The site.
-    pub host: Spanned<String>,
-    /// As if the round trip were so much longer.
-    #[serde(with = "units::duration")]
-    pub cost: Duration,
-}
-
-/// What becomes of packets to a site that was withdrawn, as long as their city has not heard of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Transient {
-    /// They reach the old site, which still answers.
-    #[default]
-    OldSite,
-    /// They vanish at the site's router.
-    Blackhole,
-    /// Routers send them to and fro until their time to live has run out.
-    Loop,
-}
-
-impl Transient {
-    /// The name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OldSite => "old-site",
-            Self::Blackhole => "blackhole",
-            Self::Loop => "loop",
-        }
-    }
-}
-
-/// What goes wrong. Where and what: one of each, checked by [`crate::Layout::effect`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Fault {
-    /// When it begins; absent: at once.
-    #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
-    pub at: Option<Duration>,
-    /// How long it lasts; absent: until it is lifted.
-    #[serde(rename = "for", with = "units::duration::option", skip_serializing_if = "Option::is_none")]
-    pub lasts: Option<Duration>,
-    /// Where: on the link between two cities.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub between: Option<[String; 2]>,
-    /// Where: in a city, all of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub city: Option<String>,
-    /// Where: in a host.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
-    /// Where: on this access line of `host`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub access: Option<String>,
-    /// Where: between groups of cities. Cities of no group are one more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub partition: Option<Vec<Vec<String>>>,
-    /// Where: an anycast prefix or its name; what: `host` announces it no more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub withdraw: Option<String>,
-    /// What: nothing passes, or nothing lives. true is the quiet kind of the place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub down: Option<Down>,
-    /// What: chance of losing a segment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loss: Option<Probability>,
-    /// What: round trip without queues.
-    #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
-    pub rtt: Option<Duration>,
-    /// What: line rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Bitrate>,
-    /// What becomes meanwhile of packets to a withdrawn site; absent: as its [`Anycast`] says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transient: Option<Transient>,
-}
-
-/// Ways of being down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected true, or a kind of being down: silent, unreachable, carrier, killed or frozen"
-)]
-pub enum Down {
-    /// true: the quiet kind; false is a mistake.
-    Plain(bool),
-    /// A kind by name.
-    Kind(DownKind),
-}
-
-/// Ways of being down, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DownKind {
-    /// Packets vanish.
-    Silent,
-    /// A router says that there is no way (ICMP).
-    Unreachable,
-    /// The device has no carrier, which its kernel knows. For hosts and their access lines.
-    Carrier,
-    /// The host's processes are killed, and its devices have no carrier.
-    Killed,
-    /// The host's processes are stopped, and go on afterwards.
-    Frozen,
-}
-
 /// Preamble, header, checksum and gap of an Ethernet frame. The rates that people know are those of Ethernet ports, on which
 /// TCP gets 94 %.
 pub const ETHERNET: u16 = 38;
@@ -488,62 +252,5 @@ impl World {
     /// The world as a file again, to hand it to another process.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a world has only tables, strings and numbers")
-    }
-}
-
-/// One value, or a list of them.
-mod one_or_more {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use toml::Spanned;
-
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a string or a list of strings")]
-    enum OneOrMore {
-        One(String),
-        More(Vec<String>),
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<Spanned<String>>, D::Error> {
-        let value = Spanned::<OneOrMore>::deserialize(deserializer)?;
-        let span = value.span();
-        Ok(match value.into_inner() {
-            OneOrMore::One(one) => vec![Spanned::new(span, one)],
-            OneOrMore::More(more) => more.into_iter().map(|each| Spanned::new(span.clone(), each)).collect(),
-        })
-    }
-
-    pub(super) fn serialize<S: Serializer>(
-        all: &[Spanned<String>],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        all.serialize(serializer)
-    }
-}
-
-/// What is written as a text, and may be absent.
-mod text {
-    use std::{borrow::Cow, fmt::Display, str::FromStr};
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map(Some).map_err(D::Error::custom)
-    }
-
-    pub(super) fn serialize<T: Display, S: Serializer>(
-        value: &Option<T>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => serializer.collect_str(value),
-            None => serializer.serialize_none(),
-        }
     }
 }

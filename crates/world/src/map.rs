@@ -69,6 +69,12 @@ pub fn svg(layout: &Layout, options: Options, overlay: &Overlay) -> String {
     svg + &body + "</svg>\n"
 }
 
+/// The outlines of land and of large lakes, for other pictures: longitude and latitude in degrees, between 169 west and
+/// 191 east, and good to a degree or so.
+pub fn coasts() -> impl Iterator<Item = &'static [(f64, f64)]> {
+    land::shapes().iter().map(|shape| shape.coast.as_slice())
+}
+
 fn caption(layout: &Layout) -> String {
     let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     let (cities, hosts) = (layout.cities.len(), layout.hosts.len());

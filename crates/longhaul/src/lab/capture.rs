@@ -1,30 +1,29 @@
 //! `longhaul lab capture`: the packets of a planet, for tcpdump and Wireshark.
 
-mod blocks;
-
 use std::{
     fs::File,
     io::{self, IsTerminal, Read, Write},
+    net::Shutdown,
     os::{fd::AsFd, unix::net::UnixStream},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{DecimalBytes, ProgressBar};
 use nix::sys::{
     time::TimeSpec,
     timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags},
 };
-use planet::{Planet, Status, Tap};
+use planet::{Planet, Tap, capture::Blocks};
 
+use super::{Which, layout_of, names::Names};
 use crate::{
     interrupt::{Interrupt, first_ready},
     output::say,
 };
-use blocks::Blocks;
 
 /// Capture the packets of hosts and links as pcapng, until Ctrl-C
 ///
@@ -36,7 +35,7 @@ pub(crate) struct Capture {
     /// What these hosts send and receive
     hosts: Vec<String>,
     /// What is on the link between these two cities, both ways; may be given several times
-    #[arg(long, value_name = "CITY-CITY")]
+    #[arg(long, value_name = "CITY-CITY", value_parser = cities)]
     link: Vec<String>,
     /// The file to write, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "capture.pcapng")]
@@ -47,15 +46,16 @@ pub(crate) struct Capture {
     /// End after this time
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration::parse)]
     duration: Option<Duration>,
-    /// The planet, if several are up
-    #[arg(long)]
-    planet: Option<String>,
+    #[command(flatten)]
+    which: Which,
 }
 
 /// Why a capture has ended.
 enum End {
-    /// Ctrl-C, or its time is up.
+    /// Ctrl-C, or its time is up. All that there was has come.
     Asked,
+    /// Ctrl-C twice, or the planet took too long to end what was asked to end.
+    Impatient,
     /// The planet sends no more.
     Planet,
     /// Who read standard output went away.
@@ -65,23 +65,15 @@ enum End {
 impl Capture {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let interrupt = Interrupt::listen()?;
-        let planet = Planet::find(self.planet.as_deref())?;
-        let tap = self.tap(&planet.status()?)?;
+        let planet = self.which.find()?;
+        let tap = self.tap(&planet)?;
         let mut writing = Writing::begin(&self.output)?;
-        let mut stream = planet.capture(&tap)?;
-        let (asked, timer) = (interrupt.descriptor()?, timer(self.duration)?);
-        let end = loop {
-            let is_asked = first_ready(&[asked.as_fd(), timer.as_fd(), stream.as_fd()])? < 2;
-            // What has come already is part of it: no more than a buffer, for that is what a socket holds.
-            stream.set_nonblocking(is_asked)?;
-            match writing.take(&mut stream)? {
-                Some(end) => break end,
-                None if is_asked => break End::Asked,
-                None => {}
-            }
-        };
+        let stream = planet.capture(&tap)?;
+        say(&format!("capturing into {}     (Ctrl-C ends this)", writing.name));
+        let end = self.follow(&interrupt, stream, &mut writing)?;
         let why = match end {
             End::Asked => String::new(),
+            End::Impatient => "; more may have been on its way".to_owned(),
             End::Planet => format!("; planet \"{}\" sends no more", planet.name()),
             End::Reader => "; its reader went away".to_owned(),
         };
@@ -91,30 +83,54 @@ impl Capture {
     }
 
     /// What the planet is asked for.
-    fn tap(&self, status: &Status) -> anyhow::Result<Tap> {
-        let cities: Vec<_> = status.hosts.iter().map(|host| host.city.as_str()).collect();
-        let links = self.link.iter().map(|text| link(text, &cities)).collect::<Result<Vec<_>, _>>()?;
-        let hosts = if self.hosts.is_empty() && links.is_empty() {
-            status.hosts.iter().map(|host| host.name.clone()).collect()
-        } else {
-            self.hosts.clone()
-        };
-        Ok(Tap { hosts, links, snap: self.snap })
+    fn tap(&self, planet: &Planet) -> anyhow::Result<Tap> {
+        let layout = layout_of(planet)?;
+        let names = Names { planet: planet.name(), layout: &layout };
+        Ok(Tap {
+            hosts: self.hosts.iter().map(|host| names.host(host)).collect::<Result<_, _>>()?,
+            links: self.link.iter().map(|link| names.link(link)).collect::<Result<_, _>>()?,
+            snap: self.snap,
+        })
+    }
+
+    /// Writes what comes until it ends. When it is to end, the planet is told so and sends what is left, with its counts.
+    fn follow(
+        &self,
+        interrupt: &Interrupt,
+        mut stream: UnixStream,
+        writing: &mut Writing,
+    ) -> anyhow::Result<End> {
+        let (asked, mut time) = (interrupt.descriptor()?, timer(self.duration)?);
+        let mut is_ending = false;
+        loop {
+            match first_ready(&[asked.as_fd(), time.as_fd(), stream.as_fd()])? {
+                2 => match writing.take(&mut stream)? {
+                    Some(End::Planet) if is_ending => return Ok(End::Asked),
+                    Some(end) => return Ok(end),
+                    None => {}
+                },
+                _ if is_ending => return Ok(End::Impatient),
+                ready => {
+                    if ready == 0 {
+                        // So that the next one is seen.
+                        asked.read_signal()?;
+                    }
+                    time = timer(Some(PATIENCE))?;
+                    is_ending = true;
+                    // A planet that is gone has ended the stream already.
+                    let _ = stream.shutdown(Shutdown::Write);
+                }
+            }
+        }
     }
 }
 
-/// The two cities of "london-newyork". Of several hyphens, the one between two cities that have hosts is meant.
-fn link(text: &str, cities: &[&str]) -> anyhow::Result<[String; 2]> {
-    let splits: Vec<_> = text.match_indices('-').map(|(at, _)| [&text[..at], &text[at + 1..]]).collect();
-    let is_known = |pair: &&[&str; 2]| pair.iter().all(|name| cities.contains(name));
-    let found: Vec<_> = match splits.len() {
-        1 => splits.iter().collect(),
-        _ => splits.iter().filter(is_known).collect(),
-    };
-    match found.as_slice() {
-        [pair] => Ok(pair.map(str::to_owned)),
-        _ => Err(anyhow!("--link {text}: expected two cities of the planet, such as london-newyork")),
-    }
+/// Tells a link from a single city.
+fn cities(text: &str) -> Result<String, &'static str> {
+    let is_link = text.contains('-');
+    is_link
+        .then(|| text.to_owned())
+        .ok_or("expected two cities with a hyphen between them, such as london-newyork")
 }
 
 /// A descriptor that is readable when the time is up; never without one.
@@ -159,7 +175,6 @@ impl Writing {
     fn take(&mut self, stream: &mut UnixStream) -> anyhow::Result<Option<End>> {
         let length = match stream.read(&mut self.buffer) {
             Ok(0) => return Ok(Some(End::Planet)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Some(End::Asked)),
             other => other.context("the capture broke off")?,
         };
         self.blocks.add(&self.buffer[..length])?;
@@ -170,12 +185,8 @@ impl Writing {
             Err(error) => {
                 // Half a block goes, so that the file can be read. A pipe or a device has nothing to cut.
                 let _ = self.output.set_len(self.written);
-                return Err(error).with_context(|| {
-                    format!(
-                        "{}: the capture stopped after {} bytes, which can be read",
-                        self.name, self.written
-                    )
-                });
+                let path = PathBuf::from(&self.name);
+                return Err(planet::Error::Capture { path, written: self.written, source: error }.into());
             }
         }
         self.bar.set_message(self.summary());
@@ -185,48 +196,56 @@ impl Writing {
 
     fn summary(&self) -> String {
         let packets = self.blocks.packets();
-        format!(
-            "{packets} {}, {}",
-            if packets == 1 { "packet" } else { "packets" },
-            DecimalBytes(self.written)
-        )
+        let unit = if packets == 1 { "packet" } else { "packets" };
+        let missed = match self.blocks.missed() {
+            0 => String::new(),
+            missed => format!(", {missed} missed"),
+        };
+        format!("{packets} {unit}{missed}, {}", DecimalBytes(self.written))
     }
 }
 
 /// A super-packet with its blocks.
 const BUFFER: usize = 256 << 10;
 
+/// How long the planet may take to send what is left: up to 64 MB, as fast as they are written.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A section, and a packet of 32 bytes as its block.
+    /// A section of 28 bytes, a packet of 32, and statistics of 36 that miss seven.
     const SECTION: &[u8] =
         b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0";
     const PACKET: &[u8] = b"\x06\0\0\0\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x20\0\0\0";
+    const MISSED: &[u8] =
+        b"\x05\0\0\0\x24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\x08\0\x07\0\0\0\0\0\0\0\x24\0\0\0";
 
     #[test]
     fn a_file_ends_with_a_whole_block_wherever_the_stream_does() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.pcapng");
         let (mut planet, mut stream) = UnixStream::pair().unwrap();
-        planet.write_all(&[SECTION, PACKET, PACKET, &PACKET[..31]].concat()).unwrap();
+        planet.write_all(&[SECTION, PACKET, PACKET, MISSED, &PACKET[..31]].concat()).unwrap();
         drop(planet);
         let mut writing = Writing::begin(&path).unwrap();
         assert!(writing.take(&mut stream).unwrap().is_none());
         assert!(matches!(writing.take(&mut stream).unwrap(), Some(End::Planet)));
-        assert_eq!(std::fs::read(&path).unwrap(), [SECTION, PACKET, PACKET].concat());
-        assert_eq!(writing.summary(), "2 packets, 92 B");
+        assert_eq!(std::fs::read(&path).unwrap(), [SECTION, PACKET, PACKET, MISSED].concat());
+        assert_eq!(writing.summary(), "2 packets, 7 missed, 128 B");
     }
 
     #[test]
-    fn a_full_disk_is_said_with_what_can_be_read() {
+    fn a_full_disk_is_said_with_the_remedy() {
         let (mut planet, mut stream) = UnixStream::pair().unwrap();
         planet.write_all(SECTION).unwrap();
         let mut writing = Writing::begin(Path::new("/dev/full")).unwrap();
         let error = writing.take(&mut stream).map(drop).unwrap_err();
-        assert_eq!(error.to_string(), "/dev/full: the capture stopped after 0 bytes, which can be read");
-        assert_eq!(error.downcast::<io::Error>().unwrap().kind(), io::ErrorKind::StorageFull);
+        let said = "/dev/full: the capture stopped after 0 bytes: No space left on device (os error 28)";
+        assert_eq!(error.to_string(), said);
+        let hint = error.downcast::<planet::Error>().unwrap().hint();
+        assert_eq!(hint.unwrap(), "make room there, or keep less of each packet with a snap length");
     }
 
     #[test]
@@ -238,16 +257,5 @@ mod tests {
         writing.output = File::from(std::os::fd::OwnedFd::from(writer));
         drop(reader);
         assert!(matches!(writing.take(&mut stream).unwrap(), Some(End::Reader)));
-    }
-
-    #[test]
-    fn a_link_is_two_cities_wherever_the_hyphen_is() {
-        let cities = ["porto-novo", "london", "porto", "novo-london"];
-        let pair = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
-        assert_eq!(link("LHR-JFK", &cities).unwrap(), pair("LHR", "JFK"));
-        assert_eq!(link("london-porto-novo", &cities).unwrap(), pair("london", "porto-novo"));
-        for text in ["", "london", "porto-novo-london", "a-b-c"] {
-            link(text, &cities).unwrap_err();
-        }
     }
 }

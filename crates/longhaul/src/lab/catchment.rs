@@ -1,23 +1,29 @@
 //! `longhaul lab catchment`: which site of an anycast prefix serves which city.
 
-use std::{fmt::Write, process::ExitCode};
+use std::{fmt::Write, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use planet::CatchmentOf;
+use world::{Layout, map};
 
 use super::{
-    Which, figures,
+    Which, figures, layout_of,
+    map::{running, write},
+    names::Names,
     table::{Table, Words},
 };
 use crate::output::{self, PLAIN, RED, YELLOW};
 
 /// Show which site of an anycast prefix serves which city
 ///
-/// Example: longhaul lab catchment cdn
+/// Example: longhaul lab catchment cdn --map cdn.svg
 #[derive(Debug, Args)]
 pub(crate) struct Catchment {
     /// The prefix or its name
     prefix: String,
+    /// Also write a map with the cities coloured by site
+    #[arg(long, value_name = "FILE.svg")]
+    map: Option<PathBuf>,
     #[command(flatten)]
     which: Which,
     /// Print JSON
@@ -27,7 +33,17 @@ pub(crate) struct Catchment {
 
 impl Catchment {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let catchment = self.which.find()?.catchment(&self.prefix)?;
+        let planet = self.which.find()?;
+        let layout = layout_of(&planet)?;
+        let names = Names { planet: planet.name(), layout: &layout };
+        let catchment = planet.catchment(&names.prefix(&self.prefix)?)?;
+        if let Some(path) = &self.map {
+            let overlay = map::Overlay {
+                catchment: Some(coloured(&catchment, &layout)),
+                ..running(&planet.status()?, &layout)
+            };
+            write(path, &map::svg(&layout, map::Options::default(), &overlay))?;
+        }
         if self.json {
             output::print_json(&catchment)?;
         } else {
@@ -92,6 +108,19 @@ fn cities(catchment: &planet::Catchment) -> Table<4> {
         table.row([city.city.as_str().into(), site, rtt.into(), Words::styled(transient, style)]);
     }
     table
+}
+
+/// The catchment as a map has it.
+fn coloured(catchment: &planet::Catchment, layout: &Layout) -> map::Catchment {
+    let mut of = vec![None; layout.cities.len()];
+    for city in &catchment.cities {
+        let site = catchment.sites.iter().position(|site| Some(&site.host) == city.site.as_ref());
+        if let Some(id) = layout.city(&city.city) {
+            of[id] = site;
+        }
+    }
+    let sites = catchment.sites.iter().filter_map(|site| layout.city(&site.city)).collect();
+    map::Catchment { name: catchment.name.clone(), sites, of }
 }
 
 fn share(part: usize, catchment: &planet::Catchment) -> String {

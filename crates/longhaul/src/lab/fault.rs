@@ -141,16 +141,16 @@ impl When {
 
     /// ", in 5s for 10s", or how it is lifted.
     fn phrase(&self, number: u64) -> String {
-        let begin = self.later().map_or_else(String::new, |later| format!(" in {}", duration::show(later)));
-        let end = match self.lasts {
-            Some(lasts) => format!(" for {}", duration::show(lasts)),
+        let begin = self.later().map_or_else(String::new, |later| format!(", in {}", duration::show(later)));
+        let comma = if begin.is_empty() { "," } else { "" };
+        match self.lasts {
+            Some(lasts) => format!("{begin}{comma} for {}", duration::show(lasts)),
             None => {
                 let planet = &self.which.planet;
                 let planet = planet.as_ref().map_or_else(String::new, |name| format!(" --planet {name}"));
-                format!(" until it is lifted: longhaul lab fault lift {number}{planet}")
+                format!("{begin}, until it is lifted: longhaul lab fault lift {number}{planet}")
             }
-        };
-        format!(",{begin}{end}")
+        }
     }
 }
 
@@ -169,6 +169,7 @@ mod tests {
         assert_eq!(when("", "10s").phrase(3), ", for 10s");
         assert_eq!(when("5s", "10s").phrase(3), ", in 5s for 10s");
         assert_eq!(when("0s", "10s").phrase(3), ", for 10s");
+        assert_eq!(when("5s", "").phrase(3), ", in 5s, until it is lifted: longhaul lab fault lift 3");
         assert_eq!(when("", "").phrase(3), ", until it is lifted: longhaul lab fault lift 3");
     }
 }

@@ -22,10 +22,10 @@ pub(super) fn delay(microseconds: f64) -> String {
     reason = "a planet's age is far below 2^53 s"
 )]
 pub(super) fn span(seconds: f64) -> String {
-    let whole = seconds.max(0.0) as u64;
+    let whole = seconds.max(0.0).round() as u64;
     match whole {
-        0..60 => format!("{seconds:.1} s"),
-        60..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ if seconds < 60.0 => format!("{seconds:.1} s"),
+        ..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
         _ => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
     }
 }

@@ -171,7 +171,8 @@ impl Shower {
     }
 }
 
-fn outcome(end: End) -> String {
+/// "ended with 3".
+pub(super) fn outcome(end: End) -> String {
     match end {
         End::Code(code) => format!("ended with {code}"),
         End::Signal(number) => match Signal::try_from(number) {

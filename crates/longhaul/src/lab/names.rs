@@ -27,6 +27,22 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// An access line of a host, by its kind or its device.
+    pub(super) fn access(self, host: &str, name: &str) -> anyhow::Result<String> {
+        let host = self.host(host)?;
+        let ports = self.layout.ports.iter().filter(|port| self.layout.hosts[port.host].name == host);
+        let lines = ports.map(|port| {
+            let kind = port.line.as_ref().and_then(|line| line.name.clone());
+            (kind, format!("net{}", port.number))
+        });
+        let lines: Vec<_> = lines.collect();
+        if lines.iter().any(|(kind, device)| kind.as_deref() == Some(name) || device == name) {
+            return Ok(name.to_owned());
+        }
+        let known: Vec<_> = lines.into_iter().map(|(kind, device)| kind.unwrap_or(device)).collect();
+        Err(anyhow!("host \"{host}\" has no access line \"{name}\"; it has {}", known.join(", ")))
+    }
+
     /// An anycast prefix, by its name.
     pub(super) fn prefix(self, name: &str) -> anyhow::Result<String> {
         match self.layout.anycast(name) {
@@ -156,6 +172,7 @@ mod tests {
             [[host]]
             name = 'visitor'
             city = 'london'
+            access = ['cable', 'dsl']
         ";
         let (_, layout) = World::read(&Document::new("w.toml", text)).unwrap();
         check(Names { planet: "p", layout: &layout })
@@ -209,6 +226,12 @@ mod tests {
                 "no host \"bob\" on planet \"p\"; its hosts are origin, visitor"
             );
             assert_eq!(said(names.prefix("cdn")), "no anycast prefix \"cdn\" on planet \"p\", nor any other");
+            assert_eq!(
+                said(names.access("visitor", "lte")),
+                "host \"visitor\" has no access line \"lte\"; it has cable, dsl"
+            );
+            assert_eq!(names.access("visitor", "cable").unwrap(), "cable");
+            assert_eq!(names.access("visitor", "net0").unwrap(), "net0");
             assert_eq!(names.city("jfk").unwrap(), "newyork");
         });
     }

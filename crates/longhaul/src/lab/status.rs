@@ -1,19 +1,20 @@
-//! `longhaul lab status`: a planet's hosts, what its links carried, what is wrong, and how faithful it has been.
+//! `longhaul lab status`: a planet's hosts and programs, what its links carried, what is wrong, and how faithful it has been.
 
 use std::{cmp::Reverse, collections::BTreeMap, process::ExitCode};
 
 use clap::Args;
-use planet::{HostStatus, LinkStatus};
+use planet::{HostStatus, LinkStatus, Overview, Program};
 
 use super::{
-    Which, fault, figures,
+    Which, fault, figures, logs,
     table::{Table, Words},
 };
 use crate::output::{self, PLAIN, RED, YELLOW};
 
-/// Show a planet's hosts, links and faults, and how faithful it has been
+/// Show a planet's hosts, links, faults and programs, and how faithful it has been
 ///
-/// Links are those that have carried something or are not as the world has them, the busiest first.
+/// Links are those that have carried something or are not as the world has them, the busiest first. Programs are
+/// those of `longhaul lab exec --detach`.
 ///
 /// Example: longhaul lab status --json
 #[derive(Debug, Args)]
@@ -30,26 +31,33 @@ pub(crate) struct Status {
 
 impl Status {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let status = self.which.find()?.status()?;
+        let overview = self.which.find()?.overview()?;
         if self.json {
-            output::print_json(&status)?;
+            output::print_json(&overview)?;
         } else {
-            output::print(&text(&status, if self.all { usize::MAX } else { SHORT }))?;
+            output::print(&text(&overview, if self.all { usize::MAX } else { SHORT }))?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The whole status, with at most `most` hosts and links.
-fn text(status: &planet::Status, most: usize) -> String {
+/// The whole status, with at most `most` hosts, links and programs.
+fn text(Overview { status, programs }: &Overview, most: usize) -> String {
     let up = figures::span(status.running_s);
     let mut sections = vec![format!("planet \"{}\", up for {up}\n", status.name)];
-    sections.push(if status.hosts.len() > most { by_city(&status.hosts) } else { hosts(&status.hosts) });
+    sections.push(if status.hosts.len() > most {
+        by_city(&status.hosts, most)
+    } else {
+        hosts(&status.hosts)
+    });
     if !status.links.is_empty() {
         sections.push(links(&status.links, most));
     }
     if !status.faults.is_empty() {
         sections.push(fault::table(&status.faults, status.running_s).to_string());
+    }
+    if !programs.is_empty() {
+        sections.push(self::programs(programs, most));
     }
     sections.push(report::terminal::fidelity(&status.fidelity) + "\n");
     sections.join("\n")
@@ -64,20 +72,21 @@ fn hosts(hosts: &[HostStatus]) -> String {
     table.to_string()
 }
 
-/// Hundreds of hosts as a line for each city.
-fn by_city(hosts: &[HostStatus]) -> String {
-    let mut cities: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+/// Hundreds of hosts as a line for each city, those with the most of them first.
+fn by_city(hosts: &[HostStatus], most: usize) -> String {
+    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for host in hosts {
-        cities.entry(&host.city).or_default().push(&host.name);
+        by_name.entry(&host.city).or_default().push(&host.name);
     }
+    let mut cities: Vec<_> = by_name.into_iter().collect();
+    cities.sort_by_key(|(_, names)| Reverse(names.len()));
     let mut table = Table::new(2, ["city", "of which", "hosts"]);
-    let total = figures::plural(hosts.len(), "host", "hosts");
-    for (city, names) in &cities {
-        let first = names.first().copied().unwrap_or_default();
-        let last = names.last().copied().unwrap_or_default();
-        let range = if names.len() == 1 { first.to_owned() } else { format!("{first} … {last}") };
+    for (city, names) in cities.iter().take(most) {
+        let ends = [names.first(), names.last()].map(|name| name.copied().unwrap_or_default());
+        let range = if names.len() == 1 { ends[0].to_owned() } else { ends.join(" … ") };
         table.row([(*city).into(), range.into(), names.len().to_string().into()]);
     }
+    let total = figures::plural(hosts.len(), "host", "hosts");
     let cities = figures::plural(cities.len(), "city", "cities");
     format!("{table}{total} in {cities}; each with its addresses: --all\n")
 }
@@ -104,6 +113,35 @@ fn links(links: &[LinkStatus], most: usize) -> String {
     }
 }
 
+/// Those that run first, and the latest of each kind.
+fn programs(programs: &[Program], most: usize) -> String {
+    let mut latest: Vec<_> = programs.iter().collect();
+    latest.sort_by_key(|program| (program.end.is_some(), Reverse(program.number)));
+    let mut table = Table::new(4, ["program", "host", "command", "state", "for"]);
+    for program in latest.iter().take(most) {
+        table.row([
+            program.number.to_string().into(),
+            program.host.as_str().into(),
+            command(&program.command).into(),
+            program.end.map_or_else(|| "runs".to_owned(), logs::outcome).into(),
+            figures::span(program.ran_s).into(),
+        ]);
+    }
+    match latest.len().saturating_sub(most) {
+        0 => table.to_string(),
+        rest => format!("{table}and {rest} more: --all\n"),
+    }
+}
+
+/// A command line, or its beginning.
+fn command(words: &[String]) -> String {
+    let line = words.join(" ");
+    match line.char_indices().nth(LONGEST_COMMAND) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// "london → newyork", or "phone → london, lte" for a host's line; red when nothing passes.
 pub(super) fn name(link: &LinkStatus) -> Words {
     let access = link.access.as_ref().map_or_else(String::new, |kind| format!(", {kind}"));
@@ -125,6 +163,9 @@ pub(super) fn bad(number: u64) -> Words {
 
 /// What fits one screen.
 const SHORT: usize = 20;
+
+/// Characters of a command line; what is beside it needs as many again.
+const LONGEST_COMMAND: usize = 40;
 
 #[cfg(test)]
 mod tests;

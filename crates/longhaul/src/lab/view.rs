@@ -3,7 +3,7 @@
 mod braille;
 mod flow;
 mod frame;
-//mod map;
+mod map;
 mod terminal;
 
 use std::{
@@ -47,7 +47,7 @@ impl View {
         let layout = layout_of(&planet)?;
         if self.once {
             let window = Window { before: None, now: planet.status()? };
-            let lines = picture(&window, &layout, Size::of_output(), self.map);
+            let lines = picture(&window, &layout, "", Size::of_output(), self.map);
             output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
         } else if io::stdin().is_terminal() && io::stdout().is_terminal() {
             watch(&planet, &layout, self.map)?;
@@ -63,19 +63,24 @@ fn watch(planet: &Planet, layout: &Layout, mut is_map: bool) -> anyhow::Result<(
     let terminal = Terminal::take()?;
     let mut window = Window { before: None, now: planet.status()? };
     loop {
-        terminal.show(&picture(&window, layout, Size::of_output(), is_map))?;
+        let keys = if is_map { "m tables  q quit" } else { "m map  q quit" };
+        terminal.show(&picture(&window, layout, keys, Size::of_output(), is_map))?;
         match terminal.wait()? {
             Event::Tick => window = Window { before: Some(window.now), now: planet.status()? },
-            Event::Resized => {}
             Event::Key(b'm') => is_map = !is_map,
             Event::Key(b'q') | Event::Ended => return Ok(()),
-            Event::Key(_) => {}
+            Event::Key(_) | Event::Resized => {}
         }
     }
 }
 
-fn picture(window: &Window, layout: &Layout, size: Size, is_map: bool) -> Vec<Line> {
-    frame::picture(window, size)
+/// A window full, with what keys do.
+fn picture(window: &Window, layout: &Layout, keys: &str, size: Size, is_map: bool) -> Vec<Line> {
+    let heading = frame::heading(window, keys, size);
+    let body = Size { rows: size.rows.saturating_sub(heading.len()), ..size };
+    let body = if is_map { map::map(window, layout, body) } else { frame::tables(window, body) };
+    let lines = heading.iter().chain(&body).take(size.rows);
+    lines.map(|line| line.cut(size.columns)).collect()
 }
 
 /// A window, in characters.

@@ -129,8 +129,12 @@ fn a_line_without_carrier_is_known_to_the_kernel() {
     let number = faulty.fault("host = 'phone'\naccess = 'lte'\ndown = 'carrier'");
     assert!(faulty.carrier("phone", "net1").contains("NO-CARRIER"));
     assert!(!faulty.carrier("phone", "net0").contains("NO-CARRIER"));
+    // What a program sends all the same is dropped by its own kernel, and not by us.
+    faulty.planet.exec("phone", &["ping", "-q", "-c", "3", "-i", "0.01", "-W", "1", "-I", "net1", "origin"]);
+    assert_eq!(faulty.status().fidelity.own_drops, 0);
     faulty.control.lift(Some(number)).unwrap();
     assert!(!faulty.carrier("phone", "net1").contains("NO-CARRIER"));
+    assert_eq!(faulty.status().fidelity.own_drops, 0);
 }
 
 #[test]
@@ -189,6 +193,7 @@ fn a_thousand_faults_leave_nothing() {
         talk("origin", "visitor"),
     ];
 
+    wait_until(|| faulty.status().fidelity.delivered > 200);
     let mut random = Random(SEED);
     let hosts = ["phone", "visitor", "pop-london", "pop-newyork", "origin"];
     let cities = ["london", "paris", "newyork"];
@@ -236,7 +241,6 @@ fn a_thousand_faults_leave_nothing() {
     assert!(bugs.is_empty(), "seed {SEED}: {bugs:?}");
     let run = &status.fidelity;
     assert_eq!(run.bytes_in + run.bytes_duplicated, run.bytes_out + run.bytes_dropped + run.bytes_in_flight);
-    assert!(run.bytes_dropped > 0 && run.bytes_duplicated > 0, "{run:?}");
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).

@@ -124,6 +124,9 @@ fn a_program_in_the_background_is_watched_to_its_end() {
     let programs = lab(&planet, "logs", &["--json"]).json();
     assert_eq!(number(&programs, "/0/end/code"), 3.0, "{programs}");
     assert_eq!(number(&programs, "/1/end/signal"), 9.0, "{programs}");
+    assert_eq!(planet.status()["programs"], programs);
+    let text = lab(&planet, "status", &[]).ok();
+    assert!(text.contains("ended with 3"), "{text}");
     let text = lab(&planet, "logs", &["origin"]).ok();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[..3], ["[1] origin: sh -c echo out; echo err >&2; exit 3", "[1] out", "[1] err"]);

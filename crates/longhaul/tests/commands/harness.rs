@@ -108,6 +108,12 @@ impl World {
         self
     }
 
+    /// Any other tables of a world file.
+    pub(crate) fn tables(mut self, text: &str) -> Self {
+        self.text += text;
+        self
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -159,8 +165,13 @@ impl Planet {
         exec
     }
 
+    /// Runs a command of `longhaul lab` that speaks to this planet.
+    pub(crate) fn lab(&self, command: &[&str]) -> Ended {
+        longhaul(&[&["lab"], command, &["--planet", &self.name]].concat())
+    }
+
     pub(crate) fn status(&self) -> serde_json::Value {
-        longhaul(&["lab", "status", "--planet", &self.name, "--json"]).json()
+        self.lab(&["status", "--json"]).json()
     }
 }
 
@@ -242,9 +253,14 @@ impl Drop for Running {
 }
 
 /// Waits for something that must happen; a test that waits in vain is ended by whoever runs the tests.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a loop without a pause takes the processor from what it waits for"
+)]
 pub(crate) fn wait_until(condition: impl Fn() -> bool) {
     while !condition() {
-        std::thread::yield_now();
+        // Who waits in a loop takes the processor from what it waits for.
+        std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }
 

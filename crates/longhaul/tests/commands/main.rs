@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that goes wrong")]
 
+mod captures;
 mod certainty;
 mod compare;
 mod convert;
@@ -9,8 +10,12 @@ mod faults;
 mod hands;
 mod harness;
 mod lab;
+mod lab_faults;
+mod lab_views;
 mod mistakes;
+mod pcapng;
 mod ping;
 mod probe;
 mod scenario;
+mod tcp;
 mod transfer;

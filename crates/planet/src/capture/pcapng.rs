@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// How a file begins.
 pub(super) fn section(out: &mut Vec<u8>) {
-    block(out, 0x0a0d_0d0a, |body| {
-        body.extend(0x1a2b_3c4d_u32.to_le_bytes());
+    block(out, SECTION, |body| {
+        body.extend(BYTE_ORDER.to_le_bytes());
         // Version 1.0, and a length that is not known yet.
         body.extend([1, 0, 0, 0]);
         body.extend(u64::MAX.to_le_bytes());
@@ -19,9 +19,9 @@ pub(super) fn section(out: &mut Vec<u8>) {
 /// A place where packets are seen. The first has number 0. A `snap` of 0 means that packets are kept whole.
 pub(super) fn interface(out: &mut Vec<u8>, name: &str, snap: u32) {
     block(out, 1, |body| {
-        body.extend(LINKTYPE_RAW.to_le_bytes());
+        body.extend(LINKTYPE_NULL.to_le_bytes());
         body.extend([0, 0]);
-        body.extend(snap.to_le_bytes());
+        body.extend(if snap == 0 { 0 } else { snap.saturating_add(FAMILY) }.to_le_bytes());
         option(body, 2, name.as_bytes());
         // Time stamps count 10^-9 s.
         option(body, 9, &[9]);
@@ -38,13 +38,14 @@ pub(super) struct Packet<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// A packet of `length` bytes, the first of which are in `bytes`.
+/// An IP packet of `length` bytes, the first of which are in `bytes`.
 pub(super) fn packet(out: &mut Vec<u8>, packet: &Packet, bytes: &[u8], length: u32) {
     block(out, PACKET, |body| {
         body.extend(packet.interface.to_le_bytes());
         body.extend(time(packet.at));
-        body.extend(low32(bytes.len()).to_le_bytes());
-        body.extend(length.to_le_bytes());
+        body.extend(low32(bytes.len()).saturating_add(FAMILY).to_le_bytes());
+        body.extend(length.saturating_add(FAMILY).to_le_bytes());
+        body.extend(family(bytes).to_le_bytes());
         body.extend_from_slice(bytes);
         pad(body);
         if let Some(comment) = packet.comment {
@@ -56,37 +57,18 @@ pub(super) fn packet(out: &mut Vec<u8>, packet: &Packet, bytes: &[u8], length: u
 
 /// What was counted at an interface: packets seen, and those among them that are not in the file.
 pub(super) fn statistics(out: &mut Vec<u8>, at: Duration, interface: u32, seen: u64, missed: u64) {
-    block(out, 5, |body| {
+    block(out, STATISTICS, |body| {
         body.extend(interface.to_le_bytes());
         body.extend(time(at));
         option(body, 4, &seen.to_le_bytes());
-        option(body, 5, &missed.to_le_bytes());
+        option(body, MISSED, &missed.to_le_bytes());
         end_of_options(body);
     });
 }
 
-/// Blocks at the beginning of some bytes.
-#[derive(Debug, Default)]
-pub(super) struct Whole {
-    /// Their length.
-    pub bytes: usize,
-    /// The packets in them.
-    pub packets: u64,
-}
-
-/// The blocks in `bytes` up to the first one that is cut.
-pub(super) fn whole(bytes: &[u8]) -> Whole {
-    let mut whole = Whole::default();
-    while let Some(header) = bytes[whole.bytes..].first_chunk::<8>() {
-        let [kind, length] = [&header[..4], &header[4..]]
-            .map(|field| u32::from_le_bytes(field.try_into().expect("four bytes")));
-        if bytes.len() - whole.bytes < length as usize {
-            break;
-        }
-        whole.bytes += length as usize;
-        whole.packets += u64::from(kind == PACKET);
-    }
-    whole
+/// What stands before a packet on an interface of [`LINKTYPE_NULL`].
+fn family(packet: &[u8]) -> u32 {
+    if packet.first().is_some_and(|first| first >> 4 == 6) { INET6 } else { INET }
 }
 
 fn block(out: &mut Vec<u8>, kind: u32, write_body: impl FnOnce(&mut Vec<u8>)) {
@@ -127,8 +109,23 @@ fn low32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
+/// A Section Header Block.
+pub(super) const SECTION: u32 = 0x0a0d_0d0a;
+/// What it begins with: the order of its bytes.
+pub(super) const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 /// An Enhanced Packet Block.
-const PACKET: u32 = 6;
+pub(super) const PACKET: u32 = 6;
+/// An Interface Statistics Block.
+pub(super) const STATISTICS: u32 = 5;
+/// Its option for packets that are not in the file.
+pub(super) const MISSED: u16 = 5;
 
-/// Packets begin with their IP header, of either version.
-const LINKTYPE_RAW: u16 = 101;
+/// A packet begins with four bytes that name its address family, in the order of the file. Interfaces of `LINKTYPE_RAW` need
+/// none, but libpcap refuses a file with two of them: it has a number of its own for that type and compares it with the file's.
+const LINKTYPE_NULL: u16 = 0;
+/// Length of the address family.
+const FAMILY: u32 = 4;
+/// IPv4 everywhere.
+const INET: u32 = 2;
+/// IPv6 on macOS. Systems differ, and tcpdump and Wireshark know the numbers of all BSDs, but not that of Linux.
+const INET6: u32 = 30;

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Counts, pcapng};
+use super::{Counts, blocks, pcapng};
 use crate::wire::{Frame, Treatment};
 
 /// What the writer is told.
@@ -120,9 +120,9 @@ impl Writer {
     /// Writes the blocks that wait. After a failure, those that got through are what the file has.
     fn flush(&mut self) -> io::Result<()> {
         let (written, result) = self.output.write(&self.blocks);
-        let whole = pcapng::whole(&self.blocks[..written]);
-        self.outcome.bytes += whole.bytes as u64;
-        self.outcome.packets += whole.packets;
+        let (bytes, packets) = blocks::whole(&self.blocks[..written]);
+        self.outcome.bytes += bytes as u64;
+        self.outcome.packets += packets;
         if result.is_err() {
             self.output.cut(self.outcome.bytes);
         }

@@ -136,7 +136,7 @@ fn signals_reach_all_processes_of_a_host_and_no_other() {
     in_host(1, |neighbour| {
         let mut other = program();
         in_host(1, |host| {
-            let program = program();
+            let mut program = program();
             let pid = Pid::from_raw(program.id().try_into().unwrap());
             let next = |flags| waitpid(pid, Some(flags)).unwrap();
             assert_eq!(host.signal_all(Signal::SIGSTOP).unwrap(), 2);
@@ -145,6 +145,7 @@ fn signals_reach_all_processes_of_a_host_and_no_other() {
             assert_eq!(next(WaitPidFlag::WCONTINUED), WaitStatus::Continued(pid));
             assert_eq!(host.signal_all(Signal::SIGKILL).unwrap(), 2);
             assert_eq!(next(WaitPidFlag::empty()), WaitStatus::Signaled(pid, Signal::SIGKILL, false));
+            assert!(program.wait().is_err(), "it was waited for already");
         });
         assert!(other.try_wait().unwrap().is_none());
         assert_eq!(neighbour.signal_all(Signal::SIGKILL).unwrap(), 2);

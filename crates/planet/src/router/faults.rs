@@ -63,6 +63,11 @@ impl Faults {
         self.withdrawn.get(&(anycast, host)).copied()
     }
 
+    /// Whether something is wrong with the line of a device, also of one that has none otherwise.
+    pub(crate) fn has_line(&self, port: PortId) -> bool {
+        self.lines.contains_key(&port)
+    }
+
     /// Devices without a carrier.
     pub(crate) fn without_carrier(&self) -> BTreeSet<PortId> {
         let has_none = |change: &Change| change.down == Some(LinkDown::Carrier);

@@ -184,6 +184,20 @@ fn a_killed_host_has_no_carrier_and_a_frozen_one_has() {
 }
 
 #[test]
+fn a_host_without_a_line_has_one_while_a_fault_is_on_it() {
+    let layout = layout();
+    let mut router = Router::new(Arc::clone(&layout));
+    let between = [Wire::Between(NEWYORK, LISBON), Wire::Between(LISBON, LONDON)];
+    assert_eq!(wires(&way(&mut router, ORIGIN, "10.0.0.3", 64)), between);
+    router.set_faults(Duration::ZERO, &[effect(&layout, "host = 'origin'\nloss = '5%'")]);
+    let lossy = way(&mut router, ORIGIN, "10.0.0.3", 64);
+    assert_eq!(wires(&lossy), [Wire::Up(ORIGIN), between[0], between[1]]);
+    assert_eq!(wires(&way(&mut router, NEIGHBOUR, "10.0.0.1", 64)).last(), Some(&Wire::Down(ORIGIN)));
+    router.set_faults(Duration::ZERO, &[]);
+    assert_eq!(wires(&way(&mut router, ORIGIN, "10.0.0.3", 64)), between);
+}
+
+#[test]
 fn each_city_hears_of_a_withdrawal_in_its_own_time() {
     let layout = layout();
     let mut router = Router::new(Arc::clone(&layout));

@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use world::{CityId, Layout, PortId};
 
+use super::faults::Faults;
 use crate::fidelity::allowance;
 
 /// One direction of a link between cities, or of a host's line.
@@ -128,19 +129,32 @@ pub(crate) struct Ways {
 
 impl Ways {
     /// The way from a source to a target for a packet with this time to live.
-    pub(crate) fn find(&mut self, layout: &Layout, from: Source, to: Target, ttl: u8) -> Arc<Way> {
+    pub(crate) fn find(
+        &mut self,
+        layout: &Layout,
+        faults: &Faults,
+        from: Source,
+        to: Target,
+        ttl: u8,
+    ) -> Arc<Way> {
         // Most packets have time to live for all of the way, and share it.
         let ttl = match to {
             Target::Loop(_) => ttl,
             _ => ttl.min(MOST_ROUTERS),
         };
-        let way = self.known.entry((from, to, ttl)).or_insert_with(|| Arc::new(way(layout, from, to, ttl)));
+        let way =
+            self.known.entry((from, to, ttl)).or_insert_with(|| Arc::new(way(layout, faults, from, to, ttl)));
         Arc::clone(way)
+    }
+
+    /// Forgets all of them: with other faults other devices have a line.
+    pub(crate) fn forget(&mut self) {
+        self.known.clear();
     }
 }
 
 /// Walks from router to router, as a packet would.
-fn way(layout: &Layout, from: Source, to: Target, ttl: u8) -> Way {
+fn way(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> Way {
     let (goal, end) = match to {
         Target::Port(port) => (layout.city_of(port), End::Port(port)),
         Target::Router(city) => (city, End::Router(city)),
@@ -153,10 +167,12 @@ fn way(layout: &Layout, from: Source, to: Target, ttl: u8) -> Way {
     }
     let is_access = from.port().into_iter().chain(end.port()).any(|port| layout.is_access(port));
     let detour = |a, b| if is_access { layout.access_detour(a, b) } else { Duration::ZERO };
+    // What is plugged into its router has a line only while a fault is on it.
+    let has_line = |port: &PortId| layout.ports[*port].line.is_some() || faults.has_line(*port);
     let allowed = |rtt| allowance(rtt, layout.lateness);
 
     let mut hops = Vec::new();
-    if let Some(port) = from.port().filter(|&port| layout.ports[port].line.is_some()) {
+    if let Some(port) = from.port().filter(has_line) {
         hops.push(Hop { wire: Wire::Up(port), detour: Duration::ZERO, routers: 0 });
     }
     let (mut ttl, mut routers) = (ttl, 0);
@@ -179,7 +195,7 @@ fn way(layout: &Layout, from: Source, to: Target, ttl: u8) -> Way {
             routers = 0;
         }
     }
-    if let Some(port) = end.port().filter(|&port| layout.ports[port].line.is_some()) {
+    if let Some(port) = end.port().filter(has_line) {
         hops.push(Hop { wire: Wire::Down(port), detour: Duration::ZERO, routers });
         routers = 0;
     }

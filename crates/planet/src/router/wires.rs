@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use link::{Arrival, Config, Counters, Link, Verdict};
-use world::{Change, Layout, LinkDown};
+use world::{Change, Layout, LinkDown, file::ETHERNET};
 
 use super::{faults::Faults, way::Wire};
 
@@ -141,10 +141,12 @@ impl WireReading {
 }
 
 fn described(layout: &Layout, wire: Wire) -> Config {
-    let line = |port: usize| layout.ports[port].line.as_ref().expect("a way takes only lines that there are");
+    // What a fault is on, and nothing else, is the cable to the router of the city.
+    let cable = || Config { receive: layout.receive, overhead: ETHERNET.into(), ..Config::default() };
+    let line = |port: usize| layout.ports[port].line.as_ref();
     match wire {
-        Wire::Up(port) => line(port).up.clone(),
-        Wire::Down(port) => line(port).down.clone(),
+        Wire::Up(port) => line(port).map_or_else(cable, |line| line.up.clone()),
+        Wire::Down(port) => line(port).map_or_else(cable, |line| line.down.clone()),
         Wire::Between(from, to) => layout.link(from, to),
     }
 }

@@ -48,7 +48,8 @@ pub(super) struct Host {
 
 impl Host {
     pub(super) fn fault(&self, names: Names<'_>) -> anyhow::Result<Fault> {
-        Ok(Fault { host: Some(names.host(&self.host)?), access: self.access.clone(), ..self.line.fault() })
+        let access = self.access.as_deref().map(|line| names.access(&self.host, line)).transpose()?;
+        Ok(Fault { host: Some(names.host(&self.host)?), access, ..self.line.fault() })
     }
 }
 

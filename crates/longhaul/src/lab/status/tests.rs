@@ -8,7 +8,11 @@ use crate::lab::example::{self, host, link, status};
 const MEGABYTE: u64 = 1_000_000;
 
 fn plain(status: &planet::Status, most: usize) -> String {
-    example::plain(&text(status, most))
+    with_programs(status, Vec::new(), most)
+}
+
+fn with_programs(status: &planet::Status, programs: Vec<Program>, most: usize) -> String {
+    example::plain(&text(&Overview { status: status.clone(), programs }, most))
 }
 
 #[test]
@@ -37,6 +41,16 @@ newyork → london           36.0 ms    no limit  1.00 MB     0        0      0 
 }
 
 #[test]
+fn hundreds_of_cities_fit_one_screen() {
+    let hosts: Vec<_> = (0..300).map(|n| host(format!("h{n}"), &format!("city-{}", n.min(298)))).collect();
+    let text = plain(&status(hosts, Vec::new()), 20);
+    // Title, header, rule, 20 cities, total and fidelity; blank lines between the three sections.
+    assert_eq!(text.lines().count(), 1 + (2 + 20 + 1) + 1 + 2, "{text}");
+    assert!(text.contains("\ncity-298  h298 … h299      2\ncity-0    h0               1\n"), "{text}");
+    assert!(text.contains("300 hosts in 299 cities; "), "{text}");
+}
+
+#[test]
 fn hundreds_of_hosts_and_links_fit_one_screen() {
     let hosts = (0..300).map(|n| host(format!("visitor-{n}"), if n < 200 { "london" } else { "paris" }));
     let links = (0..300).map(|n| link("london", &format!("city-{n}"), n * MEGABYTE));
@@ -48,4 +62,37 @@ fn hundreds_of_hosts_and_links_fit_one_screen() {
     assert!(text.contains("300 hosts in 2 cities; each with its addresses: --all\n"), "{text}");
     assert!(text.contains("and 280 that carried less: --all\n"), "{text}");
     assert_eq!(plain(&status, usize::MAX).lines().count(), 1 + (2 + 300) + (2 + 300) + 1 + 3);
+}
+
+#[test]
+fn programs_that_run_come_first_and_late_ones_before_early_ones() {
+    let program = |number, command: &str, end| Program {
+        number,
+        host: "origin".to_owned(),
+        command: vec![command.to_owned(), "x".repeat(40)],
+        ran_s: 1.5,
+        end,
+    };
+    let programs = vec![
+        program(1, "serve", None),
+        program(2, "true", Some(planet::End::Code(0))),
+        program(3, "ping", None),
+        program(4, "sleep", Some(planet::End::Signal(15))),
+    ];
+    let text = with_programs(&status(vec![host("origin", "london")], Vec::new()), programs, 3);
+    let x = |count| "x".repeat(count);
+    let expected = format!(
+        "
+program  host    command                                    state                   for
+───────────────────────────────────────────────────────────────────────────────────────
+3        origin  ping {}…  runs                  1.5 s
+1        origin  serve {}…  runs                  1.5 s
+4        origin  sleep {}…  was ended by SIGTERM  1.5 s
+and 1 more: --all
+",
+        x(35),
+        x(34),
+        x(34)
+    );
+    assert!(text.contains(&expected), "{text}");
 }

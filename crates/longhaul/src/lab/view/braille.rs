@@ -7,6 +7,9 @@ use crate::{
     output::{CYAN, DIM, PLAIN, RED, YELLOW},
 };
 
+/// A dot's place: from the left, and from the top.
+pub(super) type Dot = (f64, f64);
+
 /// What a dot is part of. In one character the last of these is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Layer {
@@ -45,8 +48,8 @@ impl Canvas {
         Self { columns, cells: vec![Cell::Dots(0, Layer::Coast); columns * rows] }
     }
 
-    /// Sets the dot at `x` dots from the left and `y` from the top, if that is on the canvas.
-    pub(super) fn dot(&mut self, x: f64, y: f64, layer: Layer) {
+    /// Sets a dot, if it is on the canvas.
+    pub(super) fn dot(&mut self, (x, y): Dot, layer: Layer) {
         let Some((x, y)) = whole(x).zip(whole(y)) else { return };
         if let Some(Cell::Dots(dots, seen)) = self.cell(x / ACROSS, y / DOWN) {
             *dots |= BITS[y % DOWN][x % ACROSS];
@@ -54,28 +57,33 @@ impl Canvas {
         }
     }
 
-    /// Marks the character at a dot, with a name beside it where it covers no other.
-    pub(super) fn mark(&mut self, x: f64, y: f64, name: &str, style: Style) {
-        let Some((column, row)) = whole(x).zip(whole(y)).map(|(x, y)| (x / ACROSS, y / DOWN)) else { return };
-        if self.cell(column, row).is_none() {
-            return;
+    /// Marks the character at a dot, if that is on the canvas.
+    pub(super) fn mark(&mut self, dot: Dot, style: Style) {
+        if let Some((column, row)) = character(dot) {
+            self.letter(column, row, MARK, style);
         }
-        self.letter(column, row, MARK, style);
-        let length = name.chars().count();
-        let places = [Some(column + 2), column.checked_sub(length + 1)];
-        let is_free = |start: &usize| self.is_free(*start, length, row, column);
-        if let Some(start) = places.into_iter().flatten().find(is_free) {
-            for (column, letter) in (start..).zip(name.chars()) {
+    }
+
+    /// Writes a name beside the mark at a dot, right or left, where it covers neither a mark nor another name.
+    pub(super) fn name(&mut self, dot: Dot, name: &str, style: Style) {
+        let Some((column, row)) = character(dot) else { return };
+        // A blank on both sides, so that two names do not become one.
+        let letters: Vec<char> = format!(" {name} ").chars().collect();
+        let places = [Some(column + 1), column.checked_sub(letters.len())];
+        if let Some(start) =
+            places.into_iter().flatten().find(|&start| self.is_free(start, letters.len(), row))
+        {
+            for (column, letter) in (start..).zip(letters) {
                 self.letter(column, row, letter, style);
             }
         }
     }
 
-    /// Whether there is room for a name, with a blank on both sides so that two do not become one; its own mark may be there.
-    fn is_free(&self, start: usize, length: usize, row: usize, own: usize) -> bool {
-        let edge = start.saturating_sub(1)..(start + length + 1).min(self.columns);
+    /// Whether a row has room for so many letters; the last may be a blank beyond the edge.
+    fn is_free(&self, start: usize, length: usize, row: usize) -> bool {
+        let end = start + length;
         let is_dots = |column| matches!(self.cells.get(row * self.columns + column), Some(Cell::Dots(..)));
-        start + length <= self.columns && edge.filter(|&column| column != own).all(is_dots)
+        end <= self.columns + 1 && (start..end.min(self.columns)).all(is_dots)
     }
 
     fn letter(&mut self, column: usize, row: usize, letter: char, style: Style) {
@@ -107,6 +115,11 @@ impl Cell {
             Self::Letter(letter, style) => Words::styled(letter, style),
         }
     }
+}
+
+/// The column and row of a dot.
+fn character((x, y): Dot) -> Option<(usize, usize)> {
+    Some((whole(x)? / ACROSS, whole(y)? / DOWN))
 }
 
 /// A coordinate as an index, if it is on the positive side.
@@ -142,9 +155,9 @@ mod tests {
     fn eight_dots_fill_a_character() {
         let mut canvas = Canvas::new(2, 1);
         for (x, y) in (0..2_u8).flat_map(|x| (0..4_u8).map(move |y| (x, y))) {
-            canvas.dot(f64::from(x), f64::from(y), Layer::Coast);
+            canvas.dot((f64::from(x), f64::from(y)), Layer::Coast);
         }
-        canvas.dot(2.0, 0.0, Layer::Coast);
+        canvas.dot((2.0, 0.0), Layer::Coast);
         // All dots are U+28FF, the upper left one is U+2801.
         assert_eq!(text(&canvas), ["\u{28ff}\u{2801}"]);
     }
@@ -152,9 +165,10 @@ mod tests {
     #[test]
     fn what_is_beside_the_canvas_is_left_out() {
         let mut canvas = Canvas::new(2, 1);
-        for (x, y) in [(-0.5, 0.0), (4.0, 0.0), (0.0, 4.0), (f64::NAN, 0.0)] {
-            canvas.dot(x, y, Layer::Coast);
-            canvas.mark(x, y, "a", PLAIN);
+        for dot in [(-0.5, 0.0), (4.0, 0.0), (0.0, 4.0), (f64::NAN, 0.0)] {
+            canvas.dot(dot, Layer::Coast);
+            canvas.mark(dot, PLAIN);
+            canvas.name(dot, "a", PLAIN);
         }
         assert_eq!(text(&canvas), ["  "]);
     }
@@ -162,19 +176,28 @@ mod tests {
     #[test]
     fn a_name_stands_where_it_covers_no_other() {
         let mut canvas = Canvas::new(20, 2);
-        canvas.mark(4.0, 0.0, "oslo", PLAIN);
-        // Two characters right of oslo's end is room enough; at the right edge the name goes to the left.
-        canvas.mark(38.0, 0.0, "kiev", PLAIN);
-        // No room on either side: the mark alone.
-        canvas.mark(8.0, 5.0, "a name that is too long", PLAIN);
-        assert_eq!(text(&canvas), ["  ● oslo      kiev ●", "    ●               "]);
+        // Four dots down is a row, two across a column.
+        let cities = [
+            ((4.0, 0.0), "oslo"),
+            ((38.0, 0.0), "kiev"),
+            ((8.0, 5.0), "far too long a name"),
+            ((20.0, 4.0), "bonn"),
+        ];
+        for (dot, _) in cities {
+            canvas.mark(dot, PLAIN);
+        }
+        for (dot, name) in cities {
+            canvas.name(dot, name, PLAIN);
+        }
+        // At the right edge the name goes to the left; without room on either side the mark is alone.
+        assert_eq!(text(&canvas), ["  ● oslo      kiev ●", "    ●     ● bonn    "]);
     }
 
     #[test]
     fn the_worst_in_a_character_is_seen() {
         let mut canvas = Canvas::new(1, 1);
-        canvas.dot(0.0, 0.0, Layer::Down);
-        canvas.dot(1.0, 0.0, Layer::Moving);
+        canvas.dot((0.0, 0.0), Layer::Down);
+        canvas.dot((1.0, 0.0), Layer::Moving);
         assert_eq!(canvas.lines(), [Line::new([Words::styled('\u{2809}', RED)])]);
     }
 }

@@ -15,24 +15,22 @@ use crate::{
     output::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW},
 };
 
-/// The whole window.
-pub(super) fn picture(window: &Window, size: Size) -> Vec<Line> {
-    let mut picture = heading(window, "m map  q quit", size);
+/// What is wrong and what moves, on so many rows.
+pub(super) fn tables(window: &Window, size: Size) -> Vec<Line> {
     let (links, lines) = window.flows();
     let [links, lines] = [("link", links), ("line", lines)].map(|(kind, flows)| table(kind, &flows, size));
     let nothing = links.is_empty() && lines.is_empty();
     // What is wrong may have a third of the window; links leave half of the rest to lines, if that is worth having.
-    let rest = size.rows.saturating_sub(picture.len());
-    let faults = shortened(faults(window), rest / 3);
-    let rest = rest - faults.len();
+    let faults = shortened(faults(window), size.rows / 3);
+    let rest = size.rows - faults.len();
     let for_lines = if rest / 2 > HEADER + 1 { lines.len().min(rest / 2) } else { 0 };
     let links = shortened(links, rest - for_lines);
     let lines = shortened(lines, rest - links.len());
-    picture.extend(faults.into_iter().chain(links).chain(lines));
+    let mut tables = [faults, links, lines].concat();
     if nothing {
-        picture.extend([Line::default(), Words::styled("nothing moves", DIM).into()]);
+        tables.extend([Line::default(), Words::styled("nothing moves", DIM).into()]);
     }
-    fitted(picture, size)
+    tables
 }
 
 /// Which planet, since when, and how faithful; with what keys do on the right.
@@ -44,10 +42,12 @@ pub(super) fn heading(window: &Window, keys: &str, size: Size) -> Vec<Line> {
     };
     let title = Words::styled(format!("planet \"{}\"", status.name), BOLD);
     let rest = format!("  up {}  rates {over}", figures::span(status.running_s));
-    let used = title.width() + rest.chars().count();
-    let gap = size.columns.saturating_sub(used + keys.len()).max(2);
-    let keys = Words::styled(format!("{:gap$}{keys}", ""), DIM);
-    let mut lines = vec![Line::new([title, rest.into(), keys]), fidelity(&status.fidelity)];
+    let gap = size.columns.saturating_sub(title.width() + rest.chars().count() + keys.len()).max(2);
+    let mut line = vec![title, rest.into()];
+    if !keys.is_empty() {
+        line.push(Words::styled(format!("{:gap$}{keys}", ""), DIM));
+    }
+    let mut lines = vec![Line::new(line), fidelity(&status.fidelity)];
     lines.extend(status.fidelity.reasons.iter().map(|reason| Words::styled(reason, RED).into()));
     lines
 }
@@ -120,12 +120,6 @@ pub(super) fn shortened(mut table: Vec<Line>, room: usize) -> Vec<Line> {
     table.truncate(room - 1);
     table.push(Words::styled(format!("and {hidden} more"), DIM).into());
     table
-}
-
-/// The part of a picture that the window has room for.
-pub(super) fn fitted(mut picture: Vec<Line>, size: Size) -> Vec<Line> {
-    picture.truncate(size.rows);
-    picture.iter().map(|line| line.cut(size.columns)).collect()
 }
 
 /// Two city names of usual length and all columns.

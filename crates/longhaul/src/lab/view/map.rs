@@ -6,14 +6,14 @@ use planet::Status;
 use world::{
     CityId, Layout,
     geography::{Place, arc},
-    map::land,
+    map,
 };
 
 use super::{
     Size,
-    braille::{ACROSS, Canvas, DOWN, Layer},
+    braille::{ACROSS, Canvas, DOWN, Dot, Layer},
     flow::Window,
-    frame::{faults, fitted, heading, shortened},
+    frame::{faults, shortened},
 };
 use crate::{
     lab::{
@@ -23,33 +23,29 @@ use crate::{
     output::{BOLD, RED},
 };
 
-/// The whole window.
-pub(super) fn picture(window: &Window, layout: &Layout, size: Size) -> Vec<Line> {
-    let mut picture = heading(window, "m tables  q quit", size);
-    let rest = size.rows.saturating_sub(picture.len() + 1);
+/// The map and what is wrong, on so many rows.
+pub(super) fn map(window: &Window, layout: &Layout, size: Size) -> Vec<Line> {
+    let rest = size.rows.saturating_sub(1);
     let faults = shortened(faults(window), rest / 3);
     let sheet = Sheet::of(layout, size.columns, rest - faults.len());
     let mut canvas = Canvas::new(size.columns, sheet.rows);
-    coasts(&sheet, &mut canvas);
+    continents(&sheet, &mut canvas);
     links(window, layout, &sheet, &mut canvas);
     cities(&window.now, layout, &sheet, &mut canvas);
-    picture.extend(canvas.lines());
-    picture.push(legend());
-    picture.extend(faults);
-    fitted(picture, size)
+    [canvas.lines(), vec![legend()], faults].concat()
 }
 
 /// The outlines of the continents.
-fn coasts(sheet: &Sheet, canvas: &mut Canvas) {
-    for coast in land() {
+fn continents(sheet: &Sheet, canvas: &mut Canvas) {
+    for coast in map::coasts() {
         let next = coast.iter().cycle().skip(1);
         for (&(lon, lat), &(next_lon, next_lat)) in std::iter::zip(coast, next) {
             let (east, north) = (next_lon - lon, next_lat - lat);
             let steps = (east.abs().max(north.abs()) * sheet.dots_per_degree).ceil().max(1.0);
             for step in (0..).map(f64::from).take_while(|step| *step < steps) {
                 let part = step / steps;
-                let (x, y) = sheet.dot(Place { lat: lat + north * part, lon: lon + east * part });
-                canvas.dot(x, y, Layer::Coast);
+                let place = Place { lat: lat + north * part, lon: lon + east * part };
+                canvas.dot(sheet.dot(place), Layer::Coast);
             }
         }
     }
@@ -66,8 +62,7 @@ fn links(window: &Window, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) {
         };
         let [from, to] = [from, to].map(|city| layout.cities[city].place);
         for place in arc(from, to, 0.5 / sheet.dots_per_degree) {
-            let (x, y) = sheet.dot(place);
-            canvas.dot(x, y, layer);
+            canvas.dot(sheet.dot(place), layer);
         }
     }
 }
@@ -81,18 +76,21 @@ fn cities(status: &Status, layout: &Layout, sheet: &Sheet, canvas: &mut Canvas) 
     layout.hosts.iter().for_each(|host| hosts[host.city] += 1);
     let mut order: Vec<CityId> = (0..layout.cities.len()).collect();
     order.sort_by_key(|&city| Reverse(hosts[city]));
-    for city in order {
-        let described = &layout.cities[city];
-        let (x, y) = sheet.dot(described.place);
-        let style = if dark.contains(&city) { RED } else { BOLD };
-        canvas.mark(x, y, &described.name, style);
+    let style = |city| if dark.contains(&city) { RED } else { BOLD };
+    let dot = |city: CityId| sheet.dot(layout.cities[city].place);
+    for &city in &order {
+        canvas.mark(dot(city), style(city));
+    }
+    for &city in &order {
+        canvas.name(dot(city), &layout.cities[city].name, style(city));
     }
 }
 
 /// What the colours mean.
 fn legend() -> Line {
     let meanings = [(Layer::Moving, "moving"), (Layer::Losing, "losing"), (Layer::Down, "down")];
-    let words = meanings.map(|(layer, meaning)| Words::styled(format!("{SAMPLE} {meaning}   "), layer.style()));
+    let words =
+        meanings.map(|(layer, meaning)| Words::styled(format!("{SAMPLE} {meaning}   "), layer.style()));
     Line::new(words)
 }
 
@@ -120,7 +118,7 @@ impl Sheet {
     }
 
     /// The dot at a place, from the upper left corner.
-    fn dot(&self, place: Place) -> (f64, f64) {
+    fn dot(&self, place: Place) -> Dot {
         let x = (unrolled(place.lon) - self.west) * self.dots_per_degree;
         (x, (self.north - place.lat) * self.dots_per_degree)
     }

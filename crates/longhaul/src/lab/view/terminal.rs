@@ -2,7 +2,7 @@
 //! given back.
 
 use std::{
-    io::{self, Read, Stdin, Write},
+    io::{self, Stdin, Write},
     os::fd::AsFd,
     time::Duration,
 };

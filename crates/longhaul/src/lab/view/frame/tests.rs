@@ -2,13 +2,23 @@
 
 use planet::{Amount, LinkStatus, Status};
 use units::Probability;
-use world::file::Fault;
+use world::{Document, World, file::Fault};
 
 use super::*;
-use crate::lab::example::{self, host, link, status};
+use crate::lab::{
+    example::{self, host, link, status},
+    view,
+};
+
+/// The window without the map, whose layout is that of another planet.
+fn picture(window: &Window, columns: usize, rows: usize) -> Vec<Line> {
+    let world = Document::new("w.toml", "[[host]]\nname = 'a'\ncity = 'oslo'");
+    let (_, layout) = World::read(&world).unwrap();
+    view::picture(window, &layout, "m map  q quit", Size { columns, rows }, false)
+}
 
 fn text(window: &Window, columns: usize, rows: usize) -> Vec<String> {
-    let lines = picture(window, Size { columns, rows });
+    let lines = picture(window, columns, rows);
     lines.iter().map(|line| example::plain(&line.to_string())).collect()
 }
 
@@ -41,7 +51,7 @@ fn window() -> Window {
 fn rates_are_what_has_changed_between_two_looks() {
     // 1.25 MB in half a second are 20 Mbit/s, 250 KB are 4 Mbit/s, and 5 segments are 10 a second.
     let expected = "\
-planet \"p\"  up 12 min 03 s  rates over 0.5 s                       m map  q quit
+planet \"p\"  up 12 min 04 s  rates over 0.5 s                       m map  q quit
 valid  nothing delivered yet, own drops 0
 
 fault  when                what
@@ -99,7 +109,7 @@ fn a_low_window_has_a_part_of_each_and_says_so() {
     assert_eq!(hidden, ["and 46 more", "and 47 more", "and 47 more"], "{text:#?}");
     assert_eq!(text.len(), 26);
     for rows in 0..8 {
-        assert!(super::picture(&window, Size { columns: 3, rows }).len() <= rows);
+        assert!(picture(&window, 3, rows).len() <= rows);
     }
 }
 
@@ -124,7 +134,7 @@ fn what_is_invalid_stands_in_red_at_the_top() {
     let mut window = window();
     window.now.fidelity.valid = false;
     window.now.fidelity.reasons.push("the emulator lost 3 packets that no link dropped".to_owned());
-    let lines = picture(&window, Size { columns: 80, rows: 24 });
+    let lines = picture(&window, 80, 24);
     let red = |text: &str| Words::styled(text, RED);
     assert!(lines[1].to_string().starts_with(&Line::from(red("INVALID")).to_string()));
     assert_eq!(lines[2], red("the emulator lost 3 packets that no link dropped").into());

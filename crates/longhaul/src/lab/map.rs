@@ -1,0 +1,86 @@
+//! `longhaul lab map`: a picture of a world, or of a planet with what moves and what is wrong on it.
+
+use std::{
+    fs,
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use planet::{LinkStatus, Status};
+use world::{
+    Layout,
+    map::{Options, Overlay, svg},
+};
+
+use super::{Which, layout_of, read_world};
+use crate::output;
+
+/// Draw a world, or a planet with what moves and what is wrong on it, as an SVG
+///
+/// Examples:
+///   longhaul lab map scenarios/worlds/atlantic.toml -o atlantic.svg
+///   longhaul lab map -o now.svg
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Map {
+    /// The world file; without it: the planet that is up
+    #[arg(conflicts_with = "planet")]
+    world: Option<PathBuf>,
+    /// Write it here instead of to standard output
+    #[arg(long, short, value_name = "FILE.svg")]
+    output: Option<PathBuf>,
+    /// How wide the picture is, in pixels
+    #[arg(long, default_value_t = Options::default().width, value_parser = clap::value_parser!(u32).range(300..=4000))]
+    width: u32,
+    #[command(flatten)]
+    which: Which,
+}
+
+impl Map {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        if self.output.is_none() && io::stdout().is_terminal() {
+            bail!("an SVG is nothing for a terminal; name a file with -o, or see: longhaul lab view --map");
+        }
+        let (layout, overlay) = match &self.world {
+            Some(path) => (read_world(path)?.1, Overlay::default()),
+            None => {
+                let planet = self.which.find()?;
+                let layout = layout_of(&planet)?;
+                let overlay = running(&planet.status()?, &layout);
+                (layout, overlay)
+            }
+        };
+        let picture = svg(&layout, Options { width: self.width }, &overlay);
+        match &self.output {
+            Some(path) => write(path, &picture)?,
+            None => output::print(&picture)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What a planet adds to the map of its world: links that carry something, and what is wrong now.
+pub(super) fn running(status: &Status, layout: &Layout) -> Overlay {
+    // A line of a host is on no map of cities.
+    let between = |link: &LinkStatus| {
+        let (from, to) = layout.city(&link.from).zip(layout.city(&link.to))?;
+        (from != to).then_some((from.min(to), from.max(to)))
+    };
+    let active = status.faults.iter().filter(|fault| fault.is_active);
+    Overlay {
+        links: status.links.iter().filter_map(between).collect(),
+        // The planet runs this very world and has accepted the faults.
+        faults: active.filter_map(|fault| layout.effect(&fault.fault).ok()).collect(),
+        catchment: None,
+    }
+}
+
+/// Writes a picture where it was asked for.
+pub(super) fn write(path: &Path, picture: &str) -> anyhow::Result<()> {
+    fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+    output::say(&format!("wrote {}", path.display()));
+    Ok(())
+}

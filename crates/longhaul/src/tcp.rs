@@ -1,0 +1,21 @@
+//! `longhaul tcp`: what the kernel's TCP tells, and why it is as it is.
+
+mod mptcp;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// Say what the kernel's TCP does, and why
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tcp {
+    Mptcp(mptcp::Mptcp),
+}
+
+impl Tcp {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Mptcp(mptcp) => mptcp.run(),
+        }
+    }
+}

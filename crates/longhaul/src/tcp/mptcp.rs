@@ -1,0 +1,95 @@
+//! `longhaul tcp mptcp`: which Multipath TCP connections have a second subflow, and why the others have not.
+
+use std::{fmt::Write, process::ExitCode};
+
+use clap::Args;
+use tcp::mptcp::{Audit, Connection, Filter, State, audit};
+
+use crate::output::{self, GREEN, YELLOW, paint};
+
+/// Say which Multipath TCP connections have a second subflow, and why the others have not
+///
+/// Looks at the connections of the network namespace that it runs in, and changes nothing. Exits with 0 when every one has
+/// a second subflow, 1 when one has not or there is none, 2 when it could not look. See docs/mptcp.md.
+///
+/// Examples: longhaul tcp mptcp --port 443, longhaul lab exec phone -- longhaul tcp mptcp
+#[derive(Debug, Args)]
+pub(crate) struct Mptcp {
+    /// Only connections of this process
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+    /// Only connections with this port at either end
+    #[arg(long)]
+    port: Option<u16>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Mptcp {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let audit = audit(Filter { pid: self.pid, port: self.port })?;
+        if self.json {
+            output::print_json(&audit)?;
+        } else {
+            output::print(&show(&audit))?;
+        }
+        Ok(if audit.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn show(audit: &Audit) -> String {
+    let mut text = String::new();
+    for connection in &audit.connections {
+        show_connection(&mut text, connection);
+    }
+    text + &summary(audit)
+}
+
+/// A connection, its subflows, and what is to be said about them. Writing to a String cannot fail.
+fn show_connection(text: &mut String, connection: &Connection) {
+    let Connection { local, remote, bytes_sent, bytes_received, .. } = connection;
+    let _ = writeln!(text, "{local} to {remote}  {bytes_sent} bytes sent, {bytes_received} received");
+    for subflow in &connection.subflows {
+        let device = subflow.device.as_deref().unwrap_or("-");
+        let backup = if subflow.is_backup { ", backup" } else { "" };
+        let state = state(subflow.state);
+        let _ = writeln!(text, "  {device:6} {} to {}  {state}{backup}", subflow.local, subflow.remote);
+    }
+    let word = if connection.has_second { paint("ok", GREEN) } else { paint("one path", YELLOW) };
+    let Some(finding) = &connection.finding else {
+        let _ = writeln!(text, "  {word}");
+        return;
+    };
+    let _ = writeln!(text, "  {word}: {}", finding.why);
+    for evidence in &finding.evidence {
+        let _ = writeln!(text, "    seen:   {evidence}");
+    }
+    let _ = writeln!(text, "    remedy: {}", finding.remedy);
+}
+
+fn summary(audit: &Audit) -> String {
+    let all = audit.connections.len();
+    if all > 0 {
+        let well = audit.connections.iter().filter(|connection| connection.has_second).count();
+        return format!("{well} of {all} MPTCP connections with a second subflow\n");
+    }
+    let plain = audit.plain_tcp;
+    if !audit.is_enabled {
+        return "no MPTCP connection: MPTCP is switched off here\n    remedy: sysctl net.mptcp.enabled=1\n"
+            .to_owned();
+    }
+    format!(
+        "no MPTCP connection; {plain} of plain TCP\n    remedy: let the program ask for MPTCP: mptcpize run PROGRAM, or \
+         IPPROTO_MPTCP when it opens its socket\n"
+    )
+}
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::Established => "established",
+        State::SynSent => "waits for an answer",
+        State::SynReceived => "opening",
+        State::Closing => "closing",
+    }
+}

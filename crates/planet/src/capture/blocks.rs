@@ -1,0 +1,182 @@
+//! Cuts a capture into whole blocks as it comes, so that what is kept of it can be read wherever it stops, and counts.
+//!
+//! A block is its type, its length, its body and its length again (draft-ietf-opsawg-pcapng, section 3.1).
+
+use super::pcapng::{BYTE_ORDER, MISSED, PACKET, SECTION, STATISTICS};
+use crate::error::Error;
+
+/// The stream of [`Planet::capture`](crate::Planet::capture), piece by piece.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// Begins with a block.
+    buffer: Vec<u8>,
+    /// Where the first block ends that is not complete.
+    complete: usize,
+    has_begun: bool,
+    packets: u64,
+    missed: u64,
+}
+
+impl Blocks {
+    /// Takes what has come next. After an error nothing more can be made of the stream.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.buffer.drain(..self.complete);
+        self.complete = 0;
+        self.buffer.extend_from_slice(bytes);
+        while let Some(block) = Block::first(&self.buffer[self.complete..])? {
+            if !self.has_begun && !block.is_section() {
+                return Err(Error::NoCapture { what: "it begins with something else" });
+            }
+            self.has_begun = true;
+            self.packets += u64::from(block.kind == PACKET);
+            self.missed = self.missed.saturating_add(block.missed());
+            self.complete += block.length();
+        }
+        Ok(())
+    }
+
+    /// The blocks that the last piece has completed.
+    pub fn complete(&self) -> &[u8] {
+        &self.buffer[..self.complete]
+    }
+
+    /// Packets so far.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Packets that are missing, because they came faster than they were taken. A capture says so at its end.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+}
+
+/// The length of the whole blocks that some bytes of ours begin with, and the packets in them.
+pub(super) fn whole(bytes: &[u8]) -> (usize, u64) {
+    let (mut length, mut packets) = (0, 0);
+    while let Ok(Some(block)) = Block::first(&bytes[length..]) {
+        length += block.length();
+        packets += u64::from(block.kind == PACKET);
+    }
+    (length, packets)
+}
+
+struct Block<'b> {
+    kind: u32,
+    body: &'b [u8],
+}
+
+impl<'b> Block<'b> {
+    /// The first block of some bytes, if all of it is there.
+    fn first(bytes: &'b [u8]) -> Result<Option<Self>, Error> {
+        let (Some(kind), Some(said)) = (word(bytes, 0), word(bytes, 4)) else { return Ok(None) };
+        let length = said as usize;
+        if !(AROUND..=LONGEST).contains(&length) || !length.is_multiple_of(4) {
+            return Err(Error::NoCapture { what: "a block has an impossible length" });
+        }
+        let Some(again) = word(bytes, length - 4) else { return Ok(None) };
+        if again != said {
+            return Err(Error::NoCapture { what: "a block ends elsewhere than it says" });
+        }
+        Ok(Some(Self { kind, body: &bytes[8..length - 4] }))
+    }
+
+    fn length(&self) -> usize {
+        self.body.len() + AROUND
+    }
+
+    /// Whether a file with our byte order begins here.
+    fn is_section(&self) -> bool {
+        self.kind == SECTION && word(self.body, 0) == Some(BYTE_ORDER)
+    }
+
+    /// How many packets it says are missing.
+    fn missed(&self) -> u64 {
+        if self.kind != STATISTICS {
+            return 0;
+        }
+        // Behind the interface's number and a time; each option begins with its code and its length.
+        let mut options = self.body.get(12..).unwrap_or_default();
+        while let Some((&[code, code_high, length, length_high], rest)) = options.split_first_chunk() {
+            if u16::from_le_bytes([code, code_high]) == MISSED {
+                return rest.first_chunk().map_or(0, |count| u64::from_le_bytes(*count));
+            }
+            let length = usize::from(u16::from_le_bytes([length, length_high])).next_multiple_of(4);
+            options = rest.get(length..).unwrap_or_default();
+        }
+        0
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
+}
+
+/// Type, length, and length again.
+const AROUND: usize = 12;
+/// A packet has up to 64 KiB, and its block some hundred bytes more.
+const LONGEST: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{super::pcapng, *};
+
+    /// Two packets and two interfaces, which miss 3 and 4 more.
+    fn capture() -> Vec<u8> {
+        let mut out = Vec::new();
+        let about = pcapng::Packet { at: Duration::ZERO, interface: 0, comment: Some("dropped: loss") };
+        pcapng::section(&mut out);
+        pcapng::interface(&mut out, "link", 0);
+        pcapng::packet(&mut out, &about, &[7; 100], 100);
+        pcapng::packet(&mut out, &about, &[], 0);
+        pcapng::statistics(&mut out, Duration::ZERO, 0, 4, 3);
+        pcapng::statistics(&mut out, Duration::ZERO, 1, 5, 4);
+        out
+    }
+
+    #[test]
+    fn blocks_are_found_however_the_stream_is_cut() {
+        let stream = capture();
+        for size in 1..=stream.len() {
+            let mut blocks = Blocks::default();
+            let mut whole = Vec::new();
+            for piece in stream.chunks(size) {
+                blocks.add(piece).unwrap();
+                whole.extend_from_slice(blocks.complete());
+            }
+            assert_eq!((&whole, blocks.packets(), blocks.missed()), (&stream, 2, 3 + 4), "pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn half_a_block_is_not_handed_on() {
+        let stream = capture();
+        let mut blocks = Blocks::default();
+        // A statistics block: 12 bytes around, 12 of interface and time, two options of 12, their end of 4.
+        blocks.add(&stream[..stream.len() - 1]).unwrap();
+        assert_eq!((blocks.complete().len(), blocks.missed()), (stream.len() - 52, 3));
+    }
+
+    #[test]
+    fn what_is_no_capture_is_refused() {
+        let good = capture();
+        let changed = |at: usize, byte: u8| {
+            let mut bad = good.clone();
+            bad[at] = byte;
+            bad
+        };
+        for (bad, expected) in [
+            (b"HTTP/1.1 200 OK\r\n".to_vec(), "impossible length"),
+            (good[word(&good, 4).unwrap() as usize..].to_vec(), "begins with something else"),
+            // The other byte order, a length above all others, and one that is not the same again.
+            (changed(8, 0), "begins with something else"),
+            (changed(6, 0xff), "impossible length"),
+            (changed(4, 24), "ends elsewhere"),
+        ] {
+            let said = Blocks::default().add(&bad).unwrap_err().to_string();
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+}

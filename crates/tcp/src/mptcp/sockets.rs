@@ -1,0 +1,256 @@
+//! MPTCP connections and the TCP connections below them, as the kernel lists them (sock_diag(7)).
+
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+
+use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Connection, Subflow, Surroundings, cause, network::Network};
+use crate::{
+    error::{Doing, Error},
+    netlink::{Answer, Attributes, Netlink, array, attributes},
+};
+
+/// The state of a connection (RFC 9293, section 3.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Both ends can send.
+    Established,
+    /// The first packet was sent and not answered yet.
+    SynSent,
+    /// The first packet has come and was answered.
+    SynReceived,
+    /// An end is closing.
+    Closing,
+}
+
+/// How a subflow came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// With it this end opened the connection.
+    FirstOpened,
+    /// With it the peer opened the connection.
+    FirstAccepted,
+    /// This end joined it to the connection.
+    Joined,
+    /// The peer joined it to the connection.
+    JoinAccepted,
+}
+
+/// What the kernel lists.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub connections: Vec<SeenConnection>,
+    pub subflows: Vec<SeenSubflow>,
+    /// TCP connections that are no subflows.
+    pub plain: Vec<Socket>,
+}
+
+/// What every socket has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Socket {
+    pub local: SocketAddr,
+    pub remote: SocketAddr,
+    pub state: State,
+    pub inode: u64,
+}
+
+/// A connection, before anything follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SeenConnection {
+    pub local: SocketAddr,
+    pub remote: SocketAddr,
+    pub state: State,
+    pub inode: u64,
+    pub token: u32,
+    pub is_fallback: bool,
+    /// Subflows beside the first.
+    pub further: u8,
+    /// How many of them are admitted.
+    pub most_further: u8,
+    /// Addresses of the peer that were accepted, and how many are.
+    pub accepted: (u8, u8),
+    /// Endpoints that were considered for subflows.
+    pub tried: u8,
+    pub bytes_sent: u64,
+    pub bytes_received: u64,
+}
+
+/// A subflow, before it is known where it leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SeenSubflow {
+    pub socket: Socket,
+    pub token: u32,
+    pub origin: Origin,
+    pub is_backup: bool,
+}
+
+/// All connections of the calling thread's network namespace.
+pub(super) fn read() -> Result<Seen, Error> {
+    let netlink = Netlink::open(NETLINK_SOCK_DIAG).doing(|| "open a netlink socket".to_owned())?;
+    let mut seen = Seen::default();
+    for family in [AF_INET, AF_INET6] {
+        netlink
+            .ask(SOCK_DIAG_BY_FAMILY, Answer::All, &request(family, IPPROTO_MPTCP), |message| {
+                seen.connections.extend(connection(message));
+            })
+            .doing(|| "list the MPTCP connections (CONFIG_INET_MPTCP_DIAG, module mptcp_diag)".to_owned())?;
+        netlink
+            .ask(SOCK_DIAG_BY_FAMILY, Answer::All, &request(family, IPPROTO_TCP), |message| {
+                match subflow(message) {
+                    Some(subflow) => seen.subflows.push(subflow),
+                    None => seen.plain.extend(socket(message)),
+                }
+            })
+            .doing(|| "list the TCP connections (CONFIG_INET_DIAG, module tcp_diag)".to_owned())?;
+    }
+    // Without privileges older kernels do not say which are subflows; those have the number of their connection.
+    let own: BTreeSet<_> = seen.connections.iter().map(|connection| connection.inode).collect();
+    seen.plain.retain(|plain| plain.state == State::Established && !own.contains(&plain.inode));
+    Ok(seen)
+}
+
+impl SeenConnection {
+    /// The connection with what follows.
+    pub(super) fn describe(&self, subflows: Vec<Subflow>, surroundings: &Surroundings) -> Connection {
+        let established = subflows.iter().filter(|subflow| subflow.state == State::Established).count();
+        let has_second =
+            !self.is_fallback && if subflows.is_empty() { self.further > 0 } else { established > 1 };
+        let finding = if has_second {
+            cause::of_second(&subflows)
+        } else {
+            Some(cause::of_one(self, &subflows, surroundings))
+        };
+        Connection {
+            local: self.local,
+            remote: self.remote,
+            state: self.state,
+            token: format!("{:08x}", self.token),
+            is_fallback: self.is_fallback,
+            bytes_sent: self.bytes_sent,
+            bytes_received: self.bytes_received,
+            subflows,
+            has_second,
+            finding,
+        }
+    }
+}
+
+impl SeenSubflow {
+    /// The subflow and where it leaves.
+    pub(super) fn describe(&self, network: &Network) -> Subflow {
+        let Socket { local, remote, state, .. } = self.socket;
+        let device = network.device_of(local.ip(), remote.ip());
+        Subflow { local, remote, device, state, origin: self.origin, is_backup: self.is_backup }
+    }
+}
+
+/// `struct inet_diag_req_v2`, and the protocol as an attribute, as that of MPTCP does not fit its byte.
+fn request(family: u8, protocol: u32) -> Vec<u8> {
+    let mut header = [0; 56];
+    header[0] = family;
+    header[1] = protocol.to_le_bytes()[0];
+    header[2] = 1 << (INET_DIAG_INFO - 1);
+    header[4..8].copy_from_slice(&STATES.to_ne_bytes());
+    Attributes::default().with(INET_DIAG_REQ_PROTOCOL, &protocol.to_ne_bytes()).after(&header)
+}
+
+/// The socket in a `struct inet_diag_msg`.
+fn socket(message: &[u8]) -> Option<Socket> {
+    let [family, state] = array(message, 0)?;
+    let state = match state {
+        1 => State::Established,
+        2 => State::SynSent,
+        3 | 12 => State::SynReceived,
+        _ => State::Closing,
+    };
+    let end = |port, address| -> Option<SocketAddr> {
+        let ip = match family {
+            AF_INET => IpAddr::V4(Ipv4Addr::from(array::<4>(message, address)?)),
+            // A socket for both versions has IPv4 addresses in IPv6 clothes.
+            _ => Ipv6Addr::from(array::<16>(message, address)?).to_canonical(),
+        };
+        Some(SocketAddr::new(ip, u16::from_be_bytes(array(message, port)?)))
+    };
+    let inode = u32::from_ne_bytes(array(message, 68)?).into();
+    Some(Socket { local: end(4, 8)?, remote: end(6, 24)?, state, inode })
+}
+
+/// An MPTCP connection with its `struct mptcp_info`, of which older kernels send the beginning only.
+fn connection(message: &[u8]) -> Option<SeenConnection> {
+    let Socket { local, remote, state, inode } = socket(message)?;
+    let (_, info) = attributes(message.get(DIAG_HEADER..)?).find(|&(kind, _)| kind == INET_DIAG_INFO)?;
+    let [further, _, accepted, most_further, _, most_accepted] = array(info, 0)?;
+    let flags = u32::from_ne_bytes(array(info, 8)?);
+    let token = u32::from_ne_bytes(array(info, 12)?);
+    let later = |offset| array(info, offset).map_or(0, u64::from_ne_bytes);
+    Some(SeenConnection {
+        local,
+        remote,
+        state,
+        inode,
+        token,
+        is_fallback: flags & INFO_FLAG_FALLBACK != 0,
+        further,
+        most_further,
+        accepted: (accepted, most_accepted),
+        tried: array(info, 40).map_or(0, |[tried]: [u8; 1]| tried),
+        bytes_sent: later(56),
+        bytes_received: later(64),
+    })
+}
+
+/// A TCP connection that says that it is a subflow.
+fn subflow(message: &[u8]) -> Option<SeenSubflow> {
+    let find = |bytes, wanted| attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value);
+    let upper = find(message.get(DIAG_HEADER..)?, INET_DIAG_ULP_INFO)?;
+    let inner = find(upper, INET_ULP_INFO_MPTCP)?;
+    let number = |wanted| find(inner, wanted).and_then(|value| array(value, 0)).map(u32::from_ne_bytes);
+    let flags = number(SUBFLOW_FLAGS)?;
+    let has = |flag| flags & flag != 0;
+    let origin = match (has(JOIN_LOCAL), has(JOIN_REMOTE), has(CAPABLE_LOCAL)) {
+        (true, _, _) => Origin::Joined,
+        (false, true, _) => Origin::JoinAccepted,
+        (false, false, true) => Origin::FirstOpened,
+        (false, false, false) => Origin::FirstAccepted,
+    };
+    Some(SeenSubflow {
+        socket: socket(message)?,
+        token: number(SUBFLOW_TOKEN_LOCAL)?,
+        origin,
+        is_backup: has(BACKUP_LOCAL | BACKUP_REMOTE),
+    })
+}
+
+// linux/sock_diag.h, inet_diag.h
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+const INET_DIAG_REQ_PROTOCOL: u16 = 3;
+const INET_DIAG_INFO: u16 = 2;
+const INET_DIAG_ULP_INFO: u16 = 19;
+const INET_ULP_INFO_MPTCP: u16 = 3;
+const DIAG_HEADER: usize = 72;
+const IPPROTO_TCP: u32 = 6;
+const IPPROTO_MPTCP: u32 = 262;
+const AF_INET: u8 = 2;
+const AF_INET6: u8 = 10;
+/// All states but TIME_WAIT, CLOSE and LISTEN, which have no second subflow to miss.
+const STATES: u32 = 0x1fff & !(1 << 6 | 1 << 7 | 1 << 10);
+
+// linux/mptcp.h
+const INFO_FLAG_FALLBACK: u32 = 1;
+const SUBFLOW_TOKEN_LOCAL: u16 = 2;
+const SUBFLOW_FLAGS: u16 = 8;
+const CAPABLE_LOCAL: u32 = 2;
+const JOIN_REMOTE: u32 = 4;
+const JOIN_LOCAL: u32 = 8;
+const BACKUP_REMOTE: u32 = 16;
+const BACKUP_LOCAL: u32 = 32;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Messages as Linux 6.18 sent them on a planet, and their ruins.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A phone with two addresses and a connection of two subflows to a server, seen from both ends: end, kind, message.
+const CAPTURED: &str = include_str!("captured.hex");
+
+fn captured(end: &str, kind: &str) -> Vec<Vec<u8>> {
+    let of_line = |line: &str| {
+        let hex = line.strip_prefix(&format!("{end} {kind} "))?;
+        let bytes = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+        Some(bytes.collect())
+    };
+    CAPTURED.lines().filter_map(of_line).collect()
+}
+
+fn end(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+
+#[test]
+fn a_connection_is_read_as_the_kernel_sent_it() {
+    let connections = captured("phone", "connection");
+    assert_eq!(connections.len(), 1);
+    let seen = connection(&connections[0]).unwrap();
+    // The program sent and received five times 1000 bytes.
+    assert_eq!((seen.bytes_sent, seen.bytes_received), (5000, 5000));
+    assert_eq!((seen.local, seen.remote), (end("10.0.0.1:58512"), end("10.0.0.2:80")));
+    // The phone's second address had an endpoint for each version of IP; only one of them led to a subflow.
+    assert_eq!((seen.further, seen.most_further, seen.accepted, seen.tried), (1, 8, (0, 8), 2));
+    assert!(seen.state == State::Established && !seen.is_fallback);
+    // Linux 5.16 ends after `rcv_nxt`.
+    let info_of_516 = {
+        let mut message = connections[0].clone();
+        let info = message.len() - 100;
+        message.truncate(info + 4 + 40);
+        message[info..info + 2].copy_from_slice(&44_u16.to_ne_bytes());
+        message
+    };
+    let older = connection(&info_of_516).unwrap();
+    assert_eq!((older.token, older.bytes_sent, older.tried), (seen.token, 0, 0));
+}
+
+#[test]
+fn subflows_belong_to_their_connection_and_say_who_opened_them() {
+    for (side, first, joined) in [
+        ("phone", (Origin::FirstOpened, "10.0.0.1:58512"), (Origin::Joined, "10.16.0.1:36349")),
+        ("server", (Origin::FirstAccepted, "10.0.0.2:80"), (Origin::JoinAccepted, "10.0.0.2:80")),
+    ] {
+        let token = connection(&captured(side, "connection")[0]).unwrap().token;
+        let all: Vec<_> = captured(side, "subflow").iter().map(|message| subflow(message).unwrap()).collect();
+        assert!(all.iter().all(|each| each.token == token && !each.is_backup), "{all:?}");
+        let mut seen: Vec<_> = all.iter().map(|each| (each.origin, each.socket.local)).collect();
+        seen.sort();
+        assert_eq!(seen, [first, joined].map(|(origin, local)| (origin, end(local))));
+    }
+}
+
+#[test]
+fn a_request_names_its_protocol_in_full() {
+    let request = request(AF_INET, IPPROTO_MPTCP);
+    // 262 is 0x106, and only 6 fits the header.
+    assert_eq!((request.len(), request[1]), (64, 6));
+    assert_eq!(attributes(&request[56..]).collect::<Vec<_>>(), [(3, &262_u32.to_ne_bytes()[..])]);
+}
+
+#[test]
+fn a_message_that_is_cut_off_is_no_other() {
+    for (end, kind) in [("phone", "connection"), ("server", "subflow")] {
+        let message = &captured(end, kind)[0];
+        for cut in 0..message.len() {
+            // What is left may be a connection without its later numbers.
+            let left = &message[..cut];
+            assert!(cut >= DIAG_HEADER || socket(left).is_none());
+            assert!(connection(left).is_none() || cut > DIAG_HEADER);
+            assert!(subflow(left).is_none() || cut > DIAG_HEADER);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let _ = (socket(&bytes), connection(&bytes), subflow(&bytes));
+    }
+
+    #[test]
+    fn a_changed_byte_can_be_read(at in 0_usize..496, byte: u8) {
+        for kind in ["connection", "subflow"] {
+            let mut message = captured("phone", kind).remove(0);
+            if let Some(place) = message.get_mut(at) {
+                *place = byte;
+            }
+            let _ = (connection(&message), subflow(&message));
+        }
+    }
+}

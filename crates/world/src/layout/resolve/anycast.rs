@@ -1,0 +1,88 @@
+//! The anycast prefixes of a world.
+
+use std::time::Duration;
+
+use toml::Spanned;
+
+use super::{hosts::is_host_name, links::end};
+use crate::{
+    Document, Mistake,
+    document::suggestion,
+    file::{self, World},
+    layout::{Anycast, Bias, City, Host, Prefix},
+};
+
+/// The anycast prefixes.
+pub(super) fn anycast(
+    world: &World,
+    cities: &[City],
+    hosts: &[Host],
+    document: &Document,
+) -> Result<Vec<Anycast>, Mistake> {
+    let mut all: Vec<Anycast> = Vec::new();
+    let host_of = |name: &Spanned<String>| {
+        hosts.iter().position(|host| host.name == *name.get_ref()).ok_or_else(|| {
+            let hint = suggestion(name.get_ref(), hosts.iter().map(|host| host.name.as_str()));
+            document.mistake(name.span(), format!("no host \"{}\"{hint}", name.get_ref()))
+        })
+    };
+    for (index, any) in world.anycast.iter().enumerate() {
+        let prefixes = prefixes(any, &all, document)?;
+        let place = any.prefix.first().map_or(0..0, Spanned::span);
+        if any.hosts.is_empty() || prefixes.is_empty() {
+            return Err(document.mistake(place, "an anycast prefix has at least one host that announces it"));
+        }
+        let name =
+            any.name.as_ref().map_or_else(|| format!("anycast-{}", index + 1), |name| name.get_ref().clone());
+        let is_taken =
+            hosts.iter().any(|host| host.name == name) || all.iter().any(|other| other.name == name);
+        if is_taken || !is_host_name(&name) {
+            let message = format!("\"{name}\" cannot name an anycast prefix: it is taken, or no host's name");
+            return Err(document.mistake(any.name.as_ref().map_or(place, Spanned::span), message));
+        }
+        let bias = any.bias.iter().map(|bias| {
+            let from = bias.from.as_ref().map(|city| end(city, cities, document)).transpose()?;
+            Ok(Bias { from, host: host_of(&bias.host)?, cost: bias.cost })
+        });
+        all.push(Anycast {
+            name,
+            prefixes,
+            hosts: any.hosts.iter().map(host_of).collect::<Result<_, _>>()?,
+            bias: bias.collect::<Result<_, _>>()?,
+            convergence: any.convergence.unwrap_or(CONVERGENCE),
+            transient: any.transient,
+        });
+    }
+    Ok(all)
+}
+
+/// The prefixes of one of them, which have no address in common with those before or with the planet's own.
+fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Result<Vec<Prefix>, Mistake> {
+    let mut prefixes: Vec<Prefix> = Vec::new();
+    for text in &any.prefix {
+        let mistake = |message: String| document.mistake(text.span(), message);
+        let prefix: Prefix = text.get_ref().parse().map_err(mistake)?;
+        let others = before.iter().flat_map(|other| &other.prefixes).chain(&prefixes);
+        if let Some(other) = others.copied().find(|&other| other.overlaps(prefix)) {
+            return Err(mistake(format!(
+                "{prefix} overlaps {other}; anycast prefixes have no address in common"
+            )));
+        }
+        if let Some(taken) =
+            TAKEN.iter().find(|taken| taken.parse().is_ok_and(|taken: Prefix| taken.overlaps(prefix)))
+        {
+            return Err(mistake(format!(
+                "{prefix} overlaps {taken}, which a planet uses itself; expected one such as 192.0.2.0/24"
+            )));
+        }
+        prefixes.push(prefix);
+    }
+    Ok(prefixes)
+}
+
+/// What is known of withdrawn prefixes: from 20 s to minutes. The short end, so that nobody waits for it unasked.
+const CONVERGENCE: Duration = Duration::from_secs(20);
+
+/// Prefixes that no anycast prefix may touch: those of hosts and routers, loopback, and multicast.
+const TAKEN: [&str; 6] =
+    ["10.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "fd6c:6f6e:6768::/48", "::1/128", "ff00::/8"];

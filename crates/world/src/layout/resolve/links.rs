@@ -1,0 +1,150 @@
+//! The links that a world describes, what they are to their engines, and the ways that are made of several.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use toml::Spanned;
+
+use super::hosts::plain_line;
+use crate::{
+    Document, Mistake,
+    document::suggestion,
+    file::{self, World},
+    layout::{City, CityId, Given, canonical},
+};
+
+/// Links by their cities in order of index. A link that names both cities wins over those with "*".
+pub(super) fn links(
+    world: &World,
+    cities: &[City],
+    document: &Document,
+) -> Result<BTreeMap<(CityId, CityId), file::Link>, Mistake> {
+    let mut links = BTreeMap::new();
+    let is_wild = |link: &&file::Link| link.between.iter().any(|name| name.get_ref() == "*");
+    let (wild, exact): (Vec<_>, Vec<_>) = world.links.iter().partition(is_wild);
+    for link in exact {
+        check_link(link, document)?;
+        let [a, b] = link.between.each_ref();
+        let (a_id, b_id) = (end(a, cities, document)?, end(b, cities, document)?);
+        if a_id == b_id {
+            let message =
+                format!("a link from \"{}\" to itself; two different cities are expected", a.get_ref());
+            return Err(document.mistake(b.span(), message));
+        }
+        add(link, (a_id, b_id), &mut links, cities, document)?;
+    }
+    let mut rest = BTreeMap::new();
+    for link in wild {
+        check_link(link, document)?;
+        let named = link.between.iter().find(|name| name.get_ref() != "*");
+        let named = named.map(|name| end(name, cities, document)).transpose()?;
+        let pairs = (0..cities.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        for (a, b) in pairs.filter(|&(a, b)| named.is_none_or(|named| named == a || named == b)) {
+            if !links.contains_key(&(b, a)) {
+                add(link, (a, b), &mut rest, cities, document)?;
+            }
+        }
+    }
+    links.append(&mut rest);
+    Ok(links)
+}
+
+fn check_link(link: &file::Link, document: &Document) -> Result<(), Mistake> {
+    if link.rtt.is_some() && link.delay.is_some() {
+        let message = "a link has a delay (one way) or an rtt (both ways), not both";
+        return Err(document.mistake(link.between[0].span(), message));
+    }
+    Ok(())
+}
+
+/// What the files's links are to their engines.
+pub(super) fn given(
+    links: &BTreeMap<(CityId, CityId), file::Link>,
+    world: &World,
+    document: &Document,
+) -> Result<BTreeMap<(CityId, CityId), Given>, Mistake> {
+    let base = plain_line(Duration::ZERO, world).up;
+    let given = |(&ends, link): (&(CityId, CityId), &file::Link)| {
+        let config = link.keys().apply(&base, document)?;
+        let by_netem = (!config.propagation.is_zero()).then_some(config.propagation);
+        let propagation = link.delay.or(link.rtt.map(|rtt| rtt / 2)).or(by_netem);
+        let is_named = link.between.iter().all(|city| city.get_ref() != "*");
+        Ok((ends, Given { config, propagation, is_named }))
+    };
+    links.iter().map(given).collect()
+}
+
+fn add(
+    link: &file::Link,
+    (a, b): (CityId, CityId),
+    links: &mut BTreeMap<(CityId, CityId), file::Link>,
+    cities: &[City],
+    document: &Document,
+) -> Result<(), Mistake> {
+    if links.insert((a.min(b), a.max(b)), link.clone()).is_none() {
+        return Ok(());
+    }
+    let message =
+        format!("the link between \"{}\" and \"{}\" is described twice", cities[a].name, cities[b].name);
+    Err(document.mistake(link.between[0].span(), message))
+}
+
+/// The city at one end of a link.
+pub(super) fn end(name: &Spanned<String>, cities: &[City], document: &Document) -> Result<CityId, Mistake> {
+    let found = cities.iter().position(|city| city.name == canonical(name.get_ref()));
+    found.ok_or_else(|| {
+        let hint = suggestion(name.get_ref(), cities.iter().map(|city| city.name.as_str()));
+        let message = format!("a link to nowhere: no host lives in \"{}\"{hint}", name.get_ref());
+        document.mistake(name.span(), message)
+    })
+}
+
+/// The cities between the ends of links that have some.
+pub(super) fn vias(
+    links: &BTreeMap<(CityId, CityId), file::Link>,
+    cities: &[City],
+    document: &Document,
+) -> Result<BTreeMap<(CityId, CityId), Vec<CityId>>, Mistake> {
+    let mut vias = BTreeMap::new();
+    for (&(a, b), link) in links.iter().filter(|(_, link)| !link.via.is_empty()) {
+        let has_more =
+            link.rtt.is_some() || link.delay.is_some() || link.rate.is_some() || link.loss.is_some();
+        if has_more || link.via.len() > MOST_VIAS {
+            let message = if has_more {
+                "a link with via is made of others, and has no rtt, delay, rate or loss of its own".to_owned()
+            } else {
+                format!("{} cities in between are more than the limit of {MOST_VIAS}", link.via.len())
+            };
+            return Err(document.mistake(link.via[0].span(), message));
+        }
+        let mut way =
+            link.via.iter().map(|name| end(name, cities, document)).collect::<Result<Vec<_>, _>>()?;
+        for (at, city) in way.iter().enumerate() {
+            if [a, b].contains(city) || way[..at].contains(city) {
+                let message = format!("the way passes \"{}\" twice", cities[*city].name);
+                return Err(document.mistake(link.via[at].span(), message));
+            }
+        }
+        if canonical(link.between[0].get_ref()) != cities[a].name {
+            way.reverse();
+        }
+        vias.insert((a, b), way);
+    }
+    let is_made = |hop: &(CityId, CityId)| vias.contains_key(hop);
+    if let Some(link) = vias.iter().flat_map(|(ends, way)| hops(*ends, way)).find(is_made) {
+        let (a, b) = (&cities[link.0].name, &cities[link.1].name);
+        let message = format!(
+            "the way between \"{a}\" and \"{b}\" is made of links, so no other link can be made of it"
+        );
+        return Err(document.mistake(links[&link].via[0].span(), message));
+    }
+    Ok(vias)
+}
+
+/// The links of a way, each with its lower city first.
+fn hops((a, b): (CityId, CityId), way: &[CityId]) -> Vec<(CityId, CityId)> {
+    let all: Vec<_> = std::iter::once(a).chain(way.iter().copied()).chain([b]).collect();
+    all.windows(2).map(|pair| (pair[0].min(pair[1]), pair[0].max(pair[1]))).collect()
+}
+
+/// Cities on the way between two others.
+const MOST_VIAS: usize = 16;
