@@ -41,9 +41,6 @@ impl Up {
         let interrupted = (!self.detach).then(Interrupt::listen).transpose()?;
         let running = Running::start(&world, &name, life)?;
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
-        if let Some(distance) = layout.distance() {
-            say(&distance.to_string());
-        }
         if let Some(interrupted) = interrupted {
             say(&format!(
                 "try: longhaul lab exec {} -- sh     (Ctrl-C ends the planet)",
