@@ -82,8 +82,8 @@ fn a_capture_is_whole(bytes: &[u8], frame: &Frame, segments: Range<u32>, treatme
         left = &left[length as usize..];
     }
     assert!(left.is_empty());
-    // A block adds 32 bytes, 12 of comment and its end, and up to 3 of padding; what is there once takes less than 256.
-    assert!(file.len() as u64 <= on_wire + 47 * count + 256);
+    // A block adds 36 bytes, 12 of comment and its end, and up to 3 of padding; what is there once takes less than 256.
+    assert!(file.len() as u64 <= on_wire + 51 * count + 256);
 }
 
 /// A file in memory.

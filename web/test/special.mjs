@@ -45,6 +45,20 @@ export const SPECIAL = {
     assert.ok(report.charts.every(({ heat }) => heat.start_s >= 3600));
     return sections.assertHeat(page, report);
   },
+  "transfers and pings alone": async (page, text) => {
+    assert.equal(await page.locator("#expectations, #cdf, #percentiles, #method").count(), 0);
+    assert.match(text, /The longest time without an arrival is that of tcp: 17\.5/);
+    assert.match(plain(text), /89 699 of 89 700/);
+    assert.match(text, /99\.9989/, "nearly all is not all");
+    assert.match(text, /No answer at all: oslo to lima/);
+    assert.match(text, /cut: nothing came for 60 s/);
+    assert.match(text, /not known/, "what nobody knows is not 0");
+  },
+  "requests beside transfers": async (page, text) => {
+    assert.match(plain(text), /4\.5 s tablet, from 5\.2 s on/);
+    const colour = (section) => page.locator(`${section} .swatch >> nth=1`).evaluate((one) => getComputedStyle(one).backgroundColor);
+    assert.equal(await colour("#transfers"), await colour("#expectations"), "a side has one colour");
+  },
   "one side": async (page, text) => {
     assert.equal(await page.locator("#qq, #difference, #pairs, .verdict").count(), 0);
     assert.match(text, /The samples carry no phases/);

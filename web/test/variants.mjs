@@ -69,6 +69,29 @@ const rich = (seed, n, median, cities) => {
   }));
 };
 
+/** A transfer of 8 Mbit/s that stands still for a while. */
+const transfer = (side, [from, until]) => ({
+  side,
+  from: "phone",
+  to: "server",
+  schema: "longhaul.transfer/1",
+  server: "10.0.0.2:5201",
+  protocol: side,
+  fell_back: false,
+  bytes_sent: 30_000_000,
+  bytes_received: 30_000_000,
+  bytes_lost: 0,
+  bytes_bad: 0,
+  duration_s: 30,
+  goodput_mbps: 8,
+  stall: { longest_s: until - from, at_s: from },
+  intervals: Array.from({ length: 300 }, (_, i) => ({ t_s: i / 10, bytes: i / 10 >= from && i / 10 < until ? 0 : 100_000 })),
+  ...(side === "mptcp" ? { subflows: 2 } : {}),
+  retransmits: 12,
+});
+
+const TRANSFERS = [transfer("mptcp", [5, 6.2]), transfer("tcp", [5, 22.5])];
+
 /** Name to report. */
 export const VARIANTS = {
   "not sure": () => level(),
@@ -97,6 +120,44 @@ export const VARIANTS = {
         { label: "without", samples: draws(26, 600, 33, 0.3) },
       ],
       { title: "Phases on one side only" },
+    ),
+  "transfers and pings alone": () =>
+    makeReport([], {
+      title: "No requests at all",
+      transfers: [...TRANSFERS, { ...transfer("cut", [0, 0]), intervals: [], unfinished: "nothing came for 60 s", stall: null, bytes_lost: null }],
+      pings: [
+        {
+          side: "mesh",
+          hosts: 300,
+          pairs: 89_700,
+          sent: 89_700,
+          received: 89_699,
+          error_ms: { mean: 0.4, p50: 0.31, p99: 2.1, max: 41 },
+          silent: [{ from: "oslo", to: "lima" }],
+        },
+      ],
+      faults: [{ label: "phone's cable: down", at_s: 5, until_s: 20 }],
+    }),
+  "requests beside transfers": () =>
+    makeReport(
+      [
+        { label: "mptcp", samples: draws(31, 300, 30, 0.3) },
+        { label: "tcp", samples: draws(32, 300, 33, 0.3) },
+      ],
+      {
+        title: "Requests beside transfers",
+        transfers: TRANSFERS,
+        outages: ["mptcp", "tcp"].map((side, i) => ({
+          side,
+          p50_s: 1.2 + i,
+          max_s: 3.5 + i,
+          hosts: [
+            { host: "phone", longest_s: 1.2 + i, at_s: 5 },
+            { host: "tablet", longest_s: 3.5 + i, at_s: 5.2 },
+          ],
+        })),
+        faults: [{ label: "phone's cable: down", at_s: 5, until_s: 20 }],
+      },
     ),
   "one side": () => makeReport([{ label: "alone", samples: draws(1, 500, 30, 0.4) }], { title: "One side" }),
   "three sides": () =>

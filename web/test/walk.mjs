@@ -19,12 +19,13 @@ const { values: options, positionals } = parseArgs({
 
 const heading = (page) => page.locator("h1").textContent();
 
-/** One over time, one heat map and one of phases a side, the CDF, both QQs, the difference: of what the report holds. */
-const chartsOf = ({ charts, differences = [] }) =>
+/** One over time, one heat map and one of phases a side, the CDF, both QQs, the difference, throughput: of what there is. */
+const chartsOf = ({ charts, differences = [], transfers = [] }) =>
+  (transfers.some(({ intervals }) => intervals.length > 0) ? 1 : 0) +
   charts.filter((chart) => chart.over_time).length +
   charts.filter((chart) => chart.heat).length +
   charts.filter((chart) => chart.phases).length +
-  1 +
+  (charts.length > 0 ? 1 : 0) +
   (charts.length > 1 ? 2 : 0) +
   (differences.length > 0 ? 1 : 0);
 
@@ -211,7 +212,8 @@ async function walkVariant(name, report) {
   assert.equal(await heading(page), report.title);
   await assertDrawn(page, chartsOf(report));
   await sections.assertVerdict(page, report);
-  if (report.comparison.sides.every((side) => side.read !== undefined)) await sections.assertCounts(page, report);
+  const { sides } = report.comparison;
+  if (sides.length > 0 && sides.every((side) => side.read !== undefined)) await sections.assertCounts(page, report);
   await chooseEverything(page);
   await assertDrawn(page, chartsOf(report));
   await readWithKeys(page);

@@ -2,33 +2,75 @@
 
 mod compare;
 mod engines;
+mod forms;
+mod grid;
+mod iperf;
+mod lab;
 mod planet;
+mod veth;
 
-use anyhow::bail;
+use std::process::{Command, Stdio};
 
-use crate::run;
+use anyhow::{Context, bail, ensure};
 
-/// Runs the named benchmarks, or all of them.
-pub(crate) fn bench(names: &[&str]) -> anyhow::Result<()> {
-    if let Some(unknown) = names.iter().find(|name| !["planet", "compare"].contains(name)) {
-        bail!("no benchmark \"{unknown}\"; expected planet or compare");
+use self::grid::Form;
+use crate::{root, run};
+
+pub(crate) use engines::bench as engines;
+pub(crate) use forms::packets;
+
+/// Runs the named benchmarks, or all of them. `grid --json` prints nothing but JSON.
+pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
+    if words == ["grid", "--json"] {
+        build()?;
+        return grid::bench(Form::Json);
     }
-    run(".", "cargo", &["build", "--quiet", "--release", "--package", "longhaul"])?;
-    let is_wanted = |name| names.is_empty() || names.contains(&name);
-    println!("\n{}\n", conditions());
-    println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
-    if is_wanted("planet") {
-        planet::bench()?;
+    if let Some(unknown) = words.iter().find(|name| !NAMES.contains(name)) {
+        bail!("no benchmark \"{unknown}\"; expected planet, grid, forms or compare, or grid --json");
     }
-    if is_wanted("compare") {
-        compare::bench()?;
-        // What is timed in this process must be optimised.
-        run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", "engine-bench"])?;
+    build()?;
+    println!("{}", conditions());
+    for name in NAMES.iter().filter(|name| words.is_empty() || words.contains(name)) {
+        println!("\n## {name}\n");
+        match *name {
+            "planet" => {
+                heading();
+                planet::bench()?;
+            }
+            "grid" => grid::bench(Form::Table)?,
+            "forms" => forms::bench()?,
+            _ => {
+                heading();
+                compare::bench()?;
+                // What is timed in this process must be optimised.
+                run(
+                    ".",
+                    "cargo",
+                    &["run", "--quiet", "--release", "--package", "xtask", "--", "engine-bench"],
+                )?;
+            }
+        }
     }
     Ok(())
 }
 
-pub(crate) use engines::bench as engines;
+const NAMES: [&str; 4] = ["planet", "grid", "forms", "compare"];
+
+/// Builds what is measured. What cargo has to say is no part of the result.
+fn build() -> anyhow::Result<()> {
+    let status = Command::new("cargo")
+        .args(["build", "--quiet", "--release", "--package", "longhaul"])
+        .current_dir(root())
+        .stdout(Stdio::null())
+        .status()
+        .context("cannot run cargo")?;
+    ensure!(status.success(), "longhaul does not build");
+    Ok(())
+}
+
+fn heading() {
+    println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
+}
 
 /// Prints one row of the table.
 fn row(what: &str, goal: &str, unit: &str, mut values: Vec<f64>) {

@@ -34,6 +34,9 @@ pub(crate) struct Ping {
     /// Pings to each host
     #[arg(long, value_name = "N", default_value_t = Config::default().count, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
+    /// Before the first round, so that several programs begin together
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = units::duration::parse)]
+    delay: Duration,
     /// From one round to the next
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::duration::parse)]
     interval: Duration,
@@ -95,8 +98,13 @@ impl Ping {
     }
 
     fn measure(&self, targets: &[Target], recording: impl Write, stop: &Stop) -> anyhow::Result<Summary> {
-        let config =
-            Config { count: self.count, interval: self.interval, timeout: self.timeout, size: self.size };
+        let config = Config {
+            count: self.count,
+            delay: self.delay,
+            interval: self.interval,
+            timeout: self.timeout,
+            size: self.size,
+        };
         let header = Header { label: self.label.clone(), ..ping::header(targets, &config) };
         let progress = Progress::default();
         let bar = (!self.quiet).then(|| watch(&progress, None)).transpose()?;

@@ -1,14 +1,16 @@
 //! What this machine allows, and the remedy for what it does not.
 
+mod features;
+
 use std::{fs::OpenOptions, path::Path};
 
 use nix::unistd::Uid;
 use serde::Serialize;
 
 use crate::{
+    doctor::features::Features,
     error::{TUN_REMEDY, USER_NAMESPACE_REMEDY},
     furnish::FOLDERS,
-    process,
     sys::tun,
 };
 
@@ -38,14 +40,20 @@ pub enum State {
     Missing,
 }
 
-/// Looks at everything a planet needs. Changes nothing.
+/// Looks at everything a planet needs. Changes nothing. The calling process must have a single thread.
 pub fn examine() -> Vec<Check> {
-    vec![privileges(), device(), ipv6(), memory_limits(), descriptors(), folders(), processors()]
+    let features = Features::find();
+    let mut checks =
+        vec![privileges(features), device(), ipv6(), memory_limits(), descriptors(), folders(), processors()];
+    // Without a device nothing is known of what it can do.
+    checks.extend(features.map(Features::checks).unwrap_or_default());
+    checks.push(congestion());
+    checks
 }
 
-fn privileges() -> Check {
+fn privileges(features: Option<Features>) -> Check {
     let name = "namespaces";
-    if process::can_make_namespaces() {
+    if features.is_some() {
         let how = if Uid::effective().is_root() { "as root" } else { "without root, in a user namespace" };
         return ok(name, &format!("they can be made {how}"));
     }
@@ -112,7 +120,7 @@ fn descriptors() -> Check {
     let name = "file descriptors";
     let limit = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE)
         .map_or(0, |(_, hard)| hard);
-    // Each host takes three.
+    // Each host takes two and one for every device.
     let found = format!("up to {limit}, enough for {} hosts", limit.saturating_sub(100) / 3);
     if limit >= 1024 { ok(name, &found) } else { limited(name, &found, "ulimit -n 20000") }
 }
@@ -142,6 +150,18 @@ fn processors() -> Check {
         "1 core: switch and programs share it, and runs may be INVALID",
         "use a machine with 2 cores or more",
     )
+}
+
+fn congestion() -> Check {
+    let name = "congestion";
+    let Some(known) = read("/proc/sys/net/ipv4/tcp_available_congestion_control") else {
+        return limited(name, "net.ipv4.tcp_available_congestion_control cannot be read", "");
+    };
+    let found = format!("hosts can have {}", known.replace(' ', ", "));
+    if known.split(' ').any(|control| control == "bbr") {
+        return ok(name, &found);
+    }
+    limited(name, &format!("{found}, but not bbr"), "as root: modprobe tcp_bbr")
 }
 
 fn read(path: &str) -> Option<String> {

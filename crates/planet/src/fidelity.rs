@@ -15,8 +15,8 @@ pub struct Fidelity {
     pub reasons: Vec<String>,
     /// Packets delivered.
     pub delivered: u64,
-    /// How late packets were delivered, time to be read included, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
-    /// packet was delivered.
+    /// How late packets were delivered, time to be read included, in microseconds: the "mean", and percentiles "50", "99", "99.9"
+    /// and "max". Empty when no packet was delivered.
     pub lateness_us: BTreeMap<String, f64>,
     /// The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
     /// wide; the last one has all that is later.
@@ -157,7 +157,8 @@ impl Tally {
         let lateness_us = if delivered == 0 {
             BTreeMap::new()
         } else {
-            BTreeMap::from([at("50", 50.0), at("99", 99.0), at("99.9", 99.9), at("max", 100.0)])
+            let mean = ("mean".to_owned(), self.lateness_ns.mean() / 1000.0);
+            BTreeMap::from([mean, at("50", 50.0), at("99", 99.0), at("99.9", 99.9), at("max", 100.0)])
         };
         Fidelity {
             valid: reasons.is_empty(),

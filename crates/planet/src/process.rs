@@ -242,21 +242,32 @@ fn die_by_panic() {
     }));
 }
 
-/// Whether this user may make what a planet needs. Tries it, in a process that then ends.
-pub(crate) fn can_make_namespaces() -> bool {
-    let attempt = || -> Result<(), Error> {
+/// Makes the namespaces that a planet needs, in a process that then ends, and looks around in them. What was found, below
+/// 255; `None`: they cannot be made.
+pub(crate) fn in_new_namespaces(look: impl FnOnce() -> u8) -> Option<u8> {
+    let enter = || -> Result<(), Error> {
         if !Uid::effective().is_root() {
             enter_user_namespace()?;
         }
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET)
             .doing(|| "make namespaces".to_owned())
     };
-    match fork() {
-        Ok(ForkResult::Child) => std::process::exit(i32::from(attempt().is_err())),
-        Ok(ForkResult::Parent { child }) => matches!(waitpid(child, None), Ok(WaitStatus::Exited(_, 0))),
-        Err(_) => false,
+    match fork().ok()? {
+        ForkResult::Child => {
+            let found = enter().map_or(CANNOT_ENTER, |()| look());
+            std::process::exit(found.into())
+        }
+        ForkResult::Parent { child } => match waitpid(child, None) {
+            Ok(WaitStatus::Exited(_, found)) => {
+                u8::try_from(found).ok().filter(|&found| found != CANNOT_ENTER)
+            }
+            _ => None,
+        },
     }
 }
+
+/// What no look around finds.
+const CANNOT_ENTER: u8 = 255;
 
 /// Becomes user 0 of a new user namespace, which may make all the other namespaces.
 fn enter_user_namespace() -> Result<(), Error> {

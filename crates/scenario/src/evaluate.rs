@@ -199,7 +199,7 @@ fn count(tally: &mut Tally, ping: &Ping, folder: &Folder<'_>) -> Result<(), Erro
     let numbers: BTreeMap<String, usize> =
         numbers.map(|(number, target)| (target.address.to_string(), number)).collect();
     let mut pings = Vec::new();
-    for sample in recording::open(&folder.ping(ping))? {
+    for sample in recording::open(&folder.pings(ping))? {
         let sample = sample?;
         let target = sample.labels.get("target").and_then(|address| numbers.get(address));
         pings.extend(target.map(|&target| (target, sample.get(Metric::Latency))));

@@ -133,8 +133,7 @@ impl Stage<'_> {
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let clock = self.plan_faults()?;
-        let mut measurements = Vec::new();
+        let (mut measurements, clock) = self.prepare(folder, look)?;
         for job in folder.measurements(self.plan) {
             measurements.push(self.start(job)?);
             look(Progress::Measuring { elapsed: clock.elapsed(), total: self.plan.duration() })?;
@@ -164,18 +163,35 @@ impl Stage<'_> {
         }
     }
 
-    /// Tells the planet what goes wrong and when, before it does, and returns the clock of measuring when that starts.
-    fn plan_faults(&self) -> Result<Clock, Error> {
-        let start = Duration::from_secs_f64(self.planet.brief_status()?.running_s) + AHEAD;
+    /// What must be there when measuring starts: tells the planet what goes wrong and when, and starts programs that wait
+    /// until they ping, for hundreds that start keep the machine busy. Returns when measuring starts, with its clock.
+    fn prepare(
+        &self,
+        folder: &Folder<'_>,
+        look: &mut impl FnMut(Progress) -> Result<(), Error>,
+    ) -> Result<(Vec<Process>, Clock), Error> {
+        let pings = &self.plan.pings;
+        let ahead = AHEAD + AHEAD_EACH * u32::try_from(pings.len()).unwrap_or(u32::MAX);
+        let start = Duration::from_secs_f64(self.planet.brief_status()?.running_s) + ahead;
         let clock = Clock::start();
         for fault in &self.plan.faults {
             let at = Some(start + fault.at);
             self.planet.fault(&Fault { at, ..fault.fault.clone() })?;
         }
-        while clock.elapsed() < AHEAD {
+        let mut processes = Vec::new();
+        for (number, ping) in (0_u32..).zip(pings) {
+            // Between two pings of one host there is one of each other, so that they do not come in bursts.
+            let between = ping.interval.div_f64(ping.targets.len().max(1) as f64);
+            let turn = between.mul_f64(f64::from(number) / pings.len() as f64);
+            let delay = ahead.saturating_sub(clock.elapsed()) + turn;
+            processes.push(self.start(folder.ping(ping, delay))?);
+            look(Progress::Preparing)?;
+        }
+        while clock.elapsed() < ahead {
+            look(Progress::Preparing)?;
             pause();
         }
-        Ok(Clock::start())
+        Ok((processes, Clock::start()))
     }
 }
 
@@ -184,3 +200,6 @@ const READY_WITHIN: Duration = Duration::from_secs(15);
 
 /// Telling a planet what goes wrong takes some milliseconds each, and it takes nothing that is past.
 const AHEAD: Duration = Duration::from_millis(500);
+
+/// A program takes some 20 ms of a slow processor to start.
+const AHEAD_EACH: Duration = Duration::from_millis(25);

@@ -11,22 +11,31 @@ import { type Palette, palette } from "./palette";
 import { axis, draw, timeAxis } from "./plot";
 import { linearTicks } from "./ticks";
 
-/** Room for a letter of a name, and the most letters that stand beside a narrow drawing. */
+/** Room for a letter of a name and for the dot before it, and the most letters that stand beside a narrow drawing. */
 const LETTER = 7;
+const DOT = 24;
 const LETTERS = 12;
+/**
+ * Points of a line. A byte that was sent again holds up those behind it, and what arrives with it is many times the line's
+ * rate for a moment: of a mean over a longer time that is no more than it is.
+ */
+const POINTS = 60;
 
 /** Draws the transfers of which something arrived; there must be one. */
 export function throughput(box: Frame, report: Report): void {
   const colors = palette();
   const transfers = report.transfers.filter((transfer) => transfer.intervals.length > 0);
-  const lines = transfers.map(megabits);
-  const end = Math.max(...lines.flatMap(([times]) => times.at(-1) ?? 0));
+  const end = Math.max(...transfers.map((one) => (one.intervals.at(-1)?.t_s ?? 0) + interval(one)));
+  // Whole intervals, lest some points have one more than others.
+  const least = Math.max(...transfers.map(interval));
+  const length = Math.ceil(end / POINTS / least) * least;
+  const lines = transfers.map((transfer) => megabits(transfer, length));
   const top = Math.max(...lines.flatMap(([, rates]) => rates)) * 1.05;
   const moments = faultMoments(report);
   const names = transfers.map((transfer) => short(transfer.side, LETTERS));
-  const room = 12 + LETTER * Math.max(...names.map((name) => name.length));
+  const room = DOT + LETTER * Math.max(...names.map((name) => name.length));
   const data = uPlot.join(lines);
-  say(box, throughputSentence(report, transfers));
+  say(box, `${throughputSentence(report, transfers)} Means over ${elapsed(length, 100)}.`);
   draw(box, {
     data,
     options: {
@@ -47,8 +56,6 @@ export function throughput(box: Frame, report: Report): void {
         ...transfers.map((transfer) => ({
           stroke: colors.side(sideIndex(report, transfer.side)),
           width: 1.5,
-          // Where the intervals of another transfer begin there is no value of this one, and no gap either.
-          spanGaps: true,
           points: { show: false },
         })),
       ],
@@ -66,10 +73,19 @@ export function throughput(box: Frame, report: Report): void {
   });
 }
 
-/** The middle of each interval, and Mbit/s in it. */
-function megabits({ intervals }: Transferred): [times: number[], rates: number[]] {
-  const length = (intervals[1]?.t_s ?? 1) - (intervals[0]?.t_s ?? 0);
-  return [intervals.map((one) => one.t_s + length / 2), intervals.map((one) => (one.bytes * 8) / 1e6 / length)];
+/** How long an interval is, s. */
+const interval = ({ intervals }: Transferred): number => (intervals[1]?.t_s ?? 1) - (intervals[0]?.t_s ?? 0);
+
+/** The middle of each time of this length, and Mbit/s in it. */
+function megabits({ intervals }: Transferred, length: number): [times: number[], rates: number[]] {
+  const rates: number[] = [];
+  for (const { t_s: at, bytes } of intervals) {
+    // A hair more, for 0.3 / 0.1 is less than 3.
+    const place = Math.floor(at / length + 1e-9);
+    while (rates.length <= place) rates.push(0);
+    rates[place] = (rates[place] ?? 0) + (bytes * 8) / 1e6 / length;
+  }
+  return [rates.map((_, i) => (i + 0.5) * length), rates];
 }
 
 function nameLines(u: uPlot, colors: Palette, report: Report, transfers: Transferred[], names: string[]): void {

@@ -28,7 +28,11 @@ export function transfers(element: HTMLElement, report: Report, store: Store): v
       "transfers",
       "Transfers",
       arrived && box.element,
-      table("What came of each transfer", COLUMNS, report.transfers.map((one) => row(report, one))),
+      el(
+        "div",
+        { class: arrived ? "after-charts" : undefined },
+        table("What came of each transfer", COLUMNS, report.transfers.map((one) => row(report, one))),
+      ),
       unfinished.length > 0 && el("ul", { class: "warnings" }, ...unfinished.map((why) => el("li", {}, why))),
     ),
   );

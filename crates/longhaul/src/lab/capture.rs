@@ -4,7 +4,10 @@ use std::{
     fs::File,
     io::{self, IsTerminal, Read, Write},
     net::Shutdown,
-    os::{fd::AsFd, unix::net::UnixStream},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::net::UnixStream,
+    },
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -100,13 +103,17 @@ impl Capture {
         mut stream: UnixStream,
         writing: &mut Writing,
     ) -> anyhow::Result<End> {
-        let (asked, mut time) = (interrupt.descriptor()?, timer(self.duration)?);
+        let (asked, time) = (interrupt.descriptor()?, Timer::new()?);
+        if let Some(duration) = self.duration {
+            time.set(duration)?;
+        }
         let mut is_ending = false;
         loop {
             match first_ready(&[asked.as_fd(), time.as_fd(), stream.as_fd()])? {
                 2 => match writing.take(&mut stream)? {
                     Some(End::Planet) if is_ending => return Ok(End::Asked),
                     Some(end) => return Ok(end),
+                    None if is_ending => time.set(PATIENCE)?,
                     None => {}
                 },
                 _ if is_ending => return Ok(End::Impatient),
@@ -115,7 +122,7 @@ impl Capture {
                         // So that the next one is seen.
                         asked.read_signal()?;
                     }
-                    time = timer(Some(PATIENCE))?;
+                    time.set(PATIENCE)?;
                     is_ending = true;
                     // A planet that is gone has ended the stream already.
                     let _ = stream.shutdown(Shutdown::Write);
@@ -133,15 +140,25 @@ fn cities(text: &str) -> Result<String, &'static str> {
         .ok_or("expected two cities with a hyphen between them, such as london-newyork")
 }
 
-/// A descriptor that is readable when the time is up; never without one.
-fn timer(duration: Option<Duration>) -> anyhow::Result<TimerFd> {
-    let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)?;
-    if let Some(duration) = duration {
+/// Is readable when the time is up that was set last.
+struct Timer(TimerFd);
+
+impl Timer {
+    fn new() -> anyhow::Result<Self> {
+        Ok(Self(TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)?))
+    }
+
+    fn set(&self, duration: Duration) -> anyhow::Result<()> {
         // Zero would switch it off.
         let after = TimeSpec::from(duration.max(Duration::from_nanos(1)));
-        timer.set(Expiration::OneShot(after), TimerSetTimeFlags::empty())?;
+        Ok(self.0.set(Expiration::OneShot(after), TimerSetTimeFlags::empty())?)
     }
-    Ok(timer)
+}
+
+impl AsFd for Timer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
 }
 
 /// A capture that is being written, in whole blocks.
@@ -208,7 +225,7 @@ impl Writing {
 /// A super-packet with its blocks.
 const BUFFER: usize = 256 << 10;
 
-/// How long the planet may take to send what is left: up to 64 MB, as fast as they are written.
+/// How long the planet may take for each piece of what is left, which is 64 MB at most.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

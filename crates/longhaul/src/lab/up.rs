@@ -41,6 +41,9 @@ impl Up {
         let interrupted = (!self.detach).then(Interrupt::listen).transpose()?;
         let running = Running::start(&world, &name, life)?;
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
+        if let Some(distance) = layout.distance() {
+            say(&format!("{distance}"));
+        }
         if let Some(interrupted) = interrupted {
             say(&format!(
                 "try: longhaul lab exec {} -- sh     (Ctrl-C ends the planet)",

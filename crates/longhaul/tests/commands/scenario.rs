@@ -27,7 +27,7 @@ fn a_scenario_becomes_a_report() {
     for claim in result["claims"].as_array().unwrap() {
         assert_eq!(claim["holds"], true, "{claim}");
     }
-    assert_eq!(result["faults"][0]["label"], "amsterdam-london: down");
+    assert_eq!(result["faults"][0]["label"], "london-amsterdam: down");
     let bytes = |name: &str| number(&result, &format!("/fidelity/bytes_{name}"));
     assert_eq!(bytes("in"), bytes("out") + bytes("dropped") + bytes("in_flight"));
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("A minute of bad weather"));
@@ -59,22 +59,71 @@ fn a_program_that_dies_fails_the_scenario_with_its_last_words() {
     }
 }
 
+/// A third host in a city of its own, a transfer and pings beside the probe.
+const THREE: &str = "[scenario]\ntitle = 'x'\n[world]\nlateness = '1s'\n\
+     [[host]]\nname = 'a'\ncity = 'london'\n[[host]]\nname = 'b'\ncity = 'paris'\n[[host]]\nname = 'c'\ncity = 'oslo'\n\
+     [[link]]\nbetween = ['london', 'paris']\nrate = '8Mbit'\n";
+
 #[test]
-fn ctrl_c_ends_a_scenario_in_order() {
+fn transfers_pings_and_faults_are_judged() {
     let folder = Folder::new();
     let out = folder.path("out");
     let file = folder.file(
         "s.toml",
         format!(
-            "{TWO}[[program]]\nhost = 'b'\nrun = ['{LONGHAUL}', 'serve', '--listen', '[::]:80']\nready = 80\n"
+            "{THREE}[[transfer]]\nside = 'cut'\nfrom = 'a'\nto = 'b'\nduration = '3s'\n\
+             [[ping]]\nside = 'mesh'\nfrom = ['*']\nto = ['c']\ncount = 2\ntimeout = '20s'\n\
+             [[fault]]\nat = '1s'\nfor = '1s'\nbetween = ['london', 'paris']\ndown = true\n\
+             [[claim]]\nclaim = 'whole'\nat = 'transfer.lost'\nside = 'cut'\nis = '0B'\n\
+             [[claim]]\nclaim = 'silent'\nat = 'transfer.stall'\nside = 'cut'\nabove = '900ms'\n\
+             [[claim]]\nclaim = 'bounded'\nat = 'transfer.goodput'\nside = 'cut'\nbelow = '8Mbit'\n\
+             [[claim]]\nclaim = 'reached'\nat = 'ping.answered'\nside = 'mesh'\nis = '100%'\n\
+             [[claim]]\nclaim = 'wrong'\nat = 'ping.answered'\nside = 'mesh'\nbelow = '50%'\n"
+        ),
+    );
+    let result = longhaul(&["run", &file, "--out", out.to_str().unwrap(), "--json"]).measured();
+    // While the link is down nothing passes, for 1 s; what is under way when that begins takes less than 100 ms.
+    let holds: Vec<_> = result["claims"].as_array().unwrap().iter().map(|claim| &claim["holds"]).collect();
+    assert_eq!(holds, [true, true, true, true, false], "{}", result["claims"]);
+    assert_eq!(result["comparison"]["sides"], serde_json::json!([]));
+    assert_eq!(
+        (&result["transfers"][0]["side"], &result["transfers"][0]["bytes_lost"]),
+        (&"cut".into(), &0.into())
+    );
+    // a and b each ask c twice; c asks nobody, for it does not ask itself.
+    assert_eq!((&result["pings"][0]["hosts"], &result["pings"][0]["sent"]), (&2.into(), &4.into()));
+    assert_eq!(
+        result["faults"][0],
+        serde_json::json!({ "label": "london-paris: down", "at_s": 1.0, "until_s": 2.0 })
+    );
+    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("\"side\":\"cut\""));
+}
+
+#[test]
+fn ctrl_c_ends_a_scenario_in_order() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let name = format!("interrupted-{}", std::process::id());
+    let file = folder.file(
+        &format!("{name}.toml"),
+        format!(
+            "{THREE}[[probe]]\nside = 'one'\nfrom = ['a']\nurl = 'http://b/'\nduration = '60s'\n\
+             [[transfer]]\nside = 'two'\nfrom = 'a'\nto = 'c'\nduration = '60s'\n\
+             [[ping]]\nside = 'three'\nfrom = ['*']\nto = ['*']\ncount = 60\n\
+             [[program]]\nhost = 'b'\nrun = ['{LONGHAUL}', 'serve', '--listen', '[::]:80']\nready = 80\n"
         ),
     );
     let mut command = Command::new(LONGHAUL);
     command.args(["run", &file, "--out", out.to_str().unwrap()]).stderr(Stdio::piped()).stdout(Stdio::null());
     let mut run = Running::start(&mut command);
-    let recording = out.join("one-from-a.jsonl");
-    wait_until(|| recording.metadata().is_ok_and(|data| data.len() > 0));
+    for recording in ["one-from-a.jsonl", "ping-three-from-c.jsonl"] {
+        let recording = out.join(recording);
+        wait_until(|| recording.metadata().is_ok_and(|data| data.len() > 0));
+    }
     run.signal(Signal::SIGINT);
     run.says("interrupted; recordings so far are in");
     assert_eq!(run.wait(), Some(2));
+    // The planet is gone, and with it all that ran in it.
+    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
+    assert!(!sockets.contains(&format!("/run-{name}-")), "{sockets}");
 }

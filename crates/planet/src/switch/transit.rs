@@ -140,6 +140,7 @@ impl Transit {
     /// Lets everything happen that is due.
     pub(super) fn proceed(&mut self, clock: &Clock) -> io::Result<()> {
         self.take_mail();
+        self.watchers.retain(|watcher| watcher.is_watching());
         loop {
             let now = clock.now();
             let Some((due, event)) = self.schedule.pop_due(now) else { break };
@@ -179,7 +180,7 @@ impl Transit {
         };
         cargo.treatment.hops = cargo.treatment.hops.saturating_add(hop.routers);
         let wire = self.wires.find(hop.wire, self.router.faults());
-        self.watch_wire(hop.wire, due, &cargo);
+        self.watch_wire(hop.wire, &cargo, None);
         let frame = &cargo.held.frame;
         let arrival =
             Arrival { packet: frame.part(&cargo.segments), flow: frame.flow, ecn: frame.ecn, tag: cargo };
@@ -214,7 +215,7 @@ impl Transit {
                 Verdict::Drop { segments, cause } => {
                     cargo.segments = part(segments);
                     self.tally.bytes_dropped += bytes(&cargo);
-                    self.watch_drop(id, now, &cargo, cause);
+                    self.watch_wire(self.wires.wire(id), &cargo, Some(cause));
                     if cause == Cause::Loss && self.wires.down(id) == Some(LinkDown::Unreachable) {
                         self.refuse(now, id, &cargo);
                     }
@@ -314,7 +315,7 @@ impl Transit {
         self.arrive(now, now, cargo);
     }
 
-    fn watch_port(&mut self, port: PortId, cargo: &Cargo) {
+    fn watch_port(&self, port: PortId, cargo: &Cargo) {
         for watcher in &self.watchers {
             if let Some(interface) = watcher.port(port) {
                 watcher.see(&sighting(interface, cargo, None));
@@ -322,30 +323,17 @@ impl Transit {
         }
     }
 
-    fn watch_wire(&mut self, wire: Wire, _due: Duration, cargo: &Cargo) {
+    /// A packet enters a wire, or was dropped by it.
+    fn watch_wire(&self, wire: Wire, cargo: &Cargo, dropped: Option<Cause>) {
         for watcher in &self.watchers {
             if let Some(interface) = watcher.wire(wire) {
-                watcher.see(&sighting(interface, cargo, None));
-            }
-        }
-        self.watchers.retain(|watcher| watcher.is_watching());
-    }
-
-    fn watch_drop(&mut self, wire: WireId, _now: Duration, cargo: &Cargo, cause: Cause) {
-        let comment = match cause {
-            Cause::Queue => "dropped: queue",
-            Cause::Aqm => "dropped: aqm",
-            Cause::Loss => "dropped: loss",
-        };
-        for watcher in &self.watchers {
-            if let Some(interface) = watcher.wire(self.wires.wire(wire)) {
-                watcher.see(&sighting(interface, cargo, Some(comment)));
+                watcher.see(&sighting(interface, cargo, dropped));
             }
         }
     }
 }
 
-fn sighting<'c>(interface: u32, cargo: &'c Cargo, comment: Option<&'static str>) -> Sighting<'c> {
+fn sighting(interface: u32, cargo: &Cargo, dropped: Option<Cause>) -> Sighting<'_> {
     Sighting {
         at: since_1970(),
         interface,
@@ -353,7 +341,11 @@ fn sighting<'c>(interface: u32, cargo: &'c Cargo, comment: Option<&'static str>)
         bytes: cargo.held.bytes(),
         segments: cargo.segments.clone(),
         treatment: cargo.treatment,
-        comment,
+        comment: dropped.map(|cause| match cause {
+            Cause::Queue => "dropped: queue",
+            Cause::Aqm => "dropped: aqm",
+            Cause::Loss => "dropped: loss",
+        }),
     }
 }
 

@@ -34,10 +34,15 @@ impl Tun {
         Ok(Self(file))
     }
 
-    /// Gives the device a carrier or takes it.
-    pub(crate) fn set_carrier(&self, is_there: bool) -> io::Result<()> {
-        let carrier = libc::c_int::from(is_there);
-        ioctl(&self.0, TUNSETCARRIER, (&raw const carrier).expose_provenance())
+    /// Whether UDP super-packets can stay whole.
+    pub(crate) fn has_udp_offload(&self) -> bool {
+        ioctl(&self.0, TUNSETOFFLOAD, TCP_OFFLOAD | UDP_OFFLOAD).is_ok()
+    }
+
+    /// Plugs the device's cable in or out.
+    pub(crate) fn set_carrier(&self, has_carrier: bool) -> io::Result<()> {
+        let has_carrier = libc::c_int::from(has_carrier);
+        ioctl(&self.0, TUNSETCARRIER, (&raw const has_carrier).expose_provenance())
     }
 
     /// The next frame, or `None` when there is none.

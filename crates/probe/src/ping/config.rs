@@ -9,6 +9,8 @@ use super::{Error, rounds::REMEMBERED};
 pub struct Config {
     /// Pings to each target, at least 1.
     pub count: u32,
+    /// Before the first round.
+    pub delay: Duration,
     /// From one round to the next; each target gets one ping a round. More than 0.
     pub interval: Duration,
     /// After this a ping is lost, even if a reply comes later.
@@ -38,7 +40,13 @@ impl Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { count: 10, interval: Duration::from_secs(1), timeout: Duration::from_secs(2), size: 56 }
+        Self {
+            count: 10,
+            delay: Duration::ZERO,
+            interval: Duration::from_secs(1),
+            timeout: Duration::from_secs(2),
+            size: 56,
+        }
     }
 }
 

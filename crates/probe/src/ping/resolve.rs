@@ -1,6 +1,6 @@
 //! From names to one address each.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 use super::{Error, Family};
 
@@ -18,6 +18,10 @@ pub struct Target {
 /// # Errors
 /// The first host that is unknown or has no address of this family.
 pub fn resolve(hosts: &[String], family: Family) -> Result<Vec<Target>, Error> {
+    if hosts.iter().all(|host| host.parse::<IpAddr>().is_ok()) {
+        // Nothing to look up, and no reason for threads.
+        return hosts.iter().map(|host| look_up(host, family)).collect();
+    }
     std::thread::scope(|scope| {
         let mut targets = Vec::with_capacity(hosts.len());
         for some in hosts.chunks(LOOKUPS) {

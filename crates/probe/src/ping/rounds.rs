@@ -44,6 +44,7 @@ pub(super) enum Answer {
 /// The schedule, and the pings that can still be answered.
 pub(super) struct Rounds {
     targets: u64,
+    delay: u64,
     interval: u64,
     timeout: u64,
     /// Pings begun so far: the number of the next.
@@ -61,6 +62,7 @@ impl Rounds {
         let targets = targets as u64;
         Self {
             targets,
+            delay: nanos(config.delay),
             interval: nanos(config.interval),
             timeout: nanos(config.timeout),
             next: 0,
@@ -83,7 +85,8 @@ impl Rounds {
         }
         let (round, place) = (self.next / self.targets, self.next % self.targets);
         let within = u128::from(self.interval) * u128::from(place) / u128::from(self.targets);
-        let intended = round.saturating_mul(self.interval).saturating_add(u64::try_from(within).ok()?);
+        let begun = self.delay.saturating_add(round.saturating_mul(self.interval));
+        let intended = begun.saturating_add(u64::try_from(within).ok()?);
         Some(Ping { number: self.next, target: usize::try_from(place).ok()?, intended })
     }
 

@@ -62,9 +62,13 @@ struct Lines {
 impl Lines {
     /// `None` if nothing arrived.
     fn new(transfers: &[Transferred]) -> Option<Self> {
+        let starts = |transfer: &Transferred, index: usize| Some(transfer.summary.intervals.get(index)?.t_s);
+        let steps = transfers.iter().filter_map(|one| Some(starts(one, 1)? - starts(one, 0)?));
+        let step = steps.reduce(f64::max)?;
         let ends = transfers.iter().filter_map(|transfer| transfer.summary.intervals.last());
         let end = ends.map(|interval| interval.t_s).fold(0.0, f64::max);
-        let mut lines = Self { bar_s: (end / WIDTH).max(f64::MIN_POSITIVE), top: 0.0 };
+        // Whole intervals, lest some bars have one more than others.
+        let mut lines = Self { bar_s: (end / WIDTH / step).ceil().max(1.0) * step, top: 0.0 };
         let bars = transfers.iter().flat_map(|transfer| lines.bars(transfer));
         lines.top = bars.fold(0.0, f64::max);
         (lines.top > 0.0).then_some(lines)
@@ -83,7 +87,8 @@ impl Lines {
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=WIDTH")]
     fn column(&self, at_s: f64) -> usize {
-        (at_s / self.bar_s).clamp(0.0, WIDTH) as usize
+        // A hair more, for 0.3 / 0.1 is less than 3.
+        (at_s / self.bar_s + 1e-9).clamp(0.0, WIDTH) as usize
     }
 
     fn draw(&self, transfers: &[Transferred], faults: &[FaultMark]) -> String {

@@ -105,7 +105,7 @@ fn run(folder: &Path) -> (Plan, Measured) {
     }
     for (ping, round_trips) in plan.pings.iter().zip([[Some(81), Some(79)], [Some(83), None]]) {
         let address = ping.targets[0].address.to_string();
-        fs::write(out.ping(ping), ping_recording(&address, round_trips)).unwrap();
+        fs::write(out.pings(ping), ping_recording(&address, round_trips)).unwrap();
     }
     let sides = sides(&plan, &out).unwrap();
     let measured = Measured::read(&plan, &sides, &out).unwrap();

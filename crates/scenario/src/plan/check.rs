@@ -83,12 +83,12 @@ impl Check<'_> {
             let side = self.side(&ping.side)?;
             self.lasts(ping.interval, &ping.side)?;
             let to: Vec<HostId> = self.hosts(&ping.to)?.into_iter().map(|(host, _)| host).collect();
+            let before = checked.len();
             for (from, span) in self.hosts(&ping.from)? {
                 let host = self.layout.hosts[from].name.clone();
                 let targets = self.targets(from, &to);
                 if targets.is_empty() {
-                    let message = format!("\"{host}\" would ping itself and nobody else");
-                    return Err(self.document.mistake(span, message));
+                    continue;
                 }
                 if checked.iter().any(|other| other.side == side && other.host == host) {
                     let message = format!("{side} is pinged from \"{host}\" twice");
@@ -96,6 +96,10 @@ impl Check<'_> {
                 }
                 let (count, interval, timeout) = (ping.count.get(), ping.interval, ping.timeout);
                 checked.push(Ping { side: side.clone(), host, targets, count, interval, timeout });
+            }
+            if checked.len() == before {
+                let message = "nobody is pinged here, for no host pings itself; name another one";
+                return Err(self.document.mistake(ping.to.span(), message));
             }
         }
         Ok(checked)

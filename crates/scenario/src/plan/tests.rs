@@ -176,6 +176,13 @@ fn every_host_pings_every_other() {
 }
 
 #[test]
+fn no_host_pings_itself() {
+    let ping = |from: &str| with(&format!("[[ping]]\nside = 'x'\nfrom = ['{from}']\nto = ['origin']\n"));
+    assert_eq!(ping("*").unwrap().pings.iter().map(|one| one.host.as_str()).collect::<Vec<_>>(), ["visitor"]);
+    assert!(ping("origin").unwrap_err().contains("nobody is pinged here, for no host pings itself"));
+}
+
+#[test]
 fn a_world_of_its_own_has_all_tables() {
     let plan = read(
         &(SCENARIO.replace("http://origin/", "http://cdn/").replace("[\"visitor\"]", "[\"people-*\"]")

@@ -1,6 +1,9 @@
 //! The command lines of a plan, and the files that they write.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::{
     plan::{Ping, Plan, Probe, Transfer},
@@ -27,7 +30,7 @@ impl Folder<'_> {
     }
 
     /// What pings recorded.
-    pub(crate) fn ping(&self, ping: &Ping) -> PathBuf {
+    pub(crate) fn pings(&self, ping: &Ping) -> PathBuf {
         self.0.join(format!("ping-{}-from-{}.jsonl", ping.side, ping.host))
     }
 
@@ -42,11 +45,11 @@ impl Folder<'_> {
         plan.programs.iter().enumerate().map(job).collect()
     }
 
-    /// All that measures.
+    /// What measures requests and transfers, from when it is started.
     pub(crate) fn measurements(&self, plan: &Plan) -> Vec<Job> {
         let probes = plan.probes.iter().map(|probe| self.probe_job(probe));
         let transfers = plan.transfers.iter().map(|transfer| self.transfer_job(transfer));
-        probes.chain(transfers).chain(plan.pings.iter().map(|ping| self.ping_job(ping))).collect()
+        probes.chain(transfers).collect()
     }
 
     fn probe_job(&self, probe: &Probe) -> Job {
@@ -67,9 +70,9 @@ impl Folder<'_> {
         Job { host: transfer.from.clone(), command, log, result: Some(self.transfer(transfer)) }
     }
 
-    /// By addresses: hundreds of hosts that look up hundreds of names keep a small machine busy for a minute.
-    fn ping_job(&self, ping: &Ping) -> Job {
-        let mut command = words(&["longhaul", "ping"]);
+    /// Pings that begin after a delay. By addresses: hundreds of hosts that look up hundreds of names keep a small machine busy for a minute.
+    pub(crate) fn ping(&self, ping: &Ping, delay: Duration) -> Job {
+        let mut command = words(&["longhaul", "ping", "--delay", &units::duration::show(delay)]);
         command.extend(ping.targets.iter().map(|target| target.address.to_string()));
         let [interval, timeout] = [ping.interval, ping.timeout].map(units::duration::show);
         command.extend(words(&["--count", &ping.count.to_string(), "--interval", &interval]));
@@ -80,7 +83,7 @@ impl Folder<'_> {
             "--label",
             &ping.side,
             "--output",
-            &self.ping(ping).to_string_lossy(),
+            &self.pings(ping).to_string_lossy(),
         ]));
         let log = self.log(&format!("ping-{}-from-{}", ping.side, ping.host));
         Job { host: ping.host.clone(), command, log, result: None }

@@ -1,0 +1,155 @@
+//! Numbered UDP packets with the time of their sending, and a receiver that notes what arrived: run inside hosts.
+//!
+//! Both ends are on one machine and read one clock, so a delay is one way and needs no synchronisation.
+
+use std::{
+    fmt::Write as _,
+    io,
+    net::UdpSocket,
+    process::Stdio,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use anyhow::{Context, bail};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::bench::lab::Planet;
+
+/// A packet that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Counted from 0 by the sender.
+    pub number: u64,
+    pub sent: Duration,
+    pub received: Duration,
+}
+
+/// How packets follow one another.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Pace {
+    Even,
+    Poisson,
+}
+
+/// Sends packets from one host to another and returns those that arrived, in their order of arrival.
+pub(super) fn exchange(
+    planet: &Planet,
+    [from, to]: [&str; 2],
+    pace: Pace,
+    payload: usize,
+    per_second: u32,
+    seconds: u32,
+) -> anyhow::Result<Vec<Seen>> {
+    let mut receiver = super::own(planet.exec(to), &["receive"])?.stdout(Stdio::piped()).spawn()?;
+    let mut output = io::BufReader::new(receiver.stdout.take().context("no output")?);
+    // Its first line says that it listens.
+    io::BufRead::read_line(&mut output, &mut String::new())?;
+    let pace = match pace {
+        Pace::Even => "even",
+        Pace::Poisson => "poisson",
+    };
+    let (payload, rate, seconds) = (payload.to_string(), per_second.to_string(), seconds.to_string());
+    let status = super::own(planet.exec(from), &["send", to, pace, &payload, &rate, &seconds])?.status()?;
+    let text = io::read_to_string(output)?;
+    if !status.success() || !receiver.wait()?.success() {
+        bail!("sending from {from} to {to} failed");
+    }
+    text.lines().map(|line| parse(line).with_context(|| format!("the receiver said: {line}"))).collect()
+}
+
+fn parse(line: &str) -> Option<Seen> {
+    let mut numbers = line.split(' ').map(str::parse);
+    let mut next = || numbers.next()?.ok();
+    Some(Seen {
+        number: next()?,
+        sent: Duration::from_nanos(next()?),
+        received: Duration::from_nanos(next()?),
+    })
+}
+
+/// `xtask packets`: what runs inside the hosts.
+pub(crate) fn command(arguments: &[&str]) -> anyhow::Result<()> {
+    match arguments {
+        ["receive"] => receive(),
+        ["send", to, pace, payload, per_second, seconds] => {
+            let pace = if *pace == "even" { Pace::Even } else { Pace::Poisson };
+            send(to, pace, payload.parse()?, per_second.parse()?, seconds.parse()?)
+        }
+        _ => bail!("expected receive, or send TO even|poisson BYTES PER_SECOND SECONDS"),
+    }
+}
+
+/// Sends on a schedule that does not shift when a packet is late.
+#[expect(clippy::disallowed_methods, reason = "a sender keeps a schedule")]
+fn send(to: &str, pace: Pace, payload: usize, per_second: f64, seconds: f64) -> anyhow::Result<()> {
+    let socket = UdpSocket::bind("0.0.0.0:0")?;
+    socket.connect((to, PORT))?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut packet = vec![0; payload.max(HEADER)];
+    let (start, mut at, mut number) = (now(), 0.0, 0);
+    while at < seconds {
+        let due = start + Duration::from_secs_f64(at);
+        thread::sleep(due.saturating_sub(now()));
+        write(&mut packet, number, now());
+        socket.send(&packet)?;
+        number += 1;
+        at += match pace {
+            Pace::Even => 1.0 / per_second,
+            // The time to the next event of a Poisson process: -ln u, for u uniform in (0, 1].
+            Pace::Poisson => -uniform(&mut random).ln() / per_second,
+        };
+    }
+    // One of them will survive the link.
+    for _ in 0..100 {
+        thread::sleep(Duration::from_millis(10));
+        write(&mut packet[..HEADER], END, now());
+        socket.send(&packet[..HEADER])?;
+    }
+    Ok(())
+}
+
+fn receive() -> anyhow::Result<()> {
+    let socket = UdpSocket::bind(("0.0.0.0", PORT))?;
+    println!("listening");
+    let mut packet = [0; 2048];
+    let mut text = String::new();
+    loop {
+        let length = socket.recv(&mut packet)?;
+        let received = now();
+        let number = |at: usize| packet.get(at..at + 8)?.try_into().ok().map(u64::from_be_bytes);
+        let (Some(first), Some(sent), true) = (number(0), number(8), length >= HEADER) else { continue };
+        if first == END {
+            break;
+        }
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{first} {sent} {}", received.as_nanos());
+    }
+    print!("{text}");
+    Ok(())
+}
+
+fn write(packet: &mut [u8], number: u64, at: Duration) {
+    let at = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
+    packet[..8].copy_from_slice(&number.to_be_bytes());
+    packet[8..HEADER].copy_from_slice(&at.to_be_bytes());
+}
+
+/// The one clock that processes of one machine share and `std` can read.
+#[expect(clippy::disallowed_methods, reason = "both ends need the same clock")]
+fn now() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Uniform in (0, 1], with the 53 bits that an f64 can tell apart.
+#[expect(clippy::cast_precision_loss, reason = "53 bits are exact in an f64")]
+pub(super) fn uniform(random: &mut impl Rng) -> f64 {
+    ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+}
+
+const PORT: u16 = 4000;
+/// Number and time.
+const HEADER: usize = 16;
+/// The number of the packets behind the last one.
+const END: u64 = u64::MAX;

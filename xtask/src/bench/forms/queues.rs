@@ -1,0 +1,132 @@
+//! How long packets wait: behind Poisson's arrivals, and behind a bulk flow with and without CoDel.
+
+use std::{thread, time::Duration};
+
+use link::{Arrival, Config, Discipline, Ecn, Link, Packet, Rate, Verdict};
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{
+    packets::{self, Pace, Seen, uniform},
+    reno::{self, Flow},
+    row,
+    shapes::{count, world},
+};
+use crate::bench::{iperf, lab::Planet};
+
+/// M/D/1 at 80 %: packets that take S each wait S * 0.8 / (2 * (1 - 0.8)) = 2 S in the mean (Pollaczek and Khinchine).
+pub(super) fn poisson() -> anyhow::Result<()> {
+    let config = || -> anyhow::Result<Config> {
+        Ok(Config {
+            rate: Rate::Constant("10Mbit".parse()?),
+            overhead: 38,
+            queue: "1s".parse()?,
+            ..Config::default()
+        })
+    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut at = 0.0;
+    let arrivals = (0..1_000_000).map(|_| {
+        at -= uniform(&mut random).ln() / f64::from(PER_SECOND);
+        Duration::from_secs_f64(at)
+    });
+    let engine = mean_sojourn_ms(config()?, arrivals) - SERVICE_MS;
+    row("M/D/1, 10 Mbit/s at 80 %: mean wait in 10^6 packets", "2 ms = 2 S", engine, engine, 2.0, "ms");
+
+    let planet = Planet::up("forms", &world("rate = \"10Mbit\"\nqueue = \"1s\"\n"))?;
+    let seen = packets::exchange(&planet, ["visitor", "origin"], Pace::Poisson, PAYLOAD, PER_SECOND, 40)?;
+    let seen_ms = seen.iter().map(one_way_ms).sum::<f64>() / count(seen.len());
+    // The same arrivals, at the times at which they were sent.
+    let first = seen.first().map_or(Duration::ZERO, |seen| seen.sent);
+    let engine = mean_sojourn_ms(config()?, seen.iter().map(|seen| seen.sent - first)) - SERVICE_MS;
+    let planet = seen_ms - ONE_WAY_MS - SERVICE_MS;
+    row(
+        &format!("the {} packets that were really sent, beside the engine with the same", seen.len()),
+        "2 ms, give or take 5 % of chance",
+        engine,
+        planet,
+        engine,
+        "ms",
+    );
+    Ok(())
+}
+
+fn one_way_ms(seen: &Seen) -> f64 {
+    seen.received.saturating_sub(seen.sent).as_secs_f64() * 1e3
+}
+
+/// The mean time from arrival to delivery.
+fn mean_sojourn_ms(config: Config, arrivals: impl Iterator<Item = Duration>) -> f64 {
+    let mut link = Link::new(config, 1);
+    let (mut total, mut packets) = (0.0, 0);
+    let mut each = |at: &Duration, verdict: Verdict| {
+        if let Verdict::Deliver { due, .. } = verdict {
+            total += (due - *at).as_secs_f64() * 1e3;
+            packets += 1;
+        }
+    };
+    let bytes = u32::try_from(PAYLOAD + 28).unwrap_or(u32::MAX);
+    let mut last = Duration::ZERO;
+    for at in arrivals {
+        let arrival = Arrival { packet: Packet::single(bytes), flow: 0, ecn: Ecn::NotCapable, tag: at };
+        link.offer(at, arrival, &mut each);
+        last = at;
+    }
+    link.advance(last + Duration::from_secs(10), &mut each);
+    total / count(packets)
+}
+
+/// A bulk flow of Reno fills a FIFO and leaves CoDel's near its target.
+pub(super) fn standing() -> anyhow::Result<()> {
+    for (discipline, expected) in [
+        // Reno goes to and fro between a full pipe and queue (240 ms) and half of that: 80 to 200 ms of queue.
+        (Discipline::DropTail, "80 to 200 ms: FIFO of 200 ms"),
+        (Discipline::CODEL, "of the order of its target, 5 ms"),
+    ] {
+        let config = Config {
+            rate: Rate::Constant("50Mbit".parse()?),
+            queue: "200ms".parse()?,
+            discipline: discipline.clone(),
+            propagation: Duration::from_millis(20),
+            overhead: 38,
+            ..Config::default()
+        };
+        let engine = reno::run(config, Flow { back: Duration::from_millis(20), seconds: 120 }).wait_ms;
+        let planet = standing_queue_ms(&discipline)?;
+        row(
+            &format!("what waits behind one Reno flow at 50 Mbit/s, 40 ms, {discipline}"),
+            expected,
+            engine,
+            planet,
+            engine,
+            "ms",
+        );
+    }
+    Ok(())
+}
+
+/// How much longer a ping takes beside a bulk flow than alone.
+fn standing_queue_ms(discipline: &Discipline) -> anyhow::Result<f64> {
+    let link = format!("rate = \"50Mbit\"\nqueue = \"200ms\"\naqm = \"{discipline}\"\n");
+    let world = world(&link).replace("10ms", "40ms");
+    let planet = Planet::up("forms", &world)?;
+    let alone = planet.ping("visitor", "origin", 100, 0.02)?;
+    let bulk = || {
+        let arguments = ["-t", "45", "-C", "reno"];
+        iperf::run(&|| planet.exec("origin"), &|| planet.exec("visitor"), "origin", &arguments)
+    };
+    thread::scope(|scope| {
+        let flow = scope.spawn(bulk);
+        // The pings before slow start is over are a few of many.
+        let beside = planet.ping("visitor", "origin", 2000, 0.02)?;
+        flow.join().expect("no panic")?;
+        Ok(beside - alone)
+    })
+}
+
+/// 1184 + 28 (IP, UDP) + 38 (Ethernet) = 1250 bytes, which take 1 ms at 10 Mbit/s.
+const PAYLOAD: usize = 1184;
+const SERVICE_MS: f64 = 1.0;
+/// 80 % of the thousand that fit.
+const PER_SECOND: u32 = 800;
+const ONE_WAY_MS: f64 = 5.0;

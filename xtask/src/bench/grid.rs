@@ -1,0 +1,98 @@
+//! Delay x rate x loss: what iperf3 and ping see on the planet beside what the numbers of the world say.
+//!
+//! A round trip and a rate make a planet with three pairs of hosts, one for each loss. A planet that was not faithful is
+//! done again, twice at the most, and then shown as INVALID.
+
+mod binomial;
+mod cell;
+mod trial;
+
+use std::time::Instant;
+
+use self::cell::Cell;
+
+/// Measures all cells and prints the table, or JSON.
+#[expect(clippy::disallowed_methods, reason = "its duration is part of what it reports")]
+pub(super) fn bench(form: Form) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let mut cells = Vec::new();
+    let planets = RTTS_MS.len() * RATES.len();
+    for (index, (rtt_ms, rate)) in
+        RTTS_MS.iter().flat_map(|rtt_ms| RATES.iter().map(move |rate| (*rtt_ms, *rate))).enumerate()
+    {
+        eprint!("\r{}/{planets}: {rtt_ms} ms, {rate} \x1b[K", index + 1);
+        for attempt in 1..=ATTEMPTS {
+            let of_planet = trial::run(rtt_ms, rate, &LOSSES, attempt)?;
+            if of_planet.iter().all(|cell| cell.valid) || attempt == ATTEMPTS {
+                cells.extend(of_planet);
+                break;
+            }
+        }
+    }
+    eprintln!("\r{} cells in {:.0} s\x1b[K", cells.len(), start.elapsed().as_secs_f64());
+    match form {
+        Form::Json => {
+            let cells: Vec<_> = cells.iter().map(Cell::json).collect();
+            println!("{}", serde_json::to_string_pretty(&cells)?);
+        }
+        Form::Table => table(&cells),
+    }
+    Ok(())
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Table,
+    Json,
+}
+
+/// A row for each round trip and rate, and then the worst.
+fn table(cells: &[Cell]) {
+    println!("| round trip | rate | ping: off by | TCP: off by | lost at 0 % | at 0.1 % | at 1 % | |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    for of_planet in cells.chunks(LOSSES.len()) {
+        let first = &of_planet[0];
+        let ping = of_planet.iter().map(Cell::ping_error_us).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let goodput =
+            first.goodput_error_percent().map_or_else(String::new, |error| format!("{error:+.2} %"));
+        let losses: Vec<_> = of_planet.iter().map(Cell::loss_text).collect();
+        let notes: Vec<_> = of_planet.iter().flat_map(Cell::complaints).collect();
+        println!(
+            "| {} ms | {} | {:+.0} us | {goodput} | {} | {} |",
+            first.rtt_ms,
+            first.rate,
+            ping.unwrap_or_default(),
+            losses.join(" | "),
+            notes.join("; ")
+        );
+    }
+    worst(cells);
+}
+
+fn worst(cells: &[Cell]) {
+    let invalid = cells.iter().filter(|cell| !cell.valid).count();
+    let wrong = cells.iter().filter(|cell| cell.valid && !cell.complaints().is_empty()).count();
+    println!("\n{} cells, {invalid} INVALID, {wrong} valid ones outside what is stated.", cells.len());
+    let valid = || cells.iter().filter(|cell| cell.valid);
+    if let Some(cell) = valid().max_by(|a, b| a.ping_error_us().abs().total_cmp(&b.ping_error_us().abs())) {
+        println!("Worst round trip: {:+.0} us, at {cell}; stated: 0 to 500 us.", cell.ping_error_us());
+    }
+    let off = |cell: &Cell| cell.goodput_error_percent().unwrap_or_default();
+    if let Some(cell) = valid().max_by(|a, b| off(a).abs().total_cmp(&off(b).abs())) {
+        println!("Worst goodput: {:+.3} %, at {cell}; stated: 0.5 %.", off(cell));
+    }
+    if let Some(cell) = valid().min_by(|a, b| a.loss_chance().total_cmp(&b.loss_chance())) {
+        println!(
+            "Least likely loss: {}, at {cell}; chance to be so far off or farther: {:.3}, stated: 0.0001.",
+            cell.loss_text(),
+            cell.loss_chance()
+        );
+    }
+}
+
+const RTTS_MS: [u64; 6] = [0, 1, 10, 50, 150, 300];
+const RATES: [&str; 5] = ["1Mbit", "10Mbit", "100Mbit", "1Gbit", "5Gbit"];
+/// Shares of the segments.
+const LOSSES: [f64; 3] = [0.0, 0.001, 0.01];
+const ATTEMPTS: u32 = 3;

@@ -1,0 +1,97 @@
+//! Unmodified iperf3 as a witness, and what can be read from its two reports.
+
+use std::{
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+/// What both ends reported.
+pub(super) struct Outcome {
+    client: Value,
+    server: Value,
+}
+
+impl Outcome {
+    /// Bits of payload a second that the receivers counted, both ways together, without what was omitted.
+    pub(super) fn bits_per_second(&self) -> anyhow::Result<f64> {
+        let back = number(&self.client, "/end/sum_received_bidir_reverse/bits_per_second").unwrap_or(0.0);
+        Ok(number(&self.client, "/end/sum_received/bits_per_second")? + back)
+    }
+
+    /// The same from the receiver's own whole seconds: from `skip` s on, for `take` s at the most. The last, which is seldom
+    /// whole, does not count.
+    pub(super) fn steady(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
+        let intervals = self.server["intervals"].as_array().context("iperf3 reported no intervals")?;
+        let whole = intervals.len().saturating_sub(1).min(skip + take);
+        ensure!(whole > skip, "iperf3 reported {} intervals, too few to leave out {skip}", intervals.len());
+        let sum = |what: &str| -> anyhow::Result<f64> {
+            intervals[skip..whole].iter().map(|interval| number(interval, what)).sum()
+        };
+        Ok(sum("/sum/bytes")? * 8.0 / sum("/sum/seconds")?)
+    }
+
+    /// Of UDP: packets that were sent, and those of them that did not arrive.
+    pub(super) fn lost(&self) -> anyhow::Result<(u64, u64)> {
+        let count =
+            |what| self.client.pointer(what).and_then(Value::as_u64).context("iperf3 counted no packets");
+        Ok((count("/end/sum/packets")?, count("/end/sum/lost_packets")?))
+    }
+}
+
+/// A way to lead a command to where it is to run.
+pub(super) type At<'a> = &'a (dyn Fn() -> Command + Sync);
+
+/// Runs iperf3's server in one place and its client in another, until both have ended.
+pub(super) fn run(server: At, client: At, address: &str, arguments: &[&str]) -> anyhow::Result<Outcome> {
+    let listening = server()
+        .args(["iperf3", "-s", "-1", "-J"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start iperf3")?;
+    let mut listening = Ending(Some(listening));
+    wait_for_listener(server)?;
+    let output = client().args(["iperf3", "-J", "-c", address]).args(arguments).output()?;
+    let client: Value = serde_json::from_slice(&output.stdout).context("iperf3 gave no JSON")?;
+    if let Some(error) = client.get("error") {
+        bail!("iperf3 failed: {error}");
+    }
+    let child = listening.0.take().expect("it was put there above");
+    let server = serde_json::from_slice(&child.wait_with_output()?.stdout).context("iperf3 gave no JSON")?;
+    Ok(Outcome { client, server })
+}
+
+/// iperf3 does not say when it listens, but the kernel does.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
+fn wait_for_listener(at: At) -> anyhow::Result<()> {
+    for _ in 0..200 {
+        let output = at().args(["cat", "/proc/net/tcp", "/proc/net/tcp6"]).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        // The local address ends with the port, 5201; state 0A is LISTEN.
+        if text.lines().any(|line| line.contains(":1451 ") && line.contains(" 0A ")) {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    bail!("iperf3 does not listen")
+}
+
+fn number(report: &Value, what: &str) -> anyhow::Result<f64> {
+    report.pointer(what).and_then(Value::as_f64).with_context(|| format!("iperf3 reported no {what}"))
+}
+
+/// A child that ends when it is dropped.
+struct Ending(Option<Child>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

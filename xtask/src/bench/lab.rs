@@ -1,0 +1,114 @@
+//! A planet for a benchmark, which goes down when it is dropped, and what can be asked of it.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::root;
+
+/// A planet that is up.
+pub(super) struct Planet {
+    name: String,
+    /// Its world file and those that it names.
+    _folder: TempDir,
+}
+
+impl Planet {
+    pub(super) fn up(name: &str, world: &str) -> anyhow::Result<Self> {
+        Self::up_with(name, world, &[])
+    }
+
+    /// Starts a planet whose world names other files.
+    pub(super) fn up_with(name: &str, world: &str, files: &[(&str, &str)]) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        for (file, text) in files {
+            fs::write(folder.path().join(file), text)?;
+        }
+        let file = folder.path().join("world.toml");
+        fs::write(&file, world)?;
+        longhaul(&["lab", "up", &file.display().to_string(), "--detach", "--name", name])?;
+        Ok(Self { name: name.to_owned(), _folder: folder })
+    }
+
+    /// A command that leads into a host; the program and its arguments are to be added.
+    pub(super) fn exec(&self, host: &str) -> Command {
+        let mut command = Command::new(binary());
+        command.args(["lab", "exec", "--planet", &self.name, host, "--"]);
+        command
+    }
+
+    /// `lab status --json`.
+    pub(super) fn status(&self) -> anyhow::Result<Value> {
+        Ok(serde_json::from_str(&longhaul(&["lab", "status", "--planet", &self.name, "--json"])?)?)
+    }
+
+    /// How faithful it has been so far.
+    pub(super) fn fidelity(&self) -> anyhow::Result<Fidelity> {
+        Ok(Fidelity(self.status()?["fidelity"].take()))
+    }
+
+    /// The mean round trip in ms of pings from one host to another, of 84 bytes of IPv4 each.
+    pub(super) fn ping(&self, from: &str, to: &str, count: u32, interval_s: f64) -> anyhow::Result<f64> {
+        ping(self.exec(from), to, count, interval_s)
+    }
+
+    /// Ends it and waits until it is gone.
+    pub(super) fn down(&self) -> anyhow::Result<()> {
+        longhaul(&["lab", "down", "--planet", &self.name]).map(drop)
+    }
+}
+
+impl Drop for Planet {
+    fn drop(&mut self) {
+        // It is being cleaned up after, and may be down already.
+        let _ = Command::new(binary())
+            .args(["lab", "down", "--planet", &self.name])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+/// The judgement of a planet about itself, as `lab status` has it.
+pub(super) struct Fidelity(Value);
+
+impl Fidelity {
+    /// Why it is not valid; none if it is.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        let reasons = self.0["reasons"].as_array().into_iter().flatten();
+        reasons.filter_map(|reason| reason.as_str().map(str::to_owned)).collect()
+    }
+
+    /// Microseconds at "mean" or a percentile; 0 if nothing was delivered.
+    pub(super) fn lateness_us(&self, at: &str) -> f64 {
+        self.0["lateness_us"][at].as_f64().unwrap_or(0.0)
+    }
+}
+
+/// Runs ping behind a command that leads to where it is to run; the mean round trip in ms.
+pub(super) fn ping(mut at: Command, to: &str, count: u32, interval_s: f64) -> anyhow::Result<f64> {
+    let (count, interval) = (count.to_string(), interval_s.to_string());
+    let output = at.args(["ping", "-4", "-n", "-q", "-c", &count, "-i", &interval, to]).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let mean = text.rsplit("= ").next().and_then(|numbers| numbers.split('/').nth(1)?.parse().ok());
+    mean.with_context(|| format!("ping said: {text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// What a `longhaul` command prints.
+pub(super) fn longhaul(arguments: &[&str]) -> anyhow::Result<String> {
+    let output = Command::new(binary()).args(arguments).output().context("cannot run longhaul")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "longhaul {} failed: {}", arguments.join(" "), said.trim());
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The program that is measured.
+pub(super) fn binary() -> PathBuf {
+    root().join("target/release/longhaul")
+}

@@ -1,0 +1,118 @@
+//! How much a planet carries: far and near, whole super-packets and single segments, one switch thread and two.
+
+use crate::bench::{iperf, lab::Planet, row, veth::Veth};
+
+pub(super) fn bench() -> anyhow::Result<()> {
+    far()?;
+    near()?;
+    segments()?;
+    threads()
+}
+
+/// Says so if a planet was not within its limits while it carried all that.
+fn judge(planet: &Planet) -> anyhow::Result<()> {
+    for reason in planet.fidelity()?.reasons() {
+        println!("| in the rows above, INVALID: {reason} | | | | | |");
+    }
+    Ok(())
+}
+
+/// One flow of BBR over 300 ms.
+fn far() -> anyhow::Result<()> {
+    let planet = Planet::up("bench", &world("", "300ms"))?;
+    let (mut after, mut with) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let run = flow(&planet, &["-t", "15", "-O", "10", "-C", "bbr"])?;
+        // Fifteen seconds after the ramp, and the first fifteen.
+        after.push(run.bits_per_second()? / 1e9);
+        with.push(run.steady(0, 15)? / 1e9);
+    }
+    row("one flow, 300 ms, 15 s after a ramp of 10 s", ">= 8 Gbit/s", "Gbit/s", after);
+    row("its first 15 s, with the ramp", "", "Gbit/s", with);
+    judge(&planet)
+}
+
+/// One flow of CUBIC across town, beside veth.
+fn near() -> anyhow::Result<()> {
+    let planet = Planet::up("bench", &world("", "0.3ms"))?;
+    let veth = Veth::up()?;
+    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let their = veth.iperf(FIVE_SECONDS)?.bits_per_second()? / 1e9;
+        let our = flow(&planet, FIVE_SECONDS)?.bits_per_second()? / 1e9;
+        ratios.push(our / their);
+        ours.push(our);
+        theirs.push(their);
+    }
+    row("one flow, 0.3 ms", "", "Gbit/s", ours);
+    row("one flow, veth and nothing between", "", "Gbit/s", theirs);
+    row("0.3 ms / veth, interleaved pairs", ">= 0.5", "", ratios);
+    judge(&planet)
+}
+
+/// Each segment of 1500 bytes is handed to the receiver on its own.
+fn segments() -> anyhow::Result<()> {
+    let planet = Planet::up("bench", &world("receive = \"segment\"", "0.3ms"))?;
+    let mut speeds = Vec::new();
+    for _ in 0..5 {
+        speeds.push(flow(&planet, FIVE_SECONDS)?.bits_per_second()? / 1e9);
+    }
+    row("one flow, 0.3 ms, receive = \"segment\"", ">= 3 Gbit/s", "Gbit/s", speeds);
+    judge(&planet)
+}
+
+/// One thread of the switch beside two, in turns.
+fn threads() -> anyhow::Result<()> {
+    let planets = [
+        Planet::up("bench-one", &world("threads = 1", "0.3ms"))?,
+        Planet::up("bench-two", &world("threads = 2", "0.3ms"))?,
+    ];
+    for (what, arguments) in [
+        ("one flow", FIVE_SECONDS),
+        ("four flows each way", &["-t", "5", "-C", "cubic", "-P", "4", "--bidir"]),
+    ] {
+        let mut speeds = [Vec::new(), Vec::new()];
+        for _ in 0..5 {
+            for (planet, speeds) in planets.iter().zip(&mut speeds) {
+                speeds.push(flow(planet, arguments)?.bits_per_second()? / 1e9);
+            }
+        }
+        let [one, two] = speeds;
+        row(&format!("{what}, 0.3 ms, threads = 1"), "", "Gbit/s", one);
+        row(&format!("{what}, 0.3 ms, threads = 2"), "", "Gbit/s", two);
+    }
+    for (planet, threads) in planets.iter().zip([1, 2]) {
+        let lateness = planet.fidelity()?.lateness_us("99.9");
+        row(&format!("lateness in all of these, threads = {threads}, p99.9"), "", "us", vec![lateness]);
+    }
+    Ok(())
+}
+
+fn flow(planet: &Planet, arguments: &[&str]) -> anyhow::Result<iperf::Outcome> {
+    iperf::run(&|| planet.exec("london"), &|| planet.exec("far"), "london", arguments)
+}
+
+/// Two cities without a rate limit. Buffers are for a window of 300 ms at 10 Gbit/s and more.
+fn world(setting: &str, rtt: &str) -> String {
+    format!(
+        r#"
+[world]
+{setting}
+sysctl = {{ "net.ipv4.tcp_rmem" = "4096 1048576 1073741824", "net.ipv4.tcp_wmem" = "4096 1048576 1073741824" }}
+
+[[host]]
+name = "london"
+city = "london"
+
+[[host]]
+name = "far"
+city = "sydney"
+
+[[link]]
+between = ["london", "sydney"]
+rtt = "{rtt}"
+"#
+    )
+}
+
+const FIVE_SECONDS: &[&str] = &["-t", "5", "-C", "cubic"];
