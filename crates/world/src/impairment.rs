@@ -104,6 +104,28 @@ pub(crate) struct Keys<'f> {
 }
 
 impl Keys<'_> {
+    /// Whether the file says nothing with them.
+    pub(crate) fn are_absent(&self) -> bool {
+        let Self { rate, trace, queue, aqm, ecn, jitter, jitter_table, .. } = self;
+        let Self { loss, loss_trace, duplicate, corrupt, overhead, netem, .. } = self;
+        let is_given = [
+            rate.is_some(),
+            trace.is_some(),
+            queue.is_some(),
+            aqm.is_some(),
+            *ecn,
+            jitter.is_some(),
+            jitter_table.is_some(),
+            loss.is_some(),
+            loss_trace.is_some(),
+            duplicate.is_some(),
+            corrupt.is_some(),
+            overhead.is_some(),
+            netem.is_some(),
+        ];
+        !is_given.contains(&true)
+    }
+
     /// `base` as the keys have it: first the netem line, then the others.
     pub(crate) fn apply(&self, base: &Config, document: &Document) -> Result<Config, Mistake> {
         let mut config = base.clone();

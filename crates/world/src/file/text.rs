@@ -1,16 +1,37 @@
 //! How values are written that a person writes as one text: for `#[serde(with = "text")]` on a field that may be absent.
 
-use std::{borrow::Cow, fmt::Display, str::FromStr};
+use std::{
+    fmt::{self, Display},
+    marker::PhantomData,
+    str::FromStr,
+};
 
-use serde::{Deserialize, Deserializer, Serializer, de::Error};
+use serde::{
+    Deserializer, Serializer,
+    de::{Error, Visitor},
+};
 
 pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: FromStr<Err: Display>,
     D: Deserializer<'de>,
 {
-    let text = Cow::<'de, str>::deserialize(deserializer)?;
-    text.parse().map(Some).map_err(D::Error::custom)
+    deserializer.deserialize_str(Text(PhantomData)).map(Some)
+}
+
+/// Says how to write a value when it meets a bare number.
+struct Text<T>(PhantomData<T>);
+
+impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value in quotes")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
 }
 
 pub(super) fn serialize<T: Display, S: Serializer>(

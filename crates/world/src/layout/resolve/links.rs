@@ -106,11 +106,10 @@ pub(super) fn vias(
 ) -> Result<BTreeMap<(CityId, CityId), Vec<CityId>>, Mistake> {
     let mut vias = BTreeMap::new();
     for (&(a, b), link) in links.iter().filter(|(_, link)| !link.via.is_empty()) {
-        let has_more =
-            link.rtt.is_some() || link.delay.is_some() || link.rate.is_some() || link.loss.is_some();
+        let has_more = link.rtt.is_some() || link.delay.is_some() || !link.keys().are_absent();
         if has_more || link.via.len() > MOST_VIAS {
             let message = if has_more {
-                "a link with via is made of others, and has no rtt, delay, rate or loss of its own".to_owned()
+                "a link with via is made of others, and has no other keys of its own".to_owned()
             } else {
                 format!("{} cities in between are more than the limit of {MOST_VIAS}", link.via.len())
             };
