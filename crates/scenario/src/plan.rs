@@ -7,7 +7,7 @@ use recording::Metric;
 use world::{Document, Effect, HostDown, Layout, Timed, World};
 
 use self::check::Check;
-use crate::{claim::Claim, error::Error, file::File};
+use crate::{claim::Claim, error::Error, file::File, subject::Source};
 
 mod check;
 mod claims;
@@ -209,11 +209,11 @@ impl Measured {
     }
 
     /// The sides that are measured, and by what.
-    fn sides(&self) -> Vec<(crate::subject::Source, &str)> {
-        use crate::subject::Source::{Ping, Probe, Transfer};
-        let probes = self.probes.iter().map(|probe| (Probe, probe.side.as_str()));
-        let transfers = self.transfers.iter().map(|transfer| (Transfer, transfer.side.as_str()));
-        probes.chain(transfers).chain(self.pings.iter().map(|ping| (Ping, ping.side.as_str()))).collect()
+    fn sides(&self) -> Vec<(Source, &str)> {
+        let probes = self.probes.iter().map(|probe| (Source::Probe, probe.side.as_str()));
+        let transfers = self.transfers.iter().map(|transfer| (Source::Transfer, transfer.side.as_str()));
+        let pings = self.pings.iter().map(|ping| (Source::Ping, ping.side.as_str()));
+        probes.chain(transfers).chain(pings).collect()
     }
 }
 

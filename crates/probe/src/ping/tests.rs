@@ -43,6 +43,16 @@ fn a_round_is_spread_evenly_over_the_interval() {
 }
 
 #[test]
+fn a_delay_comes_before_the_first_round() {
+    let later = Config { delay: Duration::from_millis(30), ..config(2, 100, 50) };
+    let mut rounds = Rounds::new(&later, 2);
+    assert_eq!(rounds.due(30 * MS - 1), None);
+    // 30 ms, and then 100 ms among 2 targets, twice.
+    let sent = [(0, 30 * MS), (1, 80 * MS), (0, 130 * MS), (1, 180 * MS)];
+    assert_eq!(send_all(&mut rounds, u64::MAX), sent);
+}
+
+#[test]
 fn each_reply_counts_for_what_it_is() {
     let mut rounds = Rounds::new(&config(1, 100, 50), 2);
     send_all(&mut rounds, u64::MAX);
