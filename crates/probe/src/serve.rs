@@ -66,8 +66,7 @@ pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
 }
 
 async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Served, Error> {
-    let listeners =
-        config.listen.iter().map(|&address| listen::listen(address)).collect::<Result<Vec<_>, _>>()?;
+    let listeners = listen::listen(&config.listen)?;
     let addresses = listeners
         .iter()
         .map(TcpListener::local_addr)
