@@ -75,6 +75,20 @@ fn an_access_line_has_the_same_keys_each_way() {
 }
 
 #[test]
+fn the_round_trip_of_an_access_line_goes_before_the_delay_of_its_netem_line() {
+    // A delay of netem's is one way, a round trip is twice as long.
+    for (lines, one_way_ms) in [("netem = 'delay 40ms'", 40), ("netem = 'delay 40ms'\nrtt = '6ms'", 3)] {
+        let text = format!(
+            "[[host]]\nname = 'a'\ncity = 'london'\naccess = 'mine'\n[[access]]\nname = 'mine'\n{lines}\n"
+        );
+        let (_, layout) = World::read(&Document::new("w.toml", text)).unwrap();
+        let line = layout.ports[0].line.as_ref().unwrap();
+        let one_way = Duration::from_millis(one_way_ms);
+        assert_eq!((line.up.propagation, line.down.propagation), (one_way, one_way), "{lines}");
+    }
+}
+
+#[test]
 fn nonsense_is_located() {
     for (lines, expected) in [
         ("aqm = 'red'", "w.toml:9:7: \"red\" is no queue discipline; expected droptail, codel or fq_codel"),

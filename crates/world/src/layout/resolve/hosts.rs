@@ -113,12 +113,13 @@ pub(super) fn plain_line(last_mile: Duration, world: &World) -> Line {
 }
 
 fn access_line(access: &file::Access, world: &World, document: &Document) -> Result<Line, Mistake> {
-    let base = plain_line(access.rtt.unwrap_or(LAST_MILE), world).up;
-    Ok(Line {
-        name: Some(access.name.get_ref().clone()),
-        up: access.keys(Way::Up).apply(&base, document)?,
-        down: access.keys(Way::Down).apply(&base, document)?,
-    })
+    let base = plain_line(LAST_MILE, world).up;
+    let one_way = |way| {
+        let config = access.keys(way).apply(&base, document)?;
+        let propagation = access.rtt.map_or(config.propagation, |rtt| rtt / 2);
+        Ok(link::Config { propagation, ..config })
+    };
+    Ok(Line { name: Some(access.name.get_ref().clone()), up: one_way(Way::Up)?, down: one_way(Way::Down)? })
 }
 
 pub(super) fn is_host_name(name: &str) -> bool {
