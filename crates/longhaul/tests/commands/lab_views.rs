@@ -1,6 +1,8 @@
 //! What a planet shows of itself: status, catchments, maps and the live view.
 
-use crate::harness::{Folder, Planet, World, longhaul, number, wait_until};
+use std::process::Stdio;
+
+use crate::harness::{Folder, Planet, Running, World, longhaul, number, wait_until};
 
 fn with_anycast(name: &str) -> Planet {
     let tables = "
@@ -43,6 +45,30 @@ fn status_has_the_links_that_carried_something() {
     let row = text.lines().find(|line| line.starts_with("paris → newyork")).unwrap();
     let words: Vec<_> = row.split_whitespace().skip(3).collect();
     assert_eq!(words.join(" "), "2.00 ms 100 Mbit/s 366 B 0 0 0 B", "{text}");
+}
+
+#[test]
+fn what_waits_is_what_waits_now_also_on_a_long_link() {
+    let link = "rate = '200Kbit'\nrtt = '2s'\nqueue = '10s'";
+    let planet =
+        World::named("view-queue").host("a", "london").host("b", "paris").link("london", "paris", link).up();
+    // One datagram in 41 fragments, which the kernel hands over in one go.
+    let _ping =
+        Running::start(planet.command("a", &["ping", "-c", "1", "-s", "60000", "b"]).stdout(Stdio::null()));
+    wait_until(|| {
+        let status = planet.status();
+        let links = status["links"].as_array().unwrap();
+        let Some(link) = links.iter().find(|link| link["from"] == "london") else { return false };
+        let bytes = |what: &serde_json::Value| what.as_u64().unwrap();
+        let (offered, waiting) = (bytes(&link["offered"]["bytes"]), bytes(&link["waiting"]["bytes"]));
+        let there = bytes(&status["fidelity"]["bytes_out"]);
+        // What is there left at least 1 s ago, and in 1 s the wire takes 25 000 bytes from the queue.
+        assert!(
+            [waiting, there].contains(&0) || waiting + there + 25_000 <= offered,
+            "{waiting} of {offered}, {there} there"
+        );
+        waiting == 0 && there > 0
+    });
 }
 
 #[test]

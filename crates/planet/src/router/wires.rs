@@ -52,6 +52,11 @@ impl<T: Clone> Wires<T> {
         })
     }
 
+    /// The engines of all wires that were used.
+    pub(crate) fn ids(&self) -> std::ops::Range<WireId> {
+        0..self.all.len()
+    }
+
     /// Which wire an engine is.
     pub(crate) fn wire(&self, id: WireId) -> Wire {
         self.all[id].wire

@@ -152,7 +152,7 @@ impl Shard {
                 Order::Faults(at, active) => self.transit.set_faults(at, &active),
                 Order::Watch(watcher) => self.transit.watch(watcher),
                 Order::Report(barrier, to) => {
-                    self.transit.exchange()?;
+                    self.transit.settle(&self.clock)?;
                     barrier.wait();
                     self.transit.take_mail();
                     let reading = Reading {

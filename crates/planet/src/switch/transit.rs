@@ -152,6 +152,16 @@ impl Transit {
         self.exchange()
     }
 
+    /// Brings everything to the present, also what wires need not say yet, so that what waits is what waits now.
+    pub(super) fn settle(&mut self, clock: &Clock) -> io::Result<()> {
+        self.proceed(clock)?;
+        let now = clock.now();
+        for wire in self.wires.ids() {
+            self.decide(now, wire);
+        }
+        self.exchange()
+    }
+
     /// Takes what other shards have sent.
     pub(super) fn take_mail(&mut self) {
         if self.shards > 1 {
