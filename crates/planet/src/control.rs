@@ -486,5 +486,5 @@ const LONGEST_NAME: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MS: u16 = 5000;
 
-/// A status of 5000 hosts is about 1 MB.
-const LONGEST_LINE: u64 = 16 << 20;
+/// A status has 400 bytes for each link in use: this is that of every link between a thousand cities.
+const LONGEST_LINE: u64 = 400 << 20;

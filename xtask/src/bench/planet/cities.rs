@@ -16,7 +16,7 @@ use crate::{
     root,
 };
 
-pub(super) fn bench() -> anyhow::Result<()> {
+pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     let cities = cities()?;
     let world = world(&cities);
     let (mut up, mut down, mut memory, mut status) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

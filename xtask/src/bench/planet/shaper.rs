@@ -6,7 +6,7 @@ use units::Bitrate;
 
 use crate::bench::{iperf, lab::Planet, row};
 
-pub(super) fn bench() -> anyhow::Result<()> {
+pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     // The slow ones hardly need a processor and run side by side.
     let slow = thread::scope(|scope| {
         let running = ["1Mbit", "10Mbit", "100Mbit"].map(|rate| scope.spawn(move || errors(rate)));

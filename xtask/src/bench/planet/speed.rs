@@ -2,7 +2,7 @@
 
 use crate::bench::{iperf, lab::Planet, row, veth::Veth};
 
-pub(super) fn bench() -> anyhow::Result<()> {
+pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     far()?;
     near()?;
     segments()?;
