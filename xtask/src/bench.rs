@@ -99,5 +99,7 @@ fn conditions() -> String {
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown processor");
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let model = model.trim_start_matches(['\t', ' ', ':']);
-    format!("{cores} cores of {model}, Linux {}", read("/proc/sys/kernel/osrelease").trim())
+    let (kernel, load) = (read("/proc/sys/kernel/osrelease"), read("/proc/loadavg"));
+    let load = load.split(' ').next().unwrap_or_default();
+    format!("{cores} cores of {model}, Linux {}, load {load} before the start", kernel.trim())
 }
