@@ -25,36 +25,53 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
         build()?;
         return grid::bench(Form::Json);
     }
-    if let Some(unknown) = words.iter().find(|name| !NAMES.contains(name)) {
-        bail!("no benchmark \"{unknown}\"; expected planet, grid, forms or compare, or grid --json");
+    let known: Vec<_> = BENCHES.iter().flat_map(|(group, names)| names.iter().chain([group])).collect();
+    if let Some(unknown) = words.iter().find(|word| !known.contains(word)) {
+        bail!(
+            "no benchmark \"{unknown}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
+             forms or compare"
+        );
     }
     build()?;
     println!("{}", conditions());
-    for name in NAMES.iter().filter(|name| words.is_empty() || words.contains(name)) {
-        println!("\n## {name}\n");
-        match *name {
-            "planet" => {
-                heading();
-                planet::bench()?;
-            }
-            "grid" => grid::bench(Form::Table)?,
-            "forms" => forms::bench()?,
-            _ => {
-                heading();
-                compare::bench()?;
-                // What is timed in this process must be optimised.
-                run(
-                    ".",
-                    "cargo",
-                    &["run", "--quiet", "--release", "--package", "xtask", "--", "engine-bench"],
-                )?;
-            }
+    for (group, names) in BENCHES {
+        let is_wanted = |name: &str| words.is_empty() || words.contains(group) || words.contains(&name);
+        let wanted: Vec<_> = names.iter().filter(|name| is_wanted(name)).collect();
+        if wanted.is_empty() {
+            continue;
         }
+        println!("\n## {group}\n");
+        if ["planet", "compare"].contains(group) {
+            println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
+        }
+        wanted.into_iter().try_for_each(|name| measure(name))?;
     }
     Ok(())
 }
 
-const NAMES: [&str; 4] = ["planet", "grid", "forms", "compare"];
+/// Groups of benchmarks and what is in them.
+const BENCHES: &[(&str, &[&str])] = &[
+    ("planet", &["speed", "delay", "shaper", "cities"]),
+    ("grid", &["grid"]),
+    ("forms", &["forms"]),
+    ("compare", &["compare"]),
+];
+
+fn measure(name: &str) -> anyhow::Result<()> {
+    match name {
+        "speed" => planet::speed(),
+        "delay" => planet::delay(),
+        "shaper" => planet::shaper(),
+        "cities" => planet::cities(),
+        "grid" => grid::bench(Form::Table),
+        "forms" => forms::bench(),
+        _ => {
+            compare::bench()?;
+            // What is timed in this process must be optimised.
+            run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", "engine-bench"])
+        }
+    }
+}
 
 /// Builds what is measured. What cargo has to say is no part of the result.
 fn build() -> anyhow::Result<()> {
@@ -66,10 +83,6 @@ fn build() -> anyhow::Result<()> {
         .context("cannot run cargo")?;
     ensure!(status.success(), "longhaul does not build");
     Ok(())
-}
-
-fn heading() {
-    println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
 }
 
 /// Prints one row of the table.
@@ -86,5 +99,7 @@ fn conditions() -> String {
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown processor");
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let model = model.trim_start_matches(['\t', ' ', ':']);
-    format!("{cores} cores of {model}, Linux {}", read("/proc/sys/kernel/osrelease").trim())
+    let (kernel, load) = (read("/proc/sys/kernel/osrelease"), read("/proc/loadavg"));
+    let load = load.split(' ').next().unwrap_or_default();
+    format!("{cores} cores of {model}, Linux {}, load {load} before the start", kernel.trim())
 }

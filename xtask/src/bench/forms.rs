@@ -22,10 +22,22 @@ pub(super) fn bench() -> anyhow::Result<()> {
     reno::mathis()
 }
 
-/// One row. What the planet is compared with comes last.
-fn row(what: &str, expected: &str, engine: f64, planet: f64, reference: f64, unit: &str) {
-    let off = (planet / reference - 1.0) * 100.0;
-    println!("| {what} | {expected} | {engine:.3} {unit} | {planet:.3} {unit} | {off:+.2} % |");
+/// What the planet is compared with.
+enum Reference {
+    /// This value.
+    Exactly(f64),
+    /// Anything between.
+    Between(f64, f64),
+}
+
+/// One row: what is derived, and what the engine and the planet had.
+fn row(what: &str, expected: &str, [engine, planet]: [f64; 2], unit: &str, reference: &Reference) {
+    let verdict = match reference {
+        Reference::Exactly(value) => format!("{:+.2} %", (planet / value - 1.0) * 100.0),
+        Reference::Between(least, most) if (*least..=*most).contains(&planet) => "within".to_owned(),
+        Reference::Between(..) => "outside".to_owned(),
+    };
+    println!("| {what} | {expected} | {engine:.3} {unit} | {planet:.3} {unit} | {verdict} |");
 }
 
 /// This program itself, as something to run inside a host.

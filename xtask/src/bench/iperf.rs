@@ -25,13 +25,19 @@ impl Outcome {
     /// The same from the receiver's own whole seconds: from `skip` s on, for `take` s at the most. The last, which is seldom
     /// whole, does not count.
     pub(super) fn steady(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
+        Ok(self.sum("/sum/bytes", skip, take)? * 8.0 / self.sum("/sum/seconds", skip, take)?)
+    }
+
+    /// Of UDP: the share of the packets that the receiver missed in the same seconds.
+    pub(super) fn steady_loss(&self, skip: usize, take: usize) -> anyhow::Result<f64> {
+        Ok(self.sum("/sum/lost_packets", skip, take)? / self.sum("/sum/packets", skip, take)?)
+    }
+
+    fn sum(&self, what: &str, skip: usize, take: usize) -> anyhow::Result<f64> {
         let intervals = self.server["intervals"].as_array().context("iperf3 reported no intervals")?;
         let whole = intervals.len().saturating_sub(1).min(skip + take);
         ensure!(whole > skip, "iperf3 reported {} intervals, too few to leave out {skip}", intervals.len());
-        let sum = |what: &str| -> anyhow::Result<f64> {
-            intervals[skip..whole].iter().map(|interval| number(interval, what)).sum()
-        };
-        Ok(sum("/sum/bytes")? * 8.0 / sum("/sum/seconds")?)
+        intervals[skip..whole].iter().map(|interval| number(interval, what)).sum()
     }
 
     /// Of UDP: packets that were sent, and those of them that did not arrive.

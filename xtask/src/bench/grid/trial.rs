@@ -71,7 +71,7 @@ fn udp(planet: &Planet, pair: usize, wire: &Wire) -> anyhow::Result<Count> {
     let (server, client) = (format!("s{pair}"), format!("c{pair}"));
     let rate = wire.udp_rate().to_string();
     let size = UDP_PAYLOAD.to_string();
-    let arguments = ["-u", "-b", &rate, "-l", &size, "-t", "4"];
+    let arguments = ["-u", "-b", &rate, "-l", &size, "-t", "3"];
     let run = iperf::run(&|| planet.exec(&server), &|| planet.exec(&client), &server, &arguments)?;
     let counters = String::from_utf8(planet.exec(&server).args(["cat", "/proc/net/snmp"]).output()?.stdout)?;
     let line = counters.lines().filter(|line| line.starts_with("Udp:")).nth(1);
@@ -85,7 +85,7 @@ fn tcp(planet: &Planet, wire: &Wire) -> anyhow::Result<f64> {
     // Slow start from ten segments to the window of 300 ms at 5 Gbit/s takes 14 round trips, 4.2 s.
     let skip = 2 + usize::from(wire.rtt_s > 0.1) * 5;
     // A slow wire needs longer until a segment more or less is below a thousandth.
-    let take = if wire.rate < 5e6 { 12 } else { 5 };
+    let take = if wire.rate < 5e6 { 8 } else { 5 };
     let seconds = (skip + take + 1).to_string();
     let size = if wire.rate < 50e6 { "1448" } else { "131072" };
     let arguments = ["-C", "reno", "-l", size, "-t", &seconds];

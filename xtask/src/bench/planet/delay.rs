@@ -4,7 +4,7 @@ use std::thread;
 
 use crate::bench::{iperf, lab::Planet, row, veth::Veth};
 
-pub(super) fn bench() -> anyhow::Result<()> {
+pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     let floor_ms = Veth::up()?.ping(PINGS, 0.01)?;
     let (mut idle, mut loaded) = (Run::default(), Run::default());
     for _ in 0..5 {

@@ -2,7 +2,7 @@
 
 use crate::bench::{iperf, lab::Planet, row, veth::Veth};
 
-pub(super) fn bench() -> anyhow::Result<()> {
+pub(in crate::bench) fn bench() -> anyhow::Result<()> {
     far()?;
     near()?;
     segments()?;
@@ -19,7 +19,7 @@ fn judge(planet: &Planet) -> anyhow::Result<()> {
 
 /// One flow of BBR over 300 ms.
 fn far() -> anyhow::Result<()> {
-    let planet = Planet::up("bench", &world("", "300ms"))?;
+    let planet = Planet::up("bench", &world("300ms", LARGE_BUFFERS))?;
     let (mut after, mut with) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let run = flow(&planet, &["-t", "15", "-O", "10", "-C", "bbr"])?;
@@ -34,7 +34,7 @@ fn far() -> anyhow::Result<()> {
 
 /// One flow of CUBIC across town, beside veth.
 fn near() -> anyhow::Result<()> {
-    let planet = Planet::up("bench", &world("", "0.3ms"))?;
+    let planet = Planet::up("bench", &world("0.3ms", ""))?;
     let veth = Veth::up()?;
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..5 {
@@ -52,7 +52,7 @@ fn near() -> anyhow::Result<()> {
 
 /// Each segment of 1500 bytes is handed to the receiver on its own.
 fn segments() -> anyhow::Result<()> {
-    let planet = Planet::up("bench", &world("receive = \"segment\"", "0.3ms"))?;
+    let planet = Planet::up("bench", &world("0.3ms", "receive = \"segment\""))?;
     let mut speeds = Vec::new();
     for _ in 0..5 {
         speeds.push(flow(&planet, FIVE_SECONDS)?.bits_per_second()? / 1e9);
@@ -64,8 +64,8 @@ fn segments() -> anyhow::Result<()> {
 /// One thread of the switch beside two, in turns.
 fn threads() -> anyhow::Result<()> {
     let planets = [
-        Planet::up("bench-one", &world("threads = 1", "0.3ms"))?,
-        Planet::up("bench-two", &world("threads = 2", "0.3ms"))?,
+        Planet::up("bench-one", &world("0.3ms", "threads = 1"))?,
+        Planet::up("bench-two", &world("0.3ms", "threads = 2"))?,
     ];
     for (what, arguments) in [
         ("one flow", FIVE_SECONDS),
@@ -92,13 +92,12 @@ fn flow(planet: &Planet, arguments: &[&str]) -> anyhow::Result<iperf::Outcome> {
     iperf::run(&|| planet.exec("london"), &|| planet.exec("far"), "london", arguments)
 }
 
-/// Two cities without a rate limit. Buffers are for a window of 300 ms at 10 Gbit/s and more.
-fn world(setting: &str, rtt: &str) -> String {
+/// Two cities without a rate limit.
+fn world(rtt: &str, setting: &str) -> String {
     format!(
         r#"
 [world]
 {setting}
-sysctl = {{ "net.ipv4.tcp_rmem" = "4096 1048576 1073741824", "net.ipv4.tcp_wmem" = "4096 1048576 1073741824" }}
 
 [[host]]
 name = "london"
@@ -114,5 +113,8 @@ rtt = "{rtt}"
 "#
     )
 }
+
+/// For a window of 300 ms at 10 Gbit/s and more.
+const LARGE_BUFFERS: &str = r#"sysctl = { "net.ipv4.tcp_rmem" = "4096 1048576 1073741824", "net.ipv4.tcp_wmem" = "4096 1048576 1073741824" }"#;
 
 const FIVE_SECONDS: &[&str] = &["-t", "5", "-C", "cubic"];
