@@ -294,6 +294,8 @@ pub(crate) fn answer(
     reply: impl FnOnce(Request, &UnixStream) -> Option<Reply>,
 ) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
+    // Nor may one that does not read keep the others waiting.
+    client.set_write_timeout(Some(PATIENCE))?;
     if getsockopt(&client, PeerCredentials)?.uid() != getuid().as_raw() {
         return write_line(&mut client, &Reply::Refused("it belongs to another user".to_owned()));
     }
@@ -366,5 +368,5 @@ const LONGEST_NAME: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MS: u16 = 5000;
 
-/// A status of 5000 hosts is about 1 MB.
-const LONGEST_LINE: u64 = 16 << 20;
+/// A status of 5000 hosts is about 1 MB, but a world brings its recordings along, each of up to 16 MiB.
+const LONGEST_LINE: u64 = 1 << 30;

@@ -227,6 +227,7 @@ impl Keeper {
         let begin = || -> io::Result<()> {
             let client = client.try_clone()?;
             client.set_read_timeout(None)?;
+            client.set_write_timeout(None)?;
             self.handle.give(|| Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>))?;
             // A shard that reports has got the order before.
             self.handle.read()?;

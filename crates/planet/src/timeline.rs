@@ -62,6 +62,8 @@ impl Timeline {
     /// Plans a fault, at its time since the switch started or at once; its number, or what is wrong with it.
     pub(crate) fn add(&self, fault: Fault) -> Result<u64, String> {
         let effect = self.layout.effect(&fault)?;
+        // Asked under the lock, so that nobody is told of a later moment first.
+        let mut plan = self.lock();
         let now = self.handle.now();
         let at = fault.at.unwrap_or(now);
         if at < now {
@@ -71,7 +73,6 @@ impl Timeline {
             ));
         }
         let until = fault.lasts.map(|lasts| at + lasts);
-        let mut plan = self.lock();
         if plan.faults.len() >= MOST_FAULTS {
             return Err(format!("{MOST_FAULTS} faults are the limit; lift some"));
         }
