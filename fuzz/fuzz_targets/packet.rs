@@ -54,7 +54,7 @@ fn slices_have_their_length(bytes: &[u8], frame: &Frame, run: &Range<u32>, treat
 fn answers_are_frames(bytes: &[u8]) {
     for router in ["192.0.2.1", "2001:db8::1"] {
         let router = router.parse().expect("an address");
-        let errors = [time_exceeded(router, bytes), unreachable(router, bytes, Unreachable::Net)];
+        let errors = [time_exceeded(router, bytes), unreachable(router, bytes, 1, Unreachable::Net)];
         for error in errors.into_iter().flatten() {
             assert!(error.len() <= VIRTIO_HEADER + 1280);
             assert_eq!(Frame::parse(&error).map(|frame| frame.from), Ok(router));

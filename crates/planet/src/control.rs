@@ -234,7 +234,7 @@ impl Planet {
             Ok((stream, Reply::Done)) => Ok(stream),
             Ok((_, Reply::Refused(reason))) => Err(self.refused(&reason)),
             Ok(_) => Err(self.refused("it does not capture")),
-            Err(source) => Err(Error::Gone { name: self.name.clone(), detail: format!(": {source}") }),
+            Err(source) => Err(self.unheard(&source)),
         }
     }
 
@@ -270,7 +270,18 @@ impl Planet {
             write_line(&mut stream, request)?;
             read_line(&stream)
         };
-        talk().map_err(|source| Error::Gone { name: self.name.clone(), detail: format!(": {source}") })
+        talk().map_err(|source| self.unheard(&source))
+    }
+
+    /// Why it did not answer: it is busy, or gone.
+    fn unheard(&self, source: &io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.refused(&format!(
+                "no answer within {} s; it, or the machine, is too busy: try again",
+                PATIENCE.as_secs()
+            )),
+            _ => Error::Gone { name: self.name.clone(), detail: format!(": {source}") },
+        }
     }
 
     fn refused(&self, reason: &str) -> Error {
@@ -294,6 +305,8 @@ pub(crate) fn answer(
     reply: impl FnOnce(Request, &UnixStream) -> Option<Reply>,
 ) -> io::Result<()> {
     client.set_read_timeout(Some(PATIENCE))?;
+    // Nor may one that does not read keep the others waiting.
+    client.set_write_timeout(Some(READING))?;
     if getsockopt(&client, PeerCredentials)?.uid() != getuid().as_raw() {
         return write_line(&mut client, &Reply::Refused("it belongs to another user".to_owned()));
     }
@@ -366,5 +379,23 @@ const LONGEST_NAME: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MS: u16 = 5000;
 
-/// A status has some 350 bytes for each link that was used: those of a full mesh of 800 cities are 220 MB.
-const LONGEST_LINE: u64 = 256 << 20;
+/// Who has not read a byte for this long may not want the answer. Less than the patience of those who wait behind him.
+const READING: Duration = Duration::from_secs(1);
+
+/// A status has some 350 bytes for each link in use, which for a full mesh of 800 cities is 220 MB, and a world brings its
+/// recordings along, each of up to 16 MiB.
+const LONGEST_LINE: u64 = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_planet_that_is_busy_is_not_said_to_be_gone() {
+        let planet = Planet { name: "atlantic".to_owned(), pid: Pid::this() };
+        let said = |kind: io::ErrorKind| planet.unheard(&kind.into()).to_string();
+        let busy = "planet \"atlantic\": no answer within 5 s; it, or the machine, is too busy: try again";
+        assert_eq!(said(io::ErrorKind::WouldBlock), busy);
+        assert!(said(io::ErrorKind::BrokenPipe).starts_with("planet \"atlantic\" ended unexpectedly"));
+    }
+}

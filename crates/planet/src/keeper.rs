@@ -175,6 +175,8 @@ impl Keeper {
             lost: counters.lost.into(),
             overflowed: counters.overflowed.into(),
             managed: counters.managed.into(),
+            marked: counters.marked.into(),
+            corrupted: counters.corrupted.into(),
             waiting: reading.waiting.into(),
         }
     }
@@ -227,6 +229,7 @@ impl Keeper {
         let begin = || -> io::Result<()> {
             let client = client.try_clone()?;
             client.set_read_timeout(None)?;
+            client.set_write_timeout(None)?;
             self.handle.give(|| Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>))?;
             // A shard that reports has got the order before.
             self.handle.read()?;

@@ -67,6 +67,10 @@ pub struct LinkStatus {
     pub overflowed: Amount,
     /// What queue management dropped.
     pub managed: Amount,
+    /// What was marked instead of dropped. It is part of what was delivered.
+    pub marked: Amount,
+    /// What was damaged. It is part of what was delivered.
+    pub corrupted: Amount,
     /// What waits.
     pub waiting: Amount,
 }

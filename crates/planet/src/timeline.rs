@@ -62,6 +62,8 @@ impl Timeline {
     /// Plans a fault, at its time since the switch started or at once; its number, or what is wrong with it.
     pub(crate) fn add(&self, fault: Fault) -> Result<u64, String> {
         let effect = self.layout.effect(&fault)?;
+        // Asked under the lock, so that nobody is told of a later moment first.
+        let mut plan = self.lock();
         let now = self.handle.now();
         let at = fault.at.unwrap_or(now);
         if at < now {
@@ -71,13 +73,15 @@ impl Timeline {
             ));
         }
         let until = fault.lasts.map(|lasts| at + lasts);
-        let mut plan = self.lock();
         if plan.faults.len() >= MOST_FAULTS {
             return Err(format!("{MOST_FAULTS} faults are the limit; lift some"));
         }
         let number = plan.add(Planned { at, until, fault, effect });
-        // What begins at once has begun when this returns.
-        self.tell(&mut plan, now).map_err(|error| error.to_string())?;
+        // What begins at once has begun when this returns, or is not planned.
+        if let Err(error) = self.tell(&mut plan, now) {
+            plan.faults.remove(&number);
+            return Err(error.to_string());
+        }
         self.changed.notify_all();
         Ok(number)
     }

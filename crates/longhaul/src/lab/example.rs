@@ -48,6 +48,8 @@ pub(super) fn link(from: &str, to: &str, bytes: u64) -> LinkStatus {
         lost: Amount::default(),
         overflowed: Amount::default(),
         managed: Amount::default(),
+        marked: Amount::default(),
+        corrupted: Amount::default(),
         waiting: Amount::default(),
     }
 }

@@ -117,6 +117,22 @@ fn a_second_planet_of_one_name_is_refused_and_the_first_lives_on() {
 }
 
 #[test]
+fn a_world_may_bring_large_recordings() {
+    let folder = Folder::new();
+    // 9 MiB each, so that both are more than any one file may be.
+    let recording = folder.file("steady.trace", "1234567\n".repeat(9 << 17));
+    let trace = format!("trace = \"{recording}\"");
+    let planet = World::named("recordings")
+        .host("a", "newyork")
+        .host("b", "london")
+        .host("c", "paris")
+        .link("newyork", "london", &trace)
+        .link("newyork", "paris", &trace)
+        .up();
+    assert_eq!(planet.exec("a", &["true"]).code, Some(0));
+}
+
+#[test]
 fn down_takes_everything_with_it() {
     let planet = atlantic("down").up();
     let orphan = sleeper(planet.name(), "origin");

@@ -82,6 +82,36 @@ fn a_killed_host_loses_its_programs() {
 }
 
 #[test]
+fn a_device_that_its_host_switched_off_is_not_the_emulators_loss() {
+    let planet = atlantic("fault-device-off");
+    planet.exec("origin", &["ip", "link", "set", "net0", "down"]).ok();
+    assert!(!passes(&planet));
+    let fidelity = planet.status()["fidelity"].clone();
+    // Three pings of 20 + 8 + 56 bytes.
+    assert_eq!((number(&fidelity, "/own_drops"), number(&fidelity, "/bytes_dropped")), (0.0, 252.0));
+}
+
+#[test]
+fn a_planet_survives_faults_of_a_device_that_its_host_removed() {
+    let planet = atlantic("fault-device-gone");
+    planet.exec("origin", &["ip", "link", "del", "net0"]).ok();
+    planet.lab(&["fault", "host", "origin", "down"]).ok();
+    planet.lab(&["fault", "lift", "all"]).ok();
+    assert_eq!(planet.status()["faults"], serde_json::json!([]));
+}
+
+#[test]
+fn a_router_does_not_answer_a_damaged_ping() {
+    let planet = World::named("fault-damaged")
+        .host("origin", "newyork")
+        .host("visitor", "london")
+        .link("newyork", "london", "rtt = \"4ms\"\ncorrupt = \"100%\"")
+        .up();
+    let said = planet.exec("visitor", &["ping", "-4", "-q", "-c", "1", "-W", "1", "newyork.router"]);
+    assert_eq!(said.code, Some(1));
+}
+
+#[test]
 fn nonsense_is_answered_with_what_there_is() {
     let planet = atlantic("fault-nonsense");
     for (words, expected) in [

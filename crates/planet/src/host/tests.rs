@@ -54,6 +54,16 @@ fn listening_sockets_are_told_from_connected_ones() {
 }
 
 #[test]
+fn a_device_that_a_program_removed_has_no_carrier_to_lose() {
+    in_host(1, |host| {
+        said("ip link del net0");
+        for has_carrier in [false, true] {
+            host.set_carrier(0, has_carrier).unwrap();
+        }
+    });
+}
+
+#[test]
 fn each_address_leaves_by_its_own_device() {
     in_host(0, |host| {
         assert_eq!(host.tuns.len(), 2);

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use world::{Document, Effect, Layout, LinkDown, World};
+use world::{Change, Document, Effect, Layout, LinkDown, World};
 
 use super::{
     Router,
@@ -107,6 +107,19 @@ fn a_router_answers_for_itself_and_takes_nothing_from_its_own_packets() {
     let back = router.way(Duration::ZERO, Source::Router(LISBON), "10.0.0.2".parse().unwrap(), 64).unwrap();
     assert_eq!(wires(&back), [Wire::Between(LISBON, LONDON), Wire::Down(VISITOR)]);
     assert_eq!(routers(&back), 1);
+}
+
+#[test]
+fn a_round_trip_by_fault_has_no_detour() {
+    let world =
+        "[[host]]\nname = 'a'\ncity = 'newyork'\n[[host]]\nname = 'b'\ncity = 'london'\nnetwork = 'access'\n";
+    let mut router = Router::new(Arc::new(World::read(&Document::new("w.toml", world)).unwrap().1));
+    let detour = |router: &mut Router| way(router, 0, "10.0.0.2", 64).hops[0].detour;
+    // The link has the inflation of data centres, and the way to an access network is longer by the rest.
+    assert!(detour(&mut router) > Duration::ZERO);
+    let change = Change { rtt: Some(Duration::from_millis(200)), ..Change::default() };
+    router.set_faults(Duration::ZERO, &[Effect::Link { between: (0, 1), change }]);
+    assert_eq!(detour(&mut router), Duration::ZERO);
 }
 
 #[test]

@@ -166,7 +166,9 @@ fn way(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> W
         to_and_fro(&mut cities, usize::from(ttl) + 2);
     }
     let is_access = from.port().into_iter().chain(end.port()).any(|port| layout.is_access(port));
-    let detour = |a, b| if is_access { layout.access_detour(a, b) } else { Duration::ZERO };
+    // A round trip that a fault gives a link is all of it, like one of the file.
+    let is_detour = |a, b| is_access && faults.change(layout, Wire::Between(a, b)).rtt.is_none();
+    let detour = |a, b| if is_detour(a, b) { layout.access_detour(a, b) } else { Duration::ZERO };
     // What is plugged into its router has a line only while a fault is on it.
     let has_line = |port: &PortId| layout.ports[*port].line.is_some() || faults.has_line(*port);
     let allowed = |rtt| allowance(rtt, layout.lateness);

@@ -257,12 +257,17 @@ impl Transit {
     fn end(&mut self, now: Duration, due: Duration, cargo: Cargo) {
         match cargo.way.end {
             End::Port(port) => return self.hand_over(now, due, port, cargo),
-            End::Router(city) => self.answer(due, city, icmp::echo_reply(cargo.held.bytes())),
+            End::Router(city) => {
+                // A wrong bit is only put into what is handed to a host; here it means that the checksum is wrong.
+                let is_intact = cargo.treatment.corrupt.is_none();
+                let reply = is_intact.then(|| icmp::echo_reply(cargo.held.bytes())).flatten();
+                self.answer(due, city, reply);
+            }
             End::Expired(city) => {
                 let router = self.router.router_address(city, cargo.held.frame.from);
                 self.answer(due, city, icmp::time_exceeded(router, cargo.held.bytes()));
             }
-            End::Unroutable(city) => self.unreachable(due, city, &cargo),
+            End::Unroutable(city) => self.unreachable(due, city, &cargo, cargo.treatment.hops),
             End::Blackhole(_) => {
                 self.tally.bytes_dropped += bytes(&cargo);
                 return self.pool.release(cargo.held);
@@ -278,32 +283,42 @@ impl Transit {
         let (headers, payload) = cargo.held.frame.slice(cargo.held.bytes(), &cargo.segments, cargo.treatment);
         let written = self.tun(port).write(&headers, &payload);
         drop(payload);
-        if written.is_ok() {
-            self.tally.bytes_out += bytes(&cargo);
-            self.tally.delivered(now.saturating_sub(due) + cargo.waited, cargo.way.allowance);
-        } else if self.router.faults().without_carrier().contains(&port) {
+        match written {
+            Ok(()) => {
+                self.tally.bytes_out += bytes(&cargo);
+                self.tally.delivered(now.saturating_sub(due) + cargo.waited, cargo.way.allowance);
+            }
+            // The host has switched its device off, and hears nothing, as any host would.
+            Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+                self.tally.bytes_dropped += bytes(&cargo);
+            }
             // Nothing can be handed to a device without a carrier, which is the fault's doing.
-            self.tally.bytes_dropped += bytes(&cargo);
-        } else {
-            self.tally.own_drops += 1;
-            self.tally.bytes_lost += bytes(&cargo);
+            Err(_) if self.router.faults().without_carrier().contains(&port) => {
+                self.tally.bytes_dropped += bytes(&cargo);
+            }
+            Err(_) => {
+                self.tally.own_drops += 1;
+                self.tally.bytes_lost += bytes(&cargo);
+            }
         }
         self.pool.release(cargo.held);
     }
 
     /// A wire is down, and the router before it says so.
     fn refuse(&mut self, now: Duration, id: WireId, cargo: &Cargo) {
+        // The router before the wire has counted itself already.
+        let hops = cargo.treatment.hops.saturating_sub(cargo.way.hops[cargo.hop].routers);
         match self.wires.wire(id) {
-            Wire::Between(city, _) => self.unreachable(now, city, cargo),
-            Wire::Down(port) => self.unreachable(now, self.layout.city_of(port), cargo),
+            Wire::Between(city, _) => self.unreachable(now, city, cargo, hops),
+            Wire::Down(port) => self.unreachable(now, self.layout.city_of(port), cargo, hops),
             // Before this one is no router.
             Wire::Up(_) => {}
         }
     }
 
-    fn unreachable(&mut self, now: Duration, city: CityId, cargo: &Cargo) {
+    fn unreachable(&mut self, now: Duration, city: CityId, cargo: &Cargo, hops: u8) {
         let router = self.router.router_address(city, cargo.held.frame.from);
-        let answer = icmp::unreachable(router, cargo.held.bytes(), icmp::Unreachable::Net);
+        let answer = icmp::unreachable(router, cargo.held.bytes(), hops, icmp::Unreachable::Net);
         self.answer(now, city, answer);
     }
 

@@ -31,10 +31,11 @@ pub fn time_exceeded(router: IpAddr, original: &[u8]) -> Option<Vec<u8>> {
     error(router, kind, &frame, original, treatment)
 }
 
-/// Tells the sender of `original`, a frame as it arrived, that `router` cannot reach its destination.
+/// Tells the sender of `original`, a frame, that `router` cannot reach its destination. It is quoted as it arrived there: after
+/// `hops` other routers.
 ///
 /// `None` where a router has to be silent, or when its address is of the other version.
-pub fn unreachable(router: IpAddr, original: &[u8], what: Unreachable) -> Option<Vec<u8>> {
+pub fn unreachable(router: IpAddr, original: &[u8], hops: u8, what: Unreachable) -> Option<Vec<u8>> {
     let frame = Frame::parse(original).ok()?;
     let kind = match (router, what) {
         (IpAddr::V4(_), Unreachable::Net) => [3, 0],
@@ -42,7 +43,7 @@ pub fn unreachable(router: IpAddr, original: &[u8], what: Unreachable) -> Option
         (IpAddr::V6(_), Unreachable::Net) => [1, 0],
         (IpAddr::V6(_), Unreachable::Host) => [1, 3],
     };
-    error(router, kind, &frame, original, Treatment::default())
+    error(router, kind, &frame, original, Treatment { hops, ..Treatment::default() })
 }
 
 /// The answer to `original`, a frame, if it is a ping. A damaged one, and one in fragments, has none.

@@ -100,10 +100,11 @@ fn unreachable_has_a_code_for_each_version() {
         (6, Unreachable::Host, [1, 3]),
     ] {
         let sample = Sample::new(version, TCP, 0, 0);
-        let error = unreachable(router(version), &sample.frame(), what).unwrap();
+        let error = unreachable(router(version), &sample.frame(), 3, what).unwrap();
         assert_eq!(&message(&error, version)[..2], kind);
-        assert_eq!(quote(&error, version), sample.complete(), "its hops as they were");
-        assert_eq!(unreachable(router(10 - version), &sample.frame(), what), None, "the other version");
+        let ttl = sample.ttl - 3;
+        assert_eq!(unreachable(router(10 - version), &sample.frame(), 3, what), None, "the other version");
+        assert_eq!(quote(&error, version), Sample { ttl, ..sample }.complete(), "after three other routers");
     }
 }
 
@@ -160,7 +161,7 @@ proptest! {
         bytes[VIRTIO_HEADER] = if version == 4 { 0x45 } else { 0x60 };
         for answer in [
             time_exceeded(router(version), &bytes),
-            unreachable(router(version), &bytes, Unreachable::Net),
+            unreachable(router(version), &bytes, 1, Unreachable::Net),
             echo_reply(&bytes),
         ].into_iter().flatten() {
             prop_assert_eq!(fault(&answer[VIRTIO_HEADER..]), None);

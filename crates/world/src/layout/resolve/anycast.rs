@@ -72,7 +72,7 @@ fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Res
             TAKEN.iter().find(|taken| taken.parse().is_ok_and(|taken: Prefix| taken.overlaps(prefix)))
         {
             return Err(mistake(format!(
-                "{prefix} overlaps {taken}, which a planet uses itself; expected one such as 192.0.2.0/24"
+                "{prefix} overlaps {taken}, which is reserved; expected one such as 192.0.2.0/24"
             )));
         }
         prefixes.push(prefix);
@@ -83,6 +83,23 @@ fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Res
 /// What is known of withdrawn prefixes: from 20 s to minutes. The short end, so that nobody waits for it unasked.
 const CONVERGENCE: Duration = Duration::from_secs(20);
 
-/// Prefixes that no anycast prefix may touch: those of hosts and routers, loopback, and multicast.
-const TAKEN: [&str; 6] =
-    ["10.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "fd6c:6f6e:6768::/48", "::1/128", "ff00::/8"];
+/// Prefixes that no anycast prefix may touch: those of hosts and routers, loopback, multicast, and link-local addresses, which
+/// no router forwards (RFC 4291, section 2.5.6).
+const TAKEN: [&str; 7] =
+    ["10.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "fd6c:6f6e:6768::/48", "::1/128", "ff00::/8", "fe80::/10"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reserved_cannot_be_announced() {
+        for prefix in TAKEN {
+            let world = format!(
+                "[[host]]\nname = 'a'\ncity = 'paris'\n[[anycast]]\nname = 'w'\nprefix = '{prefix}'\nhosts = ['a']"
+            );
+            let said = World::read(&Document::new("w.toml", world)).unwrap_err().to_string();
+            assert!(said.contains(&format!("{prefix} overlaps {prefix}, which is reserved")), "{said}");
+        }
+    }
+}
