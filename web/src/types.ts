@@ -921,8 +921,8 @@ export interface Fidelity {
    */
   lateness_limit_us: number;
   /**
-   * How late packets were delivered, time to be read included, in microseconds, at percentiles "50", "99", "99.9" and "max". Empty when no
-   * packet was delivered.
+   * How late packets were delivered, time to be read included, in microseconds: the "mean", and percentiles "50", "99", "99.9"
+   * and "max". Empty when no packet was delivered.
    */
   lateness_us: {
     [k: string]: number;
