@@ -13,6 +13,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 
+use ::planet::Awake;
+
 use self::grid::Form;
 use crate::{root, run};
 
@@ -23,6 +25,7 @@ pub(crate) use forms::packets;
 pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     if words == ["grid", "--json"] {
         build()?;
+        let _awake = Awake::hold();
         return grid::bench(Form::Json);
     }
     let known: Vec<_> = BENCHES.iter().flat_map(|(group, names)| names.iter().chain([group])).collect();
@@ -34,6 +37,8 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
     }
     build()?;
     println!("{}", conditions());
+    // As a scenario does while it measures.
+    let _awake = Awake::hold();
     for (group, names) in BENCHES {
         let is_wanted = |name: &str| words.is_empty() || words.contains(group) || words.contains(&name);
         let wanted: Vec<_> = names.iter().filter(|name| is_wanted(name)).collect();

@@ -17,16 +17,18 @@ export function fidelity(element: HTMLElement, report: Report): void {
 }
 
 function latenessTable(run: Fidelity): HTMLElement {
-  const order = (key: string): number => (key === "max" ? Number.POSITIVE_INFINITY : Number(key));
+  const isPercentile = (key: string): boolean => key !== "mean" && key !== "max";
+  const order = (key: string): number =>
+    isPercentile(key) ? Number(key) : key === "mean" ? 0 : Number.POSITIVE_INFINITY;
   const keys = Object.keys(run.lateness_us).sort((a, b) => order(a) - order(b));
   const rows = keys.map((key) => [
-    { text: key === "max" ? key : `p${key}` },
+    { text: isPercentile(key) ? `p${key}` : key },
     { text: microseconds(run.lateness_us[key]) },
   ]);
   return table(
     "How late packets were delivered (\u00b5s)",
     [
-      { title: "percentile", align: "text" },
+      { title: "mean or percentile", align: "text" },
       { title: "lateness (\u00b5s)", align: "number" },
     ],
     rows,

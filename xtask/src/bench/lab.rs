@@ -1,6 +1,7 @@
 //! A planet for a benchmark, which goes down when it is dropped, and what can be asked of it.
 
 use std::{
+    fmt::Write as _,
     fs,
     path::PathBuf,
     process::{Command, Stdio},
@@ -98,6 +99,23 @@ pub(super) fn ping(mut at: Command, to: &str, count: u32, interval_s: f64) -> an
     let text = String::from_utf8(output.stdout)?;
     let mean = text.rsplit("= ").next().and_then(|numbers| numbers.split('/').nth(1)?.parse().ok());
     mean.with_context(|| format!("ping said: {text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// A world of pairs of hosts, "c0" and "s0" and so on, each with a link of its own.
+pub(super) fn pairs(settings: &str, links: impl IntoIterator<Item = String>) -> String {
+    let mut world = format!("[world]\n{settings}\n");
+    for (pair, link) in links.into_iter().enumerate() {
+        for (end, lat) in [("s", 0), ("c", 1)] {
+            // Writing to a String cannot fail.
+            let _ = write!(
+                world,
+                "[[city]]\nname = \"{end}{pair}\"\nlat = {lat}.0\nlon = {pair}.0\n\
+                 [[host]]\nname = \"{end}{pair}\"\ncity = \"{end}{pair}\"\n"
+            );
+        }
+        let _ = write!(world, "[[link]]\nbetween = [\"s{pair}\", \"c{pair}\"]\n{link}\n");
+    }
+    world
 }
 
 /// What a `longhaul` command prints.

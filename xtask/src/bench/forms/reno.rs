@@ -1,11 +1,14 @@
 //! Reno in virtual time through the link engine, and Mathis' formula for it.
 
-use std::{cmp::Reverse, collections::BinaryHeap, fmt::Write as _, thread, time::Duration};
+use std::{cmp::Reverse, collections::BinaryHeap, thread, time::Duration};
 
 use link::{Arrival, Config, Ecn, Link, Packet, Verdict};
 
 use super::{Reference, row, shapes::count};
-use crate::bench::{iperf, lab::Planet};
+use crate::bench::{
+    iperf,
+    lab::{self, Planet},
+};
 
 /// What a bulk flow had.
 pub(super) struct Outcome {
@@ -163,7 +166,8 @@ pub(super) fn mathis() -> anyhow::Result<()> {
     };
     let engine = run(config, Flow { back: Duration::from_millis(50), seconds: 1500 }).goodput;
 
-    let planet = Planet::up("forms", &pairs())?;
+    let planet =
+        Planet::up("forms", &lab::pairs("", vec!["rtt = \"100ms\"\nloss = \"0.1%\"".to_owned(); PAIRS]))?;
     let goodputs: Vec<f64> = thread::scope(|scope| {
         let flow = |pair: usize| {
             let (server, client) = (format!("s{pair}"), format!("c{pair}"));
@@ -182,26 +186,6 @@ pub(super) fn mathis() -> anyhow::Result<()> {
         &Reference::Exactly(expected / 1e6),
     );
     Ok(())
-}
-
-/// Pairs of hosts, each with a link of its own that loses towards the server.
-fn pairs() -> String {
-    let mut world = String::new();
-    for pair in 0..PAIRS {
-        for (end, lat) in [("s", 0), ("c", 1)] {
-            // Writing to a String cannot fail.
-            let _ = write!(
-                world,
-                "[[city]]\nname = \"{end}{pair}\"\nlat = {lat}.0\nlon = {pair}.0\n\
-                 [[host]]\nname = \"{end}{pair}\"\ncity = \"{end}{pair}\"\n"
-            );
-        }
-        let _ = write!(
-            world,
-            "[[link]]\nbetween = [\"s{pair}\", \"c{pair}\"]\nrtt = \"100ms\"\nloss = \"0.1%\"\n"
-        );
-    }
-    world
 }
 
 const PAIRS: usize = 8;

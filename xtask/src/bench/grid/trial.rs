@@ -1,12 +1,15 @@
 //! One planet of the grid: a round trip and a rate, with a pair of hosts for each loss.
 
-use std::{fmt::Write as _, thread};
+use std::thread;
 
 use anyhow::Context;
 use units::Bitrate;
 
 use super::cell::Cell;
-use crate::bench::{iperf, lab::Planet};
+use crate::bench::{
+    iperf,
+    lab::{self, Planet},
+};
 
 /// Pings through all links at once, then sends UDP through all, and then TCP through the one that loses nothing.
 pub(super) fn run(
@@ -124,29 +127,17 @@ impl Wire {
         let some = (self.rate * 0.05 / 8.0).max(65_536.0);
         let window = on_the_way * 1.4 + some;
         let queue = on_the_way + 2.0 * some;
-        let mut world = format!(
-            "[world]\nsysctl = {{ \"net.ipv4.tcp_wmem\" = \"4096 {window:.0} {window:.0}\", \
-             \"net.ipv4.tcp_rmem\" = \"4096 1048576 {:.0}\" }}\n",
+        let settings = format!(
+            "sysctl = {{ \"net.ipv4.tcp_wmem\" = \"4096 {window:.0} {window:.0}\", \
+             \"net.ipv4.tcp_rmem\" = \"4096 1048576 {:.0}\" }}",
             (window * 4.0).max(4e6)
         );
-        for (pair, loss) in losses.iter().enumerate() {
-            for (end, lat) in [("s", 0), ("c", 1)] {
-                // Writing to a String cannot fail.
-                let _ = write!(
-                    world,
-                    "[[city]]\nname = \"{end}{pair}\"\nlat = {lat}.0\nlon = {pair}.0\n\
-                     [[host]]\nname = \"{end}{pair}\"\ncity = \"{end}{pair}\"\n"
-                );
-            }
-            let _ = write!(
-                world,
-                "[[link]]\nbetween = [\"s{pair}\", \"c{pair}\"]\nrtt = \"{:.0}ms\"\nrate = \"{}\"\n\
-                 queue = \"{queue:.0}B\"\nloss = \"{loss}\"\n",
-                self.rtt_s * 1e3,
-                self.text
-            );
-        }
-        world
+        let link = |loss: &f64| {
+            let rtt_ms = self.rtt_s * 1e3;
+            let rate = self.text;
+            format!("rtt = \"{rtt_ms:.0}ms\"\nrate = \"{rate}\"\nqueue = \"{queue:.0}B\"\nloss = \"{loss}\"")
+        };
+        lab::pairs(&settings, losses.iter().map(link))
     }
 }
 
