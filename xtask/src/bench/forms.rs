@@ -12,7 +12,7 @@ pub(crate) use packets::command as packets;
 /// Prints a row for each form.
 pub(super) fn bench() -> anyhow::Result<()> {
     println!(
-        "| closed form | expected | engine | planet | planet is off by |\n| --- | --- | --- | --- | --- |"
+        "| closed form | expected | engine | planet | planet against that |\n| --- | --- | --- | --- | --- |"
     );
     shapes::overload()?;
     shapes::bursts()?;

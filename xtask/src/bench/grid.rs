@@ -7,7 +7,10 @@ mod binomial;
 mod cell;
 mod trial;
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use self::cell::Cell;
 
@@ -15,18 +18,28 @@ use self::cell::Cell;
 #[expect(clippy::disallowed_methods, reason = "its duration is part of what it reports")]
 pub(super) fn bench(form: Form) -> anyhow::Result<()> {
     let start = Instant::now();
+    if form == Form::Table {
+        println!("| round trip | rate | ping: off by | TCP: off by | lost at 0 % | at 0.1 % | at 1 % | |");
+        println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    }
     let mut cells = Vec::new();
     let planets: Vec<_> =
         RTTS_MS.iter().flat_map(|rtt_ms| RATES.iter().map(move |rate| (*rtt_ms, *rate))).collect();
     for (index, &(rtt_ms, rate)) in planets.iter().enumerate() {
         let mut of_planet = Vec::new();
         for attempt in 1..=ATTEMPTS {
+            // Each planet loses other packets.
+            let seed = u32::try_from(index)? * ATTEMPTS + attempt;
             eprint!("\r{}/{}: {rtt_ms} ms, {rate}, attempt {attempt}\x1b[K", index + 1, planets.len());
-            of_planet = trial::run(rtt_ms, rate, &LOSSES, attempt)?;
+            of_planet = trial::run(rtt_ms, rate, &LOSSES, seed)?;
             let rest = USUAL * u32::try_from(planets.len() - index)?;
             if of_planet.iter().all(|cell| cell.valid) || start.elapsed() + rest > LONGEST {
                 break;
             }
+        }
+        if form == Form::Table {
+            eprint!("\r\x1b[K");
+            row(&of_planet);
         }
         cells.extend(of_planet);
     }
@@ -36,7 +49,7 @@ pub(super) fn bench(form: Form) -> anyhow::Result<()> {
             let cells: Vec<_> = cells.iter().map(Cell::json).collect();
             println!("{}", serde_json::to_string_pretty(&cells)?);
         }
-        Form::Table => table(&cells),
+        Form::Table => worst(&cells),
     }
     Ok(())
 }
@@ -48,29 +61,24 @@ pub(super) enum Form {
     Json,
 }
 
-/// A row for each round trip and rate, and then the worst.
-fn table(cells: &[Cell]) {
-    println!("| round trip | rate | ping: off by | TCP: off by | lost at 0 % | at 0.1 % | at 1 % | |");
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
-    for of_planet in cells.chunks(LOSSES.len()) {
-        let first = &of_planet[0];
-        let ping = of_planet.iter().map(Cell::ping_error_us).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-        let goodput =
-            first.goodput_error_percent().map_or_else(String::new, |error| format!("{error:+.2} %"));
-        let losses: Vec<_> = of_planet.iter().map(Cell::loss_text).collect();
-        let notes: Vec<_> = of_planet.iter().flat_map(Cell::complaints).collect();
-        println!(
-            "| {} ms | {} | {:+.0} us | {goodput} | {} | {} |",
-            first.rtt_ms,
-            first.rate,
-            ping.unwrap_or_default(),
-            losses.join(" | "),
-            notes.join("; ")
-        );
-    }
-    worst(cells);
+/// The row of a round trip and a rate.
+fn row(of_planet: &[Cell]) {
+    let Some(first) = of_planet.first() else { return };
+    let ping = of_planet.iter().map(Cell::ping_error_us).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let goodput = first.goodput_error_percent().map_or_else(String::new, |error| format!("{error:+.2} %"));
+    let losses: Vec<_> = of_planet.iter().map(Cell::loss_text).collect();
+    let notes: BTreeSet<_> = of_planet.iter().flat_map(Cell::complaints).collect();
+    println!(
+        "| {} ms | {} | {:+.0} us | {goodput} | {} | {} |",
+        first.rtt_ms,
+        first.rate,
+        ping.unwrap_or_default(),
+        losses.join(" | "),
+        notes.into_iter().collect::<Vec<_>>().join("; ")
+    );
 }
 
+/// What is farthest from what is stated.
 fn worst(cells: &[Cell]) {
     let invalid = cells.iter().filter(|cell| !cell.valid).count();
     let wrong = cells.iter().filter(|cell| cell.valid && !cell.complaints().is_empty()).count();

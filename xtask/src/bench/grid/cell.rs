@@ -24,8 +24,6 @@ pub(super) struct Cell {
     /// Whether the planet was within its limits all along.
     pub valid: bool,
     pub reasons: Vec<String>,
-    /// Which attempt this was.
-    pub attempt: u32,
 }
 
 impl Cell {
@@ -82,7 +80,6 @@ impl Cell {
             "goodput_error_percent": self.goodput_error_percent(),
             "valid": self.valid,
             "reasons": self.reasons,
-            "attempt": self.attempt,
             "complaints": self.complaints(),
         })
     }

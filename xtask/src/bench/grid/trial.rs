@@ -12,14 +12,9 @@ use crate::bench::{
 };
 
 /// Pings through all links at once, then sends UDP through all, and then TCP through the one that loses nothing.
-pub(super) fn run(
-    rtt_ms: u64,
-    rate: &'static str,
-    losses: &[f64],
-    attempt: u32,
-) -> anyhow::Result<Vec<Cell>> {
+pub(super) fn run(rtt_ms: u64, rate: &'static str, losses: &[f64], seed: u32) -> anyhow::Result<Vec<Cell>> {
     let wire = Wire::new(rtt_ms, rate)?;
-    let planet = Planet::up("grid", &wire.world(losses))?;
+    let planet = Planet::up("grid", &wire.world(losses, seed))?;
     let pings =
         at_once(losses.len(), |pair| planet.ping(&format!("c{pair}"), &format!("s{pair}"), 60, 0.01))?;
     let counts = at_once(losses.len(), |pair| udp(&planet, pair, &wire))?;
@@ -43,7 +38,6 @@ pub(super) fn run(
             goodput: (pair == 0).then_some([goodput, wire.rate * GOODPUT_SHARE]),
             valid: reasons.is_empty(),
             reasons,
-            attempt,
         }
     });
     Ok(cells.collect())
@@ -122,13 +116,13 @@ impl Wire {
 
     /// The window is more than what is on its way (B) and less than that and the queue: a sender's memory of 1.4 B + S
     /// beside a queue of B + 2 S, where S is 50 ms but no less than what a kernel needs at all.
-    fn world(&self, losses: &[f64]) -> String {
+    fn world(&self, losses: &[f64], seed: u32) -> String {
         let on_the_way = self.rate * self.rtt_s / 8.0;
         let some = (self.rate * 0.05 / 8.0).max(65_536.0);
         let window = on_the_way * 1.4 + some;
         let queue = on_the_way + 2.0 * some;
         let settings = format!(
-            "sysctl = {{ \"net.ipv4.tcp_wmem\" = \"4096 {window:.0} {window:.0}\", \
+            "seed = {seed}\nsysctl = {{ \"net.ipv4.tcp_wmem\" = \"4096 {window:.0} {window:.0}\", \
              \"net.ipv4.tcp_rmem\" = \"4096 1048576 {:.0}\" }}",
             (window * 4.0).max(4e6)
         );
