@@ -1,11 +1,21 @@
 //! What the kernel tells about TCP in the calling thread's network namespace, and what follows from it.
 //!
+//! - [`diag`]: the sockets, with everything that the kernel tells of each; [`Info`] is its `tcp_info`.
+//! - [`counters`]: the namespace's counters and TCP's memory.
+//! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
+mod clock;
+pub mod counters;
+pub mod diag;
 mod error;
+mod info;
 pub mod mptcp;
 mod netlink;
+mod sys;
+pub mod timeline;
 
 pub use error::Error;
+pub use info::{Info, Options};
