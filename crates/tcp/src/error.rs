@@ -5,6 +5,14 @@ use std::io;
 /// Why the kernel could not be asked, or told.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The caller: something that was written makes no sense.
+    #[error("{what}")]
+    Input {
+        /// What was written, and what is wrong with it.
+        what: String,
+        /// What to write instead.
+        remedy: String,
+    },
     /// The environment: this kernel has no MPTCP.
     #[error("this kernel has no MPTCP; it takes Linux 5.6 or newer with CONFIG_MPTCP")]
     NoMptcp,
@@ -29,9 +37,13 @@ pub enum Error {
 impl Error {
     /// The remedy, where one is known.
     pub fn hint(&self) -> Option<String> {
-        let (Self::Process { source, .. } | Self::System { source, .. }) = self else { return None };
-        (source.kind() == io::ErrorKind::PermissionDenied)
-            .then(|| "run it as root, or as whoever owns the network namespace".to_owned())
+        match self {
+            Self::Input { remedy, .. } => Some(remedy.clone()),
+            Self::Process { source, .. } | Self::System { source, .. } => (source.kind()
+                == io::ErrorKind::PermissionDenied)
+                .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),
+            Self::NoMptcp => None,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! - [`diag`]: the sockets, with everything that the kernel tells of each; [`Info`] is its `tcp_info`.
 //! - [`counters`]: the namespace's counters and TCP's memory.
 //! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
+//! - [`kernel`]: versions of Linux, and which rules hold from which one.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
@@ -12,6 +13,7 @@ pub mod counters;
 pub mod diag;
 mod error;
 mod info;
+pub mod kernel;
 pub mod mptcp;
 mod netlink;
 mod sys;
