@@ -4,6 +4,7 @@
 //! - [`counters`]: the namespace's counters and TCP's memory.
 //! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
+//! - [`settings`]: the namespace's settings beside the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
@@ -16,6 +17,7 @@ mod info;
 pub mod kernel;
 pub mod mptcp;
 mod netlink;
+pub mod settings;
 mod sys;
 pub mod timeline;
 
