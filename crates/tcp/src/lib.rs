@@ -4,6 +4,7 @@
 //! - [`counters`]: the namespace's counters and TCP's memory.
 //! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
+//! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
@@ -14,6 +15,7 @@ mod error;
 mod info;
 pub mod mptcp;
 mod netlink;
+pub mod oscil;
 mod sys;
 pub mod timeline;
 
