@@ -25,6 +25,9 @@ pub enum Error {
         /// What to write instead.
         remedy: String,
     },
+    /// The caller: a file with a mistake in it.
+    #[error(transparent)]
+    Mistake(#[from] world::Mistake),
     /// The environment: this kernel has no MPTCP.
     #[error("this kernel has no MPTCP; it takes Linux 5.6 or newer with CONFIG_MPTCP")]
     NoMptcp,
@@ -63,7 +66,7 @@ impl Error {
                 == io::ErrorKind::PermissionDenied)
                 .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),
             Self::Address { source, .. } => of_address(source.kind()),
-            Self::NoMptcp | Self::Unsupported { .. } => None,
+            Self::Mistake(_) | Self::NoMptcp | Self::Unsupported { .. } => None,
         }
     }
 }
