@@ -6,6 +6,7 @@
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
 //! - [`settings`]: the namespace's settings beside the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
+//! - [`window`]: windows and buffers for a path, and the rate that buffers allow.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
@@ -20,6 +21,7 @@ mod netlink;
 pub mod settings;
 mod sys;
 pub mod timeline;
+pub mod window;
 
 pub use error::Error;
 pub use info::{Info, Options};
