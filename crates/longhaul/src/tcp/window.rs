@@ -125,7 +125,7 @@ impl Window {
         if self.json {
             output::print_json(&check)?;
         } else {
-            output::print(&show::check(&check))?;
+            output::print(&show::check(&check, self.kernel))?;
         }
         Ok(if check.is_capped() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }

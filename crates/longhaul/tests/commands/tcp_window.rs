@@ -79,10 +79,10 @@ How fast one connection can be by this side's buffers, Linux 6.18
   melbourne, 282 ms  receive  32 MiB  16 MiB to 21.25 MiB  476 to 632      ███████████░░░░           capped
                      send     4 MiB   2.5 MiB to 4 MiB     74.4 to 119     ██░                       capped
 
-rule: window = buffer x payload / memory of the packets that arrive: 50 % before the first, about 66 % with 1448 bytes in \
+rule: window = buffer x payload / memory of the packets that arrive: 50 % before the first, up to 66 % with 1448 bytes in \
 each; tcp_adv_win_scale does nothing
 depends: what comes on the memory of its packets, what goes on how soon its writer is back
-remedy: longhaul tcp window --rtt 282ms --rate 1000Mbit says which settings reach it
+remedy: longhaul tcp window --rtt 282ms --rate 1000Mbit --kernel 6.18 says which settings reach it
 ";
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), expected));
     // Near enough, or large enough.

@@ -79,7 +79,7 @@ fn every_scale_of_the_documentation() {
 
 #[test]
 fn newer_kernels_measure_and_guess_at_first() {
-    // 1200 x 256 / 4672 = 65; 1448 bytes in memory of their size were measured as 170.
+    // 1200 x 256 / 4672 = 65; 2896 x 256 / 4352 = 170.
     let window = |kernel: &str| Share::of(kernel.parse().unwrap(), -2).window(256 * MIB);
     assert_eq!(window("6.6.32"), Span { least: 65 * MIB, most: 170 * MIB });
     for kernel in ["6.6.33", "6.10", "6.18.44"] {

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use tcp::window::{Check, Destination, Judged, Plan, Verdict, binary};
+use tcp::{
+    kernel::Version,
+    window::{Check, Destination, Judged, Plan, Verdict, binary},
+};
 use units::Bytes;
 
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
@@ -39,8 +42,9 @@ pub(super) fn plans(plans: &[Plan]) -> String {
     text
 }
 
-/// Ceilings, each with its bar: full where the rate is reached, or else the highest of them.
-pub(super) fn check(check: &Check) -> String {
+/// Ceilings, each with its bar: full where the rate is reached, or else the highest of them. `named` is the kernel that was
+/// asked for, if it is not the running one.
+pub(super) fn check(check: &Check, named: Option<Version>) -> String {
     let heading = format!("How fast one connection can be by this side's buffers, Linux {}", check.kernel);
     let mut text = format!("{}\n", paint(&heading, BOLD));
     let sides: Vec<_> = check.destinations.iter().flat_map(sides).collect();
@@ -49,8 +53,8 @@ pub(super) fn check(check: &Check) -> String {
     let mut rows = vec![["", "", "buffer", "window", "Mbit/s"].map(str::to_owned).to_vec()];
     rows.extend(sides.iter().map(Side::row));
     let mut rows = aligned(&rows).into_iter();
-    let scale = format!("{:WIDTH$}", format!("0 to {}", rate(full)));
-    let _ = writeln!(text, "  {}  {}", rows.next().unwrap_or_default(), paint(scale.trim_end(), DIM));
+    let scale = paint(&format!("0 to {}", rate(full)), DIM);
+    let _ = writeln!(text, "  {}  {scale}", rows.next().unwrap_or_default());
     for (row, side) in rows.zip(&sides) {
         let verdict = side.judged.verdict.map_or_else(String::new, |verdict| format!("  {}", word(verdict)));
         let bar = bar(side.judged.limit.mbps, full);
@@ -64,11 +68,9 @@ pub(super) fn check(check: &Check) -> String {
         );
     }
     if let (Some(rate_mbps), Some(worst)) = (check.rate_mbps, worst(check)) {
-        let _ = writeln!(
-            text,
-            "remedy: longhaul tcp window --rtt {}ms --rate {rate_mbps}Mbit says which settings reach it",
-            worst.rtt_ms
-        );
+        let kernel = named.map_or_else(String::new, |kernel| format!(" --kernel {kernel}"));
+        let path = format!("--rtt {}ms --rate {rate_mbps}Mbit", worst.rtt_ms);
+        let _ = writeln!(text, "remedy: longhaul tcp window {path}{kernel} says which settings reach it");
     }
     text
 }
