@@ -26,8 +26,8 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 12] = [
         ("web/schema/figures.json", schema_for!(report::figures::Figures)),
+    let all = [
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
         ("docs/schema/compare.json", schema_for!(report::Comparison)),
@@ -39,6 +39,8 @@ fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
         ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
         ("docs/schema/status.json", schema_for!(planet::Overview)),
         ("docs/schema/transfer.json", schema_for!(probe::transfer::Summary)),
+        ("docs/schema/window.json", schema_for!(tcp::window::Plan)),
+        ("docs/schema/window-check.json", schema_for!(tcp::window::Check)),
     ];
     all.into_iter().map(|(path, schema)| Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))).collect()
 }

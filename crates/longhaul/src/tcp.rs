@@ -1,6 +1,7 @@
 //! `longhaul tcp`: what the kernel's TCP tells, and why it is as it is.
 
 mod mptcp;
+mod window;
 
 use std::process::ExitCode;
 
@@ -10,12 +11,14 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tcp {
     Mptcp(mptcp::Mptcp),
+    Window(window::Window),
 }
 
 impl Tcp {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Mptcp(mptcp) => mptcp.run(),
+            Self::Window(window) => window.run(),
         }
     }
 }
