@@ -2,14 +2,17 @@
 //!
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
+//! - [`ports`]: what a port costs by strategy, and by how many are used already.
 //! - [`source_port`]: how a client gets a port, also where most of them are used.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
+mod clock;
 mod error;
 pub mod kernel;
 pub mod mptcp;
 mod netlink;
+pub mod ports;
 pub mod source_port;
 
 pub use error::Error;
