@@ -26,7 +26,7 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 11] = [
+    let all: [(&str, Schema); 12] = [
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
         ("docs/schema/compare.json", schema_for!(report::Comparison)),
@@ -35,6 +35,7 @@ fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
         ("docs/schema/logs.json", schema_for!(Vec<planet::Program>)),
         ("docs/schema/ping.json", schema_for!(probe::ping::Summary)),
         ("docs/schema/mptcp.json", schema_for!(tcp::mptcp::Audit)),
+        ("docs/schema/ports.json", schema_for!(tcp::ports::Measurement)),
         ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
         ("docs/schema/status.json", schema_for!(planet::Overview)),
         ("docs/schema/transfer.json", schema_for!(probe::transfer::Summary)),

@@ -15,6 +15,8 @@ mod forecast;
 mod occupied;
 mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeMap,
@@ -330,9 +332,13 @@ impl Config {
     }
 
     /// How many of so many ports to use; at least one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most as many as there are"
+    )]
     fn goal(&self, ports: usize) -> usize {
-        let goal = (summary::as_f64(ports) * self.share.get()).ceil();
-        (1..=ports).rev().find(|&n| summary::as_f64(n) <= goal).unwrap_or(1)
+        ((summary::as_f64(ports) * self.share.get()).round() as usize).max(1)
     }
 }
 

@@ -4,7 +4,7 @@ mod show;
 
 use std::{
     io::{self, IsTerminal},
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
     ops::ControlFlow,
     process::ExitCode,
 };
@@ -30,9 +30,9 @@ use crate::{interrupt::Interrupt, output};
 /// Examples: longhaul tcp ports, longhaul tcp ports 192.0.2.1:443 --share 20% --strategy full-range --rate 500/s
 #[derive(Debug, Args)]
 pub(crate) struct Ports {
-    /// Where to connect to, an address and a port [default: a listener of our own]
-    #[arg(value_name = "ADDRESS:PORT")]
-    destination: Option<SocketAddr>,
+    /// Where to connect to [default: a listener of our own]
+    #[arg(value_name = "HOST:PORT")]
+    destination: Option<String>,
     /// Connect UDP sockets, which sends nothing
     #[arg(long)]
     udp: bool,
@@ -81,7 +81,7 @@ impl Ports {
         let is_interrupted = Interrupt::listen()?.poll()?;
         let (with_json, with_samples) = (self.json, self.samples);
         let bar = progress_bar()?;
-        let measurement = measure(&self.config(), |Progress { strategy, used, goal }| {
+        let measurement = measure(&self.config()?, |Progress { strategy, used, goal }| {
             bar.set_message(format!("{strategy}: {used} of {goal} ports"));
             bar.tick();
             if is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -100,7 +100,8 @@ impl Ports {
         Ok(if is_valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn config(self) -> Config {
+    fn config(self) -> anyhow::Result<Config> {
+        let destination = self.destination.as_deref().map(|name| look_up(name, self.source)).transpose()?;
         let window = self.window;
         let strategy = |name| match name {
             Name::KernelDefault => Strategy::KernelDefault,
@@ -108,17 +109,25 @@ impl Ports {
             Name::RandomWindow => Strategy::RandomWindow { size: window },
             Name::FullRange => Strategy::FullRange,
         };
-        Config {
+        Ok(Config {
             transport: if self.udp { Transport::Udp } else { Transport::Tcp },
-            destination: self.destination,
+            destination,
             source: self.source,
             range: self.range,
             share: self.share,
             strategies: self.strategy.into_iter().map(strategy).collect(),
             window,
             rate: self.rate,
-        }
+        })
     }
+}
+
+/// The first address of a host, of the source's kind if there is one.
+fn look_up(name: &str, source: Option<IpAddr>) -> anyhow::Result<SocketAddr> {
+    let context = || format!("cannot find {name}, which should be a host and a port such as 192.0.2.1:443");
+    let all: Vec<_> = name.to_socket_addrs().with_context(context)?.collect();
+    let suits = |address: &&SocketAddr| source.is_none_or(|source| source.is_ipv4() == address.is_ipv4());
+    all.iter().find(suits).or_else(|| all.first()).copied().with_context(context)
 }
 
 /// Seen at a terminal only.

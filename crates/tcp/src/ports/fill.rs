@@ -97,7 +97,7 @@ pub(super) enum Ending {
 
 /// Fills. `watch` is told how many ports are used, several times a second, and says whether to go on.
 pub(super) fn fill(task: &Task, chooser: Chooser, mut watch: impl FnMut(usize) -> ControlFlow<()>) -> Filled {
-    let (stop, held) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (stop, held) = (AtomicBool::new(watch(0).is_break()), AtomicUsize::new(0));
     let mut filling = Filling::new(task, chooser, &stop, &held);
     thread::scope(|scope| {
         let mut holders = Vec::new();
@@ -315,6 +315,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// While the listener catches up.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// Failures in a row. With 1 % of the ports free, a strategy that tries one at random would have found one (0.99^100 = 37 %
-/// for a single try each, and none of ours gives up after one).
+/// Failures in a row. While there are free ports, none of our strategies fails that often: each looks at all ports of its
+/// range or tries hundreds.
 const HOPELESS: u32 = 100;

@@ -91,7 +91,7 @@ fn forecasts(measurement: &Measurement) -> String {
     let all: Vec<_> = asked.chain(fastest.map(|forecast| ("at the highest rate above", forecast))).collect();
     let Some((_, first)) = all.first() else { return String::new() };
     let mut text = format!(
-        "\nTIME_WAIT keeps a port for 60 s, so {:.0} connects/s to this destination can go on for ever\n",
+        "\nTIME_WAIT keeps a port for 60 s, so {:.2} connects/s to this destination can go on for ever\n",
         first.sustainable_per_s
     );
     for (which, Forecast { rate_per_s, exhausted_after_s, .. }) in all {
@@ -110,14 +110,14 @@ fn picture(run: &Run) -> String {
     let (Some(&top), Some(&bottom)) = (rows.iter().max(), rows.iter().min()) else { return String::new() };
     let mut text = String::new();
     for line in (bottom..=top).rev() {
-        let cells: String = (0..WIDTH)
+        let cells: Vec<_> = (0..WIDTH)
             .map(|column| {
                 let here = std::iter::zip(&run.samples, &rows)
                     .filter(|(sample, row)| **row == line && self::column(sample) == column);
                 cell(here.map(|(sample, _)| sample))
             })
             .collect();
-        let _ = writeln!(text, "  {:>9} us |{cells}", format!("{}", 1_u64 << line));
+        let _ = writeln!(text, "  {:>9} us |{}", 1_u64 << line, cells.concat().trim_end());
     }
     let legend = [("even", CYAN, EVEN), ("odd", YELLOW, ODD), ("both", PLAIN, BOTH), ("failed", RED, FAILED)];
     let legend: Vec<_> = legend.map(|(what, style, sign)| format!("{} {what}", paint(sign, style))).into();
