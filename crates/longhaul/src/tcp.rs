@@ -1,6 +1,7 @@
 //! `longhaul tcp`: what the kernel's TCP tells, and why it is as it is.
 
 mod mptcp;
+mod ports;
 mod window;
 
 use std::process::ExitCode;
@@ -12,13 +13,15 @@ use clap::Subcommand;
 pub(crate) enum Tcp {
     Mptcp(mptcp::Mptcp),
     Window(window::Window),
+    Ports(ports::Ports),
 }
 
 impl Tcp {
-    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Mptcp(mptcp) => mptcp.run(),
             Self::Window(window) => window.run(),
+            Self::Ports(ports) => ports.run(),
         }
     }
 }
