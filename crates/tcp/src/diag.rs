@@ -201,6 +201,14 @@ impl Diag {
     }
 }
 
+impl Socket {
+    /// The socket in an answer of sock_diag: a `struct inet_diag_msg` and the attributes behind it. None if it is cut off, or
+    /// of a state or family that TCP does not have. Attributes that make no sense are absent.
+    pub fn decode(message: &[u8]) -> Option<Self> {
+        socket(message)
+    }
+}
+
 impl State {
     /// The state that the kernel means by a number.
     pub(crate) fn of(number: u8) -> Option<Self> {
