@@ -1,6 +1,7 @@
 //! `longhaul tcp`: what the kernel's TCP tells, and why it is as it is.
 
 mod mptcp;
+mod oscil;
 
 use std::process::ExitCode;
 
@@ -10,12 +11,15 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tcp {
     Mptcp(mptcp::Mptcp),
+    #[command(subcommand)]
+    Oscil(oscil::Oscil),
 }
 
 impl Tcp {
-    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Mptcp(mptcp) => mptcp.run(),
+            Self::Oscil(oscil) => oscil.run(),
         }
     }
 }
