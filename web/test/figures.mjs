@@ -149,6 +149,14 @@ export const FIGURES = {
       valid: false,
       reasons: ["The reader itself was busy for 97 % of the time."],
     }),
+  "partly measured": () => {
+    const [scatter, [grid]] = [ports()[2], sweep()];
+    const failed = { ...scatter, title: "all failed", classes: [{ name: "even", count: 0, x: [], y: [] }], lines: [] };
+    return document("Partly measured", [
+      failed,
+      { ...grid, charts: grid.charts.map((chart, i) => (i === 1 ? { ...chart, lines: [] } : chart)) },
+    ]);
+  },
   "hostile names": () => {
     const hostile = '</script><img src=x onerror="alert(1)">&\u202e';
     const [timeline] = oscillating();
