@@ -179,7 +179,10 @@ fn run(
             shared.stop.store(true, Relaxed);
         }
         let outcome = thread.join().expect("a reader does not panic");
-        looked.map(|()| (outcome, samples))
+        looked?;
+        // The end is between two looks.
+        samples.extend(timeline.look()?);
+        Ok((outcome, samples))
     })
 }
 
