@@ -207,6 +207,7 @@ fn recording(
         ended,
         ended_why,
         valid: true,
+        reasons: Vec::new(),
         warnings: Vec::new(),
         summary,
         phases,
