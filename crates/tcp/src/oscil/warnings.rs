@@ -28,23 +28,21 @@ impl Trouble {
     }
 }
 
-/// Adds what has to be said to a recording, and takes its validity if its figures are not the connection's.
+/// Adds to a recording what has to be said, and that it is invalid if its figures are not the connection's.
 pub(super) fn note(recording: &mut Recording, trouble: &Trouble) {
-    let mut warnings = Vec::new();
     let length = recording.summary.duration_s;
     if let Some(share) =
         trouble.kept_waiting.map(|time| time.as_secs_f64() / length).filter(|share| *share > MOST_WAITING)
     {
-        warnings.push(format!(
-            "INVALID: the reader waited for a processor in {:.0} % of the time; run less beside it",
+        recording.valid = false;
+        recording.reasons.push(format!(
+            "the reader waited for a processor in {:.0} % of the time; run less beside it",
             share * 100.0
         ));
-        recording.valid = false;
     }
-    warnings.extend(own_speed(recording, trouble.idle));
-    warnings.extend(missed_looks(recording));
-    warnings.extend(options(recording, trouble.rcvbuf));
-    recording.warnings.extend(warnings);
+    let warnings = [own_speed(recording, trouble.idle), missed_looks(recording)];
+    let options = [rcvbuf(recording, trouble.rcvbuf), window(recording)];
+    recording.warnings.extend(warnings.into_iter().chain(options).flatten());
 }
 
 /// Where there was always something to be read, reading was the limit.
@@ -72,25 +70,22 @@ fn missed_looks(recording: &Recording) -> Option<String> {
     })
 }
 
-/// What the kernel made of the options that were asked for.
-fn options(recording: &Recording, rcvbuf: Option<u64>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let (Some(asked), Some(given)) = (recording.conditions.rcvbuf_bytes, rcvbuf)
-        && given < asked.saturating_mul(2)
-    {
-        let given = given / 2;
-        warnings
-            .push(format!("SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it"));
-    }
-    if let (Some(asked), Some(seen)) = (recording.conditions.window_bytes, recording.summary.window_bytes)
-        && u64::from(seen) > asked
-    {
-        warnings.push(format!(
-            "the window grew to {seen} bytes in spite of TCP_WINDOW_CLAMP {asked}: the kernel's tuning of the buffer \
-             raises it; --rcvbuf switches that off"
-        ));
-    }
-    warnings
+/// What the kernel made of the buffer that was asked for.
+fn rcvbuf(recording: &Recording, given: Option<u64>) -> Option<String> {
+    let (asked, given) = recording.conditions.rcvbuf_bytes.zip(given.map(|doubled| doubled / 2))?;
+    (given < asked)
+        .then(|| format!("SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it"))
+}
+
+/// What the kernel made of the window that was asked for.
+fn window(recording: &Recording) -> Option<String> {
+    let (asked, seen) = recording.conditions.window_bytes.zip(recording.summary.window_bytes)?;
+    (u64::from(seen) > asked).then(|| {
+        format!(
+            "the window grew to {seen} bytes in spite of TCP_WINDOW_CLAMP {asked}: the kernel's tuning of the buffer raises \
+             it; --rcvbuf switches that off"
+        )
+    })
 }
 
 /// Above this share of the time without a processor, throughput and pauses are the scheduler's.
