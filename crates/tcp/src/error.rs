@@ -2,9 +2,32 @@
 
 use std::io;
 
+use crate::kernel::Version;
+
 /// Why the kernel could not be asked, or told.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The peer, or the caller who named it: an address that cannot be used.
+    #[error("cannot {operation} {address}: {source}")]
+    Address {
+        /// What was being done, such as "connect to".
+        operation: &'static str,
+        /// The address.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The caller: something that was written makes no sense.
+    #[error("{what}")]
+    Input {
+        /// What was written, and what is wrong with it.
+        what: String,
+        /// What to write instead.
+        remedy: String,
+    },
+    /// The caller: a file with a mistake in it.
+    #[error(transparent)]
+    Mistake(#[from] world::Mistake),
     /// The environment: this kernel has no MPTCP.
     #[error("this kernel has no MPTCP; it takes Linux 5.6 or newer with CONFIG_MPTCP")]
     NoMptcp,
@@ -15,6 +38,14 @@ pub enum Error {
         pid: u32,
         /// What the system said.
         source: io::Error,
+    },
+    /// The environment: this kernel cannot do it.
+    #[error("this kernel has no {feature}; it takes Linux {since} or newer")]
+    Unsupported {
+        /// What it lacks.
+        feature: &'static str,
+        /// The first version that has it.
+        since: Version,
     },
     /// The environment: an operation of the system failed.
     #[error("cannot {operation}: {source}")]
@@ -29,10 +60,32 @@ pub enum Error {
 impl Error {
     /// The remedy, where one is known.
     pub fn hint(&self) -> Option<String> {
-        let (Self::Process { source, .. } | Self::System { source, .. }) = self else { return None };
-        (source.kind() == io::ErrorKind::PermissionDenied)
-            .then(|| "run it as root, or as whoever owns the network namespace".to_owned())
+        match self {
+            Self::Input { remedy, .. } => Some(remedy.clone()),
+            Self::Process { source, .. } | Self::System { source, .. } => (source.kind()
+                == io::ErrorKind::PermissionDenied)
+                .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),
+            Self::Address { source, .. } => of_address(source.kind()),
+            Self::Mistake(_) | Self::NoMptcp | Self::Unsupported { .. } => None,
+        }
     }
+}
+
+/// What helps when an address cannot be used.
+fn of_address(kind: io::ErrorKind) -> Option<String> {
+    let remedy = match kind {
+        io::ErrorKind::ConnectionRefused => "nobody listens there: start the server, or name another port",
+        io::ErrorKind::AddrNotAvailable => "use an address of this host: `ip address` lists them",
+        io::ErrorKind::AddrInUse => "end the program that uses it, or name another",
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            "nothing answered: is the host up, and does a firewall let it through?"
+        }
+        io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
+            "this host knows no way there: `ip route get ADDRESS` shows which it takes"
+        }
+        _ => return None,
+    };
+    Some(remedy.to_owned())
 }
 
 /// Adds what was being done to an error of the system.

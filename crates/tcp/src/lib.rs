@@ -1,11 +1,29 @@
 //! What the kernel tells about TCP in the calling thread's network namespace, and what follows from it.
 //!
+//! - [`diag`]: the sockets, with everything that the kernel tells of each; [`Info`] is its `tcp_info`.
+//! - [`counters`]: the namespace's counters and TCP's memory.
+//! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
+//! - [`kernel`]: versions of Linux, and which rules hold from which one.
+//! - [`settings`]: the namespace's settings beside the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
+//! - [`source_port`]: how a client gets a port, also where most of them are used.
+//! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
+mod clock;
+pub mod counters;
+pub mod diag;
 mod error;
+mod info;
+pub mod kernel;
 pub mod mptcp;
 mod netlink;
+pub mod oscil;
+pub mod settings;
+pub mod source_port;
+mod sys;
+pub mod timeline;
 
 pub use error::Error;
+pub use info::{Info, Options};

@@ -3,7 +3,6 @@
 //! [`audit`] reads what the kernel knows; `cause` (pure) says what follows from it. Nothing is changed.
 
 mod cause;
-mod counters;
 mod network;
 mod path_manager;
 mod sockets;
@@ -23,7 +22,10 @@ pub use self::{
     path_manager::{Endpoint, Limits, PathManager, Purpose},
     sockets::{Origin, State},
 };
-use crate::error::{Doing, Error};
+use crate::{
+    counters::Source,
+    error::{Doing, Error},
+};
 
 /// Which connections to look at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -128,7 +130,7 @@ pub fn audit(filter: Filter) -> Result<Audit, Error> {
     let surroundings = Surroundings {
         endpoints: paths.endpoints()?,
         addresses: network.addresses()?,
-        counters: counters::read()?,
+        counters: counters()?,
     };
     let seen = sockets::read()?;
     let subflows = |token| -> Vec<Subflow> {
@@ -152,6 +154,13 @@ fn is_enabled() -> Result<bool, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Error::NoMptcp),
         Err(error) => Err(error).doing(|| "read net.mptcp.enabled".to_owned()),
     }
+}
+
+/// The namespace's MPTCP counters that are not 0.
+fn counters() -> Result<BTreeMap<String, u64>, Error> {
+    let mut counters = Source::open()?.read()?.mptcp;
+    counters.retain(|_, number| *number != 0);
+    Ok(counters)
 }
 
 /// The sockets of a process, by the numbers that the kernel gives them.

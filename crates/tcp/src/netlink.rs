@@ -8,6 +8,7 @@ use std::io;
 use netlink_sys::{Socket, SocketAddr};
 
 /// A netlink socket in the network namespace in which it was made.
+#[derive(Debug)]
 pub(crate) struct Netlink(Socket);
 
 /// Whether one message answers a request, or as many as there are things of a kind.
@@ -38,8 +39,10 @@ impl Netlink {
     ) -> io::Result<()> {
         let flags = NLM_F_REQUEST | if answer == Answer::All { NLM_F_DUMP } else { NLM_F_ACK };
         self.0.send(&message(kind, flags, body), 0)?;
+        let mut datagram = Vec::with_capacity(LARGEST_DATAGRAM);
         loop {
-            let (datagram, _) = self.0.recv_from_full()?;
+            datagram.clear();
+            self.0.recv(&mut datagram, 0)?;
             for Message { kind, body } in messages(&datagram) {
                 match (kind, code(body)) {
                     // An acknowledgement is an error of number 0.
@@ -137,6 +140,8 @@ fn aligned(length: usize) -> usize {
 // linux/netlink.h
 const MESSAGE_HEADER: usize = 16;
 const ATTRIBUTE_HEADER: usize = 4;
+/// The kernel fills datagrams up to this if there is room, and splits a list between messages only.
+const LARGEST_DATAGRAM: usize = 32 * 1024;
 const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_ACK: u16 = 0x4;
 const NLM_F_DUMP: u16 = 0x300;

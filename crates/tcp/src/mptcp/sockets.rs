@@ -1,9 +1,6 @@
 //! MPTCP connections and the TCP connections below them, as the kernel lists them (sock_diag(7)).
 
-use std::{
-    collections::BTreeSet,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-};
+use std::{collections::BTreeSet, net::SocketAddr};
 
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use schemars::JsonSchema;
@@ -11,8 +8,12 @@ use serde::Serialize;
 
 use super::{Connection, Subflow, Surroundings, cause, network::Network};
 use crate::{
+    diag::{
+        self, DIAG_HEADER, FAMILIES, INET_DIAG_INFO, INET_DIAG_ULP_INFO, IPPROTO_TCP, SOCK_DIAG_BY_FAMILY,
+        States, request,
+    },
     error::{Doing, Error},
-    netlink::{Answer, Attributes, Netlink, array, attributes},
+    netlink::{Answer, Netlink, array, attributes},
 };
 
 /// The state of a connection (RFC 9293, section 3.3.2).
@@ -95,18 +96,17 @@ pub(super) struct SeenSubflow {
 pub(super) fn read() -> Result<Seen, Error> {
     let netlink = Netlink::open(NETLINK_SOCK_DIAG).doing(|| "open a netlink socket".to_owned())?;
     let mut seen = Seen::default();
-    for family in [AF_INET, AF_INET6] {
+    for family in FAMILIES {
+        let request = |protocol| request(family, protocol, States::CONNECTED, None);
         netlink
-            .ask(SOCK_DIAG_BY_FAMILY, Answer::All, &request(family, IPPROTO_MPTCP), |message| {
+            .ask(SOCK_DIAG_BY_FAMILY, Answer::All, &request(IPPROTO_MPTCP), |message| {
                 seen.connections.extend(connection(message));
             })
             .doing(|| "list the MPTCP connections (CONFIG_INET_MPTCP_DIAG, module mptcp_diag)".to_owned())?;
         netlink
-            .ask(SOCK_DIAG_BY_FAMILY, Answer::All, &request(family, IPPROTO_TCP), |message| {
-                match subflow(message) {
-                    Some(subflow) => seen.subflows.push(subflow),
-                    None => seen.plain.extend(socket(message)),
-                }
+            .ask(SOCK_DIAG_BY_FAMILY, Answer::All, &request(IPPROTO_TCP), |message| match subflow(message) {
+                Some(subflow) => seen.subflows.push(subflow),
+                None => seen.plain.extend(socket(message)),
             })
             .doing(|| "list the TCP connections (CONFIG_INET_DIAG, module tcp_diag)".to_owned())?;
     }
@@ -151,35 +151,16 @@ impl SeenSubflow {
     }
 }
 
-/// `struct inet_diag_req_v2`, and the protocol as an attribute, as that of MPTCP does not fit its byte.
-fn request(family: u8, protocol: u32) -> Vec<u8> {
-    let mut header = [0; 56];
-    header[0] = family;
-    header[1] = protocol.to_le_bytes()[0];
-    header[2] = 1 << (INET_DIAG_INFO - 1);
-    header[4..8].copy_from_slice(&STATES.to_ne_bytes());
-    Attributes::default().with(INET_DIAG_REQ_PROTOCOL, &protocol.to_ne_bytes()).after(&header)
-}
-
-/// The socket in a `struct inet_diag_msg`.
+/// The socket in a message, whatever its protocol.
 fn socket(message: &[u8]) -> Option<Socket> {
-    let [family, state] = array(message, 0)?;
+    let diag::Socket { local, remote, state, inode, .. } = diag::socket(message)?;
     let state = match state {
-        1 => State::Established,
-        2 => State::SynSent,
-        3 | 12 => State::SynReceived,
+        diag::State::Established => State::Established,
+        diag::State::SynSent => State::SynSent,
+        diag::State::SynReceived | diag::State::NewSynReceived => State::SynReceived,
         _ => State::Closing,
     };
-    let end = |port, address| -> Option<SocketAddr> {
-        let ip = match family {
-            AF_INET => IpAddr::V4(Ipv4Addr::from(array::<4>(message, address)?)),
-            // A socket for both versions has IPv4 addresses in IPv6 clothes.
-            _ => Ipv6Addr::from(array::<16>(message, address)?).to_canonical(),
-        };
-        Some(SocketAddr::new(ip, u16::from_be_bytes(array(message, port)?)))
-    };
-    let inode = u32::from_ne_bytes(array(message, 68)?).into();
-    Some(Socket { local: end(4, 8)?, remote: end(6, 24)?, state, inode })
+    Some(Socket { local, remote, state, inode })
 }
 
 /// An MPTCP connection with its `struct mptcp_info`, of which older kernels send the beginning only.
@@ -228,19 +209,9 @@ fn subflow(message: &[u8]) -> Option<SeenSubflow> {
     })
 }
 
-// linux/sock_diag.h, inet_diag.h
-const SOCK_DIAG_BY_FAMILY: u16 = 20;
-const INET_DIAG_REQ_PROTOCOL: u16 = 3;
-const INET_DIAG_INFO: u16 = 2;
-const INET_DIAG_ULP_INFO: u16 = 19;
+// linux/inet_diag.h
 const INET_ULP_INFO_MPTCP: u16 = 3;
-const DIAG_HEADER: usize = 72;
-const IPPROTO_TCP: u32 = 6;
 const IPPROTO_MPTCP: u32 = 262;
-const AF_INET: u8 = 2;
-const AF_INET6: u8 = 10;
-/// All states but TIME_WAIT, CLOSE and LISTEN, which have no second subflow to miss.
-const STATES: u32 = 0x1fff & !(1 << 6 | 1 << 7 | 1 << 10);
 
 // linux/mptcp.h
 const INFO_FLAG_FALLBACK: u32 = 1;

@@ -60,7 +60,7 @@ fn subflows_belong_to_their_connection_and_say_who_opened_them() {
 
 #[test]
 fn a_request_names_its_protocol_in_full() {
-    let request = request(AF_INET, IPPROTO_MPTCP);
+    let request = request(FAMILIES[0], IPPROTO_MPTCP, States::CONNECTED, None);
     // 262 is 0x106, and only 6 fits the header.
     assert_eq!((request.len(), request[1]), (64, 6));
     assert_eq!(attributes(&request[56..]).collect::<Vec<_>>(), [(3, &262_u32.to_ne_bytes()[..])]);

@@ -1,0 +1,119 @@
+//! Versions of Linux, and what changed with them: what a kernel does with a setting depends on its age.
+
+mod rule;
+
+use std::{fmt, fs, str::FromStr};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use self::rule::Rule;
+use crate::{Error, error::Doing};
+
+/// A version of Linux, such as 5.15 or 6.18.44. What a distribution adds to it ("-fc", "-91-generic") is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(into = "String")]
+pub struct Version {
+    major: u16,
+    minor: u16,
+    patch: u16,
+}
+
+impl Version {
+    /// The first release of `major.minor`.
+    pub const fn new(major: u16, minor: u16) -> Self {
+        Self { major, minor, patch: 0 }
+    }
+
+    /// The stable release `patch` of the same series.
+    pub const fn stable(self, patch: u16) -> Self {
+        Self { patch, ..self }
+    }
+
+    /// Whether both are releases of one series, as 6.6.1 and 6.6.33 are.
+    pub const fn is_of_series(self, other: Self) -> bool {
+        self.major == other.major && self.minor == other.minor
+    }
+
+    /// The kernel that runs here. Fails where `/proc` is not mounted or names no version.
+    pub fn running() -> Result<Self, Error> {
+        fs::read_to_string(RELEASE).doing(|| format!("read {RELEASE}"))?.trim().parse()
+    }
+}
+
+impl FromStr for Version {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refused = || Error::Input {
+            what: format!("\"{text}\" is no version of Linux"),
+            remedy: "write it as \"5.15\" or \"6.6.30\"".to_owned(),
+        };
+        let release = text.split(['-', '+', '_', ' ']).next().unwrap_or_default();
+        let mut numbers = release.split('.');
+        let mut number = |otherwise: Option<u16>| {
+            numbers.next().map_or(otherwise, |digits| digits.parse().ok()).ok_or_else(refused)
+        };
+        Ok(Self { major: number(None)?, minor: number(None)?, patch: number(Some(0))? })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { major, minor, patch } = self;
+        match patch {
+            0 => write!(f, "{major}.{minor}"),
+            _ => write!(f, "{major}.{minor}.{patch}"),
+        }
+    }
+}
+
+impl From<Version> for String {
+    fn from(version: Version) -> Self {
+        version.to_string()
+    }
+}
+
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_of_distributions() {
+        for (text, expected) in [
+            ("6.18.44-fc-v669", Version::new(6, 18).stable(44)),
+            ("5.15.0-91-generic", Version::new(5, 15)),
+            ("6.19.0-rc3+", Version::new(6, 19)),
+            ("5.15", Version::new(5, 15)),
+            ("4.18.0-553.el8_10.x86_64", Version::new(4, 18)),
+            ("2.6.32.71", Version::new(2, 6).stable(32)),
+        ] {
+            assert_eq!(text.parse::<Version>().unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_version() {
+        for text in ["", "6", "six", "6.x", "6.6.", "-6.6", "99999.1"] {
+            let error = text.parse::<Version>().unwrap_err();
+            assert_eq!(error.to_string(), format!("\"{text}\" is no version of Linux"));
+            assert_eq!(error.hint().unwrap(), "write it as \"5.15\" or \"6.6.30\"");
+        }
+    }
+
+    #[test]
+    fn order_and_text() {
+        // By number, not by digits: 6.6 is before 6.18.
+        let versions =
+            [Version::new(5, 15), Version::new(6, 6), Version::new(6, 6).stable(30), Version::new(6, 18)];
+        assert!(versions.is_sorted());
+        assert_eq!(versions.map(|version| version.to_string()), ["5.15", "6.6", "6.6.30", "6.18"]);
+    }
+
+    #[test]
+    fn this_machine_has_one() {
+        assert!(Version::running().unwrap() > Version::new(3, 0));
+    }
+}
