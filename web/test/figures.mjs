@@ -59,7 +59,7 @@ function ports() {
     }
     const p50 = line("p50", Array.from({ length: 20 }, (_, i) => [(i + 0.5) / 20, us((i + 0.5) / 20)]));
     const p99 = line("p99", Array.from({ length: 20 }, (_, i) => [(i + 0.5) / 20, 2 * us((i + 0.5) / 20)]), "dashed");
-    return { kind: "scatter", title, sentence, x: share("ports used"), y: log("connect", "\u00b5s"), classes, lines: [p50, p99], marks };
+    return { kind: "scatter", title, sentence, x: share("ports used"), y: log("connect time", "\u00b5s"), classes, lines: [p50, p99], marks };
   };
   const errors = Array.from({ length: 300 }, (_, i) => 1 - (i / 300) ** 2 * 0.25);
   return [

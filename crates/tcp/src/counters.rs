@@ -59,8 +59,8 @@ impl Source {
 }
 
 impl Reading {
-    /// Adds what a file says, whichever of the three it is.
-    fn add(&mut self, text: &str) {
+    /// Adds what a file says, whichever of the three it is. What is no counter's name or number is left out.
+    pub fn add(&mut self, text: &str) {
         for table in ["TcpExt", "Tcp"] {
             table_of(text, table, &mut self.tcp);
         }

@@ -20,7 +20,7 @@ export function phaseBands(u: uPlot, colors: Palette, phases: Phase[]): void {
   ctx.restore();
 }
 
-/** Names the phases above the plot, each over its middle; a name that would meet the one before is left out. */
+/** Names the phases above the plot, each over its middle or right of the one before; one without room is left out. */
 export function phaseNames(u: uPlot, colors: Palette, phases: Phase[]): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -33,8 +33,8 @@ export function phaseNames(u: uPlot, colors: Palette, phases: Phase[]): void {
   for (const phase of phases) {
     const [left, right] = ends(u, phase);
     const half = ctx.measureText(phase.label).width / 2;
-    const middle = (left + right) / 2;
-    if (middle - half < free || middle + half > bbox.left + bbox.width + half) continue;
+    const middle = Math.max((left + right) / 2, free + half);
+    if (middle > right) continue;
     ctx.fillText(phase.label, middle, bbox.top - (PHASE_ROW / 2) * scale);
     free = middle + half + 4 * scale;
   }
