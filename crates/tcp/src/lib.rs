@@ -13,6 +13,8 @@
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
+#[cfg(test)]
+mod alone;
 mod clock;
 pub mod counters;
 pub mod diag;

@@ -20,7 +20,7 @@ use std::{
 use nix::{
     errno::Errno,
     sys::{
-        socket::{SockaddrStorage, getsockname, setsockopt, sockopt},
+        socket::{SockaddrStorage, getsockname, getsockopt, setsockopt, sockopt},
         time::TimeVal,
     },
 };
@@ -64,7 +64,7 @@ pub(super) struct Connect {
 /// What came of a connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// A connection from this port; none if the other end has reset it since, which makes its port free again.
+    /// A connection from this port; none if the other end has reset it since, which makes the port free again.
     Port(Option<u16>),
     /// No connection.
     Error(Errno),
@@ -287,9 +287,10 @@ fn in_time(errno: Errno) -> Errno {
     if errno == Errno::EINPROGRESS { Errno::ETIMEDOUT } else { errno }
 }
 
-/// Reads the port of a socket, and readies it to be closed so that its port is free at once. A connection that was reset has
-/// lost its port, unless it was bound to it.
+/// Reads the port of a socket, none if its connection was reset, and readies it to be closed so that the port is free at once.
 fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
+    let is_reset =
+        transport == Transport::Tcp && getsockopt(socket, sockopt::SocketError).is_ok_and(|code| code != 0);
     let address = getsockname::<SockaddrStorage>(socket.as_raw_fd()).ok();
     if transport == Transport::Tcp {
         // If it were refused, the wait for free ports would tell.
@@ -299,7 +300,7 @@ fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
         let v4 = address.as_sockaddr_in().map(|address| address.port());
         v4.or_else(|| address.as_sockaddr_in6().map(|address| address.port()))
     });
-    port.filter(|port| *port > 0)
+    port.filter(|_| !is_reset)
 }
 
 /// How often the caller is told.

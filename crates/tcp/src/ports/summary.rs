@@ -6,8 +6,9 @@ use std::{
 };
 
 use super::{
-    Fill, Forecast, Plan, Run, Sample, Sharing,
-    fill::{Connect, Ending, Filled, Outcome},
+    Fill, Forecast, Run, Sample,
+    config::Plan,
+    fill::{Connect, Ending, Filled, Outcome, Sharing},
     finding,
 };
 use crate::source_port::{Strategy, Transport};
@@ -109,7 +110,7 @@ fn invalid(filled: &Filled) -> Option<String> {
             slowest.as_secs_f64()
         )),
         _ if reset > 0 => Some(format!(
-            "the destination has reset {reset} of {} connections, so their ports were free again",
+            "the destination has reset {reset} of {} connections: fewer ports were in use than it seems",
             connects.len()
         )),
         _ => None,
