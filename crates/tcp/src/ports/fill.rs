@@ -188,6 +188,7 @@ struct Filling<'a> {
     clock: Clock,
     /// What the listener had accepted before.
     accepted_before: u64,
+    /// How many connections may wait for the listener.
     queue: u64,
     failed_in_a_row: u32,
     filled: Filled,
@@ -245,8 +246,8 @@ impl<'a> Filling<'a> {
         Ok(socket)
     }
 
-    /// Waits until no more than `queue` connections wait to be accepted; whether that came about. In the loop it does not
-    /// wait as long as the listener, if it is ours, has a processor.
+    /// Waits until no more than `queue` connections wait to be accepted, where the listener is ours; whether that came about.
+    /// While the listener gets a processor, there is nothing to wait for.
     fn listener_keeps_up(&self, queue: u64) -> bool {
         let Some(accepted) = &self.task.accepted else { return true };
         let held = u64::try_from(self.held.load(Ordering::Relaxed)).unwrap_or(u64::MAX);
