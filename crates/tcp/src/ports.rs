@@ -58,6 +58,7 @@ pub struct Measurement {
     /// The schema of this object.
     pub schema: &'static str,
     /// The version of the kernel.
+    #[schemars(with = "String")]
     pub kernel: Version,
     /// `tcp` or `udp`.
     pub transport: Transport,
