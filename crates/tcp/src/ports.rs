@@ -5,11 +5,12 @@
 //! a port did not do. So a strategy pays for what it tries.
 //!
 //! Inside: `fill` takes ports and times it, towards a `target`; `acceptor` is the one where nobody names another. `table`
-//! gives a thread descriptors of its own, `occupied` sees whether ports are free again. The others are pure: `config` says
+//! gives a thread descriptors of its own, `occupied` sees whether ports are free again, `contention` what other programs took from us. The others are pure: `config` says
 //! what to do, `summary` makes numbers of what was done, `finding` a sentence, `forecast` when the ports run out.
 
 mod acceptor;
 mod config;
+mod contention;
 mod fill;
 mod finding;
 mod forecast;
@@ -57,6 +58,7 @@ pub struct Measurement {
     /// The schema of this object.
     pub schema: &'static str,
     /// The version of the kernel.
+    #[schemars(with = "String")]
     pub kernel: Version,
     /// `tcp` or `udp`.
     pub transport: Transport,
@@ -110,6 +112,10 @@ pub struct Run {
     /// Connections made in one second by a thread that does nothing else. Absent: none was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connects_per_s: Option<f64>,
+    /// The share of the time in which the measuring thread waited for a processor, because other programs had them all.
+    /// Absent: the kernel does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waited_for_cpu_share: Option<f64>,
     /// Connects that failed for good, by the system's name of the error.
     pub errors: BTreeMap<String, u64>,
     /// Ports, or windows, that were tried in vain and followed by another try.

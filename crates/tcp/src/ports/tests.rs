@@ -207,7 +207,8 @@ fn made(held: usize, us: u64, port: u16) -> Connect {
 }
 
 fn summary(connects: Vec<Connect>, ports: usize) -> Run {
-    let filled = Filled { connects, busy: Duration::from_millis(10), ending: Ending::Goal };
+    let (busy, waited) = (Duration::from_millis(10), Some(Duration::from_millis(2)));
+    let filled = Filled { connects, busy, waited, ending: Ending::Goal };
     Plan { strategy: Strategy::KernelDefault, sharing: Sharing::No }.summary(&filled, ports, Transport::Tcp)
 }
 
@@ -223,7 +224,7 @@ fn the_step_of_parity_is_named() {
     );
     assert_eq!((run.first_half.odd_share, run.second_half.odd_share), (Some(0.0), Some(1.0)));
     // 100 in 10 ms.
-    assert_eq!(run.connects_per_s, Some(10_000.0));
+    assert_eq!((run.connects_per_s, run.waited_for_cpu_share), (Some(10_000.0), Some(0.2)));
     assert_eq!(run.forecast.unwrap().exhausted_after_s, Some(0.01));
     assert_eq!(run.by_fill.len(), 20);
     assert!(run.by_fill[9].p50_us == Some(10.0) && run.by_fill[10].p50_us == Some(190.0));
