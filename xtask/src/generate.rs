@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, bail};
-use schemars::{Schema, schema_for};
+use schemars::schema_for;
 
 use crate::{root, run};
 
@@ -26,7 +26,7 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 12] = [
+    let all = [
         ("web/schema/figures.json", schema_for!(report::figures::Figures)),
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
@@ -34,6 +34,7 @@ fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
         ("docs/schema/convert.json", schema_for!(report::Conversion)),
         ("docs/schema/fault.json", schema_for!(planet::FaultStatus)),
         ("docs/schema/logs.json", schema_for!(Vec<planet::Program>)),
+        ("docs/schema/oscil.json", schema_for!(tcp::oscil::Recording)),
         ("docs/schema/ping.json", schema_for!(probe::ping::Summary)),
         ("docs/schema/mptcp.json", schema_for!(tcp::mptcp::Audit)),
         ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
