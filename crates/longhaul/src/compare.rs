@@ -14,6 +14,7 @@ use report::{Analysis, Blocks, Question, SideInput, Threshold, terminal::Detail}
 use units::Probability;
 
 use crate::{
+    lab::figures::plural,
     output::{self, say},
     run::write,
 };
@@ -201,6 +202,6 @@ pub(crate) fn write_charts(folder: &Path, charts: &[(String, String)]) -> anyhow
     for (name, chart) in charts {
         write(&folder.join(name), chart)?;
     }
-    say(&format!("{} charts: {}", charts.len(), folder.display()));
+    say(&format!("{}: {}", plural(charts.len(), "chart", "charts"), folder.display()));
     Ok(())
 }

@@ -20,4 +20,5 @@ mod scenario;
 mod tcp;
 mod tcp_ports;
 mod tcp_window;
+mod tcp_oscil;
 mod transfer;

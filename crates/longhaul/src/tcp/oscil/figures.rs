@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use report::figures::{Axis, Column, Figures, Line, Look, Table, Timeline};
 use tcp::{
-    oscil::{Recording, Second},
+    oscil::{Ended, Passage, Recording, Second},
     timeline::Sample,
 };
 
@@ -47,23 +47,26 @@ pub(super) fn figures(recording: &Recording) -> Figures {
 
 /// What it comes to, in a sentence or two.
 fn summary(recording: &Recording) -> String {
-    let mut sentences = Vec::new();
     let summary = &recording.summary;
-    if let Some([low, high]) = summary.fast_mbps {
-        sentences.push(format!("In its unlimited phases the application read {low:.0} to {high:.0} Mbit/s."));
+    let mut sentences = Vec::new();
+    if recording.ended != Ended::Complete {
+        sentences.push(format!("{}.", capitalised(&show::ended(recording))));
     }
+    sentences.extend(summary.fast_mbps.map(|fast| format!("{} in the fast phases.", show::range(fast))));
     if let Some(restart) = show::restart(summary) {
-        sentences.push(format!("Until the network was as fast again after a slow one: {restart}."));
+        sentences.push(format!("As fast again after a slow one: {restart}."));
     }
-    sentences.push(format!("The longest wait for a byte was {:.0} ms.", summary.max_pause_ms));
-    if !recording.is_whole() {
-        sentences.push(format!("How it ended: {}.", show::ended(recording)));
-    }
+    sentences.push(format!("At most {:.0} ms without a byte.", summary.max_pause_ms));
     sentences.join(" ")
 }
 
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 fn banded(recording: &Recording, timeline: Timeline) -> Timeline {
-    let band = |timeline: Timeline, phase: &tcp::oscil::Passage| {
+    let band = |timeline: Timeline, phase: &Passage| {
         timeline.phase(&phase.phase, phase.t_s, phase.t_s + phase.duration_s)
     };
     recording.phases.iter().fold(timeline, band)

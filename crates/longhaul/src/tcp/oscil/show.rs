@@ -118,20 +118,21 @@ pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
     figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
 
-/// "4.30 s (median of 2, longest 4.61 s)"; nothing if no phase could have shown one.
+/// "4.30 s (median of 2, longest 4.61 s), never in 1"; nothing if no phase could have shown one.
 pub(super) fn restart(summary: &Summary) -> Option<String> {
     let Summary { restarts, restarts_missed, .. } = summary;
-    let missed = match restarts_missed {
-        0 => String::new(),
-        missed => format!("; {missed} not before the next slow phase"),
-    };
-    let Some((median, longest)) = summary.restart_s.zip(summary.restart_max_s) else {
-        return (*restarts_missed > 0).then(|| format!("none{missed}"));
-    };
-    Some(format!("{median:.2} s (median of {restarts}, longest {longest:.2} s{missed})"))
+    let missed = (*restarts_missed > 0)
+        .then(|| format!("never in {}", plural(*restarts_missed, "fast phase", "fast phases")));
+    let reached = summary
+        .restart_s
+        .zip(summary.restart_max_s)
+        .map(|(median, longest)| format!("{median:.2} s (median of {restarts}, longest {longest:.2} s)"));
+    let parts: Vec<_> = reached.into_iter().chain(missed).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn range([low, high]: [f64; 2]) -> String {
+/// Of Mbit/s.
+pub(super) fn range([low, high]: [f64; 2]) -> String {
     format!("{} to {}", rate(low * 1e6), rate(high * 1e6))
 }
 
