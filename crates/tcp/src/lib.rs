@@ -8,6 +8,7 @@
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
 //! - [`source_port`]: how a client gets a port, also where most of them are used.
 //! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
+//! - [`trace`]: time spent in the kernel's functions that look for room, where it lets us trace.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
@@ -24,6 +25,7 @@ pub mod settings;
 pub mod source_port;
 mod sys;
 pub mod timeline;
+pub mod trace;
 
 pub use error::Error;
 pub use info::{Info, Options};
