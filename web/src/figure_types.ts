@@ -112,7 +112,7 @@ export interface Timeline {
 export interface Line {
   look: Look;
   /**
-   * What it is called where it ends: short.
+   * What it is called where it ends: twelve letters have room there.
    */
   name: string;
   /**
@@ -160,7 +160,7 @@ export interface Axis {
  */
 export interface Scatter {
   /**
-   * The classes, those of the most points first: later ones are drawn over earlier ones.
+   * The classes: even and odd ports, for instance.
    */
   classes: Points[];
   /**

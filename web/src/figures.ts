@@ -42,7 +42,7 @@ const header = ({ valid, reasons, title, summary, warnings: known }: Figures): H
 
 function tables(all: Table[]): HTMLElement[] {
   if (all.length === 0) return [];
-  return [section("tables", "Figures", el("div", { class: "stack" }, ...all.map(shown)))];
+  return [section("tables", "Tables", el("div", { class: "stack" }, ...all.map(shown)))];
 }
 
 const shown = ({ title, columns, rows, note }: Table): HTMLElement =>

@@ -134,6 +134,17 @@ export async function assertFits(page) {
   }
 }
 
+/** Every chart says values when it is focused and an arrow key is pressed. */
+export async function readWithKeys(page) {
+  for (const chart of await page.locator(".chart:visible:has(.plot)").all()) {
+    await chart.locator(".plot").focus();
+    await page.keyboard.press("ArrowRight");
+    await chart.locator(".readout.live").waitFor();
+    await page.keyboard.press("Escape");
+    await chart.locator(".readout:not(.live)").waitFor();
+  }
+}
+
 /** As the page writes a latency: three or four digits; see src/format.ts. Spaces of any kind count as one. */
 export function latency(value) {
   if (value === 0) return "0";

@@ -1,6 +1,9 @@
-//! `longhaul tcp`: what the kernel's TCP tells, and why it is as it is.
+//! `longhaul tcp`: what the kernel's TCP tells, why it is as it is, and experiments that show it.
 
 mod mptcp;
+mod oscil;
+mod ports;
+mod window;
 
 use std::process::ExitCode;
 
@@ -10,12 +13,19 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tcp {
     Mptcp(mptcp::Mptcp),
+    #[command(subcommand)]
+    Oscil(oscil::Oscil),
+    Ports(ports::Ports),
+    Window(window::Window),
 }
 
 impl Tcp {
-    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Mptcp(mptcp) => mptcp.run(),
+            Self::Oscil(oscil) => oscil.run(),
+            Self::Ports(ports) => ports.run(),
+            Self::Window(window) => window.run(),
         }
     }
 }

@@ -65,18 +65,27 @@ impl Error {
             Self::Process { source, .. } | Self::System { source, .. } => (source.kind()
                 == io::ErrorKind::PermissionDenied)
                 .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),
-            Self::Address { source, .. } => of_address(source.kind()),
             Self::Mistake(_) | Self::NoMptcp | Self::Unsupported { .. } => None,
+            Self::Address { operation, source, .. } => of_address(operation, source.kind()),
         }
     }
 }
 
 /// What helps when an address cannot be used.
-fn of_address(kind: io::ErrorKind) -> Option<String> {
+fn of_address(operation: &str, kind: io::ErrorKind) -> Option<String> {
     let remedy = match kind {
+        _ if operation == "find" => {
+            "name a host, or an address, and a port after it: example.com:5203, [2001:db8::1]:5203"
+        }
+        io::ErrorKind::ConnectionReset => {
+            "see why the program that listens there closes the connection at once"
+        }
+        io::ErrorKind::AddrNotAvailable if operation == "connect to" => {
+            "all ports towards it are in use: `ss -tan` shows them, also those in TIME-WAIT"
+        }
         io::ErrorKind::ConnectionRefused => "nobody listens there: start the server, or name another port",
         io::ErrorKind::AddrNotAvailable => "use an address of this host: `ip address` lists them",
-        io::ErrorKind::AddrInUse => "end the program that uses it, or name another",
+        io::ErrorKind::AddrInUse => "end the program that uses it, which `ss -ltnp` shows, or name another",
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
             "nothing answered: is the host up, and does a firewall let it through?"
         }

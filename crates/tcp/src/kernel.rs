@@ -13,6 +13,7 @@ use crate::{Error, error::Doing};
 /// A version of Linux, such as 5.15 or 6.18.44. What a distribution adds to it ("-fc", "-91-generic") is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "String")]
+#[schemars(try_from = "String")]
 pub struct Version {
     major: u16,
     minor: u16,

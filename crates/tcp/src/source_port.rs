@@ -47,6 +47,8 @@ use nix::{
 };
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use self::range::Range;
 use crate::{
@@ -72,7 +74,8 @@ pub enum Strategy {
 }
 
 /// Whether packets are a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// A stream.
     Tcp,

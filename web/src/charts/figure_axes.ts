@@ -1,9 +1,9 @@
 // The axes of figures: their limits, ticks, and how their values are written.
-import type uPlot from "uplot";
+import uPlot from "uplot";
 import type { Axis, Line } from "../figure_types";
 import { latency, percentile, tick } from "../format";
 import type { Palette } from "./palette";
-import { axis, type AxisOptions, fixed, type Fixed, ticksOf } from "./plot";
+import { axis, type AxisOptions, fixed, type Fixed, onScale, ticksOf } from "./plot";
 import { limits, linearTicks } from "./ticks";
 
 /** How an axis is spaced; shares are linear. */
@@ -19,7 +19,11 @@ export const axisText = ({ title, unit }: Axis): string => (unit === "" ? title 
 const tickOf = ({ scale }: Axis): ((value: number) => string) =>
   scale === "share" ? (value) => tick(100 * value) : tick;
 
-const ticksOn = (of: Axis, side: AxisOptions["side"]): AxisOptions["ticks"] => ticksOf(spacing(of), side);
+/** Upright axes have more ticks than those of latencies: their charts are lower. */
+const ticksOn = (of: Axis, side: AxisOptions["side"]): AxisOptions["ticks"] =>
+  side === "left" && spacing(of) === "linear"
+    ? (low, high, pixels) => linearTicks(low, high, pixels / 28)
+    : ticksOf(spacing(of), side);
 
 /** An axis as uPlot draws it; `room` as in `leftRoom`. */
 export const figureAxis = (colors: Palette, of: Axis, side: AxisOptions["side"], room?: number): uPlot.Axis =>
@@ -38,14 +42,14 @@ export function leftRoom(axes: { of: Axis; scale: Fixed }[], height: number): nu
   return DIGIT * Math.max(...texts.map((text) => text.length)) + 10;
 }
 
-/** The axis of seconds since the start; each number with its unit, for only the lowest of several charts has a title. */
+/** The axis of seconds since the start. Only the lowest of several charts has a title; on others each number has its unit. */
 export const secondsAxis = (colors: Palette, titled: boolean): uPlot.Axis => ({
   ...axis(colors, {
     scale: "x",
     side: "bottom",
     title: titled ? "time since the start (s)" : "",
     ticks: (low, high, pixels) => linearTicks(low, high, pixels / 60),
-    text: tick,
+    text: (value) => (titled ? tick(value) : `${tick(value)}\u00a0s`),
   }),
   labelSize: titled ? 22 : 0,
 });
@@ -56,6 +60,10 @@ export function valueOf({ unit, scale }: Axis, value: number | null | undefined)
   if (scale === "share") return `${percentile(100 * value)}\u00a0%`;
   return unit === "" ? latency(value) : `${latency(value)}\u00a0${unit}`;
 }
+
+/** Lines as columns on common x; values that the scale cannot hold lie at its lower end. */
+export const aligned = (lines: Line[], { limits: [low, high] }: Fixed): uPlot.AlignedData =>
+  lines.length === 0 ? [[]] : uPlot.join(lines.map(({ x, y }) => [x, onScale(y, [low, high])]));
 
 /** The values of lines that are there. */
 export const valuesOf = (lines: Line[]): number[] =>

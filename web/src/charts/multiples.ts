@@ -1,12 +1,11 @@
 // Small charts of the same axes, side by side: a line of the same name has the same colour in all of them.
-import uPlot from "uplot";
 import type { Line, Multiples } from "../figure_types";
 import { short } from "../format";
-import { figureAxis, leftRoom, scaleOf, valueOf, valuesOf } from "./figure_axes";
+import { aligned, figureAxis, leftRoom, scaleOf, valueOf, valuesOf } from "./figure_axes";
 import { type Frame, say } from "./frame";
 import { LETTERS, nameRoom } from "./labels";
 import { palette } from "./palette";
-import { draw, onScale } from "./plot";
+import { draw } from "./plot";
 import { nameEnds, stroke } from "./timeline";
 
 /** Draws each of the charts into its frame. */
@@ -20,9 +19,9 @@ export function multiples(boxes: Frame[], panel: Multiples): void {
   const colorOf = ({ name }: Line): string => colors.side(names.indexOf(name));
   boxes.forEach((box, i) => {
     const own = panel.charts[i]?.lines ?? [];
-    say(box, "");
+    say(box, valuesOf(own).length === 0 ? "Not measured." : "");
     draw(box, {
-      data: uPlot.join(own.map(({ x, y }) => [x, onScale(y, scales.y.limits)])),
+      data: aligned(own, scales.y),
       options: {
         padding: [8, right, 0, 0],
         scales,

@@ -4,7 +4,7 @@ import type { Line, Scatter } from "../figure_types";
 import { count, short } from "../format";
 import { figureAxis, scaleOf, valueOf, valuesOf } from "./figure_axes";
 import { type Frame, say } from "./frame";
-import { endLabels, Labels, LETTERS, nameRoom, type Point } from "./labels";
+import { dense, endLabels, Labels, LETTERS, nameRoom, type Point } from "./labels";
 import { type Palette, palette } from "./palette";
 import { draw, type Fixed } from "./plot";
 
@@ -15,13 +15,20 @@ export function scatters(boxes: Frame[], panels: Scatter[]): void {
   const xs = panels.flatMap(({ classes, lines, marks }) => [...classes, ...lines, ...marks].flatMap(({ x }) => x));
   const ys = panels.flatMap(({ classes, lines }) => [...classes.flatMap(({ y }) => y), ...valuesOf(lines)]);
   const scales = { x: scaleOf(first.x, xs), y: scaleOf(first.y, ys) };
+  const room = { right: nameRoom(panels.flatMap(namesOf)), rows: Math.max(...panels.map(({ marks }) => marks.length)) };
   boxes.forEach((box, i) => {
     const panel = panels[i];
-    if (panel) one(box, panel, scales);
+    if (panel) one(box, panel, scales, room);
   });
 }
 
-function one(box: Frame, panel: Scatter, scales: { x: Fixed; y: Fixed }): void {
+/** `room`: what lies to the right of the plot in CSS pixels, and how many rows of marks above it. */
+function one(
+  box: Frame,
+  panel: Scatter,
+  scales: { x: Fixed; y: Fixed },
+  room: { right: number; rows: number },
+): void {
   const colors = palette();
   // By x, as uPlot finds what the cursor points at.
   const all = panel.classes
@@ -32,7 +39,7 @@ function one(box: Frame, panel: Scatter, scales: { x: Fixed; y: Fixed }): void {
   draw(box, {
     data,
     options: {
-      padding: [MARK_ROW * panel.marks.length + 8, nameRoom(namesOf(panel)), 0, 0],
+      padding: [MARK_ROW * room.rows + 8, room.right, 0, 0],
       scales,
       axes: [figureAxis(colors, panel.x, "bottom"), figureAxis(colors, panel.y, "left")],
       // Points are drawn below: uPlot knows where they are and finds the nearest.
@@ -54,46 +61,55 @@ const namesOf = ({ lines, marks }: Scatter): string[] => [
 ];
 
 function drawAll(u: uPlot, colors: Palette, panel: Scatter, { y: { limits } }: { y: Fixed }): void {
-  const scale = devicePixelRatio;
   const place = (x: number, y: number): Point => [
     u.valToPos(x, "x", true),
     u.valToPos(Math.max(y, limits[0]), "y", true),
   ];
   const classes = panel.classes.map(({ x, y }) => x.map((at, i) => place(at, y[i] ?? 0)));
-  const { ctx } = u;
-  ctx.save();
-  classes.forEach((points, i) => {
-    ctx.fillStyle = colors.side(i);
-    ctx.globalAlpha = 0.6;
-    for (const [x, y] of points) {
-      ctx.beginPath();
-      ctx.arc(x, y, 1.5 * scale, 0, 2 * Math.PI);
-      ctx.fill();
-    }
+  drawPoints(u, colors, classes);
+  const lines = panel.lines.map((line) => line.x.map((x, i) => placed(place, x, line.y[i])));
+  panel.lines.forEach((line, i) => summary(u, colors, line, lines[i] ?? []));
+  const ends = panel.lines.flatMap(({ name }, i) => {
+    const last = lines[i]?.findLast((point) => point !== undefined);
+    return last === undefined ? [] : [{ text: short(name, LETTERS), y: last[1] }];
   });
-  ctx.restore();
-  const ends = panel.lines.flatMap((line) => summary(u, colors, line, place));
   endLabels(u, colors, ends);
   drawMarks(u, colors, panel);
-  nameClasses(u, colors, panel, classes);
+  nameClasses(u, colors, panel, classes, lines.flatMap((line) => dense(line.filter((point) => point !== undefined))));
 }
 
-/** Draws a summary over the points, and says where its name stands. */
-function summary(u: uPlot, colors: Palette, line: Line, place: (x: number, y: number) => Point): { text: string; y: number }[] {
+/** From the left, whatever their class: none is drawn over all of another. */
+function drawPoints({ ctx }: uPlot, colors: Palette, classes: Point[][]): void {
+  const points = classes.flatMap((own, i) => own.map(([x, y]) => ({ x, y, color: i })));
+  const all = classes.map((_, i) => colors.side(i));
+  ctx.save();
+  ctx.globalAlpha = 0.6;
+  for (const { x, y, color } of points.toSorted((a, b) => a.x - b.x)) {
+    ctx.fillStyle = all[color] ?? colors.ink;
+    ctx.beginPath();
+    ctx.arc(x, y, 1.5 * devicePixelRatio, 0, 2 * Math.PI);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
+const placed = (place: (x: number, y: number) => Point, x: number, y: number | null | undefined): Point | undefined =>
+  typeof y === "number" ? place(x, y) : undefined;
+
+/** Draws a summary over the points; it is broken where there is no place. */
+function summary(u: uPlot, colors: Palette, line: Line, places: (Point | undefined)[]): void {
   const { ctx } = u;
   const scale = devicePixelRatio;
   const path = new Path2D();
   let before: Point | undefined;
-  line.x.forEach((x, i) => {
-    const y = line.y[i];
-    const next = typeof y === "number" ? place(x, y) : undefined;
+  for (const next of places) {
     if (next !== undefined) {
       if (before === undefined) path.moveTo(...next);
       else if (line.look === "steps") path.lineTo(next[0], before[1]);
       path.lineTo(...next);
     }
     before = next;
-  });
+  }
   ctx.save();
   ctx.lineJoin = "round";
   // A pale rim: the line is seen on points of any colour.
@@ -107,8 +123,6 @@ function summary(u: uPlot, colors: Palette, line: Line, place: (x: number, y: nu
     ctx.stroke(path);
   }
   ctx.restore();
-  const last = line.y.findLast((value) => typeof value === "number");
-  return typeof last === "number" ? [{ text: short(line.name, LETTERS), y: place(0, last)[1] }] : [];
 }
 
 /** Strokes above the plot, a row for each kind, and how many there are. */
@@ -117,6 +131,7 @@ function drawMarks(u: uPlot, colors: Palette, { marks }: Scatter): void {
   const scale = devicePixelRatio;
   ctx.save();
   ctx.font = `${12 * scale}px ${colors.font}`;
+  ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.fillStyle = colors.bad;
   marks.forEach(({ name, count: many, x: at }, i) => {
@@ -128,9 +143,9 @@ function drawMarks(u: uPlot, colors: Palette, { marks }: Scatter): void {
 }
 
 /** Names each class beside its own points, clear of the others where there is room. */
-function nameClasses(u: uPlot, colors: Palette, { classes }: Scatter, places: Point[][]): void {
+function nameClasses(u: uPlot, colors: Palette, { classes }: Scatter, places: Point[][], lines: Point[]): void {
   const some = places.map((points) => thinned(points, 1500));
-  const labels = new Labels(u, colors, some.flat());
+  const labels = new Labels(u, colors, [...some.flat(), ...lines]);
   classes.forEach(({ name }, i) => {
     const others = some.filter((_, other) => other !== i).flat();
     labels.place(name, thinned(places[i] ?? [], 60), { dot: colors.side(i) }, others);

@@ -2,22 +2,22 @@
 import uPlot from "uplot";
 import type { Line, Phase, Timeline } from "../figure_types";
 import { elapsed, short } from "../format";
-import { figureAxis, leftRoom, scaleOf, secondsAxis, valueAt, valueOf, valuesOf } from "./figure_axes";
+import { aligned, figureAxis, leftRoom, scaleOf, secondsAxis, valueAt, valueOf, valuesOf } from "./figure_axes";
 import { type Frame, say } from "./frame";
 import { endLabels, LETTERS, nameRoom } from "./labels";
 import { phaseBands, phaseNames, PHASE_ROW } from "./phase_bands";
 import { type Palette, palette } from "./palette";
-import { draw, fixed, onScale } from "./plot";
+import { draw, fixed, type Fixed } from "./plot";
 
-/** Draws timelines that stand above each other, each into its frame. */
-export function timelines(boxes: Frame[], panels: Timeline[]): void {
+/** Draws timelines that stand above each other, each into its frame; `key` names the cursor that they share. */
+export function timelines(boxes: Frame[], panels: Timeline[], key: string): void {
   const span = spanOf(panels);
   const scaled = panels.map((panel) => ({ of: panel.y, scale: scaleOf(panel.y, valuesOf(panel.lines)) }));
   const left = leftRoom(scaled, TIMELINE_HEIGHT);
   const right = nameRoom(panels.flatMap(({ lines }) => lines.map(({ name }) => short(name, LETTERS))));
   boxes.forEach((box, i) => {
     const [panel, y] = [panels[i], scaled[i]?.scale];
-    if (panel && y) one(box, panel, { span, left, right, y, lowest: i === boxes.length - 1 });
+    if (panel && y) one(box, panel, { span, left, right, y, key, lowest: i === boxes.length - 1 });
   });
 }
 
@@ -26,24 +26,25 @@ interface Place {
   /** Room to the left and to the right of the plot, CSS pixels. */
   left: number;
   right: number;
-  y: ReturnType<typeof fixed>;
+  y: Fixed;
+  key: string;
   lowest: boolean;
 }
 
 type Span = [start: number, end: number];
 
-function one(box: Frame, panel: Timeline, { span, left, right, y, lowest }: Place): void {
+function one(box: Frame, panel: Timeline, { span, left, right, y, key, lowest }: Place): void {
   const colors = palette();
   const [start, end] = span;
   say(box, panel.sentence);
   draw(box, {
-    data: uPlot.join(panel.lines.map(({ x, y: values }) => [x, onScale(values, y.limits)])),
+    data: aligned(panel.lines, y),
     options: {
       padding: [panel.phases.length > 0 ? PHASE_ROW : 8, right, 0, 0],
       scales: { x: fixed(span, "linear"), y },
       axes: [secondsAxis(colors, lowest), figureAxis(colors, panel.y, "left", left)],
       series: [{}, ...panel.lines.map((line, i) => stroke(line, colors.side(i)))],
-      cursor: { y: false, sync: { key: "time" } },
+      cursor: { y: false, sync: { key } },
       hooks: {
         drawClear: [(u) => phaseBands(u, colors, phasesOf(panel, span))],
         draw: [

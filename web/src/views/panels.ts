@@ -1,5 +1,5 @@
 // The charts of a document of figures: neighbours of one kind stand in one section and are drawn together.
-import { axisText } from "../charts/figure_axes";
+import { axisText, valuesOf } from "../charts/figure_axes";
 import { type Frame, frame } from "../charts/frame";
 import { multiples, SMALL_HEIGHT } from "../charts/multiples";
 import { scatters } from "../charts/scatter";
@@ -10,7 +10,7 @@ import type { Store, Themed } from "../store";
 import { bars } from "./bars";
 
 export function panels(element: HTMLElement, all: Panel[], store: Store<Themed>): void {
-  groups(all).forEach((group, i) => {
+  groups(all.filter(hasSomething)).forEach((group, i) => {
     const id = `figure-${i + 1}`;
     const [first] = group;
     // Each section is put into the page before its charts are drawn: uPlot needs the width that a frame gets there.
@@ -19,6 +19,23 @@ export function panels(element: HTMLElement, all: Panel[], store: Store<Themed>)
     if (first?.kind === "multiples") multiplesSection(element, id, first, store);
     if (first?.kind === "bars") barsSection(element, id, first);
   });
+  const without = all.filter((panel) => !hasSomething(panel)).map(({ title }) => title);
+  if (without.length === 0) return;
+  element.append(section("absent", "Not measured", el("p", { class: "absent" }, `${without.join(", ")}.`)));
+}
+
+/** Whether there is anything to draw. */
+function hasSomething(panel: Panel): boolean {
+  switch (panel.kind) {
+    case "timeline":
+      return valuesOf(panel.lines).length > 0;
+    case "scatter":
+      return [...panel.classes, ...panel.lines, ...panel.marks].some(({ x }) => x.length > 0);
+    case "multiples":
+      return panel.charts.some(({ lines }) => valuesOf(lines).length > 0);
+    case "bars":
+      return panel.bars.length > 0;
+  }
 }
 
 /** Timelines that follow each other, scatters of the same axes that do, and each of the others by itself. */
@@ -42,7 +59,7 @@ const axesOf = ({ x, y }: Scatter): string => [x, y].map((axis) => `${axisText(a
 function timelineSection(element: HTMLElement, id: string, group: Timeline[], store: Store<Themed>): void {
   const boxes = group.map(({ title }) => frame(title, [], () => TIMELINE_HEIGHT));
   element.append(section(id, "Over time", el("div", { class: "stacked" }, ...boxes.map((box) => box.element))));
-  store.watch(["theme"], () => timelines(boxes, group));
+  store.watch(["theme"], () => timelines(boxes, group, id));
 }
 
 function scatterSection(element: HTMLElement, id: string, group: Scatter[], store: Store<Themed>): void {
@@ -51,7 +68,7 @@ function scatterSection(element: HTMLElement, id: string, group: Scatter[], stor
   element.append(
     section(
       id,
-      sentenceCase(`${y.title} against ${x.title}`),
+      sentenceCase(`${y.title} by ${x.title}`),
       el("div", { class: "charts" }, ...boxes.map((box) => box.element)),
     ),
   );
@@ -61,7 +78,8 @@ function scatterSection(element: HTMLElement, id: string, group: Scatter[], stor
 function multiplesSection(element: HTMLElement, id: string, panel: Multiples, store: Store<Themed>): void {
   const boxes = panel.charts.map(({ row, column }) => small([row, column].filter(Boolean).join(" \u00b7 ")));
   const columns = new Set(panel.charts.map(({ column }) => column)).size;
-  const across = Math.min(3, columns > 1 ? columns : boxes.length);
+  // A row of more columns than these is broken.
+  const across = columns > 1 && columns <= 4 ? columns : Math.min(3, boxes.length);
   element.append(
     section(
       id,

@@ -83,7 +83,7 @@ fn over_time(intervals: &[Interval]) -> String {
     format!("\n  {bars}\n  0 to {:.1} s, {width:.3} s a bar; the highest is {top}\n", last.t_s + length)
 }
 
-fn bar(sum: u64, most: u64) -> char {
+pub(crate) fn bar(sum: u64, most: u64) -> char {
     let eighth = (u128::from(sum) * 8).div_ceil(u128::from(most));
     usize::try_from(eighth).ok().and_then(|eighth| BARS.get(eighth)).copied().unwrap_or('█')
 }

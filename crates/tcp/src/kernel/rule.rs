@@ -7,7 +7,7 @@
 use super::Version;
 
 /// Something that holds from a release on.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     /// The first release of mainline with it.
     pub since: Version,
@@ -190,7 +190,16 @@ mod tests {
     }
 
     #[test]
-    fn oldest_first() {
+    fn oldest_first_and_all_in_the_documentation() {
         assert!(Rule::ALL.is_sorted_by_key(|rule| rule.since));
+        let page = include_str!("../../../../docs/tcp-window.md");
+        for Rule { since, stable, source, .. } in Rule::ALL {
+            let releases: Vec<_> = [&[since], stable].concat().iter().map(ToString::to_string).collect();
+            let (from, commit) = (format!("| {} |", releases.join(", ")), &source[..12]);
+            assert!(
+                page.lines().any(|row| row.starts_with(&from) && row.contains(commit)),
+                "{from} {commit}"
+            );
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::text::rounded;
 /// A line as columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// What it is called where it ends: short.
+    /// What it is called where it ends: twelve letters have room there.
     pub name: String,
     /// Ascending.
     pub x: Vec<f64>,
@@ -66,6 +66,13 @@ impl Line {
     #[must_use]
     pub fn dashed(self) -> Self {
         Self { look: Look::Dashed, ..self }
+    }
+
+    /// The same of fewer points, which draw the same line on so many columns.
+    pub(crate) fn thinned(&self, columns: f64) -> Self {
+        let points: Vec<Point> = self.x.iter().copied().zip(self.y.iter().copied()).collect();
+        let (x, y) = thinned(&points, columns).into_iter().unzip();
+        Self { x, y, name: self.name.clone(), look: self.look }
     }
 
     /// The points that are there.

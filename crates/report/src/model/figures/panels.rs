@@ -153,7 +153,7 @@ pub struct Scatter {
     pub x: Axis,
     /// The upright axis.
     pub y: Axis,
-    /// The classes, those of the most points first: later ones are drawn over earlier ones.
+    /// The classes: even and odd ports, for instance.
     pub classes: Vec<Points>,
     /// Summaries of the points, drawn over them.
     pub lines: Vec<Line>,
