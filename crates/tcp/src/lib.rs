@@ -9,6 +9,7 @@
 //! - [`ports`]: what a port costs by strategy, and by how many are used already.
 //! - [`source_port`]: how a client gets a port, also where most of them are used.
 //! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
+//! - [`trace`]: time spent in the kernel's functions that look for room, where it lets us trace.
 //! - [`window`]: windows and buffers for a path, and the rate that buffers allow.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
@@ -29,6 +30,7 @@ pub mod settings;
 pub mod source_port;
 mod sys;
 pub mod timeline;
+pub mod trace;
 pub mod window;
 
 pub use error::Error;
