@@ -18,4 +18,5 @@ mod ping;
 mod probe;
 mod scenario;
 mod tcp;
+mod tcp_explain;
 mod transfer;

@@ -111,9 +111,11 @@ impl<'a> Figures<'a> {
         self.rtt().zip(self.min_rtt()).map_or(0.0, |(usual, least)| (usual - least).max(0.0))
     }
 
-    /// Whether packets wait on the path for so long that more of them would only wait longer.
+    /// Whether packets wait on the path for so long that more of them would only wait longer. What differs from one packet
+    /// to the next is no queue.
     pub(super) fn has_standing_queue(&self) -> bool {
-        self.queueing() > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
+        let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
+        self.queueing() - 2.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
     }
 
     /// Whether congestion control paces by a model of the path and does not mind single losses.
@@ -149,6 +151,8 @@ pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
     values.get(values.len().saturating_sub(1) / 2).copied()
 }
 
+/// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
+pub(super) const USED: f64 = 0.7;
 /// A queue counts from a quarter of the round trip on: below that, jitter and delayed acknowledgements look the same.
 const QUEUE_SHARE: f64 = 0.25;
 /// And from this on, for the same reason on short paths.

@@ -84,13 +84,47 @@ pub enum Kind {
 
 impl Finding {
     fn new(kind: Kind, sentence: String, evidence: Vec<String>, advice: String) -> Self {
-        Self { kind, sentence, evidence, advice, is_inferred: false }
+        Self { kind, sentence: text::capital(sentence), evidence, advice, is_inferred: false }
     }
 
     /// The same, when the kernel did not tell the cause.
     fn inferred(self) -> Self {
         Self { is_inferred: true, ..self }
     }
+}
+
+/// Whether a program has fixed a buffer, and so taken it from the kernel, which lets buffers grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fixed {
+    /// The socket says so.
+    Yes,
+    /// The kernel would have let it grow, and has not.
+    Seemingly,
+    /// It grows, or has grown as far as it may.
+    No,
+}
+
+impl Fixed {
+    /// Of a buffer of which all is used, by its sizes while it was looked at.
+    fn of<I: Iterator<Item = u32>>(
+        chosen: Option<bool>,
+        sizes: impl Fn() -> I,
+        limits: Option<[u64; 3]>,
+    ) -> Self {
+        let is_constant = sizes().min() == sizes().max();
+        match (chosen, sizes().last()) {
+            (Some(true), _) => Self::Yes,
+            (None, Some(size)) if is_constant && limits.is_some() && !is_at_most(size, limits) => {
+                Self::Seemingly
+            }
+            _ => Self::No,
+        }
+    }
+}
+
+/// Whether a buffer has grown to the end of its setting, or nearly.
+fn is_at_most(buffer: u32, limits: Option<[u64; 3]>) -> bool {
+    limits.is_some_and(|[_, _, most]| u64::from(buffer) >= most / 100 * 95)
 }
 
 /// No byte moved, and none waits to.

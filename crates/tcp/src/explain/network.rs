@@ -7,12 +7,13 @@ impl Case<'_> {
     /// Why congestion control lets no more out.
     pub(super) fn network(&self) -> (Limit, Finding) {
         let figures = &self.figures;
-        let repeats = figures.repeats();
-        if repeats > 0 && u64::from(figures.needless()) * 2 >= u64::from(repeats) {
-            return (Limit::Reordering, self.reordered());
-        }
         if is_hurt_by_loss(figures) {
-            return (Limit::Loss, self.lossy());
+            let is_for_nothing = figures.needless() >= figures.repeats().div_ceil(NEEDLESS);
+            return if is_for_nothing {
+                (Limit::Reordering, self.reordered())
+            } else {
+                (Limit::Loss, self.lossy())
+            };
         }
         if is_starting(figures) && !figures.has_standing_queue() {
             return (Limit::InitialWindow, self.starting());
@@ -43,7 +44,7 @@ fn is_hurt_by_loss(figures: &Figures<'_>) -> bool {
 }
 
 /// Whether the window still grows as fast as it can.
-fn is_starting(figures: &Figures<'_>) -> bool {
+pub(super) fn is_starting(figures: &Figures<'_>) -> bool {
     match figures.socket.model {
         Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
         _ => {
@@ -53,6 +54,9 @@ fn is_starting(figures: &Figures<'_>) -> bool {
     }
 }
 
+/// Where packets overtake each other, at least one of so many repeats had arrived already. Not all are: those that wait in
+/// the queue of a full path are lost for good, and what the peer reports comes a round trip later.
+const NEEDLESS: u32 = 3;
 /// Congestion control's state after a timeout.
 const LOSS: u8 = 4;
 /// BBR (v1) gives way where more than a fifth is lost; half of that is felt.

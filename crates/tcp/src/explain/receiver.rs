@@ -1,6 +1,9 @@
 //! The receiver's view: whether its program, its buffer, or nothing here holds up what comes.
 
-use super::{Case, Limit, Role, Shares, Verdict, figures::median};
+use super::{
+    Case, Limit, Role, Shares, Verdict,
+    figures::{USED, median},
+};
 use crate::{Info, diag::Socket};
 
 impl Case<'_> {
@@ -38,9 +41,11 @@ impl Case<'_> {
         Some(self.figures.rate() / 8.0 * self.figures.min_rtt()? / f64::from(self.window()?))
     }
 
-    /// The window that this end advertises, bytes: usually. Before Linux 6.2, the most that it would.
+    /// The window that this end advertises, bytes: usually. Before Linux 6.2, the most that it would. The kernel tells what
+    /// it would like to advertise, also where its scale does not let it.
     pub(super) fn window(&self) -> Option<u32> {
-        median(self.figures.infos().map(|(_, info)| info.rcv_wnd.unwrap_or(info.rcv_ssthresh)))
+        let largest = 65_535 << self.figures.now.rcv_wscale;
+        median(self.figures.infos().map(|(_, info)| info.rcv_wnd.unwrap_or(info.rcv_ssthresh).min(largest)))
             .filter(|&window| window > 0)
     }
 }
@@ -53,6 +58,3 @@ fn is_unread(socket: &Socket, info: &Info) -> bool {
         None => queued > 0 && u64::from(queued) * 2 >= u64::from(info.rcv_ssthresh),
     }
 }
-
-/// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
-const USED: f64 = 0.7;

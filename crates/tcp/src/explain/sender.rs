@@ -5,8 +5,9 @@
 
 use super::{
     Case, Figures, Finding, Limit, Role, Shares, Verdict,
-    figures::{median, outstanding},
+    figures::{USED, median, outstanding},
     finding,
+    network::is_starting,
 };
 use crate::{Info, diag::Socket};
 
@@ -31,10 +32,16 @@ impl Case<'_> {
         let figures = &self.figures;
         let (limit, first) = match shares.largest() {
             _ if is_dead(figures) => (Limit::Loss, finding::no_answer(figures)),
+            // It follows the congestion window.
+            Limit::SendBuffer if is_starting(figures) && self.send_buffer_grows() => {
+                (Limit::InitialWindow, self.starting())
+            }
             Limit::ReceiverWindow if figures.has_standing_queue() => self.path(),
-            Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_window()),
-            Limit::ReceiverApplication => (Limit::ReceiverApplication, self.peer_reads_slowly()),
-            Limit::SendBuffer => (Limit::SendBuffer, self.small_send_buffer()),
+            Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_window(shares.receiver_window)),
+            Limit::ReceiverApplication => {
+                (Limit::ReceiverApplication, self.peer_reads_slowly(shares.receiver_application))
+            }
+            Limit::SendBuffer => (Limit::SendBuffer, self.small_send_buffer(shares.send_buffer)),
             Limit::Pacing => (Limit::Pacing, self.paced()),
             Limit::CongestionWindow => self.network(),
             _ => (Limit::SenderApplication, self.sender_idle(shares.sender_application)),
@@ -72,7 +79,7 @@ impl Case<'_> {
         let [trickle, buffer, pacing, congestion] =
             if sum > 0.0 { divided.map(|part| part / sum) } else { [0.0, 0.0, 0.0, 1.0] };
         let (receiver_window, receiver_application) = window(times.window);
-        Shares {
+        let mut shares = Shares {
             sender_application: times.idle + times.rest * trickle,
             send_buffer: times.buffer + times.rest * buffer,
             congestion_window: times.rest * congestion,
@@ -80,8 +87,21 @@ impl Case<'_> {
             receiver_window,
             receiver_application,
             other_end: 0.0,
+        };
+        if self.is_model_of_window(times.window) {
+            shares.receiver_window += std::mem::take(&mut shares.congestion_window);
         }
-        .normalised()
+        shares.normalised()
+    }
+
+    /// Whether congestion control has taken the peer's window for the path: BBR sends as fast as data ever arrived, which
+    /// was as fast as the window let it, and meets the window only when it tries to send faster.
+    fn is_model_of_window(&self, window_share: f64) -> bool {
+        let figures = &self.figures;
+        let window =
+            median(figures.infos().filter_map(|(_, info)| info.snd_wnd)).filter(|&window| window > 0);
+        let used = || Some(figures.rate() / 8.0 * figures.min_rtt()? / f64::from(window?));
+        figures.has_model() && window_share >= MET && used().is_some_and(|share| share >= USED)
     }
 
     /// What else is worth to be said about a sender.
@@ -89,7 +109,7 @@ impl Case<'_> {
         let figures = &self.figures;
         let mut also = Vec::new();
         let restarts = restarts(figures);
-        if restarts > 0 && limit != Limit::InitialWindow {
+        if restarts > 0 && limit == Limit::SenderApplication {
             also.push(self.restarts_after_idle(restarts));
         }
         if limit == Limit::SenderApplication
@@ -99,7 +119,9 @@ impl Case<'_> {
             let (limit, finding) = self.network();
             also.extend((limit == Limit::Loss || limit == Limit::Reordering).then_some(finding));
         }
-        also.extend(self.unsent());
+        if !matches!(limit, Limit::ReceiverWindow | Limit::ReceiverApplication | Limit::SendBuffer) {
+            also.extend(self.unsent());
+        }
         also
     }
 
@@ -211,6 +233,8 @@ pub(super) const PROBE_TIMER: u8 = 4;
 const NEARLY: f64 = 0.95;
 /// No `SO_MAX_PACING_RATE`.
 const UNPACED: u64 = u64::MAX;
+/// BBR tries to send faster in one of eight round trips.
+const MET: f64 = 0.05;
 /// A second finding costs at least this share of the time.
 const WORTH_SAYING: f64 = 0.1;
 /// Published as good for all.

@@ -24,7 +24,7 @@ pub(super) fn bytes(bytes: u64) -> String {
 pub(super) fn time(seconds: f64) -> String {
     match seconds {
         _ if seconds >= 10.0 => format!("{seconds:.0} s"),
-        _ if seconds >= 1.0 => format!("{seconds:.1} s"),
+        _ if seconds >= 0.9995 => format!("{seconds:.1} s"),
         _ if seconds >= 0.01 => format!("{:.0} ms", seconds * 1e3),
         _ => format!("{:.2} ms", seconds * 1e3),
     }
@@ -39,6 +39,14 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
+/// A sentence that begins as sentences do.
+pub(super) fn capital(mut sentence: String) -> String {
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    sentence
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,7 +58,7 @@ mod tests {
             [65_536, 1448, 2_760_000, 4_000_000_000].map(bytes),
             ["65.5 KB", "1448 bytes", "2.8 MB", "4.0 GB"]
         );
-        assert_eq!([0.11, 0.0003, 1.02, 60.0].map(time), ["110 ms", "0.30 ms", "1.0 s", "60 s"]);
+        assert_eq!([0.11, 0.0003, 0.9996, 60.0].map(time), ["110 ms", "0.30 ms", "1.0 s", "60 s"]);
         assert_eq!([0.0, 0.0045, 0.05, 0.931].map(percent), ["0.0 %", "0.45 %", "5.0 %", "93 %"]);
     }
 }

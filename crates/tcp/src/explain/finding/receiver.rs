@@ -1,6 +1,6 @@
 //! What is said of a receiver.
 
-use super::{Finding, Kind};
+use super::{Finding, Fixed, Kind, is_at_most};
 use crate::{
     Options,
     explain::{Case, text},
@@ -16,7 +16,7 @@ impl Case<'_> {
         let queue = super::super::figures::median(figures.infos().map(|(socket, _)| socket.receive_queue));
         Finding::new(
             Kind::ReadsSlowly,
-            format!("{program} reads more slowly than the network brings").replacen("the", "The", 1),
+            format!("{program} reads more slowly than the network brings"),
             vec![
                 format!(
                     "{} waited unread, more than could still come, at {} of {} looks",
@@ -36,26 +36,20 @@ impl Case<'_> {
     pub(in crate::explain) fn small_receive_buffer(&self) -> Finding {
         let figures = &self.figures;
         let settings = &self.around.settings;
-        let buffer = u64::from(figures.socket.memory.unwrap_or_default().rcvbuf);
+        let buffer = figures.socket.memory.unwrap_or_default().rcvbuf;
         if !figures.now.has(Options::WindowScale) {
             return self.no_window_scaling();
         }
-        let evidence = self.window_evidence(buffer);
-        let is_constant = figures
-            .infos()
-            .all(|(socket, _)| socket.memory.is_some_and(|each| u64::from(each.rcvbuf) == buffer));
-        let most = settings.tcp_rmem.map(|[_, _, most]| most);
-        let is_at_most = most.is_some_and(|most| buffer >= most / 100 * 95);
+        let evidence = self.window_evidence(buffer.into());
+        let sizes = || figures.infos().filter_map(|(socket, _)| Some(socket.memory?.rcvbuf));
         let grows = settings.tcp_moderate_rcvbuf != Some(0);
-        match self.seen.chosen.map(|chosen| chosen.has_fixed_receive_buffer) {
-            Some(true) => self.fixed_receive_buffer(buffer, evidence),
-            // Autotuning would have enlarged a buffer of which all is used.
-            None if is_constant && grows && !is_at_most => {
-                self.fixed_receive_buffer(buffer, evidence).inferred()
-            }
-            _ if !grows => does_not_grow(evidence),
-            _ if is_at_most => self.receive_buffer_maximum(evidence),
-            _ => Finding::new(
+        let chosen = self.seen.chosen.map(|chosen| chosen.has_fixed_receive_buffer);
+        match Fixed::of(chosen.or((!grows).then_some(false)), sizes, settings.tcp_rmem) {
+            Fixed::Yes => self.fixed_receive_buffer(buffer.into(), evidence),
+            Fixed::Seemingly => self.fixed_receive_buffer(buffer.into(), evidence).inferred(),
+            Fixed::No if !grows => does_not_grow(evidence),
+            Fixed::No if is_at_most(buffer, settings.tcp_rmem) => self.receive_buffer_maximum(evidence),
+            Fixed::No => Finding::new(
                 Kind::ReceiveBufferGrows,
                 "The receive buffer is still growing to what the distance takes".to_owned(),
                 evidence,
@@ -92,10 +86,13 @@ impl Case<'_> {
         }
         Finding::new(
             Kind::FixedReceiveBuffer,
-            format!("{program} has fixed its receive buffer (SO_RCVBUF={asked}), too small for the distance, and so switched autotuning off")
-                .replacen("the", "The", 1),
+            format!(
+                "{program} has fixed its receive buffer (SO_RCVBUF={asked}), too small for the distance, and so switched autotuning off"
+            ),
             evidence,
-            format!("do not set SO_RCVBUF in {program} (Kafka: receive.buffer.bytes=-1): the kernel then lets it grow"),
+            format!(
+                "do not set SO_RCVBUF in {program} (Kafka: receive.buffer.bytes=-1): the kernel then lets it grow"
+            ),
         )
     }
 
@@ -109,7 +106,7 @@ impl Case<'_> {
                 "The receive buffer has grown to the end of net.ipv4.tcp_rmem{said}, and the distance takes more"
             ),
             evidence,
-            format!("sysctl -w net.ipv4.tcp_rmem=\"{least} {start} {wanted}\""),
+            format!("sysctl -w net.ipv4.tcp_rmem=\"{least} {start} {wanted}\", then connect again"),
         )
     }
 

@@ -1,21 +1,21 @@
 //! What is said of a sender.
 
-use super::{Finding, Kind};
+use super::{Finding, Fixed, Kind, is_at_most};
 use crate::{
-    Info, Options,
+    Options,
     explain::{Case, sender::NOTSENT_LOWAT, text},
 };
 
 impl Case<'_> {
     /// The peer's window is small for the distance.
-    pub(in crate::explain) fn small_window(&self) -> Finding {
+    pub(in crate::explain) fn small_window(&self, share: f64) -> Finding {
         let figures = &self.figures;
         let remote = figures.socket.remote.ip();
         let window = figures.infos().filter_map(|(_, info)| info.snd_wnd).max();
         if !figures.now.has(Options::WindowScale) {
             return self.no_window_scaling();
         }
-        let mut evidence = vec![self.time_held("the peer's window", |info| info.rwnd_limited_us)];
+        let mut evidence = vec![self.held_by("the peer's window", share)];
         if let (Some(window), Some(rtt)) = (window, figures.rtt()) {
             let ceiling = f64::from(window) * 8.0 / rtt;
             evidence.push(format!(
@@ -67,11 +67,11 @@ impl Case<'_> {
     }
 
     /// The peer's program does not keep up.
-    pub(in crate::explain) fn peer_reads_slowly(&self) -> Finding {
+    pub(in crate::explain) fn peer_reads_slowly(&self, share: f64) -> Finding {
         let figures = &self.figures;
         let remote = figures.socket.remote;
         let windows = || figures.infos().filter_map(|(_, info)| info.snd_wnd);
-        let mut evidence = vec![self.time_held("the peer's window", |info| info.rwnd_limited_us)];
+        let mut evidence = vec![self.held_by("the peer's window", share)];
         if let (Some(least), Some(most)) = (windows().min(), windows().max()) {
             evidence.push(format!(
                 "its window went between {} and {}",
@@ -94,33 +94,28 @@ impl Case<'_> {
     }
 
     /// The send buffer is full, and all of it is under way.
-    pub(in crate::explain) fn small_send_buffer(&self) -> Finding {
+    pub(in crate::explain) fn small_send_buffer(&self, share: f64) -> Finding {
         let figures = &self.figures;
         let memory = figures.socket.memory.unwrap_or_default();
         let buffer = u64::from(memory.sndbuf);
-        let most = self.around.settings.tcp_wmem.map(|[_, _, most]| most);
         let program = self.program();
         let evidence = vec![
-            self.time_held("its send buffer", |info| info.sndbuf_limited_us),
+            self.held_by("its send buffer", share),
             format!(
-                "{} of {} in the buffer, {} of it unsent; a round trip takes {}",
-                text::bytes(memory.wmem_queued.into()),
+                "the send buffer has {}; {} were written and not acknowledged, {} of them unsent; a round trip takes {}",
                 text::bytes(buffer),
+                text::bytes(figures.socket.send_queue.into()),
                 text::bytes(figures.now.notsent_bytes.into()),
                 text::time(figures.rtt().unwrap_or_default())
             ),
         ];
-        let is_constant =
-            figures.infos().all(|(socket, _)| socket.memory.is_some_and(|each| each.sndbuf == memory.sndbuf));
-        match self.seen.chosen.map(|chosen| chosen.has_fixed_send_buffer) {
-            Some(true) => return fixed_send_buffer(&program, buffer, evidence),
-            None if is_constant && most.is_some_and(|most| buffer < most / 100 * 95) => {
-                return fixed_send_buffer(&program, buffer, evidence).inferred();
-            }
-            _ => {}
+        match self.is_send_buffer_fixed() {
+            Fixed::Yes => return fixed_send_buffer(&program, buffer, evidence),
+            Fixed::Seemingly => return fixed_send_buffer(&program, buffer, evidence).inferred(),
+            Fixed::No => {}
         }
         match self.around.settings.tcp_wmem {
-            Some(limits @ [least, start, most]) if buffer >= most / 100 * 95 => {
+            Some(limits @ [least, start, _]) if is_at_most(memory.sndbuf, Some(limits)) => {
                 let (kind, said, wanted) = self.most_of("net.ipv4.tcp_wmem[2]", limits);
                 let kind = kind.unwrap_or(Kind::SendBufferMaximum);
                 Finding::new(
@@ -129,7 +124,7 @@ impl Case<'_> {
                         "The send buffer has grown to the end of net.ipv4.tcp_wmem{said}, and the distance takes more"
                     ),
                     evidence,
-                    format!("sysctl -w net.ipv4.tcp_wmem=\"{least} {start} {wanted}\", then connect again"),
+                    format!("sysctl -w net.ipv4.tcp_wmem=\"{least} {start} {wanted}\""),
                 )
             }
             _ => Finding::new(
@@ -141,6 +136,19 @@ impl Case<'_> {
         }
     }
 
+    /// Whether the program has fixed its send buffer.
+    fn is_send_buffer_fixed(&self) -> Fixed {
+        let sizes = || self.figures.infos().filter_map(|(socket, _)| Some(socket.memory?.sndbuf));
+        let chosen = self.seen.chosen.map(|chosen| chosen.has_fixed_send_buffer);
+        Fixed::of(chosen, sizes, self.around.settings.tcp_wmem)
+    }
+
+    /// Whether the send buffer may still grow.
+    pub(in crate::explain) fn send_buffer_grows(&self) -> bool {
+        let buffer = self.figures.socket.memory.unwrap_or_default().sndbuf;
+        self.is_send_buffer_fixed() == Fixed::No && !is_at_most(buffer, self.around.settings.tcp_wmem)
+    }
+
     /// The program asked for a rate.
     pub(in crate::explain) fn paced(&self) -> Finding {
         let figures = &self.figures;
@@ -148,7 +156,7 @@ impl Case<'_> {
         let asked = figures.now.max_pacing_rate as f64 * 8.0;
         Finding::new(
             Kind::Paced,
-            format!("{program} asked for no more than {}", text::rate(asked)).replacen("the", "The", 1),
+            format!("{program} asked for no more than {}", text::rate(asked)),
             vec![
                 format!(
                     "SO_MAX_PACING_RATE is {}, and the kernel paces at {}",
@@ -167,7 +175,7 @@ impl Case<'_> {
         let program = self.program();
         let without = figures.infos().filter(|(_, info)| info.notsent_bytes < info.snd_mss).count();
         let mut evidence = vec![
-            format!("nothing to send for {} of {}", text::percent(share), text::time(figures.seconds)),
+            self.held_by("its program", share),
             format!("at {without} of {} looks nothing waited to be sent", figures.infos().count()),
         ];
         if figures.now.delivery_rate > 0 {
@@ -178,7 +186,7 @@ impl Case<'_> {
         }
         Finding::new(
             Kind::SenderIdle,
-            format!("{program} has nothing to send most of the time").replacen("the", "The", 1),
+            format!("{program} has nothing to send most of the time"),
             evidence,
             format!(
                 "see what {program} waits for: its disk, its own work, or an answer before it sends more"
@@ -212,9 +220,9 @@ impl Case<'_> {
                 text::time(wait)
             ),
             vec![format!(
-                "{} unsent, and {} leave a second",
+                "{} unsent, and {} leave",
                 text::bytes(unsent.into()),
-                text::bytes((self.figures.rate() / 8.0) as u64)
+                text::rate(self.figures.rate())
             )],
             format!(
                 "sysctl -w net.ipv4.tcp_notsent_lowat={NOTSENT_LOWAT} (or TCP_NOTSENT_LOWAT in the program): it costs no \
@@ -223,20 +231,9 @@ impl Case<'_> {
         )
     }
 
-    /// For how long something held the connection, as the kernel counted.
-    fn time_held(&self, by: &str, time: fn(&Info) -> Option<u64>) -> String {
-        let figures = &self.figures;
-        let seconds = text::time(figures.seconds);
-        match time(figures.now) {
-            Some(now) => {
-                let held = now.saturating_sub(time(&figures.before).unwrap_or(0)) as f64 / 1e6;
-                format!(
-                    "held by {by} for {} of {seconds}",
-                    text::percent(held / figures.seconds.max(f64::MIN_POSITIVE))
-                )
-            }
-            None => format!("held by {by} at most of {} looks in {seconds}", figures.looks.len()),
-        }
+    /// For how long something held the connection.
+    fn held_by(&self, what: &str, share: f64) -> String {
+        format!("held by {what} for {} of {}", text::percent(share), text::time(self.figures.seconds))
     }
 }
 
@@ -246,8 +243,7 @@ fn fixed_send_buffer(program: &str, buffer: u64, evidence: Vec<String>) -> Findi
         format!(
             "{program} has fixed its send buffer at {} (SO_SNDBUF), too small for the distance",
             text::bytes(buffer)
-        )
-        .replacen("the", "The", 1),
+        ),
         evidence,
         format!(
             "do not set SO_SNDBUF in {program} (Kafka: send.buffer.bytes=-1): the kernel then lets it grow"
