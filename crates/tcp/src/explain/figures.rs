@@ -115,7 +115,7 @@ impl<'a> Figures<'a> {
     /// to the next is no queue.
     pub(super) fn has_standing_queue(&self) -> bool {
         let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
-        self.queueing() - 2.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
+        self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
     }
 
     /// Whether congestion control paces by a model of the path and does not mind single losses.

@@ -7,13 +7,13 @@ impl Case<'_> {
     /// Why congestion control lets no more out.
     pub(super) fn network(&self) -> (Limit, Finding) {
         let figures = &self.figures;
-        if is_hurt_by_loss(figures) {
-            let is_for_nothing = figures.needless() >= figures.repeats().div_ceil(NEEDLESS);
-            return if is_for_nothing {
-                (Limit::Reordering, self.reordered())
-            } else {
-                (Limit::Loss, self.lossy())
-            };
+        let is_hurt = is_hurt_by_repeats(figures);
+        if is_hurt && figures.needless() >= figures.repeats().div_ceil(NEEDLESS) {
+            return (Limit::Reordering, self.reordered());
+        }
+        // Where the path is full, packets wait in its queue before they are lost.
+        if is_hurt && (figures.has_model() || !figures.has_standing_queue()) {
+            return (Limit::Loss, self.lossy());
         }
         if is_starting(figures) && !figures.has_standing_queue() {
             return (Limit::InitialWindow, self.starting());
@@ -33,14 +33,13 @@ impl Case<'_> {
     }
 }
 
-/// Whether loss is what keeps the window small. A loss-based congestion control also loses packets where the path is full:
-/// there they wait in its queue before they are lost. One with a model minds only heavy loss, or timeouts.
-fn is_hurt_by_loss(figures: &Figures<'_>) -> bool {
+/// Whether congestion control gave way because packets seemed lost. One with a model minds only heavy loss, or timeouts.
+fn is_hurt_by_repeats(figures: &Figures<'_>) -> bool {
     if figures.has_model() {
         let timeouts = figures.since(|info| info.total_rto.map(u32::from)).unwrap_or(0);
         return figures.repeated_share() >= HEAVY_LOSS || timeouts > 0 && figures.now.ca_state == LOSS;
     }
-    figures.repeats() > 0 && !figures.has_standing_queue()
+    figures.repeats() > 0
 }
 
 /// Whether the window still grows as fast as it can.

@@ -88,20 +88,22 @@ impl Case<'_> {
             receiver_application,
             other_end: 0.0,
         };
-        if self.is_model_of_window(times.window) {
-            shares.receiver_window += std::mem::take(&mut shares.congestion_window);
+        if times.window >= MET && self.has_model_of_window(slow_reader) {
+            let (by_buffer, by_program) = window(std::mem::take(&mut shares.congestion_window));
+            shares.receiver_window += by_buffer;
+            shares.receiver_application += by_program;
         }
         shares.normalised()
     }
 
     /// Whether congestion control has taken the peer's window for the path: BBR sends as fast as data ever arrived, which
     /// was as fast as the window let it, and meets the window only when it tries to send faster.
-    fn is_model_of_window(&self, window_share: f64) -> bool {
+    fn has_model_of_window(&self, slow_reader: bool) -> bool {
         let figures = &self.figures;
         let window =
             median(figures.infos().filter_map(|(_, info)| info.snd_wnd)).filter(|&window| window > 0);
         let used = || Some(figures.rate() / 8.0 * figures.min_rtt()? / f64::from(window?));
-        figures.has_model() && window_share >= MET && used().is_some_and(|share| share >= USED)
+        figures.has_model() && (slow_reader || used().is_some_and(|share| share >= USED))
     }
 
     /// What else is worth to be said about a sender.
@@ -200,14 +202,16 @@ pub(super) fn is_paced(info: &Info) -> bool {
 }
 
 /// Whether the peer's window is small because its program does not read: it closes, or it goes up and down. A window that
-/// is small because of the buffer stays at its largest, or grows while autotuning is at it.
+/// is small because of the buffer stays at its largest, or grows while autotuning is at it. One dip is no slow reader: any
+/// program waits for a processor at times.
 fn is_reader_slow(figures: &Figures<'_>) -> bool {
-    if figures.looks.iter().any(|look| look.socket.timer == PROBE_TIMER) || figures.now.probes > 0 {
-        return true;
-    }
-    let windows: Vec<_> = figures.infos().filter_map(|(_, info)| info.snd_wnd).collect();
-    let shrinks = |pair: &[u32]| pair[1] < pair[0] - pair[0] / 8;
-    windows.windows(2).any(shrinks)
+    let mut largest = 0;
+    let is_closing = |(socket, info): &(&Socket, &Info)| {
+        let window = info.snd_wnd.unwrap_or(largest);
+        largest = largest.max(window);
+        socket.timer == PROBE_TIMER || window < largest - largest / 8
+    };
+    figures.infos().filter(is_closing).count() * 4 >= figures.looks.len()
 }
 
 /// Whether nothing is answered any more.

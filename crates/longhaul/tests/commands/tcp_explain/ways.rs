@@ -31,7 +31,7 @@ pub(super) struct Way {
 const PLAIN: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"";
 
 const LOSSY: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"\nloss = \"2%\"";
-const SHUFFLED: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"\njitter = \"20ms free\"";
+const SHUFFLED: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"\nqueue = \"400ms\"\njitter = \"20ms free\"";
 
 /// A transfer that nothing slows down but its path. BBR fills it, and knows that it has.
 const FREE: Way = Way {
@@ -192,8 +192,15 @@ pub(super) const WAYS: [Way; 27] = [
         at_sender: ("reordering", &["reordering"]),
         ..FREE
     },
-    // The same path, and a sender that does not mind it.
-    Way { name: "order-bbr", path: SHUFFLED, never: &["reordering", "loss"], ..FREE },
+    // The delay varies as much, and the order stays.
+    Way {
+        name: "order-kept",
+        path: "rtt = \"100ms\"\nrate = \"20Mbit\"\nqueue = \"400ms\"\njitter = \"20ms\"",
+        sender: "\"net.ipv4.tcp_recovery\" = \"3\", \"net.ipv4.tcp_max_reordering\" = \"3\"",
+        sends: "control=reno",
+        never: &["reordering", "loss"],
+        ..FREE
+    },
     // A round trip of 600 ms: in the second after the first data the window doubles twice or so. 1.5 MB fill the path.
     Way {
         name: "start",
