@@ -3,6 +3,7 @@
 //! - [`diag`]: the sockets, with everything that the kernel tells of each; [`Info`] is its `tcp_info`.
 //! - [`counters`]: the namespace's counters and TCP's memory.
 //! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
+//! - [`explain`]: why a connection is as fast as it is, and what would help.
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
 //! - [`settings`]: the namespace's settings beside the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
@@ -20,6 +21,7 @@ mod clock;
 pub mod counters;
 pub mod diag;
 mod error;
+pub mod explain;
 mod info;
 pub mod kernel;
 pub mod mptcp;

@@ -1,5 +1,7 @@
 //! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here and below.
 
+pub(crate) mod foreign;
+
 use std::{
     fs::File,
     io,
