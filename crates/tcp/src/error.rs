@@ -13,6 +13,19 @@ pub enum Error {
         /// What to write instead.
         remedy: String,
     },
+    /// The caller: a file with a mistake in it.
+    #[error(transparent)]
+    Mistake(#[from] world::Mistake),
+    /// The caller or the peer: an address that cannot be reached, or not be listened on.
+    #[error("cannot {operation}: {source}")]
+    Address {
+        /// What was being done, with the address.
+        operation: String,
+        /// What the system said.
+        source: io::Error,
+        /// What can be done about it.
+        remedy: &'static str,
+    },
     /// The environment: this kernel has no MPTCP.
     #[error("this kernel has no MPTCP; it takes Linux 5.6 or newer with CONFIG_MPTCP")]
     NoMptcp,
@@ -39,10 +52,11 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Input { remedy, .. } => Some(remedy.clone()),
+            Self::Address { remedy, .. } => Some((*remedy).to_owned()),
             Self::Process { source, .. } | Self::System { source, .. } => (source.kind()
                 == io::ErrorKind::PermissionDenied)
                 .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),
-            Self::NoMptcp => None,
+            Self::Mistake(_) | Self::NoMptcp => None,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
+//! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
@@ -16,6 +17,7 @@ mod info;
 pub mod kernel;
 pub mod mptcp;
 mod netlink;
+pub mod oscil;
 mod sys;
 pub mod timeline;
 
