@@ -36,6 +36,12 @@ pub(crate) struct Serve {
     /// Speak Multipath TCP with senders that want it
     #[arg(long)]
     mptcp: bool,
+    /// Set the receive buffer, as applications do with SO_RCVBUF [default: the kernel sizes it]
+    #[arg(long, value_name = "SIZE")]
+    rcvbuf: Option<Bytes>,
+    /// Limit the window that is announced, with TCP_WINDOW_CLAMP [default: what the buffer allows]
+    #[arg(long, value_name = "SIZE")]
+    window: Option<Bytes>,
 }
 
 /// Send to `longhaul transfer serve` and show what arrived, when, and how long nothing did
@@ -60,6 +66,12 @@ pub(crate) struct Send {
     /// Congestion control, such as cubic or bbr [default: the kernel's]
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
+    /// Do not count what arrives in this time for the goodput
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = units::duration::parse)]
+    omit: Duration,
+    /// Limit what waits in the kernel for being sent, with TCP_NOTSENT_LOWAT [default: the kernel's setting]
+    #[arg(long, value_name = "SIZE")]
+    notsent_lowat: Option<Bytes>,
     /// How finely arrivals are noted
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = units::duration::parse)]
     interval: Duration,
@@ -84,7 +96,12 @@ impl Serve {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let stop = Stop::new();
         Interrupt::listen()?.ask(&stop);
-        let config = Serving { listen: self.listen, protocol: protocol(self.mptcp) };
+        let config = Serving {
+            listen: self.listen,
+            protocol: protocol(self.mptcp),
+            rcvbuf: self.rcvbuf,
+            window: self.window,
+        };
         transfer::serve(&config, |address| say(&format!("listening on {address}")), say, &stop)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -101,6 +118,8 @@ impl Send {
             bytes: self.bytes,
             protocol: protocol(self.mptcp),
             congestion: self.congestion,
+            omit: self.omit,
+            notsent_lowat: self.notsent_lowat,
             interval: self.interval,
             grace: self.grace,
         };

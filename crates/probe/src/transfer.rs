@@ -6,6 +6,7 @@
 //! Lost bytes are the difference of two counts, never assumed to be none.
 
 mod arrivals;
+mod buffer;
 mod config;
 mod connect;
 mod error;
@@ -21,7 +22,7 @@ pub use self::{
     error::Error,
     send::send,
     serve::serve,
-    summary::{Interval, Stall, Summary},
+    summary::{Interval, Memory, Stall, Summary},
 };
 
 #[cfg(test)]

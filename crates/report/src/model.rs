@@ -4,7 +4,7 @@
 //! `*_percentiles_ms` maps are keyed by the percentile as text ("99.9"). What was not measured is absent.
 
 use planet::Fidelity;
-use scenario::{FaultMark, Judgement, Outages, Pinged, Transferred};
+use scenario::{FaultMark, Judgement, Outages, Pinged, Printed, Transferred};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,8 @@ pub struct Report {
     pub transfers: Vec<Transferred>,
     /// What came of a scenario's pings, one entry a side.
     pub pings: Vec<Pinged>,
+    /// What a scenario's commands printed.
+    pub commands: Vec<Printed>,
     /// Scenario claims and whether they held. Empty for a plain comparison.
     pub claims: Vec<Judgement>,
     /// Faults that a scenario put on the timeline.

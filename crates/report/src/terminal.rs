@@ -12,6 +12,7 @@ use crate::{
 };
 
 mod breakdown;
+mod commands;
 mod expectations;
 mod matrix;
 mod notes;
@@ -52,6 +53,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
         outages::outages(&report.outages, &report.faults),
         transfers::transfers(&report.transfers, &report.faults),
         pings::pings(&report.pings),
+        commands::commands(&report.commands),
         notes::judgements(&report.claims),
     ]);
     if let Some(figures) = &report.fidelity {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::subject::{Subject, Unit};
+use crate::subject::{Faster, Subject};
 
 /// A statement about a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ pub enum Says {
         /// The slower side.
         than: String,
         /// By more than this.
-        by: f64,
+        by: Margin,
     },
     /// A side keeps a limit.
     Limit {
@@ -39,6 +39,15 @@ pub enum Says {
     },
 }
 
+/// By how much one side must be faster than another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Margin {
+    /// This much less time, or more rate.
+    Difference(f64),
+    /// So many times as fast.
+    Times(f64),
+}
+
 /// How a value stands to a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
@@ -48,6 +57,16 @@ pub enum Relation {
     Above,
     /// It is the same.
     Is,
+}
+
+impl Claim {
+    /// Whether it speaks of this side.
+    pub(crate) fn is_about(&self, name: &str) -> bool {
+        match &self.says {
+            Says::Faster { side, than, .. } => side == name || than == name,
+            Says::Limit { side, .. } => side == name,
+        }
+    }
 }
 
 /// A claim and what came of it.
@@ -62,43 +81,66 @@ pub struct Judgement {
 }
 
 /// Judges a claim. `value` is what was measured of a side, or why there is no such number: then the claim does not hold.
-pub fn judge(claim: &Claim, value: impl Fn(Subject, &str) -> Result<f64, String>) -> Judgement {
-    let (subject, unit) = (claim.subject, claim.subject.unit());
+pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<f64, String>) -> Judgement {
+    let subject = &claim.subject;
     let verdict = || match &claim.says {
         Says::Faster { side, than, by } => {
             let (own, other) = (value(subject, side)?, value(subject, than)?);
-            let gain = if unit == Unit::Rate { own - other } else { other - own };
-            let figure = format!(
-                "{subject}: {side} {}, {than} {}; {side} is {} {}",
-                unit.show(own),
-                unit.show(other),
-                unit.show(gain.abs()),
-                comparative(subject, gain),
-            );
-            Ok((gain > *by, figure))
+            Ok(faster(subject, (side, own), (than, other), *by))
         }
         Says::Limit { side, relation, limit } => {
-            let value = value(subject, side)?;
-            let (shown, bound) = (unit.show(value), unit.show(*limit));
-            let (holds, limit) = match relation {
-                Relation::Below => (value < *limit, format!("limit {bound}")),
-                Relation::Above => (value > *limit, format!("more than {bound} expected")),
-                Relation::Is => (value == *limit, format!("{bound} expected")),
-            };
-            Ok((holds, format!("{subject}: {side} {shown}, {limit}")))
+            Ok(limited(subject, (side, value(subject, side)?), *relation, *limit))
         }
     };
     let (holds, figure) = verdict().unwrap_or_else(|reason: String| (false, reason));
     Judgement { claim: claim.text.clone(), holds, figure }
 }
 
+/// Whether one side is faster than another, and the figures that say so.
+fn faster(
+    subject: &Subject,
+    (side, own): (&str, f64),
+    (than, other): (&str, f64),
+    by: Margin,
+) -> (bool, String) {
+    let unit = subject.unit();
+    let (quick, slow) = if unit.faster() == Some(Faster::More) { (own, other) } else { (other, own) };
+    let (gain, times) = (quick - slow, quick / slow);
+    let (holds, how_much) = match by {
+        Margin::Difference(by) => (gain > by, unit.show(gain.abs())),
+        Margin::Times(by) => (times > by, format!("{:.2}x", times.max(times.recip()))),
+    };
+    let (own, other) = (unit.show(own), unit.show(other));
+    (
+        holds,
+        format!(
+            "{subject}: {side} {own}, {than} {other}; {side} is {how_much} {}",
+            comparative(subject, gain)
+        ),
+    )
+}
+
+/// Whether a side keeps a limit, and the figures that say so.
+fn limited(subject: &Subject, (side, value): (&str, f64), relation: Relation, limit: f64) -> (bool, String) {
+    let unit = subject.unit();
+    let (shown, bound) = (unit.show(value), unit.show(limit));
+    let (holds, limit) = match relation {
+        Relation::Below => (value < limit, format!("limit {bound}")),
+        Relation::Above => (value > limit, format!("more than {bound} expected")),
+        Relation::Is => (value == limit, format!("{bound} expected")),
+    };
+    (holds, format!("{subject}: {side} {shown}, {limit}"))
+}
+
 /// Requests and transfers are fast, silences are short.
-fn comparative(subject: Subject, gain: f64) -> &'static str {
-    match (subject, gain >= 0.0) {
-        (Subject::Requests(_) | Subject::Goodput, true) => "faster",
-        (Subject::Requests(_) | Subject::Goodput, false) => "slower",
-        (_, true) => "shorter",
-        (_, false) => "longer",
+fn comparative(subject: &Subject, gain: f64) -> &'static str {
+    let is_fast = matches!(subject, Subject::Requests(_) | Subject::Duration)
+        || subject.unit().faster() == Some(Faster::More);
+    match (is_fast, gain >= 0.0) {
+        (true, true) => "faster",
+        (true, false) => "slower",
+        (false, true) => "shorter",
+        (false, false) => "longer",
     }
 }
 
@@ -116,7 +158,12 @@ mod tests {
     }
 
     fn faster(side: &str, than: &str, by: f64) -> Says {
+        let by = Margin::Difference(by);
         Says::Faster { side: side.to_owned(), than: than.to_owned(), by }
+    }
+
+    fn times(side: &str, than: &str, by: f64) -> Says {
+        Says::Faster { side: side.to_owned(), than: than.to_owned(), by: Margin::Times(by) }
     }
 
     fn limit(side: &str, relation: Relation, limit: f64) -> Says {
@@ -139,6 +186,22 @@ mod tests {
     fn a_margin_must_be_exceeded() {
         assert!(judged("request.p50", faster("small", "large", 1989.0)).holds);
         assert!(!judged("request.p50", faster("small", "large", 1990.0)).holds);
+    }
+
+    #[test]
+    fn a_margin_may_be_a_multiple() {
+        // 2000 of something and 10 of it.
+        let duration = judged("transfer.duration", times("small", "large", 199.0));
+        assert!(duration.holds);
+        assert_eq!(
+            duration.figure,
+            "transfer.duration: small 10.0 ms, large 2.00 s; small is 200.00x faster"
+        );
+        assert!(!judged("transfer.duration", times("small", "large", 200.0)).holds);
+        assert!(judged("json.connects_per_s", times("large", "small", 199.0)).holds);
+        let slower = judged("json.connects_per_s", times("small", "large", 2.0));
+        assert!(!slower.holds);
+        assert_eq!(slower.figure, "json.connects_per_s: small 10/s, large 2000/s; small is 200.00x slower");
     }
 
     #[test]

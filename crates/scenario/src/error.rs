@@ -62,6 +62,24 @@ pub enum Error {
         /// Where and why.
         source: serde_json::Error,
     },
+    /// What a command printed is not what is expected of one.
+    #[error("{path}: a command prints one JSON value and nothing else: {source}")]
+    Printed {
+        /// The file with it.
+        path: PathBuf,
+        /// Where and why.
+        source: serde_json::Error,
+    },
+    /// The peer: a command took longer than it may.
+    #[error("{what} did not end within {timeout}, its timeout{last_words}")]
+    TooLong {
+        /// What it was.
+        what: String,
+        /// The limit, as a person writes it.
+        timeout: String,
+        /// Its last lines of output, on lines of their own.
+        last_words: String,
+    },
     /// The caller: it was interrupted.
     #[error("interrupted; recordings so far are in {}", .out.display())]
     Interrupted {

@@ -1,6 +1,6 @@
 //! From what was written while measuring to the outcome: reads the files, and judges the claims.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use experience::{Distribution, Page};
 use planet::Fidelity;
@@ -13,6 +13,7 @@ use crate::{
     outcome::{FaultMark, Outcome, Side},
     pinged::{Pinged, Tally},
     plan::{Ping, Plan, Probe, Target},
+    printed::Printed,
     run::Folder,
     subject::{OverHosts, OverPings, Subject},
     transferred::Transferred,
@@ -40,6 +41,7 @@ pub(crate) fn evaluate(plan: &Plan, fidelity: Fidelity, folder: &Folder<'_>) -> 
         outages: measured.outages,
         transfers: measured.transfers,
         pings: measured.pings,
+        commands: measured.commands,
     })
 }
 
@@ -50,6 +52,7 @@ struct Measured {
     outages: Vec<Outages>,
     transfers: Vec<Transferred>,
     pings: Vec<Pinged>,
+    commands: Vec<Printed>,
     /// Of round trips, by side.
     errors: BTreeMap<String, Distribution>,
 }
@@ -68,13 +71,14 @@ impl Measured {
             outages: outages(plan, folder)?,
             transfers: transfers(plan, folder)?,
             pings,
+            commands: commands(plan, folder)?,
             errors,
         })
     }
 
     /// A number of a side, in the unit of its subject; or why there is none. A number with too few samples behind it
     /// proves nothing.
-    fn value(&self, subject: Subject, side: &str) -> Result<f64, String> {
+    fn value(&self, subject: &Subject, side: &str) -> Result<f64, String> {
         let missing = || format!("{side} was not measured");
         let thin = |samples: &Distribution| {
             format!("{subject} of {side} has fewer than 10 of its {} samples beyond it", samples.n())
@@ -86,8 +90,10 @@ impl Measured {
             }
             Subject::Outage(OverHosts(over)) => {
                 let outages = self.outages.iter().find(|outages| outages.side == side);
-                Ok(outages.and_then(|outages| outages.value(over)).ok_or_else(missing)? * 1e3)
+                Ok(outages.and_then(|outages| outages.value(*over)).ok_or_else(missing)? * 1e3)
             }
+            Subject::Duration => self.transfers(side)?.map(Transferred::took_ms).try_fold(0.0, larger),
+            Subject::Memory => self.transfers(side)?.map(Transferred::memory_bytes).try_fold(0.0, larger),
             Subject::Stall => self.transfers(side)?.map(Transferred::stall_ms).try_fold(0.0, larger),
             Subject::Goodput => self.transfers(side)?.map(Transferred::goodput_bps).sum(),
             Subject::Lost => self.transfers(side)?.map(Transferred::lost).sum::<Result<u64, _>>().map(as_f64),
@@ -99,6 +105,11 @@ impl Measured {
                 let errors =
                     self.errors.get(side).ok_or_else(|| format!("no ping of {side} was answered"))?;
                 over.value(errors).ok_or_else(|| thin(errors))
+            }
+            Subject::Printed(path) => {
+                let printed =
+                    self.commands.iter().find(|printed| printed.side == side).ok_or_else(missing)?;
+                path.number(&printed.value).map_err(|why| format!("{side}: {why}"))
             }
         }
     }
@@ -163,13 +174,25 @@ fn outage(probe: &Probe, folder: &Folder<'_>) -> Result<Outage, Error> {
 fn transfers(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Transferred>, Error> {
     let read = |transfer: &crate::plan::Transfer| {
         let path = folder.transfer(transfer);
-        let text =
-            fs::read_to_string(&path).map_err(|source| Error::Access { path: path.clone(), source })?;
+        let text = text(&path)?;
         let summary = serde_json::from_str(&text).map_err(|source| Error::Summary { path, source })?;
         let (side, from, to) = (transfer.side.clone(), transfer.from.clone(), transfer.to.clone());
         Ok(Transferred { side, from, to, summary })
     };
     plan.transfers.iter().map(read).collect()
+}
+
+fn commands(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Printed>, Error> {
+    let read = |command: &crate::plan::Command| {
+        let path = folder.command(command);
+        let value = serde_json::from_str(&text(&path)?).map_err(|source| Error::Printed { path, source })?;
+        Ok(Printed::new(&command.side, &command.host, value, &plan.claims))
+    };
+    plan.commands.iter().map(read).collect()
+}
+
+fn text(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|source| Error::Access { path: path.to_owned(), source })
 }
 
 type Pings = (Vec<Pinged>, BTreeMap<String, Distribution>);

@@ -4,7 +4,7 @@ use std::{num::NonZero, time::Duration};
 
 use serde::Deserialize;
 use toml::Spanned;
-use units::{Frequency, Probability};
+use units::{Bytes, Frequency, Probability};
 use world::file::{Access, Anycast, City, Fault, Host, Link, Settings, Visitors};
 
 /// A scenario file.
@@ -35,6 +35,8 @@ pub(crate) struct File {
     pub transfer: Vec<Transfer>,
     #[serde(default)]
     pub ping: Vec<Ping>,
+    #[serde(default)]
+    pub command: Vec<Command>,
     #[serde(default)]
     pub fault: Vec<Spanned<Fault>>,
     #[serde(default)]
@@ -186,11 +188,24 @@ pub(crate) struct Transfer {
     pub port: NonZero<u16>,
     #[serde(default)]
     pub protocol: Transport,
-    /// How long bytes are sent.
+    /// How long bytes are sent; with `bytes`, how long that will take.
     #[serde(default = "default_duration", with = "units::duration")]
     pub duration: Duration,
+    /// How many bytes are sent.
+    pub bytes: Option<Bytes>,
+    /// A start that does not count for the goodput.
+    #[serde(default, with = "units::duration::option")]
+    pub omit: Option<Duration>,
     /// Congestion control of the sender; absent: its host's.
     pub congestion: Option<String>,
+    /// How much may wait in the sender's kernel for being sent.
+    pub notsent_lowat: Option<Bytes>,
+    /// The receiver's buffer; absent: its kernel sizes it.
+    pub rcvbuf: Option<Bytes>,
+    /// The largest window that the receiver announces.
+    pub window: Option<Bytes>,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<Spanned<String>>,
 }
 
 fn default_port() -> NonZero<u16> {
@@ -239,6 +254,36 @@ fn default_timeout() -> Duration {
     Duration::from_secs(2)
 }
 
+/// Any program that measures and prints one JSON value.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Command {
+    /// Which side of the comparison it measures, alone.
+    pub side: Spanned<String>,
+    pub host: Spanned<String>,
+    /// The program and its arguments; "longhaul" is this program, and "{out}" in an argument the run's folder.
+    pub run: Spanned<Vec<String>>,
+    /// Exit codes with which it has measured.
+    #[serde(default = "default_codes")]
+    pub codes: Spanned<Vec<u8>>,
+    /// How long it will take.
+    #[serde(default = "default_duration", with = "units::duration")]
+    pub duration: Duration,
+    /// How long it may take.
+    #[serde(default = "default_limit", with = "units::duration")]
+    pub timeout: Duration,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<Spanned<String>>,
+}
+
+fn default_codes() -> Spanned<Vec<u8>> {
+    Spanned::new(0..0, vec![0])
+}
+
+fn default_limit() -> Duration {
+    Duration::from_secs(300)
+}
+
 /// A statement about the result. The unit of its values is that of what it speaks of.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -251,7 +296,7 @@ pub(crate) struct Claim {
     pub faster: Option<Spanned<String>>,
     /// ... than this one ...
     pub than: Option<Spanned<String>>,
-    /// ... by more than this.
+    /// ... by more than this: a value, or a multiple such as "3x".
     pub by: Option<Spanned<String>>,
     /// Or: the side that ...
     pub side: Option<Spanned<String>>,

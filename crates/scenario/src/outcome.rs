@@ -5,7 +5,7 @@ use recording::Series;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{claim::Judgement, outage::Outages, pinged::Pinged, transferred::Transferred};
+use crate::{claim::Judgement, outage::Outages, pinged::Pinged, printed::Printed, transferred::Transferred};
 
 /// What came of a scenario.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub struct Outcome {
     pub transfers: Vec<Transferred>,
     /// One entry for each side that pinged.
     pub pings: Vec<Pinged>,
+    /// What commands printed, in the file's order.
+    pub commands: Vec<Printed>,
     /// The claims, judged.
     pub claims: Vec<Judgement>,
     /// What happened meanwhile.

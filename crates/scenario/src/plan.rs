@@ -4,13 +4,15 @@ use std::{net::Ipv4Addr, path::Path, time::Duration};
 
 use experience::Page;
 use recording::Metric;
+use units::Bytes;
 use world::{Document, Effect, HostDown, Layout, Timed, World};
 
-use self::check::Check;
+use self::{check::Check, order::Step};
 use crate::{claim::Claim, error::Error, file::File, subject::Source};
 
 mod check;
 mod claims;
+mod order;
 
 /// What will be run.
 #[derive(Debug, Clone)]
@@ -39,6 +41,10 @@ pub struct Plan {
     pub transfers: Vec<Transfer>,
     /// Pings that are measured.
     pub pings: Vec<Ping>,
+    /// Programs that measure themselves.
+    pub commands: Vec<Command>,
+    /// How long all that takes, as far as the file says it.
+    pub duration: Duration,
     /// What goes wrong meanwhile, in order of time since measuring started. The world's own, and the scenario's.
     pub faults: Vec<Timed>,
     /// What is claimed.
@@ -84,10 +90,29 @@ pub struct Transfer {
     pub port: u16,
     /// Whether it goes over Multipath TCP.
     pub is_mptcp: bool,
-    /// How long bytes are sent.
+    /// How long bytes are sent, or with `bytes`, how long that will take.
     pub duration: Duration,
+    /// How many bytes are sent.
+    pub bytes: Option<Bytes>,
+    /// A start that does not count for the goodput.
+    pub omit: Option<Duration>,
     /// Congestion control of the sender.
     pub congestion: Option<String>,
+    /// How much may wait in the sender's kernel for being sent.
+    pub notsent_lowat: Option<Bytes>,
+    /// What the receiver's sockets are told.
+    pub receiver: Receiver,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<String>,
+}
+
+/// What the sockets of a transfer's receiver are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Receiver {
+    /// The receive buffer; absent: the kernel sizes it.
+    pub rcvbuf: Option<Bytes>,
+    /// The largest window that is announced.
+    pub window: Option<Bytes>,
 }
 
 /// Pings from one host.
@@ -118,6 +143,25 @@ pub struct Target {
     pub rtt: Duration,
 }
 
+/// A program that measures and prints one JSON value.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// What it measures.
+    pub side: String,
+    /// Where it runs.
+    pub host: String,
+    /// The program and its arguments; [`OUT`] in them is the run's folder.
+    pub command: Vec<String>,
+    /// Exit codes with which it has measured.
+    pub codes: Vec<u8>,
+    /// How long it will take.
+    pub duration: Duration,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<String>,
+}
+
 impl Plan {
     /// Reads a scenario file and, if it names one, its world file. Starts nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
@@ -137,14 +181,17 @@ impl Plan {
         let probes = check.probes(&file.probe)?;
         let transfers = check.transfers(&file.transfer)?;
         let pings = check.pings(&file.ping)?;
+        let commands = check.commands(&file.command)?;
         programs.extend(servers(&transfers));
-        let measured = Measured { probes, transfers, pings };
+        let measured = Measured { probes, transfers, pings, commands };
         if measured.sides().is_empty() {
-            let message = "the scenario measures nothing; add a [[probe]], a [[transfer]] or a [[ping]]";
+            let message =
+                "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]] or a [[command]]";
             return Err(document.mistake(0..0, message).into());
         }
+        let duration = check.duration(&file.transfer, &file.command, &measured)?;
         for fault in file.fault {
-            faults.push(check.fault(fault, &measured)?);
+            faults.push(check.fault(fault, &measured, duration)?);
         }
         faults.sort_by_key(|fault| fault.at);
         let claims = file
@@ -154,7 +201,7 @@ impl Plan {
             .collect::<Result<_, _>>()?;
         let page = Page::new(*file.page.requests.get_ref(), file.page.required.get_ref().get())
             .map_err(|error| document.mistake(file.page.requests.span(), error.to_string()))?;
-        let Measured { probes, transfers, pings } = measured;
+        let Measured { probes, transfers, pings, commands } = measured;
         let (title, summary, metric) = (file.scenario.title, file.scenario.summary, file.scenario.metric);
         Ok(Self {
             name,
@@ -169,14 +216,11 @@ impl Plan {
             probes,
             transfers,
             pings,
+            commands,
+            duration,
             faults,
             claims,
         })
-    }
-
-    /// How long it measures.
-    pub fn duration(&self) -> Duration {
-        duration(&self.probes, &self.transfers, &self.pings)
     }
 
     /// Whether a fault has killed what runs in a host by this time since measuring started.
@@ -194,11 +238,27 @@ struct Measured {
     probes: Vec<Probe>,
     transfers: Vec<Transfer>,
     pings: Vec<Ping>,
+    commands: Vec<Command>,
 }
 
 impl Measured {
-    fn duration(&self) -> Duration {
-        duration(&self.probes, &self.transfers, &self.pings)
+    /// All of it, as far as time is concerned.
+    fn steps(&self) -> Vec<Step<'_>> {
+        let at_once = |side, lasts| Step { side, after: None, lasts };
+        let probes = self.probes.iter().map(|probe| at_once(&probe.side, probe.duration));
+        let pings =
+            self.pings.iter().map(|ping| at_once(&ping.side, ping.interval.saturating_mul(ping.count)));
+        let transfers = self.transfers.iter().map(|transfer| Step {
+            side: &transfer.side,
+            after: transfer.after.as_deref(),
+            lasts: transfer.duration,
+        });
+        let commands = self.commands.iter().map(|command| Step {
+            side: &command.side,
+            after: command.after.as_deref(),
+            lasts: command.duration,
+        });
+        probes.chain(pings).chain(transfers).chain(commands).collect()
     }
 
     /// Whether something measures in this host.
@@ -206,6 +266,7 @@ impl Measured {
         self.probes.iter().any(|probe| probe.host == host)
             || self.transfers.iter().any(|transfer| transfer.from == host || transfer.to == host)
             || self.pings.iter().any(|ping| ping.host == host)
+            || self.commands.iter().any(|command| command.host == host)
     }
 
     /// The sides that are measured, and by what.
@@ -213,15 +274,9 @@ impl Measured {
         let probes = self.probes.iter().map(|probe| (Source::Probe, probe.side.as_str()));
         let transfers = self.transfers.iter().map(|transfer| (Source::Transfer, transfer.side.as_str()));
         let pings = self.pings.iter().map(|ping| (Source::Ping, ping.side.as_str()));
-        probes.chain(transfers).chain(pings).collect()
+        let commands = self.commands.iter().map(|command| (Source::Command, command.side.as_str()));
+        probes.chain(transfers).chain(pings).chain(commands).collect()
     }
-}
-
-fn duration(probes: &[Probe], transfers: &[Transfer], pings: &[Ping]) -> Duration {
-    let probes = probes.iter().map(|probe| probe.duration);
-    let transfers = transfers.iter().map(|transfer| transfer.duration);
-    let pings = pings.iter().map(|ping| ping.interval.saturating_mul(ping.count));
-    probes.chain(transfers).chain(pings).max().unwrap_or_default()
 }
 
 /// The world in the file, or the one that it names, and what a user should know of it.
@@ -266,7 +321,8 @@ fn open(path: &Path) -> Result<Document, Error> {
     Document::open(path).map_err(|source| Error::Access { path: path.to_owned(), source })
 }
 
-/// A server for each host and port to which somebody transfers. One for Multipath TCP receives TCP as well.
+/// A server for each host and port to which somebody transfers. One for Multipath TCP receives TCP as well. All who
+/// transfer to one expect the same of its sockets.
 fn servers(transfers: &[Transfer]) -> Vec<Program> {
     let mut places: Vec<(&str, u16)> =
         transfers.iter().map(|transfer| (transfer.to.as_str(), transfer.port)).collect();
@@ -275,13 +331,20 @@ fn servers(transfers: &[Transfer]) -> Vec<Program> {
     let server = |(host, port): (&str, u16)| {
         let is_here = |transfer: &&Transfer| transfer.to == host && transfer.port == port;
         let is_mptcp = transfers.iter().filter(is_here).any(|transfer| transfer.is_mptcp);
+        let receiver = transfers.iter().find(is_here).map_or_else(Receiver::default, |one| one.receiver);
         let mut command = ["longhaul", "transfer", "serve", "--listen"].map(str::to_owned).to_vec();
         command.push(format!("[::]:{port}"));
         command.extend(is_mptcp.then(|| "--mptcp".to_owned()));
+        for (flag, size) in [("--rcvbuf", receiver.rcvbuf), ("--window", receiver.window)] {
+            command.extend(size.into_iter().flat_map(|size| [flag.to_owned(), size.to_string()]));
+        }
         Program { host: host.to_owned(), command, ready: Some(port) }
     };
     places.into_iter().map(server).collect()
 }
+
+/// What stands for the run's folder in the arguments of a program or a command.
+pub const OUT: &str = "{out}";
 
 #[cfg(test)]
 mod tests;

@@ -19,8 +19,10 @@ use crate::{
     program::{Job, Process},
 };
 pub(crate) use jobs::Folder;
+use measuring::Measuring;
 
 mod jobs;
+mod measuring;
 
 /// Where things are.
 #[derive(Debug, Clone)]
@@ -127,18 +129,20 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Starts all that measures, and waits until all of it is done. Faults happen meanwhile.
+    /// Starts all that measures, each when it is its turn, and waits until all of it is done. Faults happen meanwhile.
     fn measure(
         &mut self,
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (mut measurements, clock) = self.prepare(folder, look)?;
-        for job in folder.measurements(self.plan) {
-            measurements.push(self.start(job)?);
-            look(Progress::Measuring { elapsed: clock.elapsed(), total: self.plan.duration() })?;
-        }
-        loop {
+        let (mut measuring, clock) = self.prepare(folder, look)?;
+        let total = self.plan.duration;
+        while !measuring.is_over() {
+            while let Some(next) = measuring.next() {
+                let process = self.start(next.job.clone())?;
+                measuring.started(next, process, clock.elapsed());
+                look(Progress::Measuring { elapsed: clock.elapsed(), total })?;
+            }
             for program in &mut self.programs {
                 if let Some(status) = program.ended()?
                     && !self.plan.is_killed(&program.host, clock.elapsed())
@@ -146,21 +150,11 @@ impl Stage<'_> {
                     return Err(program.died(status));
                 }
             }
-            let mut all_done = true;
-            for measurement in &mut measurements {
-                match measurement.ended()? {
-                    // Exit code 1 is a result that is not good; it is read and says why.
-                    Some(status) if matches!(status.code(), Some(0 | 1)) => {}
-                    Some(status) => return Err(measurement.died(status)),
-                    None => all_done = false,
-                }
-            }
-            if all_done {
-                return Ok(());
-            }
-            look(Progress::Measuring { elapsed: clock.elapsed(), total: self.plan.duration() })?;
+            measuring.look(clock.elapsed())?;
+            look(Progress::Measuring { elapsed: clock.elapsed(), total })?;
             pause();
         }
+        Ok(())
     }
 
     /// What must be there when measuring starts: tells the planet what goes wrong and when, and starts programs that wait
@@ -169,7 +163,7 @@ impl Stage<'_> {
         &self,
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
-    ) -> Result<(Vec<Process>, Clock), Error> {
+    ) -> Result<(Measuring, Clock), Error> {
         let pings = &self.plan.pings;
         let ahead = AHEAD + AHEAD_EACH * u32::try_from(pings.len()).unwrap_or(u32::MAX);
         let start = Duration::from_secs_f64(self.planet.brief_status()?.running_s) + ahead;
@@ -178,20 +172,22 @@ impl Stage<'_> {
             let at = Some(start + fault.at);
             self.planet.fault(&Fault { at, ..fault.fault.clone() })?;
         }
-        let mut processes = Vec::new();
+        let mut measuring = Measuring::of(folder.measurements(self.plan));
         for (number, ping) in (0_u32..).zip(pings) {
             // Between two pings of one host there is one of each other, so that they do not come in bursts.
             let between = ping.interval.div_f64(ping.targets.len().max(1) as f64);
             let turn = between.mul_f64(f64::from(number) / pings.len() as f64);
             let delay = ahead.saturating_sub(clock.elapsed()) + turn;
-            processes.push(self.start(folder.ping(ping, delay))?);
+            let measurement = folder.ping(ping, delay);
+            let process = self.start(measurement.job.clone())?;
+            measuring.started(measurement, process, Duration::ZERO);
             look(Progress::Preparing)?;
         }
         while clock.elapsed() < ahead {
             look(Progress::Preparing)?;
             pause();
         }
-        Ok((processes, Clock::start()))
+        Ok((measuring, Clock::start()))
     }
 }
 

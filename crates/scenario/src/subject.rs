@@ -1,13 +1,17 @@
-//! What a claim speaks of: a number of requests, outages, transfers or pings, and the unit that it is in. Pure.
+//! What a claim speaks of: a number of requests, outages, transfers, pings or of what a command printed, and the unit that
+//! it is in. Pure.
 
 use std::{fmt, str::FromStr};
 
-use units::{Bitrate, Bytes, Probability, duration};
+use units::{Bitrate, Bytes, Frequency, Probability, duration};
 
-use crate::measure::{Measure, Statistic};
+use crate::{
+    json,
+    measure::{Measure, Statistic},
+};
 
 /// What a claim speaks of.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Subject {
     /// A number of requests, in the scenario's metric.
     Requests(Measure),
@@ -15,14 +19,20 @@ pub enum Subject {
     Outage(OverHosts),
     /// The longest time in which nothing of a transfer arrived.
     Stall,
+    /// How long a transfer took its sender, until it knew that all had arrived.
+    Duration,
     /// What transfers brought, a second.
     Goodput,
+    /// The most memory that the sender's kernel held for a transfer.
+    Memory,
     /// Bytes that did not arrive as they were sent.
     Lost,
     /// The share of pings that were answered.
     Answered,
     /// By how much a round trip that was measured differs from the world's.
     PingError(OverPings),
+    /// A number in the JSON that a command printed.
+    Printed(json::Path),
 }
 
 /// A number of a distribution over hosts.
@@ -42,6 +52,17 @@ pub enum Source {
     Transfer,
     /// `[[ping]]`.
     Ping,
+    /// `[[command]]`.
+    Command,
+}
+
+/// Which of two values is the faster one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Faster {
+    /// The smaller.
+    Less,
+    /// The larger.
+    More,
 }
 
 /// What a subject is counted in.
@@ -55,25 +76,33 @@ pub enum Unit {
     Size,
     /// A share, 0..=1.
     Share,
+    /// Times a second.
+    Frequency,
+    /// Nothing: a plain number.
+    Number,
 }
 
 impl Subject {
     /// What measures it.
-    pub fn source(self) -> Source {
+    pub fn source(&self) -> Source {
         match self {
             Self::Requests(_) | Self::Outage(_) => Source::Probe,
-            Self::Stall | Self::Goodput | Self::Lost => Source::Transfer,
+            Self::Stall | Self::Duration | Self::Goodput | Self::Memory | Self::Lost => Source::Transfer,
             Self::Answered | Self::PingError(_) => Source::Ping,
+            Self::Printed(_) => Source::Command,
         }
     }
 
     /// What it is counted in.
-    pub fn unit(self) -> Unit {
+    pub fn unit(&self) -> Unit {
         match self {
-            Self::Requests(_) | Self::Outage(_) | Self::Stall | Self::PingError(_) => Unit::Time,
+            Self::Requests(_) | Self::Outage(_) | Self::Stall | Self::Duration | Self::PingError(_) => {
+                Unit::Time
+            }
             Self::Goodput => Unit::Rate,
-            Self::Lost => Unit::Size,
+            Self::Memory | Self::Lost => Unit::Size,
             Self::Answered => Unit::Share,
+            Self::Printed(path) => path.unit(),
         }
     }
 }
@@ -85,30 +114,50 @@ impl Source {
             Self::Probe => "probe",
             Self::Transfer => "transfer",
             Self::Ping => "ping",
+            Self::Command => "command",
         }
     }
 }
 
 impl Unit {
-    /// What a person writes as "2s", "50Mbit", "0B" or "100%".
-    pub(crate) fn parse(self, text: &str) -> Result<f64, units::Error> {
-        Ok(match self {
-            Self::Time => duration::parse(text)?.as_secs_f64() * 1e3,
-            Self::Rate => as_f64(text.parse::<Bitrate>()?.bits_per_second()),
-            Self::Size => as_f64(text.parse::<Bytes>()?.0),
-            Self::Share => text.parse::<Probability>()?.get(),
-        })
+    /// What a person writes as "2s", "50Mbit", "0B", "100%", "300/s" or "12".
+    pub(crate) fn parse(self, text: &str) -> Result<f64, String> {
+        let value: Result<f64, units::Error> = match self {
+            Self::Time => duration::parse(text).map(|time| time.as_secs_f64() * 1e3),
+            Self::Rate => text.parse().map(|rate: Bitrate| as_f64(rate.bits_per_second())),
+            Self::Size => text.parse().map(|size: Bytes| as_f64(size.0)),
+            Self::Share => text.parse().map(Probability::get),
+            Self::Frequency => text.parse().map(Frequency::per_second),
+            Self::Number => {
+                let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+                return number
+                    .ok_or_else(|| format!("\"{text}\" is no plain number, such as \"12\" or \"0.5\""));
+            }
+        };
+        value.map_err(|error| error.to_string())
+    }
+
+    /// Whether more of it is faster, or less; `None` if it says nothing of speed.
+    pub(crate) fn faster(self) -> Option<Faster> {
+        match self {
+            Self::Time => Some(Faster::Less),
+            Self::Rate | Self::Frequency => Some(Faster::More),
+            Self::Size | Self::Share | Self::Number => None,
+        }
     }
 
     /// A value with its unit, with as many digits as count.
     pub(crate) fn show(self, value: f64) -> String {
         match self {
+            Self::Time if 0.0 < value && value < 0.1 => format!("{:.1} us", value * 1e3),
             Self::Time if value < 1000.0 => format!("{value:.1} ms"),
             Self::Time => format!("{:.2} s", value / 1e3),
             Self::Rate => format!("{:.1} Mbit/s", value / 1e6),
             Self::Size => format!("{value:.0} bytes"),
             // Not rounded: 99.999 % is not all.
             Self::Share => format!("{} %", (value * 1e8).floor() / 1e6),
+            Self::Frequency => format!("{value:.0}/s"),
+            Self::Number => value.to_string(),
         }
     }
 }
@@ -124,9 +173,12 @@ impl FromStr for Subject {
     fn from_str(text: &str) -> Result<Self, String> {
         let found = match text {
             "transfer.stall" => Some(Self::Stall),
+            "transfer.duration" => Some(Self::Duration),
             "transfer.goodput" => Some(Self::Goodput),
+            "transfer.memory" => Some(Self::Memory),
             "transfer.lost" => Some(Self::Lost),
             "ping.answered" => Some(Self::Answered),
+            _ if text.starts_with("json") => return text.parse().map(Self::Printed),
             _ => {
                 let over = |prefix| text.strip_prefix(prefix).and_then(Statistic::parse);
                 let outage = over("outage.").map(|over| Self::Outage(OverHosts(over)));
@@ -138,7 +190,8 @@ impl FromStr for Subject {
         found.ok_or_else(|| {
             format!(
                 "\"{text}\" is no measure; expected request., experienced., outage. or ping.error. with mean, max or a \
-                 percentile such as p99.9, or transfer.stall, transfer.goodput, transfer.lost or ping.answered"
+                 percentile such as p99.9, or transfer.stall, transfer.duration, transfer.goodput, transfer.memory, \
+                 transfer.lost, ping.answered, or json. with a place in what a command prints"
             )
         })
     }
@@ -150,10 +203,13 @@ impl fmt::Display for Subject {
             Self::Requests(measure) => measure.fmt(f),
             Self::Outage(OverHosts(over)) => write!(f, "outage.{over}"),
             Self::Stall => f.write_str("transfer.stall"),
+            Self::Duration => f.write_str("transfer.duration"),
             Self::Goodput => f.write_str("transfer.goodput"),
+            Self::Memory => f.write_str("transfer.memory"),
             Self::Lost => f.write_str("transfer.lost"),
             Self::Answered => f.write_str("ping.answered"),
             Self::PingError(OverPings(over)) => write!(f, "ping.error.{over}"),
+            Self::Printed(path) => path.fmt(f),
         }
     }
 }
@@ -170,10 +226,13 @@ mod tests {
             "outage.max",
             "outage.p50",
             "transfer.stall",
+            "transfer.duration",
             "transfer.goodput",
+            "transfer.memory",
             "transfer.lost",
             "ping.answered",
             "ping.error.p99",
+            "json.runs[name=first].restart_s",
         ] {
             assert_eq!(text.parse::<Subject>().unwrap().to_string(), text);
         }
@@ -188,13 +247,20 @@ mod tests {
         assert_eq!(Unit::Rate.parse("50Mbit").unwrap(), 5e7);
         assert_eq!(Unit::Size.parse("0B").unwrap(), 0.0);
         assert_eq!(Unit::Share.parse("100%").unwrap(), 1.0);
-        assert!(Unit::Size.parse("2s").unwrap_err().to_string().contains("expected one of B, KB"));
+        assert_eq!(Unit::Frequency.parse("600/min").unwrap(), 10.0);
+        assert_eq!(Unit::Number.parse("-0.5").unwrap(), -0.5);
+        assert!(Unit::Size.parse("2s").unwrap_err().contains("expected one of B, KB"));
+        for text in ["2s", "inf", ""] {
+            assert!(Unit::Number.parse(text).unwrap_err().contains("is no plain number"), "{text}");
+        }
     }
 
     #[test]
     fn nearly_all_is_not_all() {
         assert_eq!(Unit::Share.show(89_699.0 / 89_700.0), "99.998885 %");
         assert_eq!(Unit::Share.show(1.0), "100 %");
+        assert_eq!(Unit::Time.show(0.0124), "12.4 us");
+        assert_eq!(Unit::Time.show(0.0), "0.0 ms");
         assert_eq!(Unit::Time.show(999.0), "999.0 ms");
         assert_eq!(Unit::Time.show(15_204.0), "15.20 s");
         assert_eq!(Unit::Rate.show(9_430_000.0), "9.4 Mbit/s");

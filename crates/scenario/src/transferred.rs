@@ -25,6 +25,20 @@ impl Transferred {
         Ok(stall.longest_s * 1e3)
     }
 
+    /// From the beginning of sending to the receipt, in milliseconds.
+    pub(crate) fn took_ms(&self) -> Result<f64, String> {
+        Ok(self.received(self.summary.took_s)? * 1e3)
+    }
+
+    /// The most memory that the sender's kernel held for it.
+    pub(crate) fn memory_bytes(&self) -> Result<f64, String> {
+        let memory = self
+            .summary
+            .memory
+            .ok_or_else(|| format!("the kernel of {} does not say how much memory it held", self.from))?;
+        Ok(as_f64(memory.most_bytes))
+    }
+
     /// Bits received a second.
     pub(crate) fn goodput_bps(&self) -> Result<f64, String> {
         Ok(self.received(self.summary.goodput_mbps)? * 1e6)
@@ -43,6 +57,11 @@ impl Transferred {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
+fn as_f64(bytes: u64) -> f64 {
+    bytes as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,11 +78,13 @@ mod tests {
             r#"{"schema":"longhaul.transfer/1","server":"10.0.0.2:5201","protocol":"mptcp","fell_back":false,
                 "bytes_sent":1000,"bytes_received":990,"bytes_lost":10,"bytes_bad":3,"duration_s":2.0,
                 "goodput_mbps":8.5,"stall":{"longest_s":0.5,"at_s":1.0},"intervals":[{"t_s":0.0,"bytes":990}],
-                "subflows":2,"retransmits":4}"#,
+                "subflows":2,"retransmits":4,
+                "took_s":2.25,"memory":{"most_bytes":5000,"mean_bytes":1200.5,"looks":20}}"#,
         );
         assert_eq!(transferred.lost(), Ok(13));
         assert_eq!(transferred.stall_ms(), Ok(500.0));
         assert_eq!(transferred.goodput_bps(), Ok(8.5e6));
+        assert_eq!((transferred.took_ms(), transferred.memory_bytes()), (Ok(2250.0), Ok(5000.0)));
         // The summary's fields stand beside the others.
         let json = serde_json::to_value(&transferred).unwrap();
         assert_eq!((&json["side"], &json["subflows"]), (&"x".into(), &2.into()));
@@ -78,6 +99,6 @@ mod tests {
         );
         let why = "the transfer of x from phone to server: the path carried nothing for 60 s".to_owned();
         assert_eq!(unfinished.lost(), Err(why.clone()));
-        assert_eq!(unfinished.stall_ms(), Err(why));
+        assert_eq!((unfinished.stall_ms(), unfinished.took_ms()), (Err(why.clone()), Err(why)));
     }
 }

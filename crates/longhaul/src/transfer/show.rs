@@ -18,7 +18,8 @@ pub(super) fn summary(server: &str, summary: &Summary) -> String {
         let _ = writeln!(text, "  {:12}{}{}", "received", bytes(received), losses(summary));
     }
     if let (Some(goodput), Some(duration)) = (summary.goodput_mbps, summary.duration_s) {
-        let _ = writeln!(text, "  {:12}{} over {duration:.3} s", "goodput", rate(goodput));
+        let omitted = summary.omitted_s.map_or_else(String::new, |s| format!(", the first {s} s left out"));
+        let _ = writeln!(text, "  {:12}{} over {duration:.3} s{omitted}", "goodput", rate(goodput));
     }
     if let Some(stall) = summary.stall {
         let _ = writeln!(
@@ -33,7 +34,20 @@ pub(super) fn summary(server: &str, summary: &Summary) -> String {
         let least = summary.rtt_min_ms.map_or_else(String::new, |ms| format!(", least rtt {ms:.3} ms"));
         let _ = writeln!(text, "  {:12}{retransmits} segments{least}", "sent again");
     }
+    if let Some(memory) = summary.memory {
+        let (most, mean) = (bytes(memory.most_bytes), bytes(whole(memory.mean_bytes)));
+        let _ = writeln!(text, "  {:12}{most} of the sender's kernel at most, {mean} on average", "memory");
+    }
     text + &over_time(&summary.intervals)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "for display; it is not negative"
+)]
+fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 /// "mptcp, 2 subflows, cubic".

@@ -44,6 +44,25 @@ pub(crate) fn unacknowledged(socket: BorrowedFd<'_>) -> io::Result<u64> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
 }
 
+/// Memory that the kernel holds for what was written and not acknowledged, with its own records of it; bytes.
+pub(crate) fn memory(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut bytes = [0; 4 * (WMEM_QUEUED + 1)];
+    option(socket, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut bytes)?;
+    Ok(word(&bytes, 4 * WMEM_QUEUED))
+}
+
+/// Limits the window that this socket announces, and those of the connections that it accepts.
+pub(crate) fn limit_window(socket: BorrowedFd<'_>, most: libc::c_int) -> io::Result<()> {
+    let size = libc::socklen_t::try_from(size_of_val(&most)).expect("an int has 4 bytes");
+    // SAFETY: the descriptor is open, and the kernel reads one int behind the pointer.
+    #[expect(unsafe_code, reason = "no safe library wraps this option")]
+    let result = unsafe {
+        let most = (&raw const most).cast();
+        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, most, size)
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 impl Info {
     /// From the beginning of a struct tcp_info of linux/tcp.h.
     fn of(bytes: &[u8]) -> Self {
@@ -76,6 +95,8 @@ const MPTCP_TCPINFO: i32 = 2;
 const SUBFLOW_DATA: usize = 16;
 /// The kernel allows 8 further subflows.
 const SUBFLOWS: usize = 9;
+/// Where the numbers of SO_MEMINFO have sk_wmem_queued (linux/sock_diag.h).
+const WMEM_QUEUED: usize = 5;
 /// Enough of a tcp_info for all that is read here.
 const TCP_INFO: usize = 160;
 /// Where tcp_info has tcpi_total_retrans and tcpi_min_rtt.

@@ -7,8 +7,11 @@ use super::wire::Receipt;
 #[derive(Debug)]
 pub(super) struct Arrivals {
     interval: u64,
+    /// Until when bytes do not count.
+    omit: u64,
     intervals: Vec<u64>,
     bytes: u64,
+    omitted: u64,
     first: Option<u64>,
     last: u64,
     /// When the longest stall began, and how long it was.
@@ -16,9 +19,18 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Counts by intervals of so many nanoseconds, more than 0.
-    pub(super) fn new(interval: u64) -> Self {
-        Self { interval, intervals: Vec::new(), bytes: 0, first: None, last: 0, stall: None }
+    /// Counts by intervals of so many nanoseconds, more than 0; and apart what comes before `omit`.
+    pub(super) fn new(interval: u64, omit: u64) -> Self {
+        Self {
+            interval,
+            omit,
+            intervals: Vec::new(),
+            bytes: 0,
+            omitted: 0,
+            first: None,
+            last: 0,
+            stall: None,
+        }
     }
 
     /// Bytes have come. `now` is never less than it was before.
@@ -32,6 +44,9 @@ impl Arrivals {
         self.first.get_or_insert(now);
         self.last = now;
         self.bytes += bytes;
+        if now < self.omit {
+            self.omitted += bytes;
+        }
         let mut index = usize::try_from(now / self.interval).unwrap_or(usize::MAX);
         while index >= MOST_INTERVALS {
             self.double();
@@ -58,6 +73,7 @@ impl Arrivals {
         Receipt {
             bytes: self.bytes,
             bytes_bad: bad,
+            bytes_omitted: self.omitted,
             first_ns: self.first,
             last_ns: self.first.map(|_| self.last),
             stall_ns: self.stall.map(|(_, longest)| longest),
@@ -83,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_longest_silence_and_when_it_began() {
-        let mut arrivals = Arrivals::new(100);
+        let mut arrivals = Arrivals::new(100, 400);
         for (now, bytes) in [(10, 5), (40, 5), (360, 1), (400, 2), (720, 4)] {
             arrivals.add(now, bytes);
         }
@@ -91,22 +107,23 @@ mod tests {
         // 40 to 360 and 400 to 720 are both 320: the first one counts.
         assert_eq!((receipt.stall_at_ns, receipt.stall_ns), (Some(40), Some(320)));
         assert_eq!(receipt.intervals, [10, 0, 0, 1, 2, 0, 0, 4]);
-        assert_eq!((receipt.bytes, receipt.bytes_bad), (17, 3));
+        // What came before 400 does not count; what came then does.
+        assert_eq!((receipt.bytes, receipt.bytes_bad, receipt.bytes_omitted), (17, 3, 11));
         assert_eq!((receipt.first_ns, receipt.last_ns), (Some(10), Some(720)));
     }
 
     #[test]
     fn one_arrival_has_no_silence_and_none_has_nothing() {
-        let mut arrivals = Arrivals::new(100);
+        let mut arrivals = Arrivals::new(100, 0);
         arrivals.add(10, 5);
         assert_eq!(arrivals.receipt(0).stall_ns, None);
-        let nothing = Arrivals::new(100).receipt(0);
+        let nothing = Arrivals::new(100, 0).receipt(0);
         assert_eq!((nothing.bytes, nothing.first_ns, nothing.last_ns), (0, None, None));
     }
 
     #[test]
     fn a_long_transfer_has_longer_intervals_and_keeps_every_byte() {
-        let mut arrivals = Arrivals::new(10);
+        let mut arrivals = Arrivals::new(10, 0);
         let end = 3 * MOST_INTERVALS as u64;
         for index in 0..=end {
             arrivals.add(index * 10, 1);

@@ -38,6 +38,10 @@ pub struct Sending {
     pub protocol: Protocol,
     /// The congestion control, by the kernel's name for it; the kernel's default without.
     pub congestion: Option<String>,
+    /// What arrives within this time since the server was ready does not count for the goodput.
+    pub omit: Duration,
+    /// How much may wait in the kernel for being sent (`TCP_NOTSENT_LOWAT`); the kernel's setting without.
+    pub notsent_lowat: Option<Bytes>,
     /// How finely the server notes arrivals, [`Self::LEAST_INTERVAL`] to [`Self::LONGEST_INTERVAL`].
     pub interval: Duration,
     /// How long a path may carry nothing, after the end of sending, before the transfer counts as unfinished.
@@ -51,6 +55,11 @@ impl Sending {
     pub const LEAST_INTERVAL: Duration = Duration::from_millis(1);
     /// Longer than this, there is nothing to see.
     pub const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
+
+    /// How long it sends, if it is time that ends it.
+    pub(super) fn lasts(&self) -> Option<Duration> {
+        self.duration.or_else(|| self.bytes.is_none().then_some(Self::DEFAULT_DURATION))
+    }
 }
 
 impl Default for Sending {
@@ -60,6 +69,8 @@ impl Default for Sending {
             bytes: None,
             protocol: Protocol::Tcp,
             congestion: None,
+            omit: Duration::ZERO,
+            notsent_lowat: None,
             interval: Duration::from_millis(100),
             grace: Duration::from_secs(60),
         }
@@ -74,10 +85,19 @@ pub struct Serving {
     pub listen: SocketAddr,
     /// Whether Multipath TCP is spoken with those who want it. TCP always is.
     pub protocol: Protocol,
+    /// The receive buffer (`SO_RCVBUF`); the kernel sizes it as it sees fit without.
+    pub rcvbuf: Option<Bytes>,
+    /// The largest window that is announced (`TCP_WINDOW_CLAMP`); as large as the buffer allows without.
+    pub window: Option<Bytes>,
 }
 
 impl Default for Serving {
     fn default() -> Self {
-        Self { listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 5201)), protocol: Protocol::Tcp }
+        Self {
+            listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, 5201)),
+            protocol: Protocol::Tcp,
+            rcvbuf: None,
+            window: None,
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, Socket, Type};
 
-use super::{Error, Protocol, wire::CALL};
+use super::{Error, Protocol, Sending, buffer, wire::CALL};
 use crate::Stop;
 
 /// A socket that is not connected.
@@ -27,16 +27,18 @@ pub(super) fn open(domain: Domain, protocol: Protocol) -> Result<Socket, Error> 
 /// Connects to the first of the server's addresses that takes it, in the resolver's order.
 pub(super) fn connect(
     server: &str,
-    protocol: Protocol,
-    congestion: Option<&str>,
+    sending: &Sending,
     stop: &Stop,
 ) -> Result<(TcpStream, SocketAddr), Error> {
     let unknown = |source| Error::Server { server: server.to_owned(), source };
     let mut failed = unknown(io::Error::from(io::ErrorKind::NotFound));
     for address in server.to_socket_addrs().map_err(unknown)? {
-        let socket = open(Domain::for_address(address), protocol)?;
-        if let Some(name) = congestion {
+        let socket = open(Domain::for_address(address), sending.protocol)?;
+        if let Some(name) = &sending.congestion {
             choose(&socket, name)?;
+        }
+        if let Some(most) = sending.notsent_lowat {
+            buffer::limit_unsent(&socket, most)?;
         }
         match reach(&socket, address, stop) {
             Ok(()) => return Ok((socket.into(), address)),

@@ -2,6 +2,8 @@
 
 use std::{io, net::SocketAddr};
 
+use units::Bytes;
+
 /// What went wrong, grouped by whose hand can mend it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -30,6 +32,24 @@ pub enum Error {
     /// The server notes arrivals no finer and no coarser than it can.
     #[error("an interval lies between 1ms and 1h")]
     Interval,
+    /// All of a transfer would be left out of account.
+    #[error("of {duration} the first {omit} do not count, so that nothing would; send for longer")]
+    Omit {
+        /// How long it sends, as a person writes it.
+        duration: String,
+        /// What does not count.
+        omit: String,
+    },
+    /// A buffer or window is larger or smaller than one can be.
+    #[error("there is no {what} of {asked}; {remedy}")]
+    Size {
+        /// What was to be set: "window", ...
+        what: &'static str,
+        /// What was given.
+        asked: Bytes,
+        /// What can be had, and how to have more.
+        remedy: String,
+    },
     /// Somebody asked for the end before there was a connection.
     #[error("stopped before there was a connection")]
     Stopped,

@@ -30,8 +30,12 @@ pub fn send(server: &str, sending: &Sending, watch: impl FnMut(u64), stop: &Stop
     if !(Sending::LEAST_INTERVAL..=Sending::LONGEST_INTERVAL).contains(&sending.interval) {
         return Err(Error::Interval);
     }
-    let (stream, address) = connect(server, sending.protocol, sending.congestion.as_deref(), stop)?;
-    greet(&stream, address, sending.interval, stop)?;
+    if let Some(duration) = sending.lasts().filter(|duration| *duration <= sending.omit) {
+        let [duration, omit] = [duration, sending.omit].map(units::duration::show);
+        return Err(Error::Omit { duration, omit });
+    }
+    let (stream, address) = connect(server, sending, stop)?;
+    greet(&stream, address, sending, stop)?;
     let clock = Clock::start();
     let sender = Sender {
         telemetry: Telemetry::new(&stream, sending.protocol),
@@ -43,15 +47,20 @@ pub fn send(server: &str, sending: &Sending, watch: impl FnMut(u64), stop: &Stop
         sent: 0,
         end: 0,
         looked: 0,
+        weighed: 0,
         progress: clock.now(),
     };
     Ok(sender.run(address))
 }
 
 /// Says what is wanted, and waits until the server is ready for it.
-fn greet(stream: &TcpStream, address: SocketAddr, interval: Duration, stop: &Stop) -> Result<(), Error> {
+fn greet(stream: &TcpStream, address: SocketAddr, sending: &Sending, stop: &Stop) -> Result<(), Error> {
     let refused = |why: String| Error::Refused { address, why };
-    let greeting = Greeting { schema: SCHEMA.to_owned(), interval_ns: nanos(interval) };
+    let greeting = Greeting {
+        schema: SCHEMA.to_owned(),
+        interval_ns: nanos(sending.interval),
+        omit_ns: nanos(sending.omit),
+    };
     say(stream, &greeting, || stop.is_asked()).map_err(|error| refused(error.to_string()))?;
     let (clock, mut line) = (Clock::start(), Line::new(LONGEST_REPLY));
     while clock.now() < nanos(READY) {
@@ -82,31 +91,32 @@ struct Sender<'s, W> {
     sent: u64,
     /// 1 when the payload has ended: its end takes a place in TCP's sequence as a byte does.
     end: u64,
-    /// When the kernel was asked last, and when the other end had last acknowledged something new.
+    /// When the kernel was asked last how it goes and how much memory it holds, and when the other end had last acknowledged something new.
     looked: u64,
+    weighed: u64,
     progress: u64,
 }
 
 impl<W: FnMut(u64)> Sender<'_, W> {
     fn run(mut self, server: SocketAddr) -> Summary {
-        let receipt = self.pump().and_then(|()| self.receipt());
-        Summary::of(server, self.sending.protocol, self.sent, self.telemetry, receipt)
+        let receipt = self.pump().and_then(|()| self.receipt()).map(|receipt| (receipt, self.clock.now()));
+        Summary::of(server, self.sending, self.sent, self.telemetry, receipt)
     }
 
     /// Writes until time or bytes are up. If the connection ends before, why.
     fn pump(&mut self) -> Result<(), String> {
         let most = self.sending.bytes.map_or(u64::MAX, |bytes| bytes.0);
-        let duration = match self.sending.duration {
-            None if self.sending.bytes.is_none() => Some(Sending::DEFAULT_DURATION),
-            duration => duration,
-        };
+        let duration = self.sending.lasts();
         let end = duration.map_or(u64::MAX, |duration| self.clock.now().saturating_add(nanos(duration)));
         let mut pattern = Pattern::new();
         while self.sent < most && self.clock.now() < end && !self.stop.is_asked() {
             let piece = pattern.at(self.sent);
             let room = usize::try_from(most - self.sent).unwrap_or(usize::MAX);
             match self.stream.write(&piece[..piece.len().min(room)]) {
-                Ok(written) => self.sent += written as u64,
+                Ok(written) => {
+                    self.sent += written as u64;
+                    self.weigh();
+                }
                 Err(error) if is_pause(&error) => {}
                 Err(error) => return Err(error.to_string()),
             }
@@ -146,6 +156,15 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         }
     }
 
+    /// Asks the kernel how much memory it holds, now and then; the first time at once, for a transfer may be short.
+    fn weigh(&mut self) {
+        let now = self.clock.now();
+        if self.telemetry.memory.is_none() || now - self.weighed >= nanos(WEIGHING) {
+            self.weighed = now;
+            self.telemetry.weigh(&self.stream);
+        }
+    }
+
     /// Asks the kernel how it goes, now and then.
     fn look(&mut self) {
         let now = self.clock.now();
@@ -173,6 +192,9 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         Ok(())
     }
 }
+
+/// From one look at the memory to the next, at least.
+const WEIGHING: Duration = Duration::from_millis(10);
 
 /// How long a server may take to be ready: a few lost packets on the longest path.
 const READY: Duration = Duration::from_secs(20);

@@ -18,6 +18,7 @@ use tokio::{
 use super::{
     Error, Sending, Serving,
     arrivals::Arrivals,
+    buffer,
     connect::open,
     pattern::{BLOCK, Pattern},
     wire::{CALL, Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, is_pause, say},
@@ -83,6 +84,13 @@ async fn run(
 
 fn listen(config: &Serving) -> Result<TcpListener, Error> {
     let socket = open(Domain::for_address(config.listen), config.protocol)?;
+    // Before it listens: connections take these from it, and the first packet says how far the window can grow.
+    if let Some(size) = config.rcvbuf {
+        buffer::receive(&socket, size)?;
+    }
+    if let Some(most) = config.window {
+        buffer::limit_window(&socket, most)?;
+    }
     let ready = || -> io::Result<TcpListener> {
         // Connections of a server before, in TIME_WAIT, do not block the port.
         socket.set_reuse_address(true)?;
@@ -121,15 +129,14 @@ enum Outcome {
 
 /// Takes one transfer.
 fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
-    let interval = match greeting(stream, is_full, stop) {
-        Ok(interval) => interval,
+    let mut arrivals = match greeting(stream, is_full, stop) {
+        Ok(Greeting { interval_ns, omit_ns, .. }) => Arrivals::new(interval_ns, omit_ns),
         Err(why) => {
             // Whoever it is may have gone.
             let _ = say(stream, &Reply::Refused(why.clone()), || true);
             return Outcome::Refused(why);
         }
     };
-    let mut arrivals = Arrivals::new(interval);
     match payload(stream, &mut arrivals, stop) {
         Ok(bad) => {
             let (bytes, clock) = (arrivals.bytes(), Clock::start());
@@ -143,8 +150,8 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
     }
 }
 
-/// The interval that the sender wants, after telling it to begin; or why it is refused.
-fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<u64, String> {
+/// What the sender wants, after telling it to begin; or why it is refused.
+fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<Greeting, String> {
     let (clock, mut line) = (Clock::start(), Line::new(LONGEST_GREETING));
     let greeting: Greeting = loop {
         match line.read(stream) {
@@ -173,7 +180,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<u64, Strin
         return Err(Error::Interval.to_string());
     }
     say(stream, &Reply::Ready, || stop.is_asked()).map_err(|error| error.to_string())?;
-    Ok(greeting.interval_ns)
+    Ok(greeting)
 }
 
 /// Takes the payload to its end. How many of its bytes are bad; or why there is no end.

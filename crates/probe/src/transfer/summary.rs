@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Protocol, telemetry::Telemetry, wire::Receipt};
+use super::{Sending, telemetry::Telemetry, wire::Receipt};
+use crate::clock::nanos;
 
 /// A transfer that is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,10 +39,17 @@ pub struct Summary {
     /// Bytes that the server's kernel had not acknowledged when last looked at. Only without a receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_unacknowledged: Option<u64>,
-    /// From the first arrival at the server to the last.
+    /// From the beginning of sending to the server's receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub took_s: Option<f64>,
+    /// What arrived before this, since the server was ready, does not count for `duration_s` and `goodput_mbps`. Absent if
+    /// all counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omitted_s: Option<f64>,
+    /// From the first arrival at the server that counts to the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// Bits received over that time. Absent for what arrived all at once.
+    /// Bits that count, received over that time. Absent for what arrived all at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
     /// The longest time without any arrival between the first and the last. Absent for what arrived all at once.
@@ -58,6 +66,32 @@ pub struct Summary {
     /// The least round-trip time that the sender's kernel saw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_min_ms: Option<f64>,
+    /// Memory that the sender's kernel held for what was written and not acknowledged. Absent if it did not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+}
+
+/// Memory of the sender's socket, looked at after writing, up to a hundred times a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// The most.
+    pub most_bytes: u64,
+    /// The mean.
+    pub mean_bytes: f64,
+    /// How often it was looked at.
+    pub looks: u64,
+}
+
+impl Memory {
+    /// With one look more.
+    #[expect(clippy::cast_precision_loss, reason = "2^53 looks are 28 million years")]
+    pub(super) fn after(before: Option<Self>, held: u64) -> Self {
+        let Self { most_bytes, mean_bytes, looks } =
+            before.unwrap_or(Self { most_bytes: 0, mean_bytes: 0.0, looks: 0 });
+        let looks = looks + 1;
+        let mean_bytes = mean_bytes + (held as f64 - mean_bytes) / looks as f64;
+        Self { most_bytes: most_bytes.max(held), mean_bytes, looks }
+    }
 }
 
 /// A time without any arrival.
@@ -84,18 +118,18 @@ impl Summary {
         self.bytes_lost == Some(0) && self.bytes_bad == Some(0)
     }
 
-    /// `receipt`, or why there is none.
+    /// `receipt` and when it came, in nanoseconds since sending began; or why there is none.
     pub(super) fn of(
         server: SocketAddr,
-        protocol: Protocol,
+        sending: &Sending,
         sent: u64,
         telemetry: Telemetry,
-        receipt: Result<Receipt, String>,
+        receipt: Result<(Receipt, u64), String>,
     ) -> Self {
         let unfinished = Self {
             schema: super::wire::SCHEMA.to_owned(),
             server,
-            protocol: protocol.name().to_owned(),
+            protocol: sending.protocol.name().to_owned(),
             fell_back: telemetry.fell_back,
             congestion: telemetry.congestion,
             unfinished: None,
@@ -104,6 +138,8 @@ impl Summary {
             bytes_lost: None,
             bytes_bad: None,
             bytes_unacknowledged: None,
+            took_s: None,
+            omitted_s: (!sending.omit.is_zero()).then(|| sending.omit.as_secs_f64()),
             duration_s: None,
             goodput_mbps: None,
             stall: None,
@@ -111,9 +147,12 @@ impl Summary {
             subflows: telemetry.subflows,
             retransmits: telemetry.retransmits,
             rtt_min_ms: telemetry.rtt_min_us.map(|rtt| f64::from(rtt) / 1e3),
+            memory: telemetry.memory,
         };
         match receipt {
-            Ok(receipt) => unfinished.finished(&receipt),
+            Ok((receipt, took)) => {
+                Self { took_s: Some(seconds(took)), ..unfinished }.finished(&receipt, nanos(sending.omit))
+            }
             Err(why) => Self {
                 unfinished: Some(why),
                 bytes_unacknowledged: Some(sent.saturating_sub(telemetry.acknowledged)),
@@ -122,9 +161,10 @@ impl Summary {
         }
     }
 
-    fn finished(self, receipt: &Receipt) -> Self {
+    fn finished(self, receipt: &Receipt, omit: u64) -> Self {
         let times = receipt.first_ns.zip(receipt.last_ns);
-        let duration_s = times.map(|(first, last)| seconds(last.saturating_sub(first)));
+        let duration_s = times.map(|(first, last)| seconds(last.saturating_sub(first.max(omit))));
+        let counted = receipt.bytes.saturating_sub(receipt.bytes_omitted);
         let stall = receipt.stall_ns.zip(receipt.stall_at_ns);
         let starts = (0..).map(|index: u64| seconds(index.saturating_mul(receipt.interval_ns)));
         let intervals = starts.zip(&receipt.intervals).map(|(t_s, &bytes)| Interval { t_s, bytes });
@@ -135,7 +175,7 @@ impl Summary {
             duration_s,
             goodput_mbps: duration_s
                 .filter(|&duration| duration > 0.0)
-                .map(|duration| megabits(receipt.bytes) / duration),
+                .map(|duration| megabits(counted) / duration),
             stall: stall.map(|(longest, at)| Stall { longest_s: seconds(longest), at_s: seconds(at) }),
             intervals: intervals.collect(),
             ..self

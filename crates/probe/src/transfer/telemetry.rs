@@ -4,7 +4,7 @@ use std::{net::TcpStream, os::fd::AsFd};
 
 use socket2::SockRef;
 
-use super::Protocol;
+use super::{Protocol, summary::Memory};
 use crate::sys::tcp;
 
 /// What has been seen so far. What the kernel does not say stays absent.
@@ -21,6 +21,8 @@ pub(super) struct Telemetry {
     pub(super) retransmits: Option<u64>,
     /// The least round trip on any subflow.
     pub(super) rtt_min_us: Option<u32>,
+    /// Memory that the kernel held for what was written and not acknowledged.
+    pub(super) memory: Option<Memory>,
     /// Bytes that the other end has surely got, and one for the end of the payload.
     pub(super) acknowledged: u64,
 }
@@ -37,9 +39,10 @@ impl Telemetry {
             subflows: None,
             retransmits: None,
             rtt_min_us: None,
+            memory: None,
             acknowledged: 0,
         };
-        telemetry.look(stream, 0);
+        telemetry.look_at_flows(stream);
         telemetry
     }
 
@@ -49,6 +52,17 @@ impl Telemetry {
         if let Ok(owed) = tcp::unacknowledged(stream.as_fd()) {
             self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));
         }
+        self.look_at_flows(stream);
+    }
+
+    /// Looks how much memory the kernel holds.
+    pub(super) fn weigh(&mut self, stream: &TcpStream) {
+        if let Ok(held) = tcp::memory(stream.as_fd()) {
+            self.memory = Some(Memory::after(self.memory, u64::from(held)));
+        }
+    }
+
+    fn look_at_flows(&mut self, stream: &TcpStream) {
         let flows = match self.protocol {
             Protocol::Mptcp => {
                 let subflows = tcp::subflows(stream.as_fd());

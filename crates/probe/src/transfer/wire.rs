@@ -15,6 +15,14 @@ pub(super) struct Greeting {
     pub(super) schema: String,
     /// How finely arrivals are noted.
     pub(super) interval_ns: u64,
+    /// What comes within this time does not count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) omit_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What the server says, each on a line.
@@ -35,6 +43,9 @@ pub(super) struct Receipt {
     pub(super) bytes: u64,
     /// Bytes that are not what they must be.
     pub(super) bytes_bad: u64,
+    /// Bytes that came while they did not count.
+    #[serde(default)]
+    pub(super) bytes_omitted: u64,
     /// The first arrival; absent if there was none.
     pub(super) first_ns: Option<u64>,
     pub(super) last_ns: Option<u64>,
@@ -125,7 +136,8 @@ mod tests {
     #[test]
     fn a_line_comes_in_pieces() {
         let mut said = Vec::new();
-        say(&mut said, &Greeting { schema: SCHEMA.to_owned(), interval_ns: 7 }, || false).unwrap();
+        say(&mut said, &Greeting { schema: SCHEMA.to_owned(), interval_ns: 7, omit_ns: 0 }, || false)
+            .unwrap();
         let mut line = Line::new(LONGEST_GREETING);
         let (head, tail) = said.split_at(10);
         assert!(line.read::<Greeting>(head).unwrap().is_none());

@@ -29,6 +29,7 @@ fn make() -> Report {
         outages: Vec::new(),
         transfers: Vec::new(),
         pings: Vec::new(),
+        commands: Vec::new(),
         faults: vec![scenario::FaultMark { label: "loss 5 %".to_owned(), at_s: 200.0, until_s: Some(240.0) }],
         fidelity: None,
         conditions: Vec::new(),

@@ -5,14 +5,15 @@ use std::fmt::Write;
 use scenario::{FaultMark, Transferred};
 
 use super::table::{RED, paint, table};
-use crate::text::{grouped, label, plain};
+use crate::text::{count, grouped, label, plain};
 
 /// The table of transfers, and a line of bars for each.
 pub(super) fn transfers(transfers: &[Transferred], faults: &[FaultMark]) -> String {
     if transfers.is_empty() {
         return String::new();
     }
-    let header = ["transfer", "goodput", "longest stall", "lost", "over"].map(str::to_owned);
+    let header =
+        ["transfer", "goodput", "longest stall", "lost", "took", "memory", "over"].map(str::to_owned);
     let mut text = table(header, transfers.iter().map(row));
     for transfer in transfers {
         if let Some(why) = &transfer.summary.unfinished {
@@ -23,7 +24,7 @@ pub(super) fn transfers(transfers: &[Transferred], faults: &[FaultMark]) -> Stri
     text + &Lines::new(transfers).map_or_else(String::new, |lines| lines.draw(transfers, faults))
 }
 
-fn row(transfer: &Transferred) -> [String; 5] {
+fn row(transfer: &Transferred) -> [String; 7] {
     let summary = &transfer.summary;
     let absent = || "not known".to_owned();
     let lost = summary.bytes_lost.zip(summary.bytes_bad).map(|(lost, bad)| lost + bad);
@@ -31,7 +32,9 @@ fn row(transfer: &Transferred) -> [String; 5] {
         label(&transfer.side, LABEL),
         summary.goodput_mbps.map_or_else(absent, megabits),
         summary.stall.map_or_else(absent, |stall| format!("{:.2} s at {:.1} s", stall.longest_s, stall.at_s)),
-        lost.map_or_else(absent, |bytes| format!("{} B", grouped(&bytes.to_string(), ' '))),
+        lost.map_or_else(absent, |bytes| format!("{} B", count(bytes))),
+        summary.took_s.map_or_else(absent, |seconds| format!("{seconds:.2} s")),
+        summary.memory.map_or_else(absent, |memory| megabytes(memory.most_bytes)),
         carrier(transfer),
     ]
 }
@@ -49,6 +52,12 @@ fn carrier(transfer: &Transferred) -> String {
 
 fn megabits(rate: f64) -> String {
     format!("{} Mbit/s", grouped(&format!("{rate:.1}"), ' '))
+}
+
+/// Rounded up, for some is not none.
+fn megabytes(bytes: u64) -> String {
+    let hundreds = bytes.div_ceil(100_000);
+    format!("{}.{} MB", count(hundreds / 10), hundreds % 10)
 }
 
 /// Lines of bars on the same scales.
@@ -143,7 +152,8 @@ mod tests {
         let summary = serde_json::json!({
             "schema": "longhaul.transfer/1", "server": "10.0.0.2:5201", "protocol": "mptcp", "fell_back": false,
             "bytes_sent": 33_000_000, "bytes_received": 33_000_000, "bytes_lost": 0, "bytes_bad": 12,
-            "goodput_mbps": 4.4, "stall": { "longest_s": 5.25, "at_s": 9.9 }, "subflows": 2, "intervals": intervals,
+            "goodput_mbps": 4.4, "took_s": 61.04,
+            "memory": { "most_bytes": 4_200_001, "mean_bytes": 2e6, "looks": 600 }, "stall": { "longest_s": 5.25, "at_s": 9.9 }, "subflows": 2, "intervals": intervals,
         });
         Transferred {
             side: side.to_owned(),
@@ -158,7 +168,10 @@ mod tests {
         let fault = FaultMark { label: "phone's cable: down".to_owned(), at_s: 10.0, until_s: Some(15.0) };
         let text = transfers(&[transfer("two lines")], &[fault]);
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        assert!(lines[2].contains("4.4 Mbit/s   5.25 s at 9.9 s   12 B   mptcp, 2 subflows"), "{text}");
+        assert!(
+            lines[2].contains("4.4 Mbit/s   5.25 s at 9.9 s   12 B   61.04 s   4.3 MB   mptcp, 2 subflows"),
+            "{text}"
+        );
         // 60 s on 60 bars: a second each; half of the highest is four eighths.
         let bars = "█".repeat(10) + &"·".repeat(5) + &"▄".repeat(46);
         assert_eq!(lines[4], format!(" two lines      {bars}"), "{text}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::{
     outcome::Side,
-    plan::{Plan, Probe},
+    plan::{Plan, Probe, Transfer},
 };
 
 /// What was run, and on which machine, in the order to show it.
@@ -23,13 +23,38 @@ pub(super) fn conditions(plan: &Plan, sides: &[Side]) -> Vec<(String, String)> {
     }
     for transfer in &plan.transfers {
         let protocol = if transfer.is_mptcp { "MPTCP" } else { "TCP" };
-        let duration = units::duration::show(transfer.duration);
-        let how = format!("{} to {} over {protocol} for {duration}", transfer.from, transfer.to);
+        let how = format!("{} to {} over {protocol}{}", transfer.from, transfer.to, details(transfer));
         conditions.push((format!("{}, transfer", transfer.side), how));
+    }
+    for command in &plan.commands {
+        let how =
+            format!("{} from {}{}", command.command.join(" "), command.host, turn(command.after.as_deref()));
+        conditions.push((format!("{}, command", command.side), how));
     }
     conditions.extend(pings(plan));
     conditions.extend(machine());
     conditions
+}
+
+/// " for 30s, window 4MiB, after old".
+fn details(transfer: &Transfer) -> String {
+    let length = match transfer.bytes {
+        Some(bytes) => format!(", {bytes}"),
+        None => format!(" for {}", units::duration::show(transfer.duration)),
+    };
+    let options = [
+        ("omit", transfer.omit.map(units::duration::show)),
+        ("congestion", transfer.congestion.clone()),
+        ("notsent_lowat", transfer.notsent_lowat.map(|size| size.to_string())),
+        ("rcvbuf", transfer.receiver.rcvbuf.map(|size| size.to_string())),
+        ("window", transfer.receiver.window.map(|size| size.to_string())),
+    ];
+    let options = options.into_iter().filter_map(|(name, value)| Some(format!(", {name} {}", value?)));
+    length + &options.collect::<String>() + &turn(transfer.after.as_deref())
+}
+
+fn turn(after: Option<&str>) -> String {
+    after.map_or_else(String::new, |side| format!(", after {side}"))
 }
 
 /// A line for each side that pings.

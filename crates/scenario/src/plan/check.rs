@@ -5,7 +5,7 @@ use std::time::Duration;
 use toml::Spanned;
 use world::{Document, Effect, HostDown, HostId, Layout, Mistake, Timed, file::Fault, suggestion};
 
-use super::{Measured, Ping, Probe, Program, Target, Transfer};
+use super::{Command, Measured, Ping, Probe, Program, Receiver, Target, Transfer, order};
 use crate::file;
 
 pub(super) struct Check<'d> {
@@ -16,11 +16,7 @@ pub(super) struct Check<'d> {
 impl Check<'_> {
     pub(super) fn program(&self, program: file::Program) -> Result<Program, Mistake> {
         self.host(&program.host)?;
-        if program.run.get_ref().is_empty() {
-            return Err(self
-                .document
-                .mistake(program.run.span(), "a program and its arguments are expected"));
-        }
+        self.runs(&program.run)?;
         Ok(Program {
             host: program.host.into_inner(),
             command: program.run.into_inner(),
@@ -64,14 +60,33 @@ impl Check<'_> {
                 let message = format!("{side} is transferred from \"{from}\" to \"{to}\" twice");
                 return Err(self.document.mistake(transfer.from.span(), message));
             }
+            if transfer.omit.is_some_and(|omit| omit >= transfer.duration) {
+                let message = "nothing of this would count; omit less than its duration";
+                return Err(self.document.mistake(transfer.side.span(), message));
+            }
+            let receiver = Receiver { rcvbuf: transfer.rcvbuf, window: transfer.window };
+            let port = transfer.port.get();
+            if checked.iter().any(|other| (&other.to, other.port) == (to, port) && other.receiver != receiver)
+            {
+                let message = format!(
+                    "another transfer to port {port} of \"{to}\" has a different rcvbuf or window; give one of them a \
+                     port of its own"
+                );
+                return Err(self.document.mistake(transfer.to.span(), message));
+            }
             checked.push(Transfer {
                 side,
                 from: from.clone(),
                 to: to.clone(),
-                port: transfer.port.get(),
+                port,
                 is_mptcp: transfer.protocol == file::Transport::Mptcp,
                 duration: transfer.duration,
+                bytes: transfer.bytes,
+                omit: transfer.omit,
                 congestion: transfer.congestion.clone(),
+                notsent_lowat: transfer.notsent_lowat,
+                receiver,
+                after: transfer.after.as_ref().map(|after| after.get_ref().clone()),
             });
         }
         Ok(checked)
@@ -117,13 +132,73 @@ impl Check<'_> {
         after.into_iter().chain(before).map(target).collect()
     }
 
-    pub(super) fn fault(&self, fault: Spanned<Fault>, measured: &Measured) -> Result<Timed, Mistake> {
+    pub(super) fn commands(&self, commands: &[file::Command]) -> Result<Vec<Command>, Mistake> {
+        let mut checked: Vec<Command> = Vec::new();
+        for command in commands {
+            let side = self.side(&command.side)?;
+            self.lasts(command.duration, &command.side)?;
+            self.host(&command.host)?;
+            self.runs(&command.run)?;
+            let mistake = |span, message: &str| Err(self.document.mistake(span, message));
+            if checked.iter().any(|other| other.side == side) {
+                let message = "another command measures this side; give each a side of its own";
+                return mistake(command.side.span(), message);
+            }
+            if command.codes.get_ref().is_empty() {
+                return mistake(
+                    command.codes.span(),
+                    "with no exit code has it measured; expected [0] or more",
+                );
+            }
+            if command.timeout < command.duration {
+                let message = "this may take less time than it will; raise timeout above duration";
+                return mistake(command.side.span(), message);
+            }
+            checked.push(Command {
+                side,
+                host: command.host.get_ref().clone(),
+                command: command.run.get_ref().clone(),
+                codes: command.codes.get_ref().clone(),
+                duration: command.duration,
+                timeout: command.timeout,
+                after: command.after.as_ref().map(|after| after.get_ref().clone()),
+            });
+        }
+        Ok(checked)
+    }
+
+    /// How long all that is measured takes, if each side that something waits for is there and ends.
+    pub(super) fn duration(
+        &self,
+        transfers: &[file::Transfer],
+        commands: &[file::Command],
+        measured: &Measured,
+    ) -> Result<Duration, Mistake> {
+        let transfers = transfers.iter().filter_map(|transfer| transfer.after.as_ref());
+        let mut afters = transfers.chain(commands.iter().filter_map(|command| command.after.as_ref()));
+        let sides = || measured.sides().into_iter().map(|(_, side)| side);
+        if let Some(unknown) = afters.clone().find(|after| !sides().any(|side| side == after.get_ref())) {
+            let hint = suggestion(unknown.get_ref(), sides());
+            let message = format!("nothing measures the side \"{}\"{hint}", unknown.get_ref());
+            return Err(self.document.mistake(unknown.span(), message));
+        }
+        order::duration(&measured.steps()).map_err(|side| {
+            let span = afters.find(|after| after.get_ref() == side).map_or(0..0, Spanned::span);
+            self.document.mistake(span, format!("\"{side}\" never ends, for it waits for what waits for it"))
+        })
+    }
+
+    pub(super) fn fault(
+        &self,
+        fault: Spanned<Fault>,
+        measured: &Measured,
+        end: Duration,
+    ) -> Result<Timed, Mistake> {
         let (span, fault) = (fault.span(), fault.into_inner());
         let mistake = |message: String| self.document.mistake(span.clone(), message);
         let effect = self.layout.effect(&fault).map_err(mistake)?;
         let at =
             fault.at.ok_or_else(|| mistake("this fault has no time; expected at = \"10s\"".to_owned()))?;
-        let end = measured.duration();
         if at >= end {
             return Err(mistake(format!(
                 "this fault begins at {}, and measuring ends at {}",
@@ -157,6 +232,14 @@ impl Check<'_> {
         if duration.is_zero() {
             let message = "this takes no time and would measure nothing; give it more than 0 s";
             return Err(self.document.mistake(side.span(), message));
+        }
+        Ok(())
+    }
+
+    fn runs(&self, command: &Spanned<Vec<String>>) -> Result<(), Mistake> {
+        if command.get_ref().is_empty() {
+            let message = "a program and its arguments are expected";
+            return Err(self.document.mistake(command.span(), message));
         }
         Ok(())
     }

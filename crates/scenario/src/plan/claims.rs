@@ -5,7 +5,7 @@ use world::{Document, Mistake, suggestion};
 
 use super::Measured;
 use crate::{
-    claim::{Claim, Relation, Says},
+    claim::{Claim, Margin, Relation, Says},
     file,
     subject::{Subject, Unit},
 };
@@ -28,7 +28,7 @@ pub(super) fn check(claim: file::Claim, measured: &Measured, document: &Document
             return Err(document.mistake(claim.claim.span(), message));
         }
     };
-    Ok(Claim { text: claim.claim.into_inner(), subject, says })
+    Ok(Claim { text: claim.claim.into_inner(), subject: check.subject, says })
 }
 
 struct Check<'c> {
@@ -44,13 +44,24 @@ impl Check<'_> {
         than: Spanned<String>,
         by: Option<Spanned<String>>,
     ) -> Result<Says, Mistake> {
-        if !matches!(self.subject.unit(), Unit::Time | Unit::Rate) {
+        if self.subject.unit().faster().is_none() {
             let message =
                 format!("by {} nobody is faster; expected side and one of below, above, is", self.subject);
             return Err(self.document.mistake(faster.span(), message));
         }
-        let by = by.map_or(Ok(0.0), |by| self.value(&by))?;
+        let by = by.map_or(Ok(Margin::Difference(0.0)), |by| self.margin(&by))?;
         Ok(Says::Faster { side: self.side(faster)?, than: self.side(than)?, by })
+    }
+
+    /// "50ms", or "3x".
+    fn margin(&self, text: &Spanned<String>) -> Result<Margin, Mistake> {
+        let Some(times) = text.get_ref().strip_suffix('x') else {
+            return self.value(text).map(Margin::Difference);
+        };
+        let times = times.parse().ok().filter(|times: &f64| times.is_finite() && *times >= 1.0);
+        let message =
+            || format!("\"{}\" is no multiple; expected one from 1x on, such as 3x", text.get_ref());
+        times.map(Margin::Times).ok_or_else(|| self.document.mistake(text.span(), message()))
     }
 
     fn limit(
@@ -59,7 +70,7 @@ impl Check<'_> {
         relation: Relation,
         limit: &Spanned<String>,
     ) -> Result<Says, Mistake> {
-        let is_counted = matches!(self.subject.unit(), Unit::Size | Unit::Share);
+        let is_counted = matches!(self.subject.unit(), Unit::Size | Unit::Share | Unit::Number);
         if relation == Relation::Is && !is_counted {
             let message = format!("{} never is exactly a number; expected below or above", self.subject);
             return Err(self.document.mistake(limit.span(), message));
@@ -69,7 +80,7 @@ impl Check<'_> {
 
     fn value(&self, text: &Spanned<String>) -> Result<f64, Mistake> {
         let parsed = self.subject.unit().parse(text.get_ref());
-        parsed.map_err(|error| self.document.mistake(text.span(), error.to_string()))
+        parsed.map_err(|message| self.document.mistake(text.span(), message))
     }
 
     fn side(&self, name: Spanned<String>) -> Result<String, Mistake> {

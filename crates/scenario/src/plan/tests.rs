@@ -50,7 +50,7 @@ fn a_scenario_is_resolved() {
     let plan = read(SCENARIO).unwrap();
     assert_eq!(plan.name, "two");
     assert_eq!(plan.probes[0].side, "one");
-    assert_eq!(plan.duration(), Duration::from_secs(30));
+    assert_eq!(plan.duration, Duration::from_secs(30));
     assert_eq!(
         (plan.faults[0].at, plan.faults[0].lasts),
         (Duration::from_secs(10), Some(Duration::from_secs(5)))
@@ -152,7 +152,7 @@ fn a_transfer_brings_its_server() {
         ("visitor", "longhaul transfer serve --listen [::]:99"),
     ];
     assert_eq!(servers, expected.map(|(host, command)| (host, command.to_owned())));
-    assert_eq!(plan.duration(), Duration::from_secs(30));
+    assert_eq!(plan.duration, Duration::from_secs(30));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn every_host_pings_every_other() {
         plan.pings.iter().map(asked).collect::<Vec<_>>(),
         expected.map(|(host, targets)| (host.to_owned(), targets.to_owned()))
     );
-    assert_eq!(plan.duration(), Duration::from_secs(6));
+    assert_eq!(plan.duration, Duration::from_secs(6));
 }
 
 #[test]

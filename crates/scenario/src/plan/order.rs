@@ -1,0 +1,71 @@
+//! What is measured after what, and when all of it will have ended. Pure.
+
+use std::{collections::BTreeMap, time::Duration};
+
+/// A measurement, as far as time is concerned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step<'s> {
+    /// Whose it is.
+    pub(super) side: &'s str,
+    /// The side that it waits for.
+    pub(super) after: Option<&'s str>,
+    /// How long it takes, more than no time.
+    pub(super) lasts: Duration,
+}
+
+/// When the last measurement ends, since the first began.
+///
+/// # Errors
+/// A side that somebody waits for and that never ends, for it waits itself for one that waits for it.
+pub(super) fn duration<'s>(steps: &[Step<'s>]) -> Result<Duration, &'s str> {
+    let mut ends: BTreeMap<&str, Duration> = BTreeMap::new();
+    let mut unsettled = None;
+    // An end is settled in the round after those that it waits for. In a circle, ends grow with every round.
+    for _ in 0..=steps.len() {
+        unsettled = None;
+        for step in steps {
+            let begins = step.after.and_then(|after| ends.get(after).copied()).unwrap_or_default();
+            let end = begins.saturating_add(step.lasts);
+            if ends.get(step.side).is_none_or(|known| *known < end) {
+                ends.insert(step.side, end);
+                unsettled = unsettled.or(step.after);
+            }
+        }
+    }
+    unsettled.map_or_else(|| Ok(ends.into_values().max().unwrap_or_default()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(steps: &[(&'static str, Option<&'static str>, u64)]) -> Result<u64, &'static str> {
+        let step = |&(side, after, seconds)| Step { side, after, lasts: Duration::from_secs(seconds) };
+        duration(&steps.iter().map(step).collect::<Vec<_>>()).map(|duration| duration.as_secs())
+    }
+
+    #[test]
+    fn what_waits_begins_at_the_end_of_all_that_it_waits_for() {
+        assert_eq!(of(&[]), Ok(0));
+        assert_eq!(of(&[("a", None, 5), ("b", None, 3)]), Ok(5));
+        // In any order of the file: a takes 5 s, b another 3, c another 2.
+        for steps in [
+            [("a", None, 5), ("a", None, 4), ("b", Some("a"), 3), ("c", Some("b"), 2)],
+            [("c", Some("b"), 2), ("b", Some("a"), 3), ("a", None, 4), ("a", None, 5)],
+        ] {
+            assert_eq!(of(&steps), Ok(10));
+        }
+        // One of b's does not wait.
+        assert_eq!(of(&[("a", None, 5), ("b", None, 9), ("b", Some("a"), 3)]), Ok(9));
+    }
+
+    #[test]
+    fn a_circle_never_ends() {
+        assert_eq!(of(&[("a", Some("a"), 5)]), Err("a"));
+        assert_eq!(of(&[("a", None, 5), ("a", Some("b"), 5), ("b", Some("a"), 3)]), Err("b"));
+        assert_eq!(
+            of(&[("x", None, 1), ("c", Some("a"), 1), ("a", Some("b"), 1), ("b", Some("c"), 1)]),
+            Err("a")
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! What is measured now, and what waits for its turn.
+
+use std::time::Duration;
+
+use super::jobs::Measurement;
+use crate::{error::Error, program::Process};
+
+/// The measurements of a run. One leaves when it has ended well.
+pub(super) struct Measuring {
+    waiting: Vec<Measurement>,
+    running: Vec<Running>,
+}
+
+/// A measurement that has begun.
+struct Running {
+    measurement: Measurement,
+    process: Process,
+    /// When, since measuring started.
+    begun: Duration,
+}
+
+impl Measuring {
+    /// Measurements of which none has begun.
+    pub(super) fn of(waiting: Vec<Measurement>) -> Self {
+        Self { waiting, running: Vec::new() }
+    }
+
+    /// Whether all have ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.waiting.is_empty() && self.running.is_empty()
+    }
+
+    /// The next one whose turn it is.
+    pub(super) fn next(&mut self) -> Option<Measurement> {
+        let turn =
+            self.waiting.iter().position(|one| one.after.as_ref().is_none_or(|side| self.is_done(side)));
+        turn.map(|turn| self.waiting.remove(turn))
+    }
+
+    /// One has begun.
+    pub(super) fn started(&mut self, measurement: Measurement, process: Process, begun: Duration) {
+        self.running.push(Running { measurement, process, begun });
+    }
+
+    /// Looks which have ended. Fails if one could not measure, or takes longer than it may.
+    pub(super) fn look(&mut self, now: Duration) -> Result<(), Error> {
+        let mut running = Vec::new();
+        for mut one in self.running.drain(..) {
+            if !one.has_ended(now)? {
+                running.push(one);
+            }
+        }
+        self.running = running;
+        Ok(())
+    }
+
+    fn is_done(&self, side: &str) -> bool {
+        let running = self.running.iter().map(|running| &running.measurement);
+        !self.waiting.iter().chain(running).any(|measurement| measurement.side == side)
+    }
+}
+
+impl Running {
+    fn has_ended(&mut self, now: Duration) -> Result<bool, Error> {
+        let Some(status) = self.process.ended()? else {
+            return match self.measurement.timeout {
+                Some(timeout) if now.saturating_sub(self.begun) > timeout => Err(Error::TooLong {
+                    what: self.process.what.clone(),
+                    timeout: units::duration::show(timeout),
+                    last_words: self.process.last_words(),
+                }),
+                _ => Ok(false),
+            };
+        };
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        if code.is_some_and(|code| self.measurement.codes.contains(&code)) {
+            return Ok(true);
+        }
+        Err(self.process.died(status))
+    }
+}
