@@ -11,12 +11,13 @@ test: web
 	@sh xtask/tools.sh test
 	cargo xtask check
 
-# The report page, which is compiled into the program.
-web: web/dist/report.html
+# The pages, which are compiled into the program.
+PAGES := web/dist/report.html web/dist/figures.html
+web: $(PAGES)
 
-WEB_SOURCES := $(shell find web/src -type f) web/report.html web/package.json web/package-lock.json web/tsconfig.json web/vite.config.ts
+WEB_SOURCES := $(shell find web/src -type f) web/report.html web/figures.html web/package.json web/package-lock.json web/tsconfig.json web/vite.config.ts
 
-web/dist/report.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
+$(PAGES) &: web/node_modules/.package-lock.json $(WEB_SOURCES)
 	cd web && npm run --silent build
 
 web/node_modules/.package-lock.json: web/package-lock.json

@@ -1,10 +1,12 @@
-//! Makes sure that the page exists before it is compiled in, and says how to make it if it does not.
+//! Makes sure that the pages exist before they are compiled in, and says how to make them if they do not.
 
 fn main() {
-    println!("cargo::rerun-if-changed={PAGE}");
-    if !std::path::Path::new(PAGE).exists() {
-        println!("cargo::error=the report page has not been built: run `make web` (it needs node and npm)");
+    for page in PAGES {
+        println!("cargo::rerun-if-changed={page}");
+        if !std::path::Path::new(page).exists() {
+            println!("cargo::error={page} has not been built: run `make web` (it needs node and npm)");
+        }
     }
 }
 
-const PAGE: &str = "../../web/dist/report.html";
+const PAGES: [&str; 2] = ["../../web/dist/report.html", "../../web/dist/figures.html"];

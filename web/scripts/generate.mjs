@@ -1,24 +1,31 @@
-// Writes src/types.ts from schema/report.json, so that the page and the Rust model cannot drift apart.
+// Writes the types of each page's document from its schema, so that the page and the Rust model cannot drift apart.
 import { readFile, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
 
-const schemaPath = new URL("../schema/report.json", import.meta.url);
-const typesPath = new URL("../src/types.ts", import.meta.url);
+const PAGES = [
+  { name: "Report", schema: "report.json", types: "types.ts", what: "the report" },
+  { name: "Figures", schema: "figures.json", types: "figure_types.ts", what: "a document of figures" },
+];
 
 // schemars puts a field's description beside its $ref. The compiler takes each such pair for a type of its own and
-// numbers them (Verdict1, Verdict2); without the description all of them are one Verdict.
+// numbers them (Verdict1, Verdict2); without the description all of them are one Verdict. The tag of an enum's variant is
+// kept beside its $ref.
 function withoutSiblingsOfRefs(node) {
   if (Array.isArray(node)) return node.map(withoutSiblingsOfRefs);
   if (node === null || typeof node !== "object") return node;
-  if (typeof node.$ref === "string") return { $ref: node.$ref };
+  if (typeof node.$ref === "string") {
+    const { $ref, properties, required } = node;
+    return properties === undefined ? { $ref } : { allOf: [{ $ref }, { type: "object", properties, required }] };
+  }
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withoutSiblingsOfRefs(value)]));
 }
 
-const schema = withoutSiblingsOfRefs(JSON.parse(await readFile(schemaPath, "utf8")));
-const types = await compile(schema, "Report", {
-  additionalProperties: false,
-  bannerComment:
-    "// Generated from schema/report.json by `npm run generate`: the report as Rust writes it. Do not edit.",
-  printWidth: 120,
-});
-await writeFile(typesPath, types);
+for (const { name, schema: file, types: to, what } of PAGES) {
+  const schema = JSON.parse(await readFile(new URL(`../schema/${file}`, import.meta.url), "utf8"));
+  const types = await compile(withoutSiblingsOfRefs(schema), name, {
+    additionalProperties: false,
+    bannerComment: `// Generated from schema/${file} by \`npm run generate\`: ${what} as Rust writes it. Do not edit.`,
+    printWidth: 120,
+  });
+  await writeFile(new URL(`../src/${to}`, import.meta.url), types);
+}

@@ -1,14 +1,10 @@
 // Puts the page together from the report that is embedded in it.
-import "./style/base.css";
-import "./style/header.css";
-import "./style/tables.css";
-import "./style/controls.css";
-import "./style/charts.css";
-import "./style/print.css";
+import "./style/all.css";
 import { charts } from "./charts/all";
 import { readReport } from "./data";
 import { el, section } from "./dom";
-import { Store } from "./store";
+import { showEmbedded } from "./embedded";
+import { fieldsOf, type State, Store } from "./store";
 import { followTheme } from "./theme";
 import type { Report } from "./types";
 import { breakdown } from "./views/breakdown";
@@ -19,18 +15,18 @@ import { counts } from "./views/counts";
 import { expectations } from "./views/expectations";
 import { experienced } from "./views/experienced";
 import { fidelity } from "./views/fidelity";
-import { header } from "./views/header";
+import { header, tabTitle } from "./views/header";
 import { independence } from "./views/independence";
 import { notes } from "./views/notes";
 import { pairs } from "./views/pairs";
 import { percentiles } from "./views/percentiles";
 import { outages, pings } from "./views/reachability";
-import { segmented } from "./views/segmented";
+import { topBar } from "./views/top";
 import { transfers } from "./views/transfers";
 
 function show(root: HTMLElement, report: Report): void {
   const { page, sides } = report.comparison;
-  const store = new Store(
+  const store = new Store<State>(
     {
       requests: page.requests,
       required: page.required,
@@ -48,10 +44,10 @@ function show(root: HTMLElement, report: Report): void {
       pairs: "page",
       theme: "auto",
     },
-    sides.length,
+    fieldsOf(sides.length),
   );
   followTheme(store);
-  document.title = `${report.valid ? "" : "INVALID: "}${report.title} \u2013 Longhaul`;
+  document.title = tabTitle(report);
 
   const top = { header: part("header"), contents: part("nav", "contents") };
   const answers = { claims: part("section"), thresholds: part("section") };
@@ -119,28 +115,4 @@ function requests(report: Report, store: Store): { parts: HTMLElement[]; fill: (
 const part = <K extends keyof HTMLElementTagNameMap>(tag: K, look?: string): HTMLElementTagNameMap[K] =>
   el(tag, { class: look });
 
-function topBar(store: Store): HTMLElement {
-  const theme = segmented("theme", { auto: "auto", light: "light", dark: "dark" }, (value) =>
-    store.set({ theme: value as "auto" | "light" | "dark" }),
-  );
-  store.watch(["theme"], (state) => theme.show(state.theme));
-  return el("div", { class: "top" }, el("span", { class: "brand" }, "Longhaul"), theme.element);
-}
-
-function problem(root: HTMLElement, sentence: string): void {
-  root.replaceChildren(el("p", { class: "problem", role: "alert" }, sentence));
-}
-
-const root = document.getElementById("report") as HTMLElement;
-const loaded = readReport("report-data");
-if ("problem" in loaded) {
-  problem(root, loaded.problem);
-} else {
-  try {
-    show(root, loaded.report);
-  } catch (error) {
-    // A document of the right schema with parts missing: say so instead of leaving half a page.
-    problem(root, `This page's report cannot be drawn: ${error instanceof Error ? error.message : String(error)}.`);
-    throw error;
-  }
-}
+showEmbedded(readReport(), "report", show);

@@ -4,7 +4,12 @@ export type Scale = "log" | "linear";
 /** How a percentile axis is spaced: evenly, or so that each further nine takes the same room. */
 export type ShareAxis = "percent" | "nines";
 
-export interface State {
+/** What every page lets its reader choose. */
+export interface Themed {
+  theme: "auto" | "light" | "dark";
+}
+
+export interface State extends Themed {
   /** Requests of the page. */
   requests: number;
   /** Share of them that is required, 0..=1. */
@@ -33,7 +38,6 @@ export interface State {
   groups: "first" | "all";
   /** What the matrix of sides compares. */
   pairs: "request" | "page";
-  theme: "auto" | "light" | "dark";
 }
 
 export type Key = keyof State;
@@ -41,7 +45,10 @@ export type Key = keyof State;
 /** More requests than any page makes; keeps powers and labels sane when a hash asks for nonsense. */
 export const MAX_REQUESTS = 100_000;
 
-type Reader<K extends Key> = (text: string) => State[K] | undefined;
+/** How the hash names each part of a state and how it is read back. */
+export type Fields<S> = {
+  [K in keyof S]: { name: string; read: (text: string) => S[K] | undefined; write: (value: S[K]) => string };
+};
 
 const oneOf =
   <T extends string>(...choices: T[]) =>
@@ -60,8 +67,13 @@ const integerIn = (low: number, high: number) => (text: string) => {
   return value !== undefined && Number.isInteger(value) ? value : undefined;
 };
 
-/** How the hash names each part of the state and how it is read back. */
-function fields(sides: number): { [K in Key]: { name: string; read: Reader<K>; write: (value: State[K]) => string } } {
+/** The part of the hash that every page has. */
+export const THEMED: Fields<Themed> = {
+  theme: { name: "theme", read: oneOf("auto", "light", "dark"), write: String },
+};
+
+/** The hash of a report of so many sides. */
+export function fieldsOf(sides: number): Fields<State> {
   const scale = oneOf<Scale>("log", "linear");
   const shareAxis = oneOf<ShareAxis>("percent", "nines");
   return {
@@ -86,30 +98,28 @@ function fields(sides: number): { [K in Key]: { name: string; read: Reader<K>; w
     phaseUnit: { name: "phases", read: oneOf("ms", "share"), write: String },
     groups: { name: "groups", read: oneOf("first", "all"), write: String },
     pairs: { name: "pairs", read: oneOf("request", "page"), write: String },
-    theme: { name: "theme", read: oneOf("auto", "light", "dark"), write: String },
+    ...THEMED,
   };
 }
 
-export class Store {
-  private current: State;
-  private readonly fields;
-  private readonly watchers: { keys: readonly Key[]; run: (state: State) => void }[] = [];
+export class Store<S extends object = State> {
+  private current: S;
+  private readonly watchers: { keys: readonly (keyof S)[]; run: (state: S) => void }[] = [];
 
   constructor(
-    readonly defaults: State,
-    sides: number,
+    readonly defaults: S,
+    private readonly fields: Fields<S>,
   ) {
-    this.fields = fields(sides);
     this.current = this.fromHash();
     window.addEventListener("hashchange", () => this.change(this.fromHash()));
   }
 
-  get state(): State {
+  get state(): S {
     return this.current;
   }
 
   /** Changes a part of the state, writes the hash and runs whoever watches the parts that differ. */
-  set(patch: Partial<State>): void {
+  set(patch: Partial<S>): void {
     this.change({ ...this.current, ...patch });
     const hash = this.toHash();
     // replaceState: a slider must not fill the browser's history.
@@ -118,40 +128,40 @@ export class Store {
   }
 
   /** Runs a view now and again whenever one of these parts changes. */
-  watch(keys: readonly Key[], run: (state: State) => void): void {
+  watch(keys: readonly (keyof S)[], run: (state: S) => void): void {
     this.watchers.push({ keys, run });
     run(this.current);
   }
 
   /** Runs the watchers of a part whose meaning changed from outside, as the system's colour scheme does. */
-  touch(key: Key): void {
+  touch(key: keyof S): void {
     for (const watcher of this.watchers) if (watcher.keys.includes(key)) watcher.run(this.current);
   }
 
-  private change(next: State): void {
-    const changed = (Object.keys(next) as Key[]).filter((key) => next[key] !== this.current[key]);
+  private change(next: S): void {
+    const changed = (Object.keys(next) as (keyof S)[]).filter((key) => next[key] !== this.current[key]);
     this.current = next;
     for (const watcher of this.watchers) if (watcher.keys.some((key) => changed.includes(key))) watcher.run(next);
   }
 
-  private fromHash(): State {
+  private fromHash(): S {
     const given = new URLSearchParams(location.hash.slice(1));
     const state = { ...this.defaults };
-    const take = <K extends Key>(key: K): void => {
+    const take = <K extends keyof S>(key: K): void => {
       const value = this.fields[key].read(given.get(this.fields[key].name) ?? "");
       if (value !== undefined) state[key] = value;
     };
-    for (const key of Object.keys(state) as Key[]) take(key);
+    for (const key of Object.keys(state) as (keyof S)[]) take(key);
     return state;
   }
 
   private toHash(): string {
     const hash = new URLSearchParams();
-    const put = <K extends Key>(key: K): void => {
+    const put = <K extends keyof S>(key: K): void => {
       const field = this.fields[key];
       if (this.current[key] !== this.defaults[key]) hash.set(field.name, field.write(this.current[key]));
     };
-    for (const key of Object.keys(this.current) as Key[]) put(key);
+    for (const key of Object.keys(this.current) as (keyof S)[]) put(key);
     const text = hash.toString();
     return text === "" ? "" : `#${text}`;
   }

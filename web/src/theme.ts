@@ -1,8 +1,8 @@
 // Light or dark: as the reader chose, else as the system says; paper is light.
 import { fitAll } from "./charts/plot";
-import type { Store } from "./store";
+import type { Store, Themed } from "./store";
 
-export function followTheme(store: Store): void {
+export function followTheme<S extends Themed>(store: Store<S>): void {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const apply = (): void => {

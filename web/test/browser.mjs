@@ -10,11 +10,10 @@ export const MARKER = "/*LONGHAUL-REPORT-DATA*/";
 export const WIDTHS = [360, 768, 1400];
 
 const folder = await mkdtemp(join(tmpdir(), "longhaul-walk-"));
-const template = async () => readFile(new URL("../dist/report.html", import.meta.url), "utf8");
 
-/** Does what the Rust side does: the marker gives way to JSON in which `<` is escaped. */
-export async function fill(name, text) {
-  const page = await template();
+/** Does what the Rust side does: the marker of a built page gives way to JSON in which `<` is escaped. */
+export async function fill(name, text, built = "report") {
+  const page = await readFile(new URL(`../dist/${built}.html`, import.meta.url), "utf8");
   assert.equal(page.split(MARKER).length, 2, "the marker must be in the built page exactly once");
   const path = join(folder, `${name.replaceAll(" ", "-")}.html`);
   await writeFile(
@@ -132,6 +131,17 @@ export async function assertFits(page) {
       },
       width,
     );
+  }
+}
+
+/** Every chart says values when it is focused and an arrow key is pressed. */
+export async function readWithKeys(page) {
+  for (const chart of await page.locator(".chart:visible:has(.plot)").all()) {
+    await chart.locator(".plot").focus();
+    await page.keyboard.press("ArrowRight");
+    await chart.locator(".readout.live").waitFor();
+    await page.keyboard.press("Escape");
+    await chart.locator(".readout:not(.live)").waitFor();
   }
 }
 

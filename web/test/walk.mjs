@@ -1,12 +1,15 @@
 // Walks through the page in a browser as a reader would.
-//   node test/walk.mjs [REPORT.html] [--shots DIR] [--only VARIANT]
-// Without a file it fills dist/report.html with test/fixture.json and then with each of the variants; with one it walks
-// through the report that is in that file. Exit code 0 if everything held.
+//   node test/walk.mjs [PAGE.html] [--shots DIR] [--only VARIANT]
+// Without a file it fills dist/report.html with test/fixture.json and then with each of the variants, and dist/figures.html
+// with documents of figures; with one it walks through the report or the figures in that file. Exit code 0 if everything
+// held.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { assertDrawn, assertFits, dataOf, drawAll, end, fill, latency, MARKER, open, plain } from "./browser.mjs";
+import { assertDrawn, assertFits, dataOf, drawAll, end, fill, latency, MARKER, open, plain, readWithKeys } from "./browser.mjs";
+import { FIGURES } from "./figures.mjs";
+import { walkFigures } from "./figures_walk.mjs";
 import * as sections from "./sections.mjs";
 import { shoot } from "./shots.mjs";
 import { SPECIAL } from "./special.mjs";
@@ -195,20 +198,9 @@ async function prints(path, report) {
   await close();
 }
 
-/** Every chart says values when it is focused and an arrow key is pressed. */
-async function readWithKeys(page) {
-  for (const chart of await page.locator(".chart:visible").all()) {
-    await chart.locator(".plot").focus();
-    await page.keyboard.press("ArrowRight");
-    await chart.locator(".readout.live").waitFor();
-    await page.keyboard.press("Escape");
-    await chart.locator(".readout:not(.live)").waitFor();
-  }
-}
-
 /** Each unusual report is drawn whole and says what is special about it. */
-async function walkVariant(name, report) {
-  const { page, close } = await open(await fill(name, JSON.stringify(report)));
+async function walkVariant(name, path, report) {
+  const { page, close } = await open(path);
   assert.equal(await heading(page), report.title);
   await assertDrawn(page, chartsOf(report));
   await sections.assertVerdict(page, report);
@@ -235,26 +227,43 @@ const step = async (name, run) => {
   console.log(`ok  ${name}`);
 };
 
+/** All that we have of our own: the report, its variants, what is no report, and figures. */
+async function walkOurs(only) {
+  const isAsked = ([name]) => (only ?? name) === name;
+  const report = await fill("fixture", await readFile(new URL("fixture.json", import.meta.url), "utf8"));
+  const variants = await filled(Object.entries(VARIANTS).filter(isAsked), "report");
+  const figures = await filled(Object.entries(FIGURES).filter(isAsked), "figures");
+  if (isAsked(["fixture"])) await step("fixture", () => walk(report));
+  for (const { name, path, document } of variants) await step(name, () => walkVariant(name, path, document));
+  for (const { name, path } of figures) await step(name, () => walkFigures(path));
+  await step("empty", () => walkProblem("empty", MARKER, /holds no report/));
+  await step("broken", () => walkProblem("broken", '{"schema": ', /cannot be read/));
+  await step("other schema", () =>
+    walkProblem("other schema", '{"schema":"longhaul.report/9"}', /longhaul\.report\/9/),
+  );
+  return [{ name: "report", path: report, sections: true }, ...variants, ...figures];
+}
+
+const filled = (entries, built) =>
+  Promise.all(
+    entries.map(async ([name, make]) => {
+      const document = make();
+      return { name, document, path: await fill(name, JSON.stringify(document), built) };
+    }),
+  );
+
+/** The report or the figures in a file. */
+async function walkGiven(path) {
+  const isFigures = (await readFile(path, "utf8")).includes('"schema":"longhaul.figures/1"');
+  await step(path, () => (isFigures ? walkFigures(path) : walk(path)));
+  return [{ name: isFigures ? "figures" : "report", path, sections: true }];
+}
+
 try {
-  const given = positionals[0] === undefined ? undefined : resolve(positionals[0]);
-  const path = given ?? (await fill("fixture", await readFile(new URL("fixture.json", import.meta.url), "utf8")));
-  const variants = Object.entries(VARIANTS).filter(([name]) => (options.only ?? name) === name);
-  if ((options.only ?? "fixture") === "fixture") await step(given ?? "fixture", () => walk(path));
-  if (given === undefined) {
-    for (const [name, make] of variants) await step(name, () => walkVariant(name, make()));
-    await step("empty", () => walkProblem("empty", MARKER, /holds no report/));
-    await step("broken", () => walkProblem("broken", '{"schema": ', /cannot be read/));
-    await step("other schema", () =>
-      walkProblem("other schema", '{"schema":"longhaul.report/9"}', /longhaul\.report\/9/),
-    );
-  }
-  if (options.shots !== undefined) {
-    await shoot(path, options.shots, "report");
-    if (given === undefined) {
-      for (const [name, make] of variants) {
-        await shoot(await fill(name, JSON.stringify(make())), options.shots, name.replaceAll(" ", "-"), false);
-      }
-    }
+  const [given] = positionals;
+  const walked = given === undefined ? await walkOurs(options.only) : await walkGiven(resolve(given));
+  for (const { name, path, sections } of options.shots === undefined ? [] : walked) {
+    await shoot(path, options.shots, name.replaceAll(" ", "-"), sections === true);
   }
 } finally {
   await end();

@@ -26,7 +26,8 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 11] = [
+    let all: [(&str, Schema); 12] = [
+        ("web/schema/figures.json", schema_for!(report::figures::Figures)),
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
         ("docs/schema/compare.json", schema_for!(report::Comparison)),

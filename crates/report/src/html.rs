@@ -1,20 +1,35 @@
-//! The page: the built web code with a report inside, in one file.
+//! The pages: the built web code with a report or with figures inside, in one file each.
 
-use crate::model::Report;
+use serde::Serialize;
+
+use crate::model::{Report, figures::Figures};
 
 /// A report as a page that needs no network and no other file.
 ///
 /// # Errors
 /// A number in the report is not finite, which JSON cannot say.
 pub fn html(report: &Report) -> serde_json::Result<String> {
-    // In a script element only "</script" and "<!--" could end or change it, and both begin with "<".
-    let data = serde_json::to_string(report)?.replace('<', "\\u003c");
-    Ok(PAGE.replacen(MARKER, &data, 1))
+    filled(REPORT_PAGE, report)
 }
 
-const PAGE: &str = include_str!("../../../web/dist/report.html");
+/// Figures as a page that needs no network and no other file.
+///
+/// # Errors
+/// The figures cannot be written as JSON.
+pub fn figures_html(figures: &Figures) -> serde_json::Result<String> {
+    filled(FIGURES_PAGE, figures)
+}
 
-/// Where the page's source leaves room for the data.
+fn filled(page: &str, document: &impl Serialize) -> serde_json::Result<String> {
+    // In a script element only "</script" and "<!--" could end or change it, and both begin with "<".
+    let data = serde_json::to_string(document)?.replace('<', "\\u003c");
+    Ok(page.replacen(MARKER, &data, 1))
+}
+
+const REPORT_PAGE: &str = include_str!("../../../web/dist/report.html");
+const FIGURES_PAGE: &str = include_str!("../../../web/dist/figures.html");
+
+/// Where a page's source leaves room for the data.
 const MARKER: &str = "/*LONGHAUL-REPORT-DATA*/";
 
 #[cfg(test)]
@@ -32,14 +47,19 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_room_for_the_data_once() {
-        assert_eq!(PAGE.matches(MARKER).count(), 1);
+    fn a_page_has_room_for_the_data_once() {
+        for page in [REPORT_PAGE, FIGURES_PAGE] {
+            assert_eq!(page.matches(MARKER).count(), 1);
+        }
     }
 
     #[test]
     fn a_label_cannot_leave_the_data() {
-        let page = html(&report("</script><script>alert(1)</script>")).unwrap();
-        assert!(!page.contains("</script><script>alert(1)"));
-        assert!(page.contains("\\u003c/script>\\u003cscript>alert(1)"));
+        let label = "</script><script>alert(1)</script>";
+        for page in [html(&report(label)), figures_html(&Figures::new(label, ""))] {
+            let page = page.unwrap();
+            assert!(!page.contains("</script><script>alert(1)"));
+            assert!(page.contains("\\u003c/script>\\u003cscript>alert(1)"));
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! - [`Question`], [`compare`]: from samples to the numbers of a comparison.
 //! - [`Report`], [`Comparison`]: all numbers of a result, as data. The page draws them and computes nothing.
 //! - [`of_comparison`], [`of_scenario`]: start here. A report, from what was read or what was run.
+//! - [`figures`]: charts and tables of any experiment, as data. [`figures_html`] is their page.
 //! - [`html`]: the page. [`terminal`]: the tables. [`svg`]: the charts as files. [`markdown`]: a comment on a pull
 //!   request.
 
@@ -18,6 +19,6 @@ mod threshold;
 
 pub use assemble::{of_comparison, of_scenario};
 pub use compare::{Analysis, Blocks, Columns, Question, SideInput, compare, fitting_resamples};
-pub use html::html;
+pub use html::{figures_html, html};
 pub use model::*;
 pub use threshold::Threshold;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 mod charts;
 mod comparison;
 mod conversion;
+pub mod figures;
 mod independence;
 
 pub use charts::*;

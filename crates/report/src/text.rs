@@ -78,6 +78,11 @@ pub(crate) fn grouped(digits: &str, space: char) -> String {
     text
 }
 
+/// A number with so many digits that count.
+pub(crate) fn rounded(value: f64, digits: usize) -> f64 {
+    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
+}
+
 /// "1 request", "2 requests".
 pub(crate) fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })

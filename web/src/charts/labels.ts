@@ -157,6 +157,15 @@ export function dense(points: Point[]): Point[] {
   return result;
 }
 
+/** Room for a letter of a name and for the dot before it. */
+const LETTER = 7;
+const DOT = 24;
+/** The most letters of a name that stand beside a narrow drawing. */
+export const LETTERS = 12;
+
+/** What `endLabels` needs to the right of the plot for these names, in CSS pixels. */
+export const nameRoom = (names: string[]): number => DOT + LETTER * Math.max(0, ...names.map((name) => name.length));
+
 export interface EndLabel {
   text: string;
   y: number;

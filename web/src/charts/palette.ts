@@ -5,6 +5,8 @@ export interface Palette {
   grid: string;
   surface: string;
   fault: string;
+  /** What failed. */
+  bad: string;
   /** Whether the ground is dark. */
   dark: boolean;
   font: string;
@@ -23,6 +25,7 @@ export function palette(): Palette {
     grid: read("--grid"),
     surface: read("--surface"),
     fault: read("--fault"),
+    bad: read("--bad"),
     dark: document.documentElement.dataset["theme"] === "dark",
     font: getComputedStyle(document.body).fontFamily,
     side: (index) => read(`--side-${index % 6}`),

@@ -122,11 +122,11 @@ function step(element: Element, event: KeyboardEvent): void {
   const { plot, drawing } = mounted.get(element) ?? {};
   const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
   if (plot === undefined) return;
-  if (event.key === "Escape") plot.setCursor({ left: -10, top: -10 });
+  if (event.key === "Escape") moveCursor(plot, { left: -10, top: -10 });
   if (direction === undefined) return;
   event.preventDefault();
   if (drawing?.move !== undefined) {
-    plot.setCursor(drawing.move(plot, event.key as ArrowKey));
+    moveCursor(plot, drawing.move(plot, event.key as ArrowKey));
     return;
   }
   const [xs, ys] = plot.data as [number[], (number | null)[]];
@@ -138,9 +138,15 @@ function step(element: Element, event: KeyboardEvent): void {
     const next = position(plot, xs[i] as number, y);
     const far = event.shiftKey ? 40 : 2;
     if (start !== undefined && Math.hypot(next.left - start.left, next.top - start.top) < far) continue;
-    plot.setCursor(next);
+    moveCursor(plot, next);
     return;
   }
+}
+
+/** Moves the cursor, and that of charts that share it: those are as wide, and their x is the same. */
+function moveCursor(plot: uPlot, place: { left: number; top: number }): void {
+  const key = plot.cursor.sync?.key;
+  for (const one of key ? uPlot.sync(key).plots : [plot]) one.setCursor(place);
 }
 
 function position(plot: uPlot, x: number, y: number): { left: number; top: number } {
@@ -148,22 +154,33 @@ function position(plot: uPlot, x: number, y: number): { left: number; top: numbe
   return plot.scales["x"]?.ori === 1 ? { left: alongY, top: alongX } : { left: alongX, top: alongY };
 }
 
+/** A scale that keeps its limits. */
+export type Fixed = uPlot.Scale & { limits: [number, number] };
+
 /** A scale for these latencies. */
-export function latencyScale(values: number[], scale: Scale): uPlot.Scale & { limits: [number, number] } {
-  const [low, high] = limits(values, scale);
-  return { time: false, auto: false, distr: scale === "log" ? 3 : 1, range: () => [low, high], limits: [low, high] };
-}
+export const latencyScale = (values: number[], scale: Scale): Fixed => fixed(limits(values, scale), scale);
+
+/** A scale with these limits. */
+export const fixed = (of: [number, number], scale: Scale): Fixed => ({
+  time: false,
+  auto: false,
+  distr: scale === "log" ? 3 : 1,
+  range: () => of,
+  limits: of,
+});
 
 /** Moves what a log scale cannot hold, 0, to its lower end; leaves gaps alone. */
 export const onScale = <T extends number | null>(values: T[], [low]: [number, number]): T[] =>
   values.map((value) => (value === null || value >= low ? value : (low as T)));
 
-interface AxisOptions {
+export interface AxisOptions {
   scale: "x" | "y";
   side: "bottom" | "left";
   title: string;
   ticks: (low: number, high: number, pixels: number) => number[];
   text: (value: number) => string;
+  /** The least width of an upright axis: charts above each other begin at the same place. */
+  room?: number;
 }
 
 /** An axis with its title, a faint grid and nothing else. */
@@ -191,21 +208,21 @@ export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
     size: (u, values) => {
       if (!left) return 26;
       u.ctx.font = font;
-      return Math.max(20, ...(values ?? []).map((text) => u.ctx.measureText(text).width + 10));
+      return Math.max(options.room ?? 20, ...(values ?? []).map((text) => u.ctx.measureText(text).width + 10));
     },
   };
 }
 
 /** A latency axis, log or linear. */
-export function latencyAxis(colors: Palette, scale: Scale, options: Omit<AxisOptions, "ticks" | "text">): uPlot.Axis {
-  const gap = options.side === "left" ? 26 : 52;
-  const linearGap = options.side === "left" ? 50 : 75;
-  return axis(colors, {
-    ...options,
-    ticks: (low, high, pixels) =>
-      scale === "log" ? logTicks(low, high, pixels, gap) : linearTicks(low, high, pixels / linearGap),
-    text: tick,
-  });
+export const latencyAxis = (colors: Palette, scale: Scale, options: Omit<AxisOptions, "ticks" | "text">): uPlot.Axis =>
+  axis(colors, { ...options, ticks: ticksOf(scale, options.side), text: tick });
+
+/** The ticks of an axis, log or linear. */
+export function ticksOf(scale: Scale, side: AxisOptions["side"]): AxisOptions["ticks"] {
+  const gap = side === "left" ? 26 : 52;
+  const linearGap = side === "left" ? 50 : 75;
+  return (low, high, pixels) =>
+    scale === "log" ? logTicks(low, high, pixels, gap) : linearTicks(low, high, pixels / linearGap);
 }
 
 /** The axis of time since the start, in the unit that suits the span. */

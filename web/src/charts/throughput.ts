@@ -5,16 +5,12 @@ import { throughputSentence } from "../sentences/transfers";
 import type { Report, Transferred } from "../types";
 import { sideIndex } from "../views/transfers";
 import { type Frame, say } from "./frame";
-import { endLabels } from "./labels";
+import { endLabels, LETTERS, nameRoom } from "./labels";
 import { faultMoments, momentBands, momentLabels, MOMENT_ROW, rowsOf } from "./moments";
 import { type Palette, palette } from "./palette";
 import { axis, draw, timeAxis } from "./plot";
 import { linearTicks } from "./ticks";
 
-/** Room for a letter of a name and for the dot before it, and the most letters that stand beside a narrow drawing. */
-const LETTER = 7;
-const DOT = 24;
-const LETTERS = 12;
 /**
  * Points of a line. A byte that was sent again holds up those behind it, and what arrives with it is many times the line's
  * rate for a moment: of a mean over a longer time that is no more than it is.
@@ -33,7 +29,7 @@ export function throughput(box: Frame, report: Report): void {
   const top = Math.max(...lines.flatMap(([, rates]) => rates)) * 1.05;
   const moments = faultMoments(report);
   const names = transfers.map((transfer) => short(transfer.side, LETTERS));
-  const room = DOT + LETTER * Math.max(...names.map((name) => name.length));
+  const room = nameRoom(names);
   const data = uPlot.join(lines);
   say(box, `${throughputSentence(report, transfers)} Means over ${elapsed(length, 100)}.`);
   draw(box, {

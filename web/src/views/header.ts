@@ -14,7 +14,7 @@ export function header(element: HTMLElement, report: Report): void {
     .filter(Boolean)
     .join(" \u00b7 ");
   element.replaceChildren(
-    ...(report.valid ? [] : [invalid(report)]),
+    ...(report.valid ? [] : [invalidRun(reasons(report))]),
     el(
       "div",
       { class: "title-row" },
@@ -24,25 +24,28 @@ export function header(element: HTMLElement, report: Report): void {
     el("p", { class: "facts" }, facts),
     ...(report.summary ? [el("p", { class: "summary" }, report.summary)] : []),
     ...verdict(report),
-    ...warningsHint(report),
+    ...warningsHint(allWarnings(report).length),
   );
 }
 
 /** What was our own doing: the emulator's, or that of whatever measured a side. */
-function invalid(report: Report): HTMLElement {
-  const measured = report.comparison.sides.flatMap((side) => side.invalid.map((reason) => `${side.label}: ${reason}`));
-  const reasons = [...(report.fidelity?.reasons ?? []), ...measured];
-  return el(
+function reasons({ fidelity, comparison }: Report): string[] {
+  const measured = comparison.sides.flatMap((side) => side.invalid.map((reason) => `${side.label}: ${reason}`));
+  return [...(fidelity?.reasons ?? []), ...measured];
+}
+
+/** Says that the numbers are the tool's own, and why. */
+export const invalidRun = (reasons: string[]): HTMLElement =>
+  el(
     "div",
     { class: "invalid", role: "alert" },
     el("strong", {}, "\u2715 INVALID run"),
     el("p", {}, "The tool did not stay within its own limits: these numbers describe the tool, not what it measured."),
     el("ul", {}, ...reasons.map((reason) => el("li", {}, reason))),
   );
-}
 
-function warningsHint(report: Report): HTMLElement[] {
-  const warnings = allWarnings(report).length;
+/** The way to the warnings, if there are so many. */
+export function warningsHint(warnings: number): HTMLElement[] {
   if (warnings === 0) return [];
   const button = el(
     "button",
@@ -52,6 +55,10 @@ function warningsHint(report: Report): HTMLElement[] {
   button.addEventListener("click", () => document.getElementById("warnings")?.scrollIntoView());
   return [button];
 }
+
+/** What the browser calls the page. */
+export const tabTitle = ({ title, valid }: { title: string; valid: boolean }): string =>
+  `${valid ? "" : "INVALID: "}${title} \u2013 Longhaul`;
 
 /** The warnings of the report and of its comparison, each once. */
 export const allWarnings = (report: Report): string[] => [

@@ -2,22 +2,15 @@
 import { el, section } from "../dom";
 import { elapsed } from "../format";
 import { intervalsMethod } from "../sentences/intervals";
-import type { Report } from "../types";
+import type { Condition, Report } from "../types";
 import { allWarnings } from "./header";
 import { table } from "./table";
 
 export function notes(element: HTMLElement, report: Report): void {
-  const warnings = allWarnings(report);
   element.replaceChildren(
     ...(report.faults.length > 0 ? [section("faults", "Faults", faults(report))] : []),
-    ...(report.conditions.length > 0 ? [section("conditions", "Conditions", conditions(report))] : []),
-    section(
-      "warnings",
-      "Warnings",
-      warnings.length === 0
-        ? el("p", { class: "absent" }, "None.")
-        : el("ul", { class: "warnings" }, ...warnings.map((warning) => el("li", {}, warning))),
-    ),
+    ...conditions(report.conditions),
+    warnings(allWarnings(report)),
     ...(report.comparison.sides.length > 0 ? [method(report)] : []),
   );
 }
@@ -44,13 +37,26 @@ function faults(report: Report): HTMLElement {
   );
 }
 
-function conditions(report: Report): HTMLElement {
-  return table(
+/** The conditions of a measurement, if any are known. */
+export function conditions(known: Condition[]): HTMLElement[] {
+  if (known.length === 0) return [];
+  const shown = table(
     "Under which conditions this was measured",
     [
       { title: "condition", align: "text" },
       { title: "value", align: "text" },
     ],
-    report.conditions.map((condition) => [{ text: condition.name }, { text: condition.value }]),
+    known.map((condition) => [{ text: condition.name }, { text: condition.value }]),
   );
+  return [section("conditions", "Conditions", shown)];
 }
+
+/** What a reader must know before trusting the numbers. */
+export const warnings = (sentences: string[]): HTMLElement =>
+  section(
+    "warnings",
+    "Warnings",
+    sentences.length === 0
+      ? el("p", { class: "absent" }, "None.")
+      : el("ul", { class: "warnings" }, ...sentences.map((sentence) => el("li", {}, sentence))),
+  );

@@ -1,6 +1,6 @@
 //! Scales: where a value lies between the ends of an axis, and which values have ticks. Pure.
 
-use crate::text::{grouped, percent};
+use crate::text::{grouped, percent, rounded};
 
 /// What an axis shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,11 +143,6 @@ fn nines_ticks(high: f64, length: f64, gap: f64) -> Vec<f64> {
 /// 0, 1, ... up to a number that stays small: an axis has room for so many ticks.
 fn whole_numbers(last: f64) -> impl Iterator<Item = f64> {
     (0..1000_u32).map(f64::from).take_while(move |&number| number <= last)
-}
-
-/// A number with so many digits that count.
-fn rounded(value: f64, digits: usize) -> f64 {
-    format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
 
 #[cfg(test)]

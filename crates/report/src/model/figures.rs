@@ -1,0 +1,178 @@
+//! A document of figures: the charts and tables of one experiment, with what they show said in a sentence each.
+//!
+//! Every number is computed here in Rust; the page and the drawings only draw. An experiment turns its own result into
+//! [`Figures`] with the constructors below and hands them to [`crate::figures_html`] or [`crate::svg::figures`]:
+//!
+//! ```
+//! use report::figures::{Axis, Figures, Line, Timeline};
+//!
+//! let arrived = Line::steps("arrived", 0.0, 1.0, [4.0, 40.0, 402.0, 508.0]);
+//! let throughput = Timeline::new("Throughput", Axis::linear("throughput", "Mbit/s"))
+//!     .says("The window opens for four seconds.")
+//!     .line(arrived)
+//!     .phase("fast", 0.0, 4.0);
+//! let figures = Figures::new("An oscillating reader", "508 Mbit/s after 4 s.")
+//!     .condition("round trip", "300 ms")
+//!     .panel(throughput);
+//! assert!(report::figures_html(&figures)?.contains("508 Mbit/s after 4 s."));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Condition;
+
+mod line;
+mod panels;
+mod points;
+
+pub use line::{Line, Look};
+pub use panels::{Axis, Bar, Bars, Multiples, Panel, Phase, Scale, Scatter, Small, Timeline};
+pub use points::{Marks, Points};
+
+/// All that a page of figures shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figures {
+    /// [`FIGURES_SCHEMA`].
+    pub schema: String,
+    /// What the page is called.
+    pub title: String,
+    /// What it shows, in a sentence or two.
+    pub summary: String,
+    /// Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+    pub valid: bool,
+    /// Why not, as sentences. Empty if it is valid.
+    pub reasons: Vec<String>,
+    /// The charts, in the order to show them. Neighbours of one kind are drawn as one: timelines share their time and a
+    /// cursor; scatters of the same axes share their limits.
+    pub panels: Vec<Panel>,
+    /// The tables, shown below the charts.
+    pub tables: Vec<Table>,
+    /// Under which conditions all this was measured, in the order to show them.
+    pub conditions: Vec<Condition>,
+    /// What a reader must know before trusting the numbers, as sentences.
+    pub warnings: Vec<String>,
+}
+
+impl Figures {
+    /// An empty document: its title, and what it will show in a sentence or two.
+    pub fn new(title: impl Into<String>, summary: impl Into<String>) -> Self {
+        Self {
+            schema: FIGURES_SCHEMA.to_owned(),
+            title: title.into(),
+            summary: summary.into(),
+            valid: true,
+            reasons: Vec::new(),
+            panels: Vec::new(),
+            tables: Vec::new(),
+            conditions: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds a chart at the end.
+    #[must_use]
+    pub fn panel(mut self, panel: impl Into<Panel>) -> Self {
+        self.panels.push(panel.into());
+        self
+    }
+
+    /// Adds a table at the end.
+    #[must_use]
+    pub fn table(mut self, table: Table) -> Self {
+        self.tables.push(table);
+        self
+    }
+
+    /// Adds a condition of the measurement.
+    #[must_use]
+    pub fn condition(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.conditions.push(Condition { name: name.into(), value: value.into() });
+        self
+    }
+
+    /// Adds a warning, a sentence.
+    #[must_use]
+    pub fn warning(mut self, sentence: impl Into<String>) -> Self {
+        self.warnings.push(sentence.into());
+        self
+    }
+
+    /// Says that the tool itself shaped the numbers, and why, a sentence.
+    #[must_use]
+    pub fn invalid(mut self, reason: impl Into<String>) -> Self {
+        self.valid = false;
+        self.reasons.push(reason.into());
+        self
+    }
+}
+
+/// A table of figures that are written already.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// Its columns. The first one names the rows.
+    pub columns: Vec<Column>,
+    /// Its rows: a text for each column, "" where there is nothing to say.
+    pub rows: Vec<Vec<String>>,
+    /// What must be known to read it, as sentences; may be empty.
+    pub note: String,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(title: impl Into<String>, columns: impl IntoIterator<Item = Column>) -> Self {
+        let columns = columns.into_iter().collect();
+        Self { title: title.into(), columns, rows: Vec::new(), note: String::new() }
+    }
+
+    /// Adds a row: a text for each column.
+    #[must_use]
+    pub fn row(mut self, cells: impl IntoIterator<Item = String>) -> Self {
+        self.rows.push(cells.into_iter().collect());
+        self
+    }
+
+    /// Says beneath it what must be known to read it.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = note.into();
+        self
+    }
+}
+
+/// A column of a [`Table`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Column {
+    /// What stands above it, with the unit of its figures: "round trip (ms)".
+    pub title: String,
+    /// Whether digits stand under digits.
+    pub align: Align,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn text(title: impl Into<String>) -> Self {
+        Self { title: title.into(), align: Align::Text }
+    }
+
+    /// A column of figures.
+    pub fn number(title: impl Into<String>) -> Self {
+        Self { title: title.into(), align: Align::Number }
+    }
+}
+
+/// How a column of a table is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Align {
+    /// Words, from the left.
+    Text,
+    /// Figures, from the right.
+    Number,
+}
+
+/// The schema of [`Figures`] that this version writes.
+pub const FIGURES_SCHEMA: &str = "longhaul.figures/1";

@@ -1,0 +1,50 @@
+// What was done when, as bands behind a timeline: those of one name look alike, and each is named above where it fits.
+import type uPlot from "uplot";
+import type { Phase } from "../figure_types";
+import type { Palette } from "./palette";
+
+/** Height of the row of names above the plot, CSS pixels. */
+export const PHASE_ROW = 22;
+
+/** Shades the phases, under whatever is drawn. The first name stays pale, unless it is the only one. */
+export function phaseBands(u: uPlot, colors: Palette, phases: Phase[]): void {
+  const names = [...new Set(phases.map(({ label }) => label))];
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.fillStyle = colors.muted;
+  for (const phase of phases) {
+    const [left, right] = ends(u, phase);
+    ctx.globalAlpha = Math.min(0.3, 0.12 * (names.indexOf(phase.label) + (names.length === 1 ? 1 : 0)));
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  }
+  ctx.restore();
+}
+
+/** Names the phases above the plot, each over its middle or right of the one before; one without room is left out. */
+export function phaseNames(u: uPlot, colors: Palette, phases: Phase[]): void {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.font = `${12 * scale}px ${colors.font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colors.muted;
+  let free = Number.NEGATIVE_INFINITY;
+  for (const phase of phases) {
+    const [left, right] = ends(u, phase);
+    const half = ctx.measureText(phase.label).width / 2;
+    const middle = Math.max((left + right) / 2, free + half);
+    if (middle > right) continue;
+    ctx.fillText(phase.label, middle, bbox.top - (PHASE_ROW / 2) * scale);
+    free = middle + half + 4 * scale;
+  }
+  ctx.restore();
+}
+
+/** Where a phase begins and ends in the plot, in canvas pixels. */
+function ends(u: uPlot, { from_s: from, to_s: to }: Phase): [left: number, right: number] {
+  const { left, width } = u.bbox;
+  const within = (seconds: number): number =>
+    Math.min(left + width, Math.max(left, u.valToPos(seconds, "x", true)));
+  return [within(from), within(to)];
+}
