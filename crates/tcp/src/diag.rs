@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::message::{
     DIAG_HEADER, FAMILIES, INET_DIAG_INFO, INET_DIAG_ULP_INFO, IPPROTO_TCP, SOCK_DIAG_BY_FAMILY, request,
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The state of a connection (RFC 9293, section 3.3.2), and two of the kernel's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Both ends can send.
@@ -94,7 +94,7 @@ pub struct Key {
 }
 
 /// Memory of a socket in bytes (`sk_meminfo`), kernel's metadata included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     /// `r`: received, in order or not, and not read.
     pub rmem_alloc: u32,
@@ -118,7 +118,7 @@ pub struct Memory {
 }
 
 /// What a congestion control tells of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
     /// BBR.

@@ -3,11 +3,18 @@
 //! The kernel only ever adds at the end, so a shorter one is an older kernel's: its later fields are absent. What is
 //! longer than we know is kept as [`Info::unknown`]. Source: include/uapi/linux/tcp.h and `tcp_get_info()`.
 
+use std::os::fd::AsFd;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Doing, Error},
+    sys,
+};
 
 /// What the kernel tells of one connection. Names are the kernel's without `tcpi_`, and with a unit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Info {
     /// The state's number, as [`State`](crate::diag::State) has it.
     pub state: u8,
@@ -170,7 +177,7 @@ pub struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accecn_flags: Option<u32>,
     /// What a newer kernel sends after that, in hexadecimal.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unknown: String,
 }
 
@@ -195,6 +202,13 @@ impl Info {
         info.later(&mut next);
         info.unknown = hex(next.0);
         Some(info)
+    }
+
+    /// Of a socket of this process, also of one whose connection has broken. None as [`Self::decode`] has it.
+    pub fn of(socket: impl AsFd) -> Result<Option<Self>, Error> {
+        sys::tcp_info(socket)
+            .doing(|| "ask for a socket's tcp_info".to_owned())
+            .map(|bytes| Self::decode(&bytes))
     }
 
     /// Whether an option is in use.

@@ -1,5 +1,10 @@
 //! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here and below.
 
+use std::{
+    io,
+    os::fd::{AsFd, AsRawFd},
+};
+
 /// Bytes in a page of memory.
 pub(crate) fn page_bytes() -> u64 {
     // SAFETY: no pointers, and the name is one that every Linux knows.
@@ -7,3 +12,53 @@ pub(crate) fn page_bytes() -> u64 {
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(bytes).unwrap_or(4096)
 }
+
+/// Options of TCP sockets with one number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Number {
+    /// The largest window that is advertised, bytes (`TCP_WINDOW_CLAMP`).
+    Window,
+    /// The most that is sent, bytes per second (`SO_MAX_PACING_RATE`).
+    Pacing,
+}
+
+/// Sets an option. A number that does not fit is as large as it can be.
+pub(crate) fn set(socket: impl AsFd, number: Number, value: u64) -> io::Result<()> {
+    let narrow = i32::try_from(value).unwrap_or(i32::MAX).to_ne_bytes();
+    match number {
+        Number::Window => set_bytes(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), &narrow),
+        // Linux before 4.20 takes 4 bytes only, and refuses none; of 8 it would read the first.
+        Number::Pacing => {
+            set_bytes(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), &value.to_ne_bytes())
+        }
+    }
+}
+
+fn set_bytes(socket: impl AsFd, (level, name): (i32, i32), value: &[u8]) -> io::Result<()> {
+    let length = libc::socklen_t::try_from(value.len()).expect("a number has 4 or 8 bytes");
+    let socket = socket.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is borrowed, and the kernel reads `length` bytes of a slice of that length.
+    #[expect(unsafe_code, reason = "no library in use here wraps these options")]
+    let result = unsafe { libc::setsockopt(socket, level, name, value.as_ptr().cast(), length) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A socket's `struct tcp_info`, as much of it as the kernel has.
+pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<Vec<u8>> {
+    let mut info = vec![0_u8; LARGEST_INFO];
+    let mut length = libc::socklen_t::try_from(info.len()).expect("a small constant");
+    let socket = socket.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is borrowed, and the kernel writes at most `length` bytes into a buffer of that length.
+    #[expect(unsafe_code, reason = "no library in use here has the whole of the structure")]
+    let result = unsafe {
+        libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, info.as_mut_ptr().cast(), &raw mut length)
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    info.truncate(length as usize);
+    Ok(info)
+}
+
+/// Twice what the newest kernel has, for those to come.
+const LARGEST_INFO: usize = 560;

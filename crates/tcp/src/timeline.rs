@@ -6,7 +6,7 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::Clock,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What one look saw.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// When, since the timeline began, ms.
     pub t_ms: f64,
@@ -50,6 +50,7 @@ pub struct Timeline {
     source: Source,
     key: Key,
     clock: Clock,
+    first: Reading,
     before: Reading,
 }
 
@@ -57,8 +58,18 @@ impl Timeline {
     /// Of a connection in the calling thread's network namespace; time begins now.
     pub fn of(key: Key) -> Result<Self, Error> {
         let (diag, mut source) = (Diag::open()?, Source::open()?);
-        let before = source.read()?;
-        Ok(Self { diag, source, key, clock: Clock::start(), before })
+        let first = source.read()?;
+        Ok(Self { diag, source, key, clock: Clock::start(), before: first.clone(), first })
+    }
+
+    /// The clock of its samples.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// What has been counted since it began, zeros included.
+    pub fn counters(&mut self) -> Result<Counters, Error> {
+        Ok(self.source.read()?.since(&self.first))
     }
 
     /// Looks once; none if the connection has gone.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::programme::{Phase, Programme, Rate};
+use super::programme::{Kind, Phase, Programme, Rate};
 
 /// A programme on its way.
 #[derive(Debug)]
@@ -117,6 +117,11 @@ impl Pace {
     /// The phase that is going on, by its number in the programme.
     pub fn phase(&self) -> Option<usize> {
         self.current.as_ref().map(|current| current.run.phase)
+    }
+
+    /// What the rate of the phase that is going on is like.
+    pub fn kind(&self) -> Option<Kind> {
+        self.phase().map(|phase| self.phases[phase].rate.kind())
     }
 
     /// Bytes have been read.

@@ -1,0 +1,102 @@
+//! From what a user writes to a connection.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    ops::ControlFlow,
+    os::fd::AsFd,
+};
+
+use nix::poll::PollFlags;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::{DEFAULT_PORT, Reading, wait};
+use crate::{
+    clock::Clock,
+    error::{Doing, Error},
+    sys::{self, Number},
+};
+
+/// Connects to the first of the host's addresses that takes it, in the resolver's order; none if `watch` ends it before.
+pub(super) fn connect(
+    host: &str,
+    reading: &Reading,
+    mut watch: impl FnMut() -> ControlFlow<()>,
+) -> Result<Option<TcpStream>, Error> {
+    let mut failed = unknown(host, io::ErrorKind::NotFound.into());
+    for address in addresses(host)? {
+        let socket = open(Domain::for_address(address))?;
+        prepare(&socket, reading)?;
+        match reach(&socket, address, &mut watch) {
+            Ok(ControlFlow::Continue(())) => return Ok(Some(socket.into())),
+            Ok(ControlFlow::Break(())) => return Ok(None),
+            Err(source) => {
+                failed = Error::Address {
+                    operation: format!("connect to {address}"),
+                    source,
+                    remedy: "start `longhaul tcp oscil serve` there, or open its port in the firewall",
+                };
+            }
+        }
+    }
+    Err(failed)
+}
+
+/// A socket that is not connected.
+pub(super) fn open(domain: Domain) -> Result<Socket, Error> {
+    Socket::new(domain, Type::STREAM, Some(Protocol::TCP)).doing(|| "open a socket".to_owned())
+}
+
+/// The addresses of "HOST:PORT", or of "HOST" with the port that `serve` has if it is not told otherwise.
+fn addresses(host: &str) -> Result<Vec<SocketAddr>, Error> {
+    let plain = host.trim_start_matches('[').trim_end_matches(']');
+    if let Ok(address) = plain.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, DEFAULT_PORT)]);
+    }
+    let addresses =
+        if host.contains(':') { host.to_socket_addrs() } else { (host, DEFAULT_PORT).to_socket_addrs() };
+    addresses.map(Iterator::collect).map_err(|source| unknown(host, source))
+}
+
+fn unknown(host: &str, source: io::Error) -> Error {
+    Error::Address {
+        operation: format!("find \"{host}\""),
+        source,
+        remedy: "a known host, with a port if it is not 5203: example.com, example.com:5203 or [2001:db8::1]:5203",
+    }
+}
+
+/// Sets what has to be set before the connection: the first window follows from it.
+fn prepare(socket: &Socket, reading: &Reading) -> Result<(), Error> {
+    if let Some(size) = reading.rcvbuf {
+        let size = usize::try_from(size.0).unwrap_or(usize::MAX);
+        socket.set_recv_buffer_size(size).doing(|| "set SO_RCVBUF".to_owned())?;
+    }
+    if let Some(window) = reading.window {
+        sys::set(socket, Number::Window, window.0).doing(|| "set TCP_WINDOW_CLAMP".to_owned())?;
+    }
+    Ok(())
+}
+
+/// Connects, in steps short enough for a request to stop to be heard. The kernel decides when it gives up.
+fn reach(
+    socket: &Socket,
+    address: SocketAddr,
+    mut watch: impl FnMut() -> ControlFlow<()>,
+) -> io::Result<ControlFlow<()>> {
+    socket.set_nonblocking(true)?;
+    match socket.connect(&address.into()) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+        other => other?,
+    }
+    let clock = Clock::start();
+    while !wait::for_event(socket.as_fd(), PollFlags::POLLOUT, clock, clock.now() + wait::CALL)? {
+        if watch().is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    match socket.take_error()? {
+        Some(error) => Err(error),
+        None => Ok(ControlFlow::Continue(())),
+    }
+}
