@@ -1,6 +1,7 @@
 //! `longhaul tcp`: what the kernel's TCP tells, and why it is as it is.
 
 mod mptcp;
+mod sweep;
 
 use std::process::ExitCode;
 
@@ -10,12 +11,14 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tcp {
     Mptcp(mptcp::Mptcp),
+    Sweep(sweep::Sweep),
 }
 
 impl Tcp {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         match self {
             Self::Mptcp(mptcp) => mptcp.run(),
+            Self::Sweep(sweep) => sweep.run(),
         }
     }
 }
