@@ -1,6 +1,6 @@
 //! `longhaul transfer`: one bulk transfer over TCP or Multipath TCP, of which every byte is checked.
 
-mod show;
+pub(crate) mod show;
 
 use std::{net::SocketAddr, process::ExitCode, time::Duration};
 

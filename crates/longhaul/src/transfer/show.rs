@@ -83,14 +83,14 @@ fn over_time(intervals: &[Interval]) -> String {
     format!("\n  {bars}\n  0 to {:.1} s, {width:.3} s a bar; the highest is {top}\n", last.t_s + length)
 }
 
-fn bar(sum: u64, most: u64) -> char {
+pub(crate) fn bar(sum: u64, most: u64) -> char {
     let eighth = (u128::from(sum) * 8).div_ceil(u128::from(most));
     usize::try_from(eighth).ok().and_then(|eighth| BARS.get(eighth)).copied().unwrap_or('█')
 }
 
 /// An amount with three digits that count.
 #[expect(clippy::cast_precision_loss, reason = "for display")]
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {
         0..1000 => format!("{bytes} B"),
         1000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
@@ -99,7 +99,7 @@ pub(super) fn bytes(bytes: u64) -> String {
     }
 }
 
-fn rate(mbps: f64) -> String {
+pub(crate) fn rate(mbps: f64) -> String {
     if mbps >= 1000.0 { format!("{:.2} Gbit/s", mbps / 1e3) } else { format!("{mbps:.2} Mbit/s") }
 }
 
