@@ -71,7 +71,7 @@ fn table(cells: &[Cell]) -> Table {
         .iter()
         .map(|parameter| Column::text(parameter.name))
         .chain(shown.iter().map(|figure| Column::number(titled(figure))))
-        .chain([Column::number("runs")]);
+        .chain([Column::number("n")]);
     let mut table = Table::new("All cells", columns).note(
         "Fast: the slowest and the fastest second in which the reader reads as fast as it can. Restart: how long it takes \
          after a slow phase until the network is as fast again. Pause: the longest time in which the reader would have read \

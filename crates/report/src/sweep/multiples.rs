@@ -13,6 +13,11 @@ pub(super) fn panels(cells: &[Cell]) -> Vec<Multiples> {
     CHARTS.iter().filter_map(|chart| grid.draw(chart, cells)).collect()
 }
 
+/// What the first chart shows, in a sentence.
+pub(super) fn headline(cells: &[Cell]) -> String {
+    sentence(&CHARTS[0], cells)
+}
+
 /// A figure that is drawn.
 struct Chart {
     title: &'static str,
@@ -122,23 +127,15 @@ impl Grid {
         if cells.iter().all(|cell| (chart.value)(cell).is_none()) {
             return None;
         }
-        let places = |cell: &Cell| {
+        let place = |cell: &Cell| {
             [self.row, self.column].map(|of| of.map_or_else(String::new, |of| of.show(&cell.parameters)))
         };
-        let mut drawn: Vec<[String; 2]> = Vec::new();
-        let mut multiples =
-            Multiples::new(chart.title, self.axis(cells), Axis::linear(chart.axis, chart.unit))
-                .says(sentence(chart, cells));
-        for place in cells.iter().map(places) {
-            if drawn.contains(&place) {
-                continue;
-            }
-            let here: Vec<_> = cells.iter().filter(|cell| places(cell) == place).collect();
-            let [row, column] = place.clone();
-            multiples = multiples.chart(row, column, self.lines(chart, &here));
-            drawn.push(place);
-        }
-        Some(multiples)
+        let empty = Multiples::new(chart.title, self.axis(cells), Axis::linear(chart.axis, chart.unit));
+        let charts = groups(cells.iter(), place);
+        let draw = |multiples: Multiples, ([row, column], here): ([String; 2], Vec<&Cell>)| {
+            multiples.chart(row, column, self.lines(chart, here))
+        };
+        Some(charts.into_iter().fold(empty.says(sentence(chart, cells)), draw))
     }
 
     /// The level axis. What spans more than a factor of ten is spread by factors.
@@ -153,33 +150,40 @@ impl Grid {
         }
     }
 
-    /// A line for each setting, through the valid cells; and those that are not valid as points of their own.
-    fn lines(&self, chart: &Chart, cells: &[&Cell]) -> Vec<Line> {
-        let name = |cell: &Cell| {
+    /// A line for each setting through its valid cells, and a point for each that is not valid.
+    fn lines(&self, chart: &Chart, cells: Vec<&Cell>) -> Vec<Line> {
+        let setting = |cell: &Cell| {
             let values: Vec<_> = self.line.iter().map(|one| one.show(&cell.parameters)).collect();
             values.join(" ")
         };
         let point = |cell: &Cell| Some(((self.along.value)(&cell.parameters)?, (chart.value)(cell)));
-        let mut names: Vec<String> = Vec::new();
-        for name in cells.iter().map(|cell| name(cell)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        let line = |own: String| {
-            let of_line = cells.iter().filter(|cell| name(cell) == own);
-            let valid = of_line.filter_map(|cell| point(cell).map(|(x, y)| (x, y.filter(|_| cell.valid))));
-            Line::new(own.clone(), valid.collect::<Vec<_>>())
+        let of_setting = |(setting, cells): (String, Vec<&Cell>)| {
+            let (valid, invalid): (Vec<&Cell>, Vec<&Cell>) = cells.into_iter().partition(|cell| cell.valid);
+            let valid = Line::new(setting.clone(), valid.into_iter().filter_map(point));
+            // A break behind each makes them points without a line.
+            let apart = |(x, y)| [(x, y), (x * JUST_BEHIND, None)];
+            let invalid = invalid.into_iter().filter_map(point).flat_map(apart);
+            [valid, Line::new(format!("{setting} INVALID").trim_start(), invalid)]
         };
-        let mut lines: Vec<_> = names.into_iter().map(line).collect();
-        let invalid = cells.iter().filter(|cell| !cell.valid).filter_map(|cell| point(cell));
-        // A break behind each makes them points without a line.
-        let points: Vec<_> = invalid.flat_map(|(x, y)| [(x, y), (x * JUST_BEHIND, None)]).collect();
-        if !points.is_empty() {
-            lines.push(Line::new("INVALID", points));
-        }
-        lines
+        let lines = groups(cells, setting).into_iter().flat_map(of_setting);
+        lines.filter(|line| line.y.iter().any(Option::is_some)).collect()
     }
+}
+
+/// Cells that have something in common, in the order in which that comes up.
+fn groups<'c, K: PartialEq>(
+    cells: impl IntoIterator<Item = &'c Cell>,
+    key: impl Fn(&Cell) -> K,
+) -> Vec<(K, Vec<&'c Cell>)> {
+    let mut groups: Vec<(K, Vec<&Cell>)> = Vec::new();
+    for cell in cells {
+        let own = key(cell);
+        match groups.iter_mut().find(|(key, _)| *key == own) {
+            Some((_, group)) => group.push(cell),
+            None => groups.push((own, vec![cell])),
+        }
+    }
+    groups
 }
 
 /// "From 42.0 Mbit/s (300ms, default) to 941 Mbit/s (20ms, 512MiB)."

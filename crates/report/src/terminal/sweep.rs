@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use scenario::sweep::Sweep;
 
-use super::table::{BOLD, RED, YELLOW, paint, table};
+use super::table::{BOLD, YELLOW, paint, table};
 use crate::sweep::{
     columns::{FIGURES, PARAMETERS},
     remarks, worth,
@@ -27,10 +27,9 @@ pub fn sweep(sweep: &Sweep) -> String {
         let values = varied.iter().map(|one| one.show(&cell.parameters));
         let values =
             values.chain(figures.iter().map(|figure| figure.show(cell).unwrap_or_else(|| "-".to_owned())));
-        let worth = if cell.valid { worth(cell) } else { paint(&worth(cell), RED) };
-        values.chain([worth]).collect::<Vec<_>>()
+        values.chain([worth(cell)]).collect::<Vec<_>>()
     });
-    text += &table(names.chain(["runs"]).map(str::to_owned), rows);
+    text += &table(names.chain(["n"]).map(str::to_owned), rows);
     let mut units: Vec<(&str, Vec<&str>)> = Vec::new();
     for figure in figures.iter().filter(|figure| !figure.unit.is_empty()) {
         match units.iter_mut().find(|(unit, _)| *unit == figure.unit) {

@@ -253,3 +253,5 @@ const SIDE: &str = "read";
 /// What a cell may take beyond its programme: connecting over the longest round trip, and a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+#[cfg(test)]
+mod tests;

@@ -231,3 +231,5 @@ const MOST_RUNS: usize = 10_000;
 /// How late a packet may be on short paths, unless a sweep says otherwise: 5 % of the shortest default round trip.
 const LATENESS: &str = "1ms";
 
+#[cfg(test)]
+mod tests;

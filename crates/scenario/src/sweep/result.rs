@@ -151,29 +151,29 @@ impl Read {
     pub(super) fn of(outcome: &Outcome) -> Result<Self, serde_json::Error> {
         let printed = outcome.commands.first().expect("the scenario of a cell has one command");
         let recording = Recording::deserialize(&printed.value)?;
-        let ended = match recording.ended {
-            ReaderEnded::Complete => None,
-            other => Some(early(other, recording.ended_why.as_deref())),
-        };
         let figures = Figures::of(&recording);
-        let mut reasons = Vec::from_iter(ended);
-        let mut warnings = recording.warnings;
-        if !recording.valid {
-            reasons.append(&mut warnings);
-        }
+        let early = early(recording.ended, recording.ended_why.as_deref());
+        let (invalid, warnings): (Vec<_>, Vec<_>) =
+            recording.warnings.into_iter().partition(|warning| warning.starts_with(INVALID));
+        let invalid = invalid.iter().map(|warning| warning.trim_start_matches(INVALID).to_owned());
+        let reasons = early.into_iter().chain(invalid).collect();
         Ok(Self { reasons, warnings, figures })
     }
 }
 
-/// That a reader did not come to the end of its programme.
-fn early(ended: ReaderEnded, why: Option<&str>) -> String {
+/// That a reader did not come to the end of its programme, if so.
+fn early(ended: ReaderEnded, why: Option<&str>) -> Option<String> {
     let how = match ended {
-        ReaderEnded::Complete | ReaderEnded::Interrupted => "was interrupted",
+        ReaderEnded::Complete => return None,
+        ReaderEnded::Interrupted => "was interrupted",
         ReaderEnded::PeerClosed => "had no more to read",
         ReaderEnded::ConnectionLost => "lost its connection",
     };
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    format!("the reader {how} before its programme was over{why}")
+    Some(format!("the reader {how} before its programme was over{why}"))
 }
+
+/// How a recording's warning begins that takes its validity.
+const INVALID: &str = "INVALID: ";
 
 const SCHEMA: &str = "longhaul.tcp.sweep/1";
