@@ -160,7 +160,7 @@ export interface Axis {
  */
 export interface Scatter {
   /**
-   * The classes, those of the most points first: later ones are drawn over earlier ones.
+   * The classes: even and odd ports, for instance.
    */
   classes: Points[];
   /**

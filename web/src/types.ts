@@ -12,6 +12,10 @@ export interface Report {
    * Scenario claims and whether they held. Empty for a plain comparison.
    */
   claims: Judgement[];
+  /**
+   * What a scenario's commands printed.
+   */
+  commands: Printed[];
   comparison: Comparison;
   /**
    * Under which conditions all this was measured, in the order to show them.
@@ -243,6 +247,42 @@ export interface Judgement {
    * Whether it held.
    */
   holds: boolean;
+}
+/**
+ * The JSON that a command printed, and the numbers in it that claims speak of.
+ */
+export interface Printed {
+  /**
+   * The numbers that claims speak of.
+   */
+  figures: Figure[];
+  /**
+   * The host in which it ran.
+   */
+  host: string;
+  /**
+   * The side that it measured.
+   */
+  side: string;
+  /**
+   * All that it printed.
+   */
+  value: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A number in what a command printed.
+ */
+export interface Figure {
+  /**
+   * Where it is: "json.summary.restart_s".
+   */
+  at: string;
+  /**
+   * The number with its unit, or why there is none.
+   */
+  text: string;
 }
 /**
  * Two (or more) recordings as people experience them: the object that `compare --json` prints.
@@ -1111,7 +1151,7 @@ export interface Transferred {
    */
   congestion?: string | null;
   /**
-   * From the first arrival at the server to the last.
+   * From the first arrival at the server that counts to the last.
    */
   duration_s?: number | null;
   /**
@@ -1123,13 +1163,22 @@ export interface Transferred {
    */
   from: string;
   /**
-   * Bits received over that time. Absent for what arrived all at once.
+   * Bits that count, received over that time. Absent for what arrived all at once.
    */
   goodput_mbps?: number | null;
   /**
    * What the server received in each interval since it was ready, in order and without gaps.
    */
   intervals: Interval[];
+  /**
+   * Memory that the sender's kernel held for what was written and not acknowledged. Absent if it did not say.
+   */
+  memory?: Memory | null;
+  /**
+   * What arrived before this, since the server was ready, does not count for `duration_s` and `goodput_mbps`. Absent if
+   * all counts.
+   */
+  omitted_s?: number | null;
   /**
    * "tcp" or "mptcp": what was asked for.
    */
@@ -1167,6 +1216,10 @@ export interface Transferred {
    */
   to: string;
   /**
+   * From the beginning of sending to the server's receipt.
+   */
+  took_s?: number | null;
+  /**
    * Why there is no receipt, so that nobody knows what arrived. Absent if there is one.
    */
   unfinished?: string | null;
@@ -1183,6 +1236,23 @@ export interface Interval {
    * When it began, since the server was ready.
    */
   t_s: number;
+}
+/**
+ * Memory of the sender's socket, looked at after writing, up to a hundred times a second.
+ */
+export interface Memory {
+  /**
+   * How often it was looked at.
+   */
+  looks: number;
+  /**
+   * The mean.
+   */
+  mean_bytes: number;
+  /**
+   * The most.
+   */
+  most_bytes: number;
 }
 /**
  * A time without any arrival.

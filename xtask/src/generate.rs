@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, bail};
-use schemars::{Schema, schema_for};
+use schemars::schema_for;
 
 use crate::{root, run};
 
@@ -26,7 +26,7 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 12] = [
+    let all = [
         ("web/schema/figures.json", schema_for!(report::figures::Figures)),
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
@@ -36,9 +36,12 @@ fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
         ("docs/schema/logs.json", schema_for!(Vec<planet::Program>)),
         ("docs/schema/ping.json", schema_for!(probe::ping::Summary)),
         ("docs/schema/mptcp.json", schema_for!(tcp::mptcp::Audit)),
+        ("docs/schema/ports.json", schema_for!(tcp::ports::Measurement)),
         ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
         ("docs/schema/status.json", schema_for!(planet::Overview)),
         ("docs/schema/transfer.json", schema_for!(probe::transfer::Summary)),
+        ("docs/schema/window.json", schema_for!(tcp::window::Plan)),
+        ("docs/schema/window-check.json", schema_for!(tcp::window::Check)),
     ];
     all.into_iter().map(|(path, schema)| Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))).collect()
 }

@@ -1,8 +1,10 @@
-//! `longhaul tcp`: what the kernel's TCP tells, and why it is as it is.
+//! `longhaul tcp`: what the kernel's TCP tells, why it is as it is, and experiments that show it.
 
 mod mptcp;
 mod oscil;
+mod ports;
 mod sweep;
+mod window;
 
 use std::process::ExitCode;
 
@@ -14,7 +16,9 @@ pub(crate) enum Tcp {
     Mptcp(mptcp::Mptcp),
     #[command(subcommand)]
     Oscil(oscil::Oscil),
+    Ports(ports::Ports),
     Sweep(sweep::Sweep),
+    Window(window::Window),
 }
 
 impl Tcp {
@@ -22,7 +26,9 @@ impl Tcp {
         match self {
             Self::Mptcp(mptcp) => mptcp.run(),
             Self::Oscil(oscil) => oscil.run(),
+            Self::Ports(ports) => ports.run(),
             Self::Sweep(sweep) => sweep.run(),
+            Self::Window(window) => window.run(),
         }
     }
 }

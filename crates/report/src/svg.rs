@@ -1,6 +1,6 @@
 //! The charts as SVG files for slides and documents: each makes a statement, names its conditions and needs no legend.
 //!
-//! - [`charts`]: start here.
+//! - [`charts`], [`figures`]: start here.
 //! - `canvas`, `axis`, `frame`, `labels`, `band`, `heading`, `panels`: what every chart is made of.
 //! - one chart a file: `cdf`, `qq`, `difference`, `experienced`, `over_time`, `heat`, `phases`.
 
@@ -16,6 +16,7 @@ mod difference;
 #[cfg(test)]
 pub(crate) mod example;
 mod experienced;
+mod figures;
 mod frame;
 mod heading;
 mod heat;
@@ -26,6 +27,8 @@ mod panels;
 mod phases;
 mod qq;
 mod sentences;
+
+pub use figures::figures;
 
 /// The charts that a report has data for: file names ("cdf.svg") and files. Needs a report with chart data; of a
 /// `result.json` without it, there are none.
@@ -44,19 +47,23 @@ pub fn charts(report: &Report) -> Vec<(String, String)> {
     let mut used = BTreeSet::new();
     let heat = report.charts.iter().enumerate().filter_map(|(side, chart)| {
         let file = heat::draw(report, side)?;
-        Some((file_name(&chart.label, &mut used), file))
+        Some((file_name("heat", &chart.label, &mut used), file))
     });
     whole.chain(heat).collect()
 }
 
-/// "heat-<label>.svg" of what a file name can hold everywhere; told apart also where upper and lower case are the same.
-fn file_name(label: &str, used: &mut BTreeSet<String>) -> String {
+/// "heat-<label>.svg" of what a file name can hold everywhere.
+fn file_name(kind: &str, label: &str, used: &mut BTreeSet<String>) -> String {
     let harmless = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let slug: String = label.chars().take(40).map(harmless).collect();
     let slug = slug.trim_matches(['-', '.']);
-    let slug = if slug.is_empty() { "side" } else { slug };
-    let numbered = (2_u64..).map(|number| format!("heat-{slug}-{number}.svg"));
-    let mut candidates = std::iter::once(format!("heat-{slug}.svg")).chain(numbered);
+    unused(&format!("{kind}-{}", if slug.is_empty() { "side" } else { slug }), used)
+}
+
+/// "<stem>.svg", or "<stem>-2.svg" and so on; told apart also where upper and lower case are the same.
+fn unused(stem: &str, used: &mut BTreeSet<String>) -> String {
+    let numbered = (2_u64..).map(|number| format!("{stem}-{number}.svg"));
+    let mut candidates = std::iter::once(format!("{stem}.svg")).chain(numbered);
     candidates.find(|name| used.insert(name.to_lowercase())).unwrap_or_default()
 }
 

@@ -59,8 +59,8 @@ impl Source {
 }
 
 impl Reading {
-    /// Adds what a file says, whichever of the three it is.
-    fn add(&mut self, text: &str) {
+    /// Adds what a file says, whichever of the three it is. What is no counter's name or number is left out.
+    pub fn add(&mut self, text: &str) {
         for table in ["TcpExt", "Tcp"] {
             table_of(text, table, &mut self.tcp);
         }
@@ -126,6 +126,45 @@ mod tests {
         );
     }
 
+    /// What each kernel wrote when five connections had been opened and closed, on 6.18 three.
+    const CAPTURED: [(&str, u64, &str); 5] = [
+        ("5.10", 5, include_str!("counters/captured/5.10.txt")),
+        ("6.1", 5, include_str!("counters/captured/6.1.txt")),
+        ("6.12", 5, include_str!("counters/captured/6.12.txt")),
+        ("6.18", 3, include_str!("counters/captured/6.18.txt")),
+        ("7.3", 5, include_str!("counters/captured/7.3.txt")),
+    ];
+
+    #[test]
+    fn every_kernel_s_counters_are_read() {
+        for (kernel, opened, text) in CAPTURED {
+            let mut reading = Reading::default();
+            reading.add(text);
+            let counter = |name| reading.tcp.get(name).copied();
+            assert_eq!(
+                (counter("ActiveOpens"), counter("PassiveOpens")),
+                (Some(opened), Some(opened)),
+                "{kernel}"
+            );
+            for name in
+                "PruneCalled RcvPruned OfoPruned TCPRcvCollapsed TCPRcvQDrop TCPOFODrop TCPFromZeroWindowAdv \
+                 TCPToZeroWindowAdv TCPWantZeroWindowAdv TCPRcvCoalesce"
+                    .split(' ')
+            {
+                assert!(counter(name).is_some(), "{kernel} {name}");
+            }
+            // `MaxConn` is -1. Packets of IP and UDP are not TCP's.
+            assert_eq!(
+                (counter("MaxConn"), counter("InReceives"), counter("NoPorts")),
+                (None, None, None),
+                "{kernel}"
+            );
+            // Linux 5.6 brought MPTCP and its counters; Debian's 5.10 was built without.
+            assert_eq!(reading.mptcp.is_empty(), kernel == "5.10");
+            assert!(reading.memory_bytes.is_some(), "{kernel}");
+        }
+    }
+
     #[test]
     fn this_machine_has_them() {
         let reading = Source::open().unwrap().read().unwrap();
@@ -138,6 +177,15 @@ mod tests {
         fn any_text_can_be_read(text in ".{0,200}") {
             let mut reading = Reading::default();
             reading.add(&text);
+        }
+
+        #[test]
+        fn a_changed_file_can_be_read(at: prop::sample::Index, by in ".{0,3}") {
+            let mut text: Vec<_> = CAPTURED[0].2.chars().collect();
+            let at = at.index(text.len());
+            text.splice(at..=at, by.chars());
+            let mut reading = Reading::default();
+            reading.add(&text.into_iter().collect::<String>());
         }
     }
 }

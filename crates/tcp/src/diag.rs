@@ -4,6 +4,8 @@
 //! - [`Socket`]: what is told of one. Attributes that a kernel does not have are absent.
 
 mod message;
+#[cfg(test)]
+mod tests;
 
 use std::net::SocketAddr;
 
@@ -136,11 +138,11 @@ pub enum Model {
     Vegas {
         /// Whether it is at work.
         is_enabled: bool,
-        /// Round trips measured.
+        /// Round trips measured since the latest decision.
         rounds: u32,
-        /// Round trip, us.
+        /// Of Vegas the least since it began, of others the mean or the latest, us.
         rtt_us: u32,
-        /// The least, us.
+        /// The least, of Vegas since its latest decision, us; 2147483647: none yet.
         min_rtt_us: u32,
     },
     /// DCTCP (RFC 8257).
@@ -151,9 +153,9 @@ pub enum Model {
         is_marked: bool,
         /// The share of marked bytes, in 1024ths.
         alpha: u32,
-        /// Bytes marked.
+        /// Bytes marked in this round trip.
         marked_bytes: u32,
-        /// Bytes acknowledged.
+        /// Bytes acknowledged in this round trip.
         total_bytes: u32,
     },
 }
@@ -196,6 +198,14 @@ impl Diag {
         let found = self.again(&Key::between(local, remote))?;
         // Without a connection the kernel answers with who listens there.
         Ok(found.filter(|socket| socket.state != State::Listen && socket.remote.port() == remote.port()))
+    }
+}
+
+impl Socket {
+    /// The socket in an answer of sock_diag: a `struct inet_diag_msg` and the attributes behind it. None if it is cut off, or
+    /// of a state or family that TCP does not have. Attributes that make no sense are absent.
+    pub fn decode(message: &[u8]) -> Option<Self> {
+        socket(message)
     }
 }
 

@@ -1,15 +1,19 @@
-//! Versions of Linux: what a kernel does with a setting depends on its age.
+//! Versions of Linux, and what changed with them: what a kernel does with a setting depends on its age.
+
+mod rule;
 
 use std::{fmt, fs, str::FromStr};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::rule::Rule;
 use crate::{Error, error::Doing};
 
 /// A version of Linux, such as 5.15 or 6.18.44. What a distribution adds to it ("-fc", "-91-generic") is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "String")]
+#[schemars(try_from = "String")]
 pub struct Version {
     major: u16,
     minor: u16,
@@ -25,6 +29,11 @@ impl Version {
     /// The stable release `patch` of the same series.
     pub const fn stable(self, patch: u16) -> Self {
         Self { patch, ..self }
+    }
+
+    /// Whether both are releases of one series, as 6.6.1 and 6.6.33 are.
+    pub const fn is_of_series(self, other: Self) -> bool {
+        self.major == other.major && self.minor == other.minor
     }
 
     /// The kernel that runs here. Fails where `/proc` is not mounted or names no version.

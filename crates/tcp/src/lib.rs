@@ -4,8 +4,12 @@
 //! - [`counters`]: the namespace's counters and TCP's memory.
 //! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
+//! - [`settings`]: the namespace's settings beside the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
+//! - [`ports`]: what a port costs by strategy, and by how many are used already.
+//! - [`source_port`]: how a client gets a port, also where most of them are used.
 //! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
+//! - [`window`]: windows and buffers for a path, and the rate that buffers allow.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
@@ -18,8 +22,12 @@ pub mod kernel;
 pub mod mptcp;
 mod netlink;
 pub mod oscil;
+pub mod ports;
+pub mod settings;
+pub mod source_port;
 mod sys;
 pub mod timeline;
+pub mod window;
 
 pub use error::Error;
 pub use info::{Info, Options};

@@ -5,7 +5,9 @@ import type { Bars } from "../figure_types";
 
 export function bars({ axis, bars: all }: Bars): HTMLElement {
   const most = Math.max(...all.map(({ value }) => value));
-  const share = (value: number): string => `${(100 * (most > 0 ? value / most : 0)).toFixed(2)}%`;
+  // What is not 0 is seen.
+  const width = (value: number): string =>
+    value > 0 ? `width:max(1px, ${((100 * value) / most).toFixed(2)}%)` : "width:0";
   return el(
     "figure",
     { class: "chart" },
@@ -18,7 +20,7 @@ export function bars({ axis, bars: all }: Bars): HTMLElement {
           "li",
           {},
           el("span", { class: "amount-name" }, label),
-          el("span", { class: "amount-bar", "aria-hidden": "true" }, el("i", { style: `width:${share(value)}` })),
+          el("span", { class: "amount-bar", "aria-hidden": "true" }, el("i", { style: width(value) })),
           el("span", { class: "amount" }, valueOf(axis, value)),
         ),
       ),

@@ -18,4 +18,6 @@ mod ping;
 mod probe;
 mod scenario;
 mod tcp;
+mod tcp_ports;
+mod tcp_window;
 mod transfer;

@@ -53,12 +53,24 @@ pub(super) enum Anchor {
 }
 
 /// A drawing in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Canvas {
     body: String,
+    height: f64,
+}
+
+impl Default for Canvas {
+    fn default() -> Self {
+        Self::of_height(HEIGHT)
+    }
 }
 
 impl Canvas {
+    /// For what needs more or less than the height of a slide.
+    pub(super) fn of_height(height: f64) -> Self {
+        Self { body: String::new(), height }
+    }
+
     /// A line through points. Those that would not be seen are left out.
     pub(super) fn line(&mut self, points: &[Point], stroke: Stroke) {
         let path = path(points);
@@ -101,6 +113,23 @@ impl Canvas {
         );
     }
 
+    /// Round spots of one colour.
+    pub(super) fn spots(&mut self, places: &[Point], diameter: f64, color: &str, opacity: f64) {
+        let mut path = String::new();
+        for (x, y) in places {
+            // A line of no length with round ends: a third of what a circle of its own takes.
+            let _ = write!(path, "M{} {}h0", short(*x), short(*y));
+        }
+        if !path.is_empty() {
+            let _ = writeln!(
+                self.body,
+                "<path d=\"{path}\" stroke=\"{color}\" stroke-width=\"{}\" stroke-linecap=\"round\" \
+                 stroke-opacity=\"{opacity}\"/>",
+                short(diameter)
+            );
+        }
+    }
+
     /// Text with its middle at the height of a place.
     pub(super) fn text(&mut self, (x, y): Point, text: &str, lettering: Lettering) {
         let Lettering { size, color, anchor, weight, halo } = lettering;
@@ -132,18 +161,19 @@ impl Canvas {
     /// The file: the drawing with its title and description for those who do not see it.
     pub(super) fn finish(self, title: &str, description: &str) -> String {
         let (title, description, body) = (escape(title), escape(description), self.body);
+        let height = short(self.height);
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
-             height=\"{HEIGHT}\" role=\"img\" font-family=\"{FONT}\">\n<title>{title}</title>\n<desc>{description}</desc>\n\
-             <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"{SURFACE}\"/>\n{body}</svg>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+             height=\"{height}\" role=\"img\" font-family=\"{FONT}\">\n<title>{title}</title>\n<desc>{description}</desc>\n\
+             <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"{SURFACE}\"/>\n{body}</svg>\n"
         )
     }
 }
 
 /// The width of every drawing.
 pub(super) const WIDTH: f64 = 960.0;
-/// The height of every drawing: 16 to 9, as slides have it.
-pub(super) const HEIGHT: f64 = 540.0;
+/// The height of a drawing: 16 to 9, as slides have it.
+const HEIGHT: f64 = 540.0;
 
 fn attributes(stroke: Stroke) -> String {
     let Stroke { color, width, opacity, dashes } = stroke;

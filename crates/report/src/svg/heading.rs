@@ -13,15 +13,37 @@ use crate::{
 /// A drawing with its heading. `intervals` says as what intervals are drawn ("bands"); empty if they are not.
 pub(super) fn headed(report: &Report, title: &str, intervals: &str) -> Canvas {
     let mut canvas = Canvas::default();
-    let color = if report.valid { INK } else { INVALID };
-    let (size, title) = fitted(title, 22.0, 15.0, BOLD);
-    canvas.text((MARGIN, 32.0), &title, Lettering { weight: 600, color, ..Lettering::new(size) });
     let level = report.comparison.intervals.as_ref().filter(|_| !intervals.is_empty());
     let level = level
         .map_or_else(String::new, |one| format!("; {intervals}: {} % intervals", percent(one.level * 100.0)));
-    let (size, conditions) = fitted(&conditions(report, &level), 15.0, 12.0, 1.0);
-    canvas.text((MARGIN, 60.0), &conditions, Lettering { color: MUTED, ..Lettering::new(size) });
+    write_heading(&mut canvas, title, &conditions(report, &level), report.valid);
     canvas
+}
+
+/// The statement of a drawing and the conditions, in a line each.
+pub(super) fn write_heading(canvas: &mut Canvas, title: &str, conditions: &str, is_valid: bool) {
+    let color = if is_valid { INK } else { INVALID };
+    let (size, title) = fitted(title, 22.0, 15.0, BOLD);
+    canvas.text((MARGIN, 32.0), &title, Lettering { weight: 600, color, ..Lettering::new(size) });
+    let (size, conditions) = fitted(conditions, 15.0, 12.0, 1.0);
+    canvas.text((MARGIN, 60.0), &conditions, Lettering { color: MUTED, ..Lettering::new(size) });
+}
+
+/// A text in up to so many lines of this width; the last one is cut if there is more.
+pub(super) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_full = lines.len() == most;
+        match lines.last_mut() {
+            Some(line) if width(&format!("{line} {word}"), size) <= room => *line += &format!(" {word}"),
+            Some(line) if is_full => {
+                line.push('\u{2026}');
+                break;
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// The file: the drawing with the statement, what it says in figures, and the conditions.
@@ -33,7 +55,7 @@ pub(super) fn finish(report: &Report, canvas: Canvas, title: &str, figures: &str
 /// "ttfb, page of 180 requests, 90 required; bands: 95 % intervals; n = 90 000 swift, 20 000 steady".
 fn conditions(report: &Report, level: &str) -> String {
     let comparison = &report.comparison;
-    let invalid = if report.valid { "" } else { "INVALID: the tool shaped these numbers. " };
+    let invalid = if report.valid { "" } else { INVALID_RUN };
     let metric = plain(&comparison.metric);
     let without = if comparison.excluded_phases.is_empty() {
         String::new()
@@ -93,12 +115,22 @@ const BOLD: f64 = 1.1;
 /// So many sides are named in the conditions.
 const SIDES: usize = 4;
 /// From the edge of the drawing to its text.
-const MARGIN: f64 = 24.0;
-const INVALID: &str = "#9c2a00";
+pub(super) const MARGIN: f64 = 24.0;
+pub(super) const INVALID: &str = "#9c2a00";
+pub(super) const INVALID_RUN: &str = "INVALID: the tool shaped these numbers. ";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_is_wrapped_and_then_cut() {
+        // Five n are 5 x 0.62 x 10 = 31 wide, two such words 62 and a space of 3.2.
+        let text = "nnnnn nnnnn nnnnn";
+        assert_eq!(wrapped(text, 10.0, 66.0, 3), ["nnnnn nnnnn", "nnnnn"]);
+        assert_eq!(wrapped(text, 10.0, 65.0, 2), ["nnnnn", "nnnnn\u{2026}"]);
+        assert_eq!(wrapped("", 10.0, 65.0, 2), [""; 0]);
+    }
 
     #[test]
     fn what_is_too_long_becomes_smaller_and_then_shorter() {

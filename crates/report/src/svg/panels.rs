@@ -13,9 +13,14 @@ pub(super) struct Panel {
 
 /// Panels for so many sides below the heading, in rows of up to `columns`.
 pub(super) fn panels(sides: usize, columns: usize) -> Vec<Panel> {
+    let rows = sides.div_ceil(columns.clamp(1, sides.max(1))).max(1);
+    rows_of(sides, columns, (BOTTOM - TOP) / rows as f64)
+}
+
+/// So many panels below the heading, in rows of up to `columns` and of this height.
+pub(super) fn rows_of(sides: usize, columns: usize, height: f64) -> Vec<Panel> {
     let columns = columns.min(sides).max(1);
-    let rows = sides.div_ceil(columns).max(1);
-    let (width, height) = ((RIGHT - LEFT) / columns as f64, (BOTTOM - TOP) / rows as f64);
+    let width = (RIGHT - LEFT) / columns as f64;
     let panel = |index: usize| {
         let (row, column) = (index / columns, index % columns);
         let (left, top) = (LEFT + width * column as f64, TOP + height * row as f64);

@@ -112,7 +112,7 @@ fn file_names_are_harmless_and_their_own() {
     let mut used = BTreeSet::new();
     let names = ["../../etc/passwd", "Swift", "swift", "...", "", "c:\\a|b", "\u{6771}\u{4eac}"];
     assert_eq!(
-        names.map(|label| file_name(label, &mut used)),
+        names.map(|label| file_name("heat", label, &mut used)),
         [
             "heat-etc-passwd.svg",
             "heat-Swift.svg",

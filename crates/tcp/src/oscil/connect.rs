@@ -31,11 +31,7 @@ pub(super) fn connect(
             Ok(ControlFlow::Continue(())) => return Ok(Some(socket.into())),
             Ok(ControlFlow::Break(())) => return Ok(None),
             Err(source) => {
-                failed = Error::Address {
-                    operation: format!("connect to {address}"),
-                    source,
-                    remedy: "start `longhaul tcp oscil serve` there, or open its port in the firewall",
-                };
+                failed = Error::Address { operation: "connect to", address: address.to_string(), source };
             }
         }
     }
@@ -59,11 +55,7 @@ fn addresses(host: &str) -> Result<Vec<SocketAddr>, Error> {
 }
 
 fn unknown(host: &str, source: io::Error) -> Error {
-    Error::Address {
-        operation: format!("find \"{host}\""),
-        source,
-        remedy: "a known host, with a port if it is not 5203: example.com, example.com:5203 or [2001:db8::1]:5203",
-    }
+    Error::Address { operation: "find", address: format!("\"{host}\""), source }
 }
 
 /// Sets what has to be set before the connection: the first window follows from it.

@@ -132,9 +132,9 @@ pub fn read(
     let (local, remote) = ends.doing(|| "ask for a connection's addresses".to_owned())?;
     // One that has broken already has a story too, if a short one.
     let socket = Diag::open()?.between(local, remote)?.ok_or_else(|| Error::Address {
-        operation: format!("read from {remote}"),
+        operation: "read from",
+        address: remote.to_string(),
         source: std::io::ErrorKind::ConnectionReset.into(),
-        remedy: "see why the program that listens there closes the connection at once",
     })?;
     let mut timeline = Timeline::of(socket.key)?;
     let rtt_ms = socket.info.map(|info| f64::from(info.rtt_us) / 1e3);

@@ -147,9 +147,9 @@ fn listen(config: &Serving) -> Result<TcpListener, Error> {
         Ok(socket.into())
     };
     ready().map_err(|source| Error::Address {
-        operation: format!("listen on {}", config.listen),
+        operation: "listen on",
+        address: config.listen.to_string(),
         source,
-        remedy: "`ss -ltnp` shows what does, --listen chooses another address",
     })
 }
 

@@ -68,6 +68,13 @@ impl Line {
         Self { look: Look::Dashed, ..self }
     }
 
+    /// The same of fewer points, which draw the same line on so many columns.
+    pub(crate) fn thinned(&self, columns: f64) -> Self {
+        let points: Vec<Point> = self.x.iter().copied().zip(self.y.iter().copied()).collect();
+        let (x, y) = thinned(&points, columns).into_iter().unzip();
+        Self { x, y, name: self.name.clone(), look: self.look }
+    }
+
     /// The points that are there.
     pub(crate) fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.x.iter().zip(&self.y).filter_map(|(&x, &y)| Some((x, y?)))

@@ -1,0 +1,140 @@
+//! `longhaul tcp ports`: what a source port costs, by strategy and by how many are used already.
+
+mod show;
+
+use std::{
+    io::{self, IsTerminal},
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    ops::ControlFlow,
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use tcp::{
+    ports::{Config, Progress, measure},
+    source_port::{Range, Strategy, Transport},
+};
+use units::{Frequency, Probability};
+
+use crate::{interrupt::Interrupt, output};
+
+/// Measure what a source port costs, by strategy and by how many are used already
+///
+/// Connects to one destination until 95 % of the source ports are used, again for each strategy, and shows how long a connect
+/// takes meanwhile. Without a destination it connects to a listener of its own. No setting is changed, and all ports are free
+/// again at the end. Ctrl-C ends it with what was measured until then. Exit code 1 if a result cannot be believed. See
+/// docs/ports.md.
+///
+/// Examples: longhaul tcp ports, longhaul tcp ports 192.0.2.1:443 --share 20% --strategy full-range --rate 500/s
+#[derive(Debug, Args)]
+pub(crate) struct Ports {
+    /// Where to connect to [default: a listener of our own]
+    #[arg(value_name = "HOST:PORT")]
+    destination: Option<String>,
+    /// Connect UDP sockets, which sends nothing
+    #[arg(long)]
+    udp: bool,
+    /// How to get a port; can be given several times [default: all ways]
+    #[arg(long, value_name = "STRATEGY", value_delimiter = ',')]
+    strategy: Vec<Name>,
+    /// Ports in a random window
+    #[arg(long, value_name = "PORTS", default_value_t = Strategy::DEFAULT_WINDOW)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    window: u16,
+    /// The share of the ports to use
+    #[arg(long, default_value_t = Config::default().share)]
+    share: Probability,
+    /// Ports to take, inside net.ipv4.ip_local_port_range [default: all of that]
+    #[arg(long, value_name = "LOW-HIGH")]
+    range: Option<Range>,
+    /// The address to connect from
+    #[arg(long, value_name = "ADDRESS")]
+    source: Option<IpAddr>,
+    /// Say when ports run out at this rate of connections, such as 500/s
+    #[arg(long)]
+    rate: Option<Frequency>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// With --json: single connects too, at most a few thousand of each strategy
+    #[arg(long, requires = "json")]
+    samples: bool,
+}
+
+/// A way to get a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// The kernel chooses
+    KernelDefault,
+    /// bind() to a random port, to another if it is used
+    RandomBind,
+    /// The kernel chooses in a random window of the range (Linux 6.3)
+    RandomWindow,
+    /// The kernel chooses in the whole range, even and odd alike (Linux 6.8)
+    FullRange,
+}
+
+impl Ports {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let is_interrupted = Interrupt::listen()?.poll()?;
+        let (with_json, with_samples) = (self.json, self.samples);
+        let bar = progress_bar()?;
+        let measurement = measure(&self.config()?, |Progress { strategy, used, goal }| {
+            bar.set_message(format!("{strategy}: {used} of {goal} ports"));
+            bar.tick();
+            if is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        bar.finish_and_clear();
+        let mut measurement = measurement?;
+        if with_json {
+            if !with_samples {
+                measurement.strategies.iter_mut().for_each(|run| run.samples.clear());
+            }
+            output::print_json(&measurement)?;
+        } else {
+            output::print(&show::measurement(&measurement))?;
+        }
+        let is_valid = measurement.strategies.iter().all(|run| run.valid);
+        Ok(if is_valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn config(self) -> anyhow::Result<Config> {
+        let destination = self.destination.as_deref().map(|name| look_up(name, self.source)).transpose()?;
+        let window = self.window;
+        let strategy = |name| match name {
+            Name::KernelDefault => Strategy::KernelDefault,
+            Name::RandomBind => Strategy::RandomBind,
+            Name::RandomWindow => Strategy::RandomWindow { size: window },
+            Name::FullRange => Strategy::FullRange,
+        };
+        Ok(Config {
+            transport: if self.udp { Transport::Udp } else { Transport::Tcp },
+            destination,
+            source: self.source,
+            range: self.range,
+            share: self.share,
+            strategies: self.strategy.into_iter().map(strategy).collect(),
+            window,
+            rate: self.rate,
+        })
+    }
+}
+
+/// The first address of a host, of the source's kind if there is one.
+fn look_up(name: &str, source: Option<IpAddr>) -> anyhow::Result<SocketAddr> {
+    let context = || format!("cannot find {name}, which should be a host and a port such as 192.0.2.1:443");
+    let all: Vec<_> = name.to_socket_addrs().with_context(context)?.collect();
+    let suits = |address: &&SocketAddr| source.is_none_or(|source| source.is_ipv4() == address.is_ipv4());
+    all.iter().find(suits).or_else(|| all.first()).copied().with_context(context)
+}
+
+/// Seen at a terminal only.
+fn progress_bar() -> anyhow::Result<ProgressBar> {
+    if !io::stderr().is_terminal() {
+        return Ok(ProgressBar::hidden());
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg}").context("the line of progress")?;
+    Ok(ProgressBar::new_spinner().with_style(style))
+}

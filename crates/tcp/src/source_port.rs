@@ -1,0 +1,343 @@
+//! Source ports: four ways for a client to get one, and the one to take on this kernel.
+//!
+//! `connect()` without `bind()` tries every port of the parity that the range begins with before any of the other
+//! (`__inet_hash_connect()` in net/ipv4/inet_hashtables.c: a step of 2, two passes). So when half the range is used
+//! towards one destination, each connect looks at all the ports of the first half before it finds one. What helps depends
+//! on the kernel:
+//!
+//! | strategy | how | since |
+//! | --- | --- | --- |
+//! | [`Strategy::RandomBind`] | `bind()` to a random port, and to another if that is used | any |
+//! | [`Strategy::RandomWindow`] | `IP_LOCAL_PORT_RANGE`, a few hundred ports of the range at a time | 6.3 |
+//! | [`Strategy::FullRange`] | `IP_LOCAL_PORT_RANGE`, all of the range: the kernel then takes steps of 1 | 6.8 |
+//!
+//! UDP has no parity: `udp_lib_get_port()` (net/ipv4/udp.c) goes through the range in random steps, on every kernel. It
+//! respects `IP_LOCAL_PORT_RANGE` too. Its port belongs to one socket, whatever the destination, unless both sockets have
+//! `SO_REUSEADDR`: then the kernel may give it to both.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use tcp::source_port::Chooser;
+//!
+//! let mut ports = Chooser::best()?;
+//! let stream = ports.connect("192.0.2.1:443".parse()?, None)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod option;
+mod range;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    hash::{BuildHasher, Hasher, RandomState},
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
+    os::fd::{AsFd, AsRawFd, OwnedFd},
+};
+
+use nix::{
+    errno::Errno,
+    sys::socket::{
+        AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect as connect_to, setsockopt, socket,
+        sockopt,
+    },
+};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use self::range::Range;
+use crate::{
+    error::{Doing, Error},
+    kernel::Version,
+};
+
+/// How a client gets a source port. IPv4 and IPv6 are alike, TCP and UDP too where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// The kernel chooses, as for programs that do nothing about it. One port serves connections to many destinations.
+    KernelDefault,
+    /// A random port is bound, another if that one is used: "select, test, repeat". It needs 1 / (1 - used share) tries,
+    /// and the port is good for this connection only, whatever the destinations of others are.
+    RandomBind,
+    /// The kernel chooses among `size` ports at a random place in the range, elsewhere if all of these are used.
+    RandomWindow {
+        /// How many ports; from 1.
+        size: u16,
+    },
+    /// The kernel chooses among all ports of the range, even and odd alike.
+    FullRange,
+}
+
+/// Whether packets are a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// A stream.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+/// Chooses source ports by a strategy. Not shared: each thread has its own.
+#[derive(Debug)]
+pub struct Chooser {
+    strategy: Strategy,
+    range: Range,
+    random: Xoshiro256PlusPlus,
+}
+
+/// What came of choosing a port and connecting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub outcome: Result<(), Errno>,
+    /// Ports that were tried by `bind()`, or windows and ranges that the kernel was given.
+    pub tries: u32,
+}
+
+/// Connects over TCP from a port chosen by this strategy, from `source` if it is given. Whoever connects often keeps a
+/// [`Chooser`], which reads the range of ports once.
+pub fn connect(
+    destination: SocketAddr,
+    source: Option<IpAddr>,
+    strategy: Strategy,
+) -> Result<TcpStream, Error> {
+    Chooser::new(strategy)?.connect(destination, source).map_err(|source| Error::Address {
+        operation: "connect to",
+        address: destination.to_string(),
+        source,
+    })
+}
+
+impl Strategy {
+    /// A window that is rarely full and quickly searched: half of it is looked at in the worst case, 1.8 % of the default
+    /// range.
+    pub const DEFAULT_WINDOW: u16 = 500;
+
+    /// The best one on a kernel as it was released. [`Strategy::best`] also sees what a distribution has added to it.
+    pub fn best_for(kernel: Version) -> Self {
+        if kernel >= Self::FullRange.since() {
+            Self::FullRange
+        } else if kernel >= Version::new(6, 3) {
+            Self::RandomWindow { size: Self::DEFAULT_WINDOW }
+        } else {
+            Self::RandomBind
+        }
+    }
+
+    /// The best one on the running kernel: a socket is asked whether it has the option, which tells more than a version.
+    pub fn best() -> Result<Self, Error> {
+        let is_there = has_local_port_range()?;
+        Ok(match Self::best_for(Version::running()?) {
+            Self::RandomBind if is_there => Self::RandomWindow { size: Self::DEFAULT_WINDOW },
+            Self::RandomWindow { .. } | Self::FullRange if !is_there => Self::RandomBind,
+            best => best,
+        })
+    }
+
+    /// Fails where the running kernel does not have it.
+    pub fn check(self) -> Result<(), Error> {
+        let is_there = match self {
+            Self::KernelDefault | Self::RandomBind => true,
+            Self::RandomWindow { .. } => has_local_port_range()?,
+            // Older kernels accept the option and split by parity all the same.
+            Self::FullRange => has_local_port_range()? && Version::running()? >= self.since(),
+        };
+        if is_there {
+            Ok(())
+        } else {
+            Err(Error::Unsupported { feature: self.feature(), since: self.since() })
+        }
+    }
+
+    /// The kernel that has it: 6.3 added `IP_LOCAL_PORT_RANGE`, 6.8 the step of 1 wherever it is set
+    /// (`inet_sk_get_local_port_range()` then says so).
+    fn since(self) -> Version {
+        match self {
+            Self::KernelDefault | Self::RandomBind => Version::new(2, 6),
+            Self::RandomWindow { .. } => Version::new(6, 3),
+            Self::FullRange => Version::new(6, 8),
+        }
+    }
+
+    fn feature(self) -> &'static str {
+        match self {
+            Self::FullRange => "search of the full range in steps of one (IP_LOCAL_PORT_RANGE)",
+            _ => "range of ports for a socket (IP_LOCAL_PORT_RANGE)",
+        }
+    }
+
+    /// Whether another port may do where this one did not.
+    fn is_worth_another_try(self, errno: Errno) -> bool {
+        match self {
+            Self::KernelDefault | Self::FullRange => false,
+            Self::RandomBind => errno == Errno::EADDRINUSE,
+            // TCP says the one, UDP the other.
+            Self::RandomWindow { .. } => [Errno::EADDRNOTAVAIL, Errno::EAGAIN].contains(&errno),
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::KernelDefault => "kernel-default",
+            Self::RandomBind => "random-bind",
+            Self::RandomWindow { .. } => "random-window",
+            Self::FullRange => "full-range",
+        })
+    }
+}
+
+impl Chooser {
+    /// With the ports of the calling thread's network namespace.
+    pub fn new(strategy: Strategy) -> Result<Self, Error> {
+        Ok(Self::within(strategy, Range::of_namespace()?))
+    }
+
+    /// As [`Strategy::best`] has it, with the ports of the calling thread's network namespace.
+    pub fn best() -> Result<Self, Error> {
+        Self::new(Strategy::best()?)
+    }
+
+    /// With ports of the network namespace's range: outside of it the kernel does not look, whatever it is told. It does
+    /// not look at this range at all with [`Strategy::KernelDefault`].
+    pub fn within(strategy: Strategy, range: Range) -> Self {
+        let seed = RandomState::new().build_hasher().finish();
+        Self { strategy, range, random: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+
+    /// Connects over TCP, from `source` if it is given.
+    ///
+    /// `AddrNotAvailable` or `AddrInUse`: no port was found. Everything else is as for [`TcpStream::connect`].
+    pub fn connect(&mut self, destination: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpStream> {
+        let socket = open(Transport::Tcp, destination)?;
+        self.attach(&socket, destination, source).outcome?;
+        Ok(socket.into())
+    }
+
+    /// A UDP socket connected to `destination`, from `source` if it is given. Nothing is sent.
+    ///
+    /// `WouldBlock` or `AddrInUse`: no port was found.
+    pub fn connect_udp(&mut self, destination: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSocket> {
+        let socket = open(Transport::Udp, destination)?;
+        self.attach(&socket, destination, source).outcome?;
+        Ok(socket.into())
+    }
+
+    /// Readies a socket of the caller's own, blocking or not, for its `connect()` to this destination. If that says
+    /// `EADDRNOTAVAIL` (`EAGAIN` of a UDP socket), [`Strategy::RandomWindow`] can be readied and connected again.
+    pub fn prepare(
+        &mut self,
+        socket: &impl AsFd,
+        destination: SocketAddr,
+        source: Option<IpAddr>,
+    ) -> io::Result<()> {
+        let attempt = self.until_it_works(|chooser| chooser.choose(socket, destination, source));
+        Ok(attempt.outcome?)
+    }
+
+    /// Chooses a port for a blocking socket and connects it.
+    pub(crate) fn attach(
+        &mut self,
+        socket: &OwnedFd,
+        destination: SocketAddr,
+        source: Option<IpAddr>,
+    ) -> Attempt {
+        let address = SockaddrStorage::from(destination);
+        self.until_it_works(|chooser| {
+            chooser.choose(socket, destination, source)?;
+            connect_to(socket.as_raw_fd(), &address)
+        })
+    }
+
+    fn until_it_works(&mut self, mut once: impl FnMut(&mut Self) -> Result<(), Errno>) -> Attempt {
+        let mut tries = 1;
+        loop {
+            match once(self) {
+                Err(errno) if tries < MOST_TRIES && self.strategy.is_worth_another_try(errno) => tries += 1,
+                outcome => return Attempt { outcome, tries },
+            }
+        }
+    }
+
+    /// One choice: what the strategy asks of a socket before it connects.
+    fn choose(
+        &mut self,
+        socket: &impl AsFd,
+        destination: SocketAddr,
+        source: Option<IpAddr>,
+    ) -> Result<(), Errno> {
+        match self.strategy {
+            Strategy::KernelDefault => {}
+            Strategy::RandomBind => {
+                let address = source.unwrap_or_else(|| unspecified(destination));
+                let index = self.below(self.range.len())?;
+                return bind_to(socket, SocketAddr::new(address, self.range.port(index)));
+            }
+            Strategy::RandomWindow { size } => {
+                let (low, high) = self.window(size)?;
+                option::set_local_port_range(socket, low, high)?;
+            }
+            Strategy::FullRange => {
+                option::set_local_port_range(socket, self.range.low(), self.range.high())?;
+            }
+        }
+        let Some(source) = source else { return Ok(()) };
+        // Without it bind() would choose a port that no other connection has, to whatever destination (Linux 4.2).
+        setsockopt(socket, sockopt::IpBindAddressNoPort, &true)?;
+        bind_to(socket, SocketAddr::new(source, 0))
+    }
+
+    /// `size` ports, fewer at the ends of the range, so that every port is in a window equally often.
+    fn window(&mut self, size: u16) -> Result<(u16, u16), Errno> {
+        let (low, high) = (self.range.low(), self.range.high());
+        let more = size.saturating_sub(1);
+        // The last port of the window is at `low` or above, and as far as `more` beyond `high`.
+        let last = u32::from(low) + self.below(usize::from(high - low) + 1 + usize::from(more))?;
+        let first = u16::try_from(last.saturating_sub(more.into())).unwrap_or(high).max(low);
+        Ok((first, u16::try_from(last).unwrap_or(high).min(high)))
+    }
+
+    /// A number below `end`, an amount of ports; all equally likely, to 1 part in 2^47.
+    fn below(&mut self, end: usize) -> Result<u32, Errno> {
+        let end = u32::try_from(end).ok().filter(|end| *end > 0).ok_or(Errno::EADDRNOTAVAIL)?;
+        let scaled = (u128::from(self.random.next_u64()) * u128::from(end)) >> 64;
+        Ok(u32::try_from(scaled).expect("a number below a u32"))
+    }
+}
+
+/// A blocking socket for connections to an address like this.
+pub(crate) fn open(transport: Transport, destination: SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if destination.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let kind = match transport {
+        Transport::Tcp => SockType::Stream,
+        Transport::Udp => SockType::Datagram,
+    };
+    socket(family, kind, SockFlag::SOCK_CLOEXEC, None)
+}
+
+fn bind_to(socket: &impl AsFd, address: SocketAddr) -> Result<(), Errno> {
+    bind(socket.as_fd().as_raw_fd(), &SockaddrStorage::from(address))
+}
+
+fn unspecified(destination: SocketAddr) -> IpAddr {
+    if destination.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
+}
+
+/// Whether a socket of this kernel can have a range of its own.
+fn has_local_port_range() -> Result<bool, Error> {
+    let any = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    let told = open(Transport::Tcp, any).and_then(|socket| option::set_local_port_range(&socket, 0, 0));
+    match told {
+        Err(Errno::ENOPROTOOPT) => Ok(false),
+        other => other.map(|()| true).map_err(io::Error::from).doing(|| "open a socket".to_owned()),
+    }
+}
+
+/// With 95 % of all ports used, that many random ports are all used in one case of 500 000 (0.95^256 = 2e-6).
+const MOST_TRIES: u32 = 256;

@@ -1,0 +1,18 @@
+//! Any text in one of the counters' files is counters, and nothing has grown since it was read.
+//!
+//! `cargo +nightly fuzz run counters corpus/counters seeds/counters`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tcp::counters::Reading;
+
+fuzz_target!(|text: &str| {
+    let mut reading = Reading::default();
+    reading.add(text);
+    let names = reading.tcp.keys().chain(reading.mptcp.keys());
+    assert!(names.into_iter().all(|name| text.contains(name.as_str())));
+    let grown = reading.since(&reading);
+    assert_eq!(grown.len(), reading.tcp.len());
+    assert!(grown.values().all(|grown| *grown == 0));
+});
