@@ -17,9 +17,8 @@ pub use csv::csv;
 /// The charts and the table of a sweep, for a page.
 pub fn figures(sweep: &Sweep) -> Figures {
     let cells = &sweep.cells;
-    let summary =
-        format!("{} of one TCP connection, one in each world.", plural(cells.len() as u64, "measurement"));
-    let mut figures = Figures::new("A sweep", summary).table(table(cells));
+    let title = format!("A reader in {}", plural(cells.len() as u64, "world"));
+    let mut figures = Figures::new(title, multiples::headline(cells)).table(table(cells));
     for panel in multiples::panels(cells) {
         figures = figures.panel(panel);
     }

@@ -19,5 +19,6 @@ mod probe;
 mod scenario;
 mod tcp;
 mod tcp_ports;
+mod tcp_sweep;
 mod tcp_window;
 mod transfer;

@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use tcp::kernel::Version;
+use tcp::kernel::Rule;
 use toml::Table;
 use units::{Bitrate, Bytes};
 use world::suggestion;
@@ -88,6 +88,8 @@ impl Grid {
 
     /// Whether it can be measured on this machine.
     pub fn check(&self, machine: &Machine) -> Result<(), Refusal> {
+        // First: looking for values that stand there twice takes the square of their number.
+        self.check_amount()?;
         let shown = |rtt: &Duration| units::duration::show(*rtt);
         distinct("rtt", &self.rtt, shown)?;
         distinct("rate", &self.rate, ToString::to_string)?;
@@ -102,18 +104,17 @@ impl Grid {
         within("adv_win_scale", &set(&self.adv_win_scale), -31..=31, i8::to_string)?;
         self.check_scale(machine)?;
         self.check_congestion(machine)?;
-        self.check_keys()?;
-        self.check_amount()
+        self.check_keys()
     }
 
     fn check_scale(&self, machine: &Machine) -> Result<(), Refusal> {
-        if machine.kernel < OBEYS_NO_SCALE || set(&self.adv_win_scale).is_empty() {
+        let rule = Rule::WIN_SCALE_IGNORED;
+        if set(&self.adv_win_scale).is_empty() || !rule.holds(machine.kernel) {
             return Ok(());
         }
         let why = format!(
-            "this kernel, {}, ignores tcp_adv_win_scale, as all do since {OBEYS_NO_SCALE}: each socket measures which \
-             share of its buffer is payload; vary rmem instead",
-            machine.kernel
+            "since Linux {}, and this is {}, {}; vary rmem instead",
+            rule.since, machine.kernel, rule.what
         );
         Err(Refusal { axis: "adv_win_scale", why })
     }
@@ -216,10 +217,7 @@ const SHORTEST: Duration = Duration::from_micros(10);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The kernel counts buffers as a signed number of 32 bits.
-const LARGEST: Size = Size(Bytes(i32::MAX as u64));
-
-/// Each socket has a share of its own since then ("tcp: get rid of sysctl_tcp_adv_win_scale").
-const OBEYS_NO_SCALE: Version = Version::new(6, 6);
+const LARGEST: Size = Size(Bytes(2047 << 20));
 
 /// How long the reader can read: long enough for a look or two, and as many as memory has room for.
 const BRIEFEST: Duration = Duration::from_millis(200);
