@@ -40,6 +40,7 @@ fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
         ("docs/schema/ports.json", schema_for!(tcp::ports::Measurement)),
         ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
         ("docs/schema/status.json", schema_for!(planet::Overview)),
+        ("docs/schema/sweep.json", schema_for!(scenario::sweep::Sweep)),
         ("docs/schema/transfer.json", schema_for!(probe::transfer::Summary)),
         ("docs/schema/window.json", schema_for!(tcp::window::Plan)),
         ("docs/schema/window-check.json", schema_for!(tcp::window::Check)),

@@ -4,6 +4,7 @@ mod explain;
 mod mptcp;
 mod oscil;
 mod ports;
+mod sweep;
 mod window;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ pub(crate) enum Tcp {
     #[command(subcommand)]
     Oscil(oscil::Oscil),
     Ports(ports::Ports),
+    Sweep(sweep::Sweep),
     Window(window::Window),
 }
 
@@ -28,6 +30,7 @@ impl Tcp {
             Self::Mptcp(mptcp) => mptcp.run(),
             Self::Oscil(oscil) => oscil.run(),
             Self::Ports(ports) => ports.run(),
+            Self::Sweep(sweep) => sweep.run(),
             Self::Window(window) => window.run(),
         }
     }

@@ -21,5 +21,6 @@ mod tcp;
 mod tcp_explain;
 mod tcp_oscil;
 mod tcp_ports;
+mod tcp_sweep;
 mod tcp_window;
 mod transfer;
