@@ -210,12 +210,10 @@ impl fmt::Display for Parameters {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn milliseconds<S: Serializer>(rtt: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(rtt.as_secs_f64() * 1e3)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 #[expect(clippy::cast_precision_loss, reason = "units bounds it below 2^53")]
 fn megabits<S: Serializer>(rate: &Bitrate, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(rate.bits_per_second() as f64 / 1e6)
