@@ -34,6 +34,7 @@ fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
         ("docs/schema/convert.json", schema_for!(report::Conversion)),
         ("docs/schema/fault.json", schema_for!(planet::FaultStatus)),
         ("docs/schema/logs.json", schema_for!(Vec<planet::Program>)),
+        ("docs/schema/oscil.json", schema_for!(tcp::oscil::Recording)),
         ("docs/schema/ping.json", schema_for!(probe::ping::Summary)),
         ("docs/schema/mptcp.json", schema_for!(tcp::mptcp::Audit)),
         ("docs/schema/ports.json", schema_for!(tcp::ports::Measurement)),

@@ -1,5 +1,6 @@
 //! `longhaul tcp`: what the kernel's TCP tells, why it is as it is, and experiments that show it.
 
+mod explain;
 mod mptcp;
 mod oscil;
 mod ports;
@@ -13,6 +14,7 @@ use clap::Subcommand;
 /// Say what the kernel's TCP does, and why
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tcp {
+    Explain(explain::Explain),
     Mptcp(mptcp::Mptcp),
     #[command(subcommand)]
     Oscil(oscil::Oscil),
@@ -24,6 +26,7 @@ pub(crate) enum Tcp {
 impl Tcp {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
+            Self::Explain(explain) => explain.run(),
             Self::Mptcp(mptcp) => mptcp.run(),
             Self::Oscil(oscil) => oscil.run(),
             Self::Ports(ports) => ports.run(),

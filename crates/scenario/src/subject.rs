@@ -149,7 +149,7 @@ impl Unit {
     /// A value with its unit, with as many digits as count.
     pub(crate) fn show(self, value: f64) -> String {
         match self {
-            Self::Time if 0.0 < value && value < 0.1 => format!("{:.1} us", value * 1e3),
+            Self::Time if 0.0 < value && value < 1.0 => format!("{:.1} us", value * 1e3),
             Self::Time if value < 1000.0 => format!("{value:.1} ms"),
             Self::Time => format!("{:.2} s", value / 1e3),
             Self::Rate => format!("{:.1} Mbit/s", value / 1e6),
@@ -261,6 +261,7 @@ mod tests {
         assert_eq!(Unit::Share.show(1.0), "100 %");
         assert_eq!(Unit::Time.show(0.0124), "12.4 us");
         assert_eq!(Unit::Time.show(0.0), "0.0 ms");
+        assert_eq!(Unit::Time.show(1.0), "1.0 ms");
         assert_eq!(Unit::Time.show(999.0), "999.0 ms");
         assert_eq!(Unit::Time.show(15_204.0), "15.20 s");
         assert_eq!(Unit::Rate.show(9_430_000.0), "9.4 Mbit/s");

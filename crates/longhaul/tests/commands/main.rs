@@ -18,6 +18,8 @@ mod ping;
 mod probe;
 mod scenario;
 mod tcp;
+mod tcp_explain;
+mod tcp_oscil;
 mod tcp_ports;
 mod tcp_sweep;
 mod tcp_window;

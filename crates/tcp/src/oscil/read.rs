@@ -179,7 +179,10 @@ fn run(
             shared.stop.store(true, Relaxed);
         }
         let outcome = thread.join().expect("a reader does not panic");
-        looked.map(|()| (outcome, samples))
+        looked?;
+        // The end is between two looks.
+        samples.extend(timeline.look()?);
+        Ok((outcome, samples))
     })
 }
 
@@ -204,6 +207,7 @@ fn recording(
         ended,
         ended_why,
         valid: true,
+        reasons: Vec::new(),
         warnings: Vec::new(),
         summary,
         phases,

@@ -8,8 +8,9 @@ use tcp::{
 };
 
 use crate::{
+    lab::figures::{bytes, rate, whole},
     output::{DIM, paint},
-    transfer::show::{bar, bytes, rate},
+    transfer::show::bar,
 };
 
 /// The lines, and below them the phases.
@@ -20,12 +21,12 @@ pub(super) fn course(recording: &Recording) -> String {
     }
     let mut text = String::from("\n");
     let mut row = |name: &str, values: Vec<f64>, show: &dyn Fn(u64) -> String| {
-        let values: Vec<_> = values.into_iter().map(whole).collect();
+        let values: Vec<_> = values.into_iter().map(rounded_down).collect();
         let most = values.iter().copied().max().unwrap_or(0);
         let bars: String = values.iter().map(|value| bar(*value, most.max(1))).collect();
         let _ = writeln!(text, "  {name:10}{bars}  {}", paint(&format!("up to {}", show(most)), DIM));
     };
-    let speed = |bytes: u64| rate(from_whole(bytes) * 8.0 / 1e6);
+    let speed = |bytes: u64| rate(whole(bytes) * 8.0);
     row("read", bins.rates(&recording.seconds, |second| Some(second.bytes)), &speed);
     row("network", bins.rates(&recording.seconds, |second| second.received_bytes), &speed);
     row("window", bins.most(&recording.samples, |sample| sample.tcp_info.as_ref()?.rcv_wnd), &bytes);
@@ -45,13 +46,13 @@ impl Bins {
     /// A second each, or as many as fit into a line.
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     fn of(duration_s: f64) -> Self {
-        let count = usize::try_from(whole(duration_s.ceil())).unwrap_or(MOST).clamp(1, MOST);
+        let count = usize::try_from(rounded_down(duration_s.ceil())).unwrap_or(MOST).clamp(1, MOST);
         Self { count, width_s: duration_s / count as f64 }
     }
 
     /// The bin in which a time lies.
     fn at(&self, t_s: f64) -> usize {
-        usize::try_from(whole((t_s / self.width_s).floor())).unwrap_or(usize::MAX).min(self.count - 1)
+        usize::try_from(rounded_down((t_s / self.width_s).floor())).unwrap_or(usize::MAX).min(self.count - 1)
     }
 
     /// Bytes a second in each bin, as if a second's bytes had come evenly.
@@ -60,7 +61,7 @@ impl Bins {
         let mut rates = vec![0.0; self.count];
         for second in seconds {
             let (from, to) = (second.t_s, second.t_s + second.duration_s);
-            let rate = from_whole(bytes(second).unwrap_or(0)) / second.duration_s;
+            let rate = whole(bytes(second).unwrap_or(0)) / second.duration_s;
             for (number, sum) in rates.iter_mut().enumerate().take(self.at(to) + 1).skip(self.at(from)) {
                 let begin = number as f64 * self.width_s;
                 let shared = (to.min(begin + self.width_s) - from.max(begin)).max(0.0);
@@ -84,10 +85,14 @@ impl Bins {
     fn names(&self, phases: &[Passage]) -> String {
         let mut line = vec![' '; self.count];
         for phase in phases {
-            let (from, to) = (self.at(phase.t_s), self.at(phase.t_s + phase.duration_s));
+            let bars =
+                ((phase.t_s + phase.duration_s) / self.width_s).round() - (phase.t_s / self.width_s).round();
             // One that is shorter than a bar has no room, and a blank keeps two apart.
-            let room = to.saturating_sub(from).saturating_sub(1);
-            line[from..].iter_mut().zip(phase.phase.chars().take(room)).for_each(|(to, letter)| *to = letter);
+            let room = usize::try_from(rounded_down(bars)).unwrap_or(self.count).saturating_sub(1);
+            line[self.at(phase.t_s)..]
+                .iter_mut()
+                .zip(phase.phase.chars().take(room))
+                .for_each(|(to, letter)| *to = letter);
         }
         line.into_iter().collect::<String>().trim_end().to_owned()
     }
@@ -98,13 +103,8 @@ impl Bins {
     clippy::cast_sign_loss,
     reason = "for display; what is too large is cut off"
 )]
-fn whole(number: f64) -> u64 {
+fn rounded_down(number: f64) -> u64 {
     number as u64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for display")]
-fn from_whole(number: u64) -> f64 {
-    number as f64
 }
 
 /// Bars in a line.
