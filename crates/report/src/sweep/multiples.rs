@@ -175,7 +175,7 @@ impl Grid {
             // A break behind each makes them points without a line.
             let apart = |(x, y)| [(x, y), (x * JUST_BEHIND, None)];
             let invalid = invalid.into_iter().filter_map(point).flat_map(apart);
-            [valid, Line::new(format!("{setting} INVALID").trim_start(), invalid)]
+            [valid, Line::new(format!("{setting} {UNSOUND}").trim_start(), invalid)]
         };
         let lines = groups(cells, setting).into_iter().flat_map(of_setting);
         lines.filter(|line| line.y.iter().any(Option::is_some)).collect()
@@ -207,11 +207,16 @@ fn sentence(chart: &Chart, cells: &[Cell]) -> String {
         .collect();
     known.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let Some(((least, low), (most, high))) = known.first().zip(known.last()) else {
-        return "No measurement of it is valid.".to_owned();
+        return "No measurement is valid.".to_owned();
     };
     let Chart { unit, .. } = chart;
-    format!("From {} {unit} ({low}) to {} {unit} ({high}).", digits(*least), digits(*most))
+    let range = format!("From {} {unit} ({low}) to {} {unit} ({high}).", digits(*least), digits(*most));
+    let is_whole = cells.iter().all(|cell| cell.valid || (chart.value)(cell).is_none());
+    if is_whole { range } else { format!("{range} Points with {UNSOUND} are INVALID.") }
 }
+
+/// Marks what is not valid, in a name that has little room.
+const UNSOUND: &str = "\u{2715}";
 
 /// Nearer than a chart can show, and another number in the digits that a line keeps.
 const JUST_BEHIND: f64 = 1.000_001;

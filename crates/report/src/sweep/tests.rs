@@ -125,13 +125,13 @@ fn a_line_goes_through_valid_cells_only() {
         [
             ("default", vec![Some(941.0), Some(559.0)]),
             ("512MiB", vec![Some(941.0)]),
-            ("512MiB INVALID", vec![Some(941.0), None]),
+            ("512MiB \u{2715}", vec![Some(941.0), None]),
         ]
     );
     assert_eq!(lines(1), [("default", vec![Some(941.0), Some(559.0)]), ("512MiB", vec![Some(941.0)])]);
     assert_eq!(
         throughput.sentence,
-        "From 559 Mbit/s (300ms, default, steady) to 941 Mbit/s (300ms, 512MiB, steady)."
+        "From 559 Mbit/s (300ms, default, steady) to 941 Mbit/s (300ms, 512MiB, steady). Points with \u{2715} are INVALID."
     );
     // Nothing was merged, so there is no chart of it.
     let titles: Vec<_> = charts.iter().map(|chart| chart.y.title.as_str()).collect();
@@ -145,7 +145,7 @@ fn a_sweep_without_a_valid_cell_says_so() {
     let nothing = Sweep { cells: vec![cell(20, "default", "steady", State::Missing)], ..sweep() };
     let figures = figures(&nothing);
     assert!(!figures.valid);
-    assert_eq!((figures.panels.len(), figures.summary.as_str()), (0, "No measurement of it is valid."));
+    assert_eq!((figures.panels.len(), figures.summary.as_str()), (0, "No measurement is valid."));
 }
 
 #[test]
