@@ -4,7 +4,7 @@
 //! schedule.
 
 use std::{
-    fs, io,
+    fs,
     net::{SocketAddr, TcpStream},
     ops::ControlFlow,
     sync::atomic::Ordering::Relaxed,
@@ -138,7 +138,7 @@ pub fn read(
     let (local, remote) = ends.doing(|| "ask for a connection's addresses".to_owned())?;
     let socket = Diag::open()?.between(local, remote)?.ok_or_else(|| Error::Address {
         operation: format!("read from {remote}"),
-        source: io::ErrorKind::ConnectionReset.into(),
+        source: std::io::ErrorKind::ConnectionReset.into(),
         remedy: "see why the program that listens there closes the connection at once",
     })?;
     let mut timeline = Timeline::of(socket.key)?;
