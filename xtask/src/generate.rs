@@ -26,11 +26,12 @@ pub(crate) fn is_fresh() -> anyhow::Result<()> {
 }
 
 fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all: [(&str, Schema); 11] = [
+    let all: [(&str, Schema); 12] = [
         ("web/schema/report.json", schema_for!(report::Report)),
         ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
         ("docs/schema/compare.json", schema_for!(report::Comparison)),
         ("docs/schema/convert.json", schema_for!(report::Conversion)),
+        ("docs/schema/explain.json", schema_for!(Vec<tcp::explain::Explanation>)),
         ("docs/schema/fault.json", schema_for!(planet::FaultStatus)),
         ("docs/schema/logs.json", schema_for!(Vec<planet::Program>)),
         ("docs/schema/ping.json", schema_for!(probe::ping::Summary)),

@@ -53,7 +53,7 @@ fn is_starting(figures: &Figures<'_>) -> bool {
     match figures.socket.model {
         Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
         _ => {
-            let grows = figures.now.snd_cwnd > figures.before.snd_cwnd + figures.before.snd_cwnd / 4;
+            let grows = f64::from(figures.now.snd_cwnd) > f64::from(figures.before.snd_cwnd) * 1.25;
             figures.now.snd_ssthresh >= NO_THRESHOLD && grows
         }
     }

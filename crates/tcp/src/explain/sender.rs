@@ -170,9 +170,9 @@ fn held(socket: &Socket, info: &Info) -> Held {
     if info.ca_state < RECOVERY && is_buffer_full(socket, info) {
         return Held::SendBuffer;
     }
-    let left = info.sacked + info.lost;
-    let in_flight = (info.unacked + info.retrans).saturating_sub(left);
-    if info.ca_state >= RECOVERY || in_flight + in_flight / 16 >= info.snd_cwnd {
+    let [sent, repeated, arrived, lost] = [info.unacked, info.retrans, info.sacked, info.lost].map(u64::from);
+    let in_flight = (sent + repeated).saturating_sub(arrived + lost);
+    if info.ca_state >= RECOVERY || in_flight + in_flight / 16 >= u64::from(info.snd_cwnd) {
         return Held::CongestionWindow;
     }
     let does_not_fit = |window: u32| outstanding(socket, info).saturating_add(info.snd_mss) > window;
