@@ -7,6 +7,7 @@ mod grid;
 mod iperf;
 mod lab;
 mod planet;
+mod tcp;
 mod veth;
 
 use std::process::{Command, Stdio};
@@ -28,30 +29,49 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
         let _awake = Awake::hold();
         return grid::bench(Form::Json);
     }
-    let known: Vec<_> = BENCHES.iter().flat_map(|(group, names)| names.iter().chain([group])).collect();
-    if let Some(unknown) = words.iter().find(|word| !known.contains(word)) {
-        bail!(
-            "no benchmark \"{unknown}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-             forms or compare"
-        );
-    }
+    let wanted = wanted(words)?;
     build()?;
     println!("{}", conditions());
     // As a scenario does while it measures.
     let _awake = Awake::hold();
     for (group, names) in BENCHES {
-        let is_wanted = |name: &str| words.is_empty() || words.contains(group) || words.contains(&name);
-        let wanted: Vec<_> = names.iter().filter(|name| is_wanted(name)).collect();
+        let wanted: Vec<_> = names.iter().filter(|name| wanted.contains(&(group, name))).collect();
         if wanted.is_empty() {
             continue;
         }
         println!("\n## {group}\n");
-        if ["planet", "compare"].contains(group) {
+        if ["planet", "compare", "tcp"].contains(group) {
             println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
         }
-        wanted.into_iter().try_for_each(|name| measure(name))?;
+        wanted.into_iter().try_for_each(|name| measure(group, name))?;
     }
     Ok(())
+}
+
+/// What these words name, each with its group. A group means all of it, unless some of it follow; else a name is that of
+/// the first group that has it.
+fn wanted<'w>(mut words: &[&'w str]) -> anyhow::Result<Vec<(&'w str, &'w str)>> {
+    let all = |&(group, names): &(&'static str, &'static [&'static str])| {
+        names.iter().map(move |name| (group, *name))
+    };
+    let mut wanted = Vec::new();
+    while let [word, rest @ ..] = words {
+        words = rest;
+        if let Some(of_group) = BENCHES.iter().find(|(group, _)| group == word) {
+            let named = rest.iter().take_while(|word| of_group.1.contains(word)).count();
+            let (named, rest) = rest.split_at(named);
+            wanted.extend(all(of_group).filter(|(_, name)| named.is_empty() || named.contains(name)));
+            words = rest;
+        } else if let Some(one) = BENCHES.iter().flat_map(all).find(|(_, name)| name == word) {
+            wanted.push(one);
+        } else {
+            bail!(
+                "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
+                 forms, compare or tcp (loopback, telemetry, explain, ports, forms)"
+            );
+        }
+    }
+    Ok(if wanted.is_empty() { BENCHES.iter().flat_map(all).collect() } else { wanted })
 }
 
 /// Groups of benchmarks and what is in them.
@@ -60,16 +80,22 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("grid", &["grid"]),
     ("forms", &["forms"]),
     ("compare", &["compare"]),
+    ("tcp", &["loopback", "telemetry", "explain", "ports", "forms"]),
 ];
 
-fn measure(name: &str) -> anyhow::Result<()> {
+fn measure(group: &str, name: &str) -> anyhow::Result<()> {
     match name {
         "speed" => planet::speed(),
         "delay" => planet::delay(),
         "shaper" => planet::shaper(),
         "cities" => planet::cities(),
         "grid" => grid::bench(Form::Table),
+        "forms" if group == "tcp" => tcp::forms(),
         "forms" => forms::bench(),
+        "loopback" => tcp::loopback(),
+        "telemetry" => tcp::telemetry(),
+        "explain" => tcp::explain(),
+        "ports" => tcp::ports(),
         _ => {
             compare::bench()?;
             // What is timed in this process must be optimised.

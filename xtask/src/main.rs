@@ -44,7 +44,7 @@ const USAGE: &str = "\
 cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
-cargo xtask bench [NAME...]  measure speed beside a peer, and exactness: planet, grid, forms, compare; all without a name
+cargo xtask bench [NAME...]  measure speed beside a peer, and exactness: planet, grid, forms, compare, tcp; all without one
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
 cargo xtask example DIR      write the recordings of the tutorial in docs/compare.md";
 

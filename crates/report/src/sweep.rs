@@ -83,3 +83,6 @@ fn table(cells: &[Cell]) -> Table {
     }
     table
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use crate::text::{count, grouped, plain};
 
 /// Something that a sweep varies.
 pub(crate) struct Parameter {
-    /// What it is called.
+    /// What it is called, as its flag is.
     pub name: &'static str,
     show: fn(&Parameters) -> String,
 }
@@ -44,6 +44,11 @@ impl Figure {
     pub(crate) fn is_known(&self, cells: &[Cell]) -> bool {
         cells.iter().any(|cell| self.show(cell).is_some())
     }
+
+    /// Whether it is none in every cell that has it.
+    pub(crate) fn is_none(&self, cells: &[Cell]) -> bool {
+        cells.iter().filter_map(|cell| self.show(cell)).all(|shown| shown == "0")
+    }
 }
 
 /// "fast (Mbit/s)".
@@ -60,11 +65,11 @@ pub(crate) fn label(cell: &Cell, cells: &[Cell]) -> String {
 
 /// All that a sweep varies, in its order.
 pub(crate) const PARAMETERS: [Parameter; 7] = [
-    Parameter { name: "round trip", show: |of| units::duration::show(of.rtt) },
+    Parameter { name: "rtt", show: |of| units::duration::show(of.rtt) },
     Parameter { name: "rate", show: |of| of.rate.to_string() },
-    Parameter { name: "tcp_rmem", show: |of| of.rmem.to_string() },
-    Parameter { name: "tcp_adv_win_scale", show: |of| of.adv_win_scale.to_string() },
-    Parameter { name: "tcp_notsent_lowat", show: |of| of.notsent_lowat.to_string() },
+    Parameter { name: "rmem", show: |of| of.rmem.to_string() },
+    Parameter { name: "adv_win_scale", show: |of| of.adv_win_scale.to_string() },
+    Parameter { name: "notsent_lowat", show: |of| of.notsent_lowat.to_string() },
     Parameter { name: "congestion", show: |of| of.congestion.to_string() },
     Parameter { name: "reader", show: |of| of.programme.name.clone() },
 ];

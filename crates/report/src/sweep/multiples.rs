@@ -77,17 +77,29 @@ struct Grid {
 #[derive(Clone, Copy)]
 struct Along {
     name: &'static str,
+    title: &'static str,
     unit: &'static str,
     value: fn(&Parameters) -> Option<f64>,
 }
 
 /// In the order in which they are preferred.
 const NUMBERS: [Along; 4] = [
-    Along { name: "round trip", unit: "ms", value: |of| Some(of.rtt.as_secs_f64() * 1e3) },
-    Along { name: "rate", unit: "Mbit/s", value: |of| Some(as_f64(of.rate.bits_per_second()) / 1e6) },
-    Along { name: "tcp_rmem", unit: "MiB", value: |of| of.rmem.value().copied().map(mebibytes) },
+    Along { name: "rtt", title: "round trip", unit: "ms", value: |of| Some(of.rtt.as_secs_f64() * 1e3) },
     Along {
-        name: "tcp_notsent_lowat",
+        name: "rate",
+        title: "rate",
+        unit: "Mbit/s",
+        value: |of| Some(as_f64(of.rate.bits_per_second()) / 1e6),
+    },
+    Along {
+        name: "rmem",
+        title: "largest receive buffer",
+        unit: "MiB",
+        value: |of| of.rmem.value().copied().map(mebibytes),
+    },
+    Along {
+        name: "notsent_lowat",
+        title: "tcp_notsent_lowat",
         unit: "MiB",
         value: |of| of.notsent_lowat.value().copied().map(mebibytes),
     },
@@ -119,7 +131,7 @@ impl Grid {
             Some(varied.remove(found))
         };
         let row = take(&["reader"]);
-        let column = take(&["rate", "round trip", "congestion", "tcp_notsent_lowat"]);
+        let column = take(&["rate", "rtt", "congestion", "notsent_lowat"]);
         Some(Self { along, row, column, line: varied })
     }
 
@@ -144,9 +156,9 @@ impl Grid {
         let (least, most) =
             values.iter().fold((f64::MAX, 0.0_f64), |(least, most), x| (least.min(*x), most.max(*x)));
         if most > 10.0 * least {
-            Axis::log(self.along.name, self.along.unit)
+            Axis::log(self.along.title, self.along.unit)
         } else {
-            Axis::linear(self.along.name, self.along.unit)
+            Axis::linear(self.along.title, self.along.unit)
         }
     }
 
@@ -163,7 +175,7 @@ impl Grid {
             // A break behind each makes them points without a line.
             let apart = |(x, y)| [(x, y), (x * JUST_BEHIND, None)];
             let invalid = invalid.into_iter().filter_map(point).flat_map(apart);
-            [valid, Line::new(format!("{setting} INVALID").trim_start(), invalid)]
+            [valid, Line::new(format!("{setting} {UNSOUND}").trim_start(), invalid)]
         };
         let lines = groups(cells, setting).into_iter().flat_map(of_setting);
         lines.filter(|line| line.y.iter().any(Option::is_some)).collect()
@@ -195,11 +207,16 @@ fn sentence(chart: &Chart, cells: &[Cell]) -> String {
         .collect();
     known.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let Some(((least, low), (most, high))) = known.first().zip(known.last()) else {
-        return "No measurement of it is valid.".to_owned();
+        return "No measurement is valid.".to_owned();
     };
     let Chart { unit, .. } = chart;
-    format!("From {} {unit} ({low}) to {} {unit} ({high}).", digits(*least), digits(*most))
+    let range = format!("From {} {unit} ({low}) to {} {unit} ({high}).", digits(*least), digits(*most));
+    let is_whole = cells.iter().all(|cell| cell.valid || (chart.value)(cell).is_none());
+    if is_whole { range } else { format!("{range} Points with {UNSOUND} are INVALID.") }
 }
+
+/// Marks what is not valid, in a name that has little room.
+const UNSOUND: &str = "\u{2715}";
 
 /// Nearer than a chart can show, and another number in the digits that a line keeps.
 const JUST_BEHIND: f64 = 1.000_001;

@@ -2,45 +2,58 @@
 
 use std::fmt::Write;
 
-use scenario::sweep::Sweep;
+use scenario::sweep::{Cell, Sweep};
 
 use super::table::{BOLD, YELLOW, paint, table};
 use crate::sweep::{
-    columns::{FIGURES, PARAMETERS},
+    columns::{FIGURES, Figure, PARAMETERS},
     remarks, worth,
 };
 
-/// The table of a sweep. What all cells have in common stands above it, and a column that no cell has a value for is left out.
+/// The table of a sweep. What all cells have in common stands above it, a figure that is 0 in all of them below it.
 pub fn sweep(sweep: &Sweep) -> String {
     let cells = &sweep.cells;
-    let (varied, common): (Vec<_>, Vec<_>) = PARAMETERS.iter().partition(|one| one.varies(cells));
-    let figures: Vec<_> = FIGURES.iter().filter(|figure| figure.is_known(cells)).collect();
-    let mut text = String::new();
-    if let Some(first) = cells.first() {
-        let common: Vec<_> =
-            common.iter().map(|one| format!("{} {}", one.name, one.show(&first.parameters))).collect();
-        let _ =
-            writeln!(text, "{}\n", paint(&format!("{}; Linux {}", common.join(", "), sweep.kernel), BOLD));
+    let parameters: Vec<_> = PARAMETERS.iter().filter(|one| one.varies(cells)).collect();
+    let known = FIGURES.iter().filter(|figure| figure.is_known(cells));
+    let (none, figures): (Vec<_>, Vec<_>) = known.partition(|figure| figure.is_none(cells));
+    let names = parameters.iter().map(|one| one.name).chain(figures.iter().map(|figure| figure.name));
+    let row = |cell: &Cell| {
+        let values = parameters.iter().map(|one| one.show(&cell.parameters));
+        let figures = figures.iter().map(|figure| figure.show(cell).unwrap_or_else(|| "-".to_owned()));
+        values.chain(figures).chain([worth(cell)]).collect::<Vec<_>>()
+    };
+    let table = table(names.chain(["n"]).map(str::to_owned), cells.iter().map(row));
+    let mut text = format!("{}\n\n{table}{}\n", paint(&heading(sweep), BOLD), units(&figures));
+    if !none.is_empty() {
+        let names: Vec<_> = none.iter().map(|figure| figure.name).collect();
+        let _ = writeln!(text, "0 in all of them: {}", names.join(", "));
     }
-    let names = varied.iter().map(|one| one.name).chain(figures.iter().map(|figure| figure.name));
-    let rows = cells.iter().map(|cell| {
-        let values = varied.iter().map(|one| one.show(&cell.parameters));
-        let values =
-            values.chain(figures.iter().map(|figure| figure.show(cell).unwrap_or_else(|| "-".to_owned())));
-        values.chain([worth(cell)]).collect::<Vec<_>>()
-    });
-    text += &table(names.chain(["n"]).map(str::to_owned), rows);
-    let mut units: Vec<(&str, Vec<&str>)> = Vec::new();
-    for figure in figures.iter().filter(|figure| !figure.unit.is_empty()) {
-        match units.iter_mut().find(|(unit, _)| *unit == figure.unit) {
-            Some((_, names)) => names.push(figure.name),
-            None => units.push((figure.unit, vec![figure.name])),
-        }
-    }
-    let units: Vec<_> = units.iter().map(|(unit, names)| format!("{} in {unit}", names.join(", "))).collect();
-    let _ = writeln!(text, "{}", units.join("; "));
     for remark in remarks(cells) {
         let _ = writeln!(text, "{}: {remark}", paint("note", YELLOW));
     }
     text
 }
+
+/// What was set in all cells alike: "rate 1Gbit, reader steady; Linux 6.18.44".
+fn heading(sweep: &Sweep) -> String {
+    let cells = &sweep.cells;
+    let common = PARAMETERS.iter().filter(|one| !one.varies(cells));
+    let set = common.filter_map(|one| Some((one.name, one.show(&cells.first()?.parameters))));
+    let set: Vec<_> =
+        set.filter(|(_, value)| value != DEFAULT).map(|(name, value)| format!("{name} {value}")).collect();
+    let kernel = format!("Linux {}", sweep.kernel);
+    if set.is_empty() { kernel } else { format!("{}; {kernel}", set.join(", ")) }
+}
+
+/// "fast, mean in Mbit/s; restart in s".
+fn units(figures: &[&Figure]) -> String {
+    let with_unit: Vec<_> = figures.iter().filter(|figure| !figure.unit.is_empty()).collect();
+    let groups = with_unit.chunk_by(|one, other| one.unit == other.unit).map(|group| {
+        let names: Vec<_> = group.iter().map(|figure| figure.name).collect();
+        format!("{} in {}", names.join(", "), group[0].unit)
+    });
+    groups.collect::<Vec<_>>().join("; ")
+}
+
+/// What is left as the machine has it goes without saying.
+const DEFAULT: &str = "default";

@@ -113,7 +113,7 @@ impl Grid {
              [scenario]\n\
              title = {title}\n\n\
              [world]\n{world}\n\
-             # The sender's own buffer is never what limits it: no window of TCP is larger than 1 GiB.\n\
+             # The sender's buffer is not what limits it: twice the largest window that TCP has.\n\
              [[host]]\n\
              name = \"sender\"\n\
              city = \"zurich\"\n{congestion}\
@@ -162,7 +162,7 @@ impl Parameters {
 
     /// The sender's kernel settings.
     fn sender(&self) -> Table {
-        let wmem = ("net.ipv4.tcp_wmem", "4096 16384 1073741824".to_owned());
+        let wmem = ("net.ipv4.tcp_wmem", "4096 16384 2147483647".to_owned());
         let lowat = self.notsent_lowat.value();
         settings([Some(wmem), lowat.map(|lowat| ("net.ipv4.tcp_notsent_lowat", lowat.0.0.to_string()))])
     }
@@ -210,12 +210,10 @@ impl fmt::Display for Parameters {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn milliseconds<S: Serializer>(rtt: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(rtt.as_secs_f64() * 1e3)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 #[expect(clippy::cast_precision_loss, reason = "units bounds it below 2^53")]
 fn megabits<S: Serializer>(rate: &Bitrate, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(rate.bits_per_second() as f64 / 1e6)

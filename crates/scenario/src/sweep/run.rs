@@ -3,12 +3,10 @@
 use std::{
     num::NonZero,
     ops::ControlFlow,
+    panic::resume_unwind,
     path::PathBuf,
-    sync::{
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
-    },
-    thread::{self, Scope},
+    sync::atomic::{AtomicBool, Ordering},
+    thread::{self, Scope, ScopedJoinHandle},
     time::Duration,
 };
 
@@ -19,7 +17,10 @@ use super::{
     schedule::{Jobs, Schedule, Verdict, Worth},
     store::{Inputs, Record, Store},
 };
-use crate::{clock::Clock, error::Error};
+use crate::{
+    clock::{Clock, pause},
+    error::Error,
+};
 
 /// Where things are, and how much is done at once.
 #[derive(Debug, Clone)]
@@ -57,11 +58,9 @@ pub fn run(
     store.create()?;
     let ended = kept(plan, &store);
     let stop = AtomicBool::new(false);
-    let (sender, receiver) = mpsc::channel();
     let ended = thread::scope(|scope| {
-        let field = Field { plan, options, store: &store, stop: &stop, sender };
-        let mut conductor = Conductor::new(field, ended);
-        conductor.conduct(scope, &receiver, watch).map(|()| conductor.ended)
+        let conductor = Conductor::new(Field { plan, options, store: &store, stop: &stop }, ended);
+        conductor.conduct(scope, watch)
     })?;
     Ok(Sweep::new(plan, ended))
 }
@@ -86,78 +85,94 @@ pub fn preview(plan: &Plan, options: &Options) -> Preview {
 }
 
 /// What all runs have in common.
-#[derive(Clone)]
-struct Field<'s> {
-    plan: &'s Plan,
-    options: &'s Options,
-    store: &'s Store,
-    stop: &'s AtomicBool,
-    sender: Sender<(usize, Result<Record, Error>)>,
+#[derive(Clone, Copy)]
+struct Field<'f> {
+    plan: &'f Plan,
+    options: &'f Options,
+    store: &'f Store,
+    stop: &'f AtomicBool,
 }
 
 /// Decides what begins, and gathers what ends.
-struct Conductor<'s> {
-    field: Field<'s>,
+struct Conductor<'f, 'scope> {
+    field: Field<'f>,
     schedule: Schedule,
     /// By run.
     ended: Vec<Ended>,
-    /// Under way, and since when.
-    running: Vec<(usize, Clock)>,
+    running: Vec<Running<'scope>>,
+    /// How long it will take, and since when that is known.
+    left: (Duration, Clock),
 }
 
-impl<'s> Conductor<'s> {
-    fn new(field: Field<'s>, ended: Vec<Ended>) -> Self {
+/// A run under way. A planet dies with the thread that started it, so each has its own.
+struct Running<'scope> {
+    run: usize,
+    since: Clock,
+    thread: ScopedJoinHandle<'scope, Result<Record, Error>>,
+}
+
+impl<'f: 'scope, 'scope> Conductor<'f, 'scope> {
+    fn new(field: Field<'f>, ended: Vec<Ended>) -> Self {
         let schedule = schedule(field.plan, &missing(&ended), field.options.jobs);
-        Self { field, schedule, ended, running: Vec::new() }
+        Self { field, schedule, ended, running: Vec::new(), left: (Duration::ZERO, Clock::start()) }
     }
 
     /// Until all have ended, or those that were under way when `watch` broke. An error of one that would be an error of all
     /// ends the others as well.
-    fn conduct<'scope>(
-        &mut self,
+    fn conduct(
+        mut self,
         scope: &'scope Scope<'scope, '_>,
-        endings: &Receiver<(usize, Result<Record, Error>)>,
         mut watch: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<(), Error>
-    where
-        's: 'scope,
-    {
+    ) -> Result<Vec<Ended>, Error> {
         let mut failure = None;
         loop {
-            let stopped = self.field.stop.load(Ordering::Relaxed);
-            while let Some(run) = (!stopped).then(|| self.schedule.next()).flatten() {
-                self.running.push((run, Clock::start()));
-                let field = self.field.clone();
-                scope.spawn(move || field.measure(run));
-            }
+            self.begin(scope);
             if self.running.is_empty() {
-                return failure.map_or(Ok(()), Err);
+                return failure.map_or(Ok(self.ended), Err);
             }
-            match endings.recv_timeout(LOOK) {
-                Ok((run, result)) => {
-                    if let Err(error) = self.note(run, result) {
-                        self.field.stop.store(true, Ordering::Relaxed);
-                        failure.get_or_insert(error);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
+            // Before anything is noted: what a terminal asks to end, it asks of all programs, also of those that measure.
             if watch(self.progress()).is_break() {
                 self.field.stop.store(true, Ordering::Relaxed);
             }
+            while let Some(index) = self.running.iter().position(|running| running.thread.is_finished()) {
+                let Running { run, thread, .. } = self.running.swap_remove(index);
+                let result = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+                if let Err(error) = self.note(run, result) {
+                    self.field.stop.store(true, Ordering::Relaxed);
+                    failure.get_or_insert(error);
+                }
+            }
+            pause();
         }
     }
 
+    /// Starts what may begin.
+    fn begin(&mut self, scope: &'scope Scope<'scope, '_>) {
+        if self.field.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        while let Some(run) = self.schedule.next() {
+            let field = self.field;
+            let thread = scope.spawn(move || field.measure(run));
+            self.running.push(Running { run, since: Clock::start(), thread });
+            self.foretell();
+        }
+    }
+
+    /// Notes what came of a run. An error that says something about all of them is handed back.
     fn note(&mut self, run: usize, result: Result<Record, Error>) -> Result<(), Error> {
-        self.running.retain(|(running, _)| *running != run);
         let ended = match result {
             Ok(record) => Ended::Measured(Box::new(record)),
-            Err(Error::Interrupted { .. }) => Ended::Missing,
+            Err(Error::Interrupted { .. }) => return Ok(()),
             Err(error) if is_its_own(&error) => Ended::Failed(error.to_string()),
             Err(error) => return Err(error),
         };
+        let is_valid = matches!(&ended, Ended::Measured(record) if record.is_valid());
+        if !is_valid && self.field.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let verdict = match &ended {
-            Ended::Measured(record) if !record.is_valid() => Verdict::Invalid,
+            Ended::Measured(_) if !is_valid => Verdict::Invalid,
             _ => Verdict::Final,
         };
         if self.schedule.ended(run, verdict) == Worth::Kept {
@@ -166,33 +181,35 @@ impl<'s> Conductor<'s> {
             }
             self.ended[run] = ended;
         }
+        self.foretell();
         Ok(())
     }
 
-    fn progress(&self) -> Progress {
+    fn foretell(&mut self) {
         let elapsed = |run| {
-            let since = self.running.iter().find(|(running, _)| *running == run);
-            since.map_or(Duration::ZERO, |(_, clock)| clock.elapsed())
+            let running = self.running.iter().find(|running| running.run == run);
+            running.map_or(Duration::ZERO, |running| running.since.elapsed())
         };
         let runs = &self.field.plan.runs;
+        let left = self.schedule.left(|run| lasts(&runs[run]).saturating_sub(elapsed(run)));
+        self.left = (left, Clock::start());
+    }
+
+    fn progress(&self) -> Progress {
+        let (left, since) = self.left;
+        let runs = self.ended.len();
         Progress {
-            runs: runs.len(),
-            done: runs.len() - missing(&self.ended).len(),
+            runs,
+            done: runs - missing(&self.ended).len(),
             running: self.running.len(),
-            left: self.schedule.left(|run| lasts(&runs[run]).saturating_sub(elapsed(run))),
+            left: left.saturating_sub(since.elapsed()),
         }
     }
 }
 
 impl Field<'_> {
-    /// Measures one run, and says so. A planet dies with its thread, so the thread lives as long as the planet.
-    fn measure(&self, run: usize) {
-        let result = self.record(run, &self.plan.runs[run]);
-        // Nobody listens only if the sweep has failed already.
-        let _ = self.sender.send((run, result));
-    }
-
-    fn record(&self, number: usize, run: &Run) -> Result<Record, Error> {
+    fn measure(&self, number: usize) -> Result<Record, Error> {
+        let run = &self.plan.runs[number];
         self.store.forget(run)?;
         let mut scenario = crate::Plan::read(&self.store.scenario(run)?)?;
         // Planets beside each other have different names, however alike their cells are.
@@ -241,6 +258,3 @@ fn lasts(run: &Run) -> Duration {
 
 /// A planet, its programs and its evaluation, beside what is measured.
 const AROUND: Duration = Duration::from_secs(2);
-
-/// How often is looked at who asks for an end.
-const LOOK: Duration = Duration::from_millis(100);

@@ -28,7 +28,7 @@ pub(super) fn sample(t_ms: f64, bytes_received: u64, receive_queue_bytes: u32) -
         tcp_info: Some(Info { bytes_received, ..Info::default() }),
         skmem: None,
         model: None,
-        counters: Counters::new(),
+        counters: None,
         tcp_memory_bytes: None,
     }
 }

@@ -124,7 +124,8 @@ fn counters(recording: &Recording) -> Timeline {
     let last = recording.seconds.len().min(second_of(recording.summary.duration_s)).saturating_sub(1);
     let mut counted: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for sample in &recording.samples {
-        for (name, count) in sample.counters.iter().filter(|(name, _)| recording.counters.contains_key(*name))
+        for (name, count) in
+            sample.counters.iter().flatten().filter(|(name, _)| recording.counters.contains_key(*name))
         {
             let counts = counted.entry(name).or_insert_with(|| vec![0.0; last + 1]);
             counts[second_of(sample.t_ms / 1e3).min(last)] += whole(*count);

@@ -4,7 +4,7 @@ mod course;
 
 use std::fmt::Write;
 
-use tcp::oscil::{Ended, Phase, Programme, Progress, Recording, Served, Summary};
+use tcp::oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary};
 
 use crate::{
     lab::figures::{bytes, plural, rate},
@@ -56,10 +56,11 @@ pub(super) fn recording(recording: &Recording) -> String {
     text
 }
 
-/// "192.0.2.1:5203 to an oscillating reader: 3 x (fast 5s unlimited, slow 15s 5% of best)".
+/// "192.0.2.1:5203 read as oscillating: 3 x (fast 5s unlimited, slow 15s 5% of best), for 40 s".
 pub(super) fn title(recording: &Recording) -> String {
-    let conditions = &recording.conditions;
-    format!("{} read as {}", conditions.remote, described(&conditions.programme))
+    let Conditions { remote, programme, length_s, .. } = &recording.conditions;
+    let length = length_s.map_or_else(String::new, |length| format!(", for {length} s"));
+    format!("{remote} read as {}{length}", described(programme))
 }
 
 /// "oscillating: 3 x (fast 5s unlimited, slow 15s 5% of best)".

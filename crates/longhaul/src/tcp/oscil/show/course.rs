@@ -20,15 +20,16 @@ pub(super) fn course(recording: &Recording) -> String {
         return String::new();
     }
     let mut text = String::from("\n");
-    let mut row = |name: &str, values: Vec<f64>, show: &dyn Fn(u64) -> String| {
+    let mut row = |name: &str, values: Option<Vec<f64>>, show: &dyn Fn(u64) -> String| {
+        let Some(values) = values else { return };
         let values: Vec<_> = values.into_iter().map(rounded_down).collect();
         let most = values.iter().copied().max().unwrap_or(0);
         let bars: String = values.iter().map(|value| bar(*value, most.max(1))).collect();
         let _ = writeln!(text, "  {name:10}{bars}  {}", paint(&format!("up to {}", show(most)), DIM));
     };
     let speed = |bytes: u64| rate(whole(bytes) * 8.0);
-    row("read", bins.rates(&recording.seconds, |second| Some(second.bytes)), &speed);
-    row("network", bins.rates(&recording.seconds, |second| second.received_bytes), &speed);
+    row("read", Some(bins.rates(&recording.seconds, |second| Some(second.bytes))), &speed);
+    row("network", Some(bins.rates(&recording.seconds, |second| second.received_bytes)), &speed);
     row("window", bins.most(&recording.samples, |sample| sample.tcp_info.as_ref()?.rcv_wnd), &bytes);
     row("queue", bins.most(&recording.samples, |sample| Some(sample.receive_queue_bytes)), &bytes);
     let _ = writeln!(text, "  {:10}{}", "phase", paint(&bins.names(&recording.phases), DIM));
@@ -71,12 +72,13 @@ impl Bins {
         rates
     }
 
-    /// The largest value in each bin.
-    fn most(&self, samples: &[Sample], value: impl Fn(&Sample) -> Option<u32>) -> Vec<f64> {
-        let mut most = vec![0.0_f64; self.count];
-        for sample in samples {
+    /// The largest value in each bin; none if the kernel tells none.
+    fn most(&self, samples: &[Sample], value: impl Fn(&Sample) -> Option<u32>) -> Option<Vec<f64>> {
+        let mut most = None;
+        for (sample, value) in samples.iter().filter_map(|sample| Some((sample, value(sample)?))) {
+            let most = most.get_or_insert_with(|| vec![0.0_f64; self.count]);
             let bin = &mut most[self.at(sample.t_ms / 1e3)];
-            *bin = bin.max(value(sample).map_or(0.0, f64::from));
+            *bin = bin.max(f64::from(value));
         }
         most
     }
@@ -109,3 +111,20 @@ fn rounded_down(number: f64) -> u64 {
 
 /// Bars in a line.
 const MOST: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_kernel_does_not_tell_is_not_zero() {
+        let sample = json!({"t_ms": 1500.0, "state": "established", "receive_queue_bytes": 7, "send_queue_bytes": 0,
+            "counters": {}});
+        let samples: [Sample; 1] = [serde_json::from_value(sample).unwrap()];
+        let bins = Bins::of(2.0);
+        assert_eq!(bins.most(&samples, |sample| sample.tcp_info.as_ref()?.rcv_wnd), None);
+        assert_eq!(bins.most(&samples, |sample| Some(sample.receive_queue_bytes)), Some(vec![0.0, 7.0]));
+    }
+}

@@ -1,0 +1,114 @@
+//! `longhaul tcp oscil`: its sender, and what its reader recorded.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::Context;
+use serde_json::Value;
+
+use super::invalid;
+use crate::bench::lab::binary;
+
+/// A sender, which ends when it is dropped.
+pub(super) struct Sender {
+    child: Child,
+    /// Where it listens.
+    pub address: String,
+}
+
+impl Sender {
+    /// Starts one on loopback.
+    pub(super) fn start(arguments: &[&str]) -> anyhow::Result<Self> {
+        Self::start_at(Command::new("env"), &[&["--listen", "127.0.0.1:0"], arguments].concat())
+    }
+
+    /// Starts one behind a command that leads to where it is to run.
+    pub(super) fn start_at(mut at: Command, arguments: &[&str]) -> anyhow::Result<Self> {
+        at.arg(binary()).args(["tcp", "oscil", "serve"]).args(arguments);
+        let child = at.stderr(Stdio::piped()).spawn().context("cannot run longhaul")?;
+        let mut sender = Self { child, address: String::new() };
+        let mut said = String::new();
+        let stderr = sender.child.stderr.take().expect("it was piped above");
+        BufReader::new(stderr).read_line(&mut said)?;
+        let address = said.trim().strip_prefix("listening on ");
+        sender.address = address.with_context(|| format!("the sender said: {said}"))?.to_owned();
+        Ok(sender)
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A reader to be run behind a command that leads to where it is to run. It reads as fast as it can.
+pub(super) fn reader(mut at: Command, address: &str, arguments: &[&str]) -> Command {
+    at.arg(binary())
+        .args(["tcp", "oscil", "read", address, "--programme", "steady", "--json"])
+        .args(arguments);
+    at
+}
+
+/// What a reader has recorded.
+pub(super) struct Recording(Value);
+
+impl Recording {
+    /// Runs a reader to its end. It may have ended because the sender had no more.
+    pub(super) fn of(mut reader: Command) -> anyhow::Result<Self> {
+        let output = reader.stderr(Stdio::piped()).output().context("cannot run longhaul")?;
+        Self::parse(&output.stdout)
+            .with_context(|| format!("the reader said: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    }
+
+    pub(super) fn parse(json: &[u8]) -> anyhow::Result<Self> {
+        Ok(Self(serde_json::from_slice(json).context("the reader gave no JSON")?))
+    }
+
+    /// Bits a second that the application read, in all.
+    pub(super) fn bits_per_second(&self) -> anyhow::Result<f64> {
+        Ok(self.number("/summary/bytes")? * 8.0 / self.seconds()?)
+    }
+
+    /// Bits a second that came from the network from `skip` s on.
+    pub(super) fn steady(&self, skip: usize) -> anyhow::Result<f64> {
+        let seconds = self.0["seconds"].as_array().map_or(&[][..], Vec::as_slice);
+        let sum = |what: &str| -> f64 {
+            seconds.iter().skip(skip).filter_map(|second| second[what].as_f64()).sum()
+        };
+        let length = sum("duration_s");
+        anyhow::ensure!(
+            length > 0.0,
+            "the reader reported {} seconds, too few to leave out {skip}",
+            seconds.len()
+        );
+        Ok(sum("bytes") * 8.0 / length)
+    }
+
+    /// How long it read, s.
+    pub(super) fn seconds(&self) -> anyhow::Result<f64> {
+        self.number("/summary/duration_s")
+    }
+
+    /// Looks at the connection, and how many were due.
+    pub(super) fn looks(&self) -> anyhow::Result<(f64, f64)> {
+        let made = self.0["samples"].as_array().map_or(0, Vec::len);
+        Ok((f64::from(u32::try_from(made)?), self.seconds()? * 1e3 / self.number("/conditions/interval_ms")?))
+    }
+
+    /// Says so if the reader was kept from reading.
+    pub(super) fn judge(&self) {
+        if self.0["valid"] != true {
+            let warnings = self.0["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            invalid(&warnings.collect::<Vec<_>>().join("; "));
+        }
+    }
+
+    fn number(&self, what: &str) -> anyhow::Result<f64> {
+        self.0.pointer(what).and_then(Value::as_f64).with_context(|| format!("the reader reported no {what}"))
+    }
+}

@@ -1,0 +1,93 @@
+//! How many connections a second `tcp ports` makes with each strategy, beside what the machine can do.
+//!
+//! The peer is a loop that does nothing but connect, as often, to a listener that closes what it accepts, as that of `tcp
+//! ports` does. Each of its connections is closed at once, so it never meets a port that is used.
+
+use std::{
+    collections::BTreeMap,
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    os::fd::AsRawFd,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use nix::sys::socket::{self, Backlog, setsockopt, sockopt};
+use serde_json::Value;
+
+use super::{alone, invalid};
+use crate::bench::{lab::longhaul, row};
+
+pub(in crate::bench) fn bench() -> anyhow::Result<()> {
+    let (mut runs, mut best, mut peer, mut ratios) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        // Each in a new namespace, where all ports are free.
+        let measured: Value = serde_json::from_str(&alone(|| longhaul(&["tcp", "ports", "--json"]))?)?;
+        ensure!(measured["ports"] == PORTS, "the range has {} ports, not {PORTS}", measured["ports"]);
+        let fastest = add(&mut runs, &measured)?;
+        let bare = alone(|| bare(PORTS * 95 / 100))?;
+        ratios.push(fastest / bare);
+        best.push(fastest);
+        peer.push(bare);
+    }
+    for (strategy, [rates, first, second]) in runs {
+        row(&format!("{strategy}, {PORTS} ports to 95 %"), "", "connects/s", rates);
+        row(&format!("{strategy}, median connect, first half"), "", "us", first);
+        row(&format!("{strategy}, median connect, second half"), "", "us", second);
+    }
+    row("the fastest of them", ">= 30000", "connects/s", best);
+    row("bare connects, all ports free", "", "connects/s", peer);
+    row("fastest / bare connects", "", "", ratios);
+    Ok(())
+}
+
+/// Of each strategy: connects a second, and the medians of the first and of the second half, us.
+type Runs = BTreeMap<String, [Vec<f64>; 3]>;
+
+/// Adds a measurement; the rate of the fastest of its strategies.
+fn add(runs: &mut Runs, measured: &Value) -> anyhow::Result<f64> {
+    let mut fastest = 0.0;
+    for run in measured["strategies"].as_array().into_iter().flatten() {
+        let strategy = run["strategy"].as_str().context("a strategy has no name")?;
+        let number = |what| run.pointer(what).and_then(Value::as_f64);
+        let all = runs.entry(strategy.to_owned()).or_default();
+        for (what, values) in ["/connects_per_s", "/first_half/p50_us", "/second_half/p50_us"].iter().zip(all)
+        {
+            values.push(number(what).with_context(|| format!("{strategy} has no {what}"))?);
+        }
+        fastest = number("/connects_per_s").unwrap_or_default().max(fastest);
+        if run["valid"] != true {
+            invalid(&format!("{strategy}: {}", run["invalid"]));
+        }
+    }
+    Ok(fastest)
+}
+
+/// Connects so often, and counts the time for that alone; how many a second.
+fn bare(connections: u32) -> anyhow::Result<f64> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    socket::listen(&listener, Backlog::MAXALLOWABLE)?;
+    let address = listener.local_addr()?;
+    thread::scope(|scope| {
+        scope.spawn(|| while listener.accept().is_ok() {});
+        let busy = (0..connections).map(|_| connect(address)).sum::<anyhow::Result<Duration>>();
+        // It ends the thread's wait.
+        socket::shutdown(listener.as_raw_fd(), socket::Shutdown::Both)?;
+        Ok(f64::from(connections) / busy?.as_secs_f64())
+    })
+}
+
+/// How long it takes to open a socket and to connect it.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+fn connect(address: SocketAddr) -> anyhow::Result<Duration> {
+    let start = Instant::now();
+    let stream = TcpStream::connect(address)?;
+    let time = start.elapsed();
+    // Closed with a reset, so that its port is free.
+    setsockopt(&stream, sockopt::Linger, &nix::libc::linger { l_onoff: 1, l_linger: 0 })?;
+    Ok(time)
+}
+
+/// Those of Linux's own range, 32768 to 60999.
+const PORTS: u32 = 28_232;
+const RUNS: usize = 3;
