@@ -48,7 +48,9 @@ impl Drop for Sender {
 
 /// A reader to be run behind a command that leads to where it is to run. It reads as fast as it can.
 pub(super) fn reader(mut at: Command, address: &str, arguments: &[&str]) -> Command {
-    at.arg(binary()).args(["tcp", "oscil", "read", address, "--programme", "steady", "--json"]).args(arguments);
+    at.arg(binary())
+        .args(["tcp", "oscil", "read", address, "--programme", "steady", "--json"])
+        .args(arguments);
     at
 }
 
@@ -79,7 +81,11 @@ impl Recording {
             seconds.iter().skip(skip).filter_map(|second| second[what].as_f64()).sum()
         };
         let length = sum("duration_s");
-        anyhow::ensure!(length > 0.0, "the reader reported {} seconds, too few to leave out {skip}", seconds.len());
+        anyhow::ensure!(
+            length > 0.0,
+            "the reader reported {} seconds, too few to leave out {skip}",
+            seconds.len()
+        );
         Ok(sum("bytes") * 8.0 / length)
     }
 

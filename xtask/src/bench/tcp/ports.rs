@@ -51,7 +51,8 @@ fn add(runs: &mut Runs, measured: &Value) -> anyhow::Result<f64> {
         let strategy = run["strategy"].as_str().context("a strategy has no name")?;
         let number = |what| run.pointer(what).and_then(Value::as_f64);
         let all = runs.entry(strategy.to_owned()).or_default();
-        for (what, values) in ["/connects_per_s", "/first_half/p50_us", "/second_half/p50_us"].iter().zip(all) {
+        for (what, values) in ["/connects_per_s", "/first_half/p50_us", "/second_half/p50_us"].iter().zip(all)
+        {
             values.push(number(what).with_context(|| format!("{strategy} has no {what}"))?);
         }
         fastest = number("/connects_per_s").unwrap_or_default().max(fastest);
