@@ -51,7 +51,9 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
 /// What these words name, each with its group. A group means all of it, unless some of it follow; else a name is that of
 /// the first group that has it.
 fn wanted<'w>(mut words: &[&'w str]) -> anyhow::Result<Vec<(&'w str, &'w str)>> {
-    let all = |&(group, names): &(&'static str, &'static [&'static str])| names.iter().map(move |name| (group, *name));
+    let all = |&(group, names): &(&'static str, &'static [&'static str])| {
+        names.iter().map(move |name| (group, *name))
+    };
     let mut wanted = Vec::new();
     while let [word, rest @ ..] = words {
         words = rest;

@@ -51,7 +51,8 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 fn watched(address: &str, interval: &str) -> anyhow::Result<(f64, Recording)> {
     let mut reader = reader(Command::new("env"), address, &["--for", "12s", "--interval", interval]);
-    let reader = reader.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().context("cannot run longhaul")?;
+    let reader =
+        reader.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().context("cannot run longhaul")?;
     let processor = || processor_time(reader.id());
     // By then it has begun; the last second is left for the reader to end in.
     thread::sleep(Duration::from_secs(1));
