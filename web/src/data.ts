@@ -21,6 +21,7 @@ function complete(report: Report): Report {
     outages: report.outages ?? [],
     transfers: report.transfers ?? [],
     pings: report.pings ?? [],
+    commands: report.commands ?? [],
     claims: report.claims ?? [],
     faults: report.faults ?? [],
     conditions: report.conditions ?? [],

@@ -112,7 +112,7 @@ export interface Timeline {
 export interface Line {
   look: Look;
   /**
-   * What it is called where it ends: short.
+   * What it is called where it ends: twelve letters have room there.
    */
   name: string;
   /**

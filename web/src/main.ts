@@ -9,6 +9,7 @@ import { followTheme } from "./theme";
 import type { Report } from "./types";
 import { breakdown } from "./views/breakdown";
 import { claims, thresholds } from "./views/claims";
+import { commands } from "./views/commands";
 import { contents } from "./views/contents";
 import { control } from "./views/control";
 import { counts } from "./views/counts";
@@ -51,7 +52,7 @@ function show(root: HTMLElement, report: Report): void {
 
   const top = { header: part("header"), contents: part("nav", "contents") };
   const answers = { claims: part("section"), thresholds: part("section") };
-  const network = { outages: part("div"), transfers: part("div"), pings: part("div") };
+  const network = { outages: part("div"), transfers: part("div"), pings: part("div"), commands: part("div") };
   const end = { fidelity: part("div"), notes: part("div") };
   // A scenario may have measured transfers or pings alone.
   const asked = sides.length > 0 ? requests(report, store) : undefined;
@@ -64,6 +65,7 @@ function show(root: HTMLElement, report: Report): void {
     network.outages,
     network.transfers,
     network.pings,
+    network.commands,
     ...(asked?.parts ?? []),
     section("fidelity", "Fidelity of the run", end.fidelity),
     end.notes,
@@ -74,6 +76,7 @@ function show(root: HTMLElement, report: Report): void {
   outages(network.outages, report);
   transfers(network.transfers, report, store);
   pings(network.pings, report);
+  commands(network.commands, report);
   asked?.fill();
   fidelity(end.fidelity, report);
   notes(end.notes, report);

@@ -149,6 +149,25 @@ export const FIGURES = {
       valid: false,
       reasons: ["The reader itself was busy for 97 % of the time."],
     }),
+  "partly measured": () => {
+    const [scatter, [grid]] = [ports()[2], sweep()];
+    const failed = { ...scatter, title: "all failed", classes: [{ name: "even", count: 0, x: [], y: [] }], lines: [] };
+    return document("Partly measured", [
+      failed,
+      { ...grid, charts: grid.charts.map((chart, i) => (i === 1 ? { ...chart, lines: [] } : chart)) },
+    ]);
+  },
+  "hostile names": () => {
+    const hostile = '</script><img src=x onerror="alert(1)">&\u202e';
+    const [timeline] = oscillating();
+    const lines = timeline.lines.map((one) => ({ ...one, name: hostile }));
+    const bars = limits.bars.map((bar) => ({ ...bar, label: hostile }));
+    return document(hostile, [
+      { ...timeline, title: hostile, sentence: hostile, lines, phases: [{ label: hostile, from_s: 0, to_s: 60 }] },
+      { ...sweep()[0], title: hostile },
+      { ...limits, title: hostile, bars },
+    ]);
+  },
   "nothing drawn": () =>
     document("Nothing", [
       { ...oscillating()[0], lines: [], phases: [] },

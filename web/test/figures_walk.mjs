@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import Ajv2020 from "ajv/dist/2020.js";
-import { assertDrawn, assertFits, dataOf, open, plain, readWithKeys, textOf } from "./browser.mjs";
+import { assertDrawn, assertFits, dataOf, drawAll, open, plain, readWithKeys, textOf } from "./browser.mjs";
 
 const schema = JSON.parse(await readFile(new URL("../schema/figures.json", import.meta.url), "utf8"));
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
@@ -31,6 +31,16 @@ export async function walkFigures(path) {
   await assertFits(page);
   await close();
   await prints(path, figures);
+}
+
+/** A page of which one scatter has errors alone and one of the multiples nothing: both are drawn, and the latter says so. */
+export async function walkPartly(path) {
+  const { page, close } = await open(path);
+  await drawAll(page);
+  assert.equal(await page.locator("canvas").count(), chartsOf(await dataOf(page)));
+  assert.equal(await page.getByText("Not measured.", { exact: true }).count(), 1);
+  await assertFits(page);
+  await close();
 }
 
 /** Every title and sentence, every cell and every amount stands on the page. */

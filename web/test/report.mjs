@@ -218,6 +218,7 @@ export function makeReport(
     outages: [],
     transfers: [],
     pings: [],
+    commands: [],
     claims: [],
     faults: [],
     conditions: [],

@@ -33,7 +33,7 @@ const BROKEN_FIDELITY = {
 
 /** As a report was before it knew of intervals, differences, phases and all that came with them. */
 function older(report) {
-  const { differences, comparison, charts, ...rest } = report;
+  const { differences, comparison, charts, commands, ...rest } = report;
   const { intervals, pairs, phases, thresholds, independence, excluded_phases, breakdown, ...compared } = comparison;
   const oldSide = ({ read, excluded, format, shifts, block_length, ...side }) =>
     Object.fromEntries(Object.entries(side).filter(([key]) => !key.includes("_ci_ms")));
@@ -84,6 +84,8 @@ const transfer = (side, [from, until]) => ({
   bytes_bad: 0,
   duration_s: 30,
   goodput_mbps: 8,
+  took_s: 30.44,
+  memory: { most_bytes: 4_200_000, mean_bytes: 2_100_000, looks: 3000 },
   stall: { longest_s: until - from, at_s: from },
   intervals: Array.from({ length: 300 }, (_, i) => ({ t_s: i / 10, bytes: i / 10 >= from && i / 10 < until ? 0 : 100_000 })),
   ...(side === "mptcp" ? { subflows: 2 } : {}),
@@ -134,6 +136,17 @@ export const VARIANTS = {
           received: 89_699,
           error_ms: { mean: 0.4, p50: 0.31, p99: 2.1, max: 41 },
           silent: [{ from: "oslo", to: "lima" }],
+        },
+      ],
+      commands: [
+        {
+          side: "oscillating",
+          host: "reader",
+          figures: [
+            { at: "json.summary.restart_s", text: "4.50 s" },
+            { at: "json.runs[name=<b>].errors", text: "json.runs has no [name=<b>]" },
+          ],
+          value: { summary: { restart_s: 4.5 }, runs: [] },
         },
       ],
       faults: [{ label: "phone's cable: down", at_s: 5, until_s: 20 }],

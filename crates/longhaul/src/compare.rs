@@ -14,6 +14,7 @@ use report::{Analysis, Blocks, Question, SideInput, Threshold, terminal::Detail}
 use units::Probability;
 
 use crate::{
+    lab::figures::plural,
     output::{self, say},
     run::write,
 };
@@ -189,18 +190,18 @@ impl Compare {
             say(&format!("report: {}", path.display()));
         }
         if let Some(folder) = &self.svg {
-            write_charts(folder, &report)?;
+            write_charts(folder, &report::svg::charts(&report))?;
         }
         Ok(())
     }
 }
 
-fn write_charts(folder: &Path, report: &report::Report) -> anyhow::Result<()> {
+/// Writes charts to a folder, each by its name.
+pub(crate) fn write_charts(folder: &Path, charts: &[(String, String)]) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
-    let charts = report::svg::charts(report);
-    for (name, chart) in &charts {
+    for (name, chart) in charts {
         write(&folder.join(name), chart)?;
     }
-    say(&format!("{} charts: {}", charts.len(), folder.display()));
+    say(&format!("{}: {}", plural(charts.len(), "chart", "charts"), folder.display()));
     Ok(())
 }

@@ -8,7 +8,7 @@ mod down;
 mod example;
 mod exec;
 mod fault;
-mod figures;
+pub(crate) mod figures;
 mod logs;
 mod map;
 mod names;

@@ -1,8 +1,10 @@
 //! `longhaul tcp`: what the kernel's TCP tells, why it is as it is, and experiments that show it.
 
+mod explain;
 mod mptcp;
 mod oscil;
 mod ports;
+mod sweep;
 mod window;
 
 use std::process::ExitCode;
@@ -12,19 +14,23 @@ use clap::Subcommand;
 /// Say what the kernel's TCP does, and why
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tcp {
+    Explain(explain::Explain),
     Mptcp(mptcp::Mptcp),
     #[command(subcommand)]
     Oscil(oscil::Oscil),
     Ports(ports::Ports),
+    Sweep(sweep::Sweep),
     Window(window::Window),
 }
 
 impl Tcp {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
+            Self::Explain(explain) => explain.run(),
             Self::Mptcp(mptcp) => mptcp.run(),
             Self::Oscil(oscil) => oscil.run(),
             Self::Ports(ports) => ports.run(),
+            Self::Sweep(sweep) => sweep.run(),
             Self::Window(window) => window.run(),
         }
     }

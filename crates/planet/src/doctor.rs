@@ -47,7 +47,7 @@ pub fn examine() -> Vec<Check> {
         vec![privileges(features), device(), ipv6(), memory_limits(), descriptors(), folders(), processors()];
     // Without a device nothing is known of what it can do.
     checks.extend(features.map(Features::checks).unwrap_or_default());
-    checks.push(congestion());
+    checks.extend([congestion(), tracing()]);
     checks
 }
 
@@ -162,6 +162,14 @@ fn congestion() -> Check {
         return ok(name, &found);
     }
     limited(name, &format!("{found}, but not bbr"), "as root: modprobe tcp_bbr")
+}
+
+fn tracing() -> Check {
+    let name = "TCP tracing";
+    match tcp::trace::available() {
+        Ok(()) => ok(name, "the kernel's time in full receive buffers can be measured"),
+        Err(lack) => limited(name, &lack.why, &lack.remedy),
+    }
 }
 
 fn read(path: &str) -> Option<String> {

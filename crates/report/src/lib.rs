@@ -4,6 +4,7 @@
 //! - [`Report`], [`Comparison`]: all numbers of a result, as data. The page draws them and computes nothing.
 //! - [`of_comparison`], [`of_scenario`]: start here. A report, from what was read or what was run.
 //! - [`figures`]: charts and tables of any experiment, as data. [`figures_html`] is their page.
+//! - [`sweep`]: the tables and charts of a sweep.
 //! - [`html`]: the page. [`terminal`]: the tables. [`svg`]: the charts as files. [`markdown`]: a comment on a pull
 //!   request.
 
@@ -13,6 +14,7 @@ mod html;
 pub mod markdown;
 mod model;
 pub mod svg;
+pub mod sweep;
 pub mod terminal;
 mod text;
 mod threshold;

@@ -20,8 +20,11 @@ mod outages;
 mod percentiles;
 mod phases;
 mod pings;
+mod sweep;
 mod table;
 mod transfers;
+
+pub use sweep::sweep;
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

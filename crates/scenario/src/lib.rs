@@ -23,6 +23,7 @@ mod printed;
 mod program;
 mod run;
 mod subject;
+pub mod sweep;
 mod transferred;
 
 pub use claim::{Claim, Judgement, Margin, Relation, Says, judge};

@@ -149,11 +149,12 @@ impl Unit {
     /// A value with its unit, with as many digits as count.
     pub(crate) fn show(self, value: f64) -> String {
         match self {
-            Self::Time if 0.0 < value && value < 0.1 => format!("{:.1} us", value * 1e3),
+            Self::Time if 0.0 < value && value < 1.0 => format!("{:.1} us", value * 1e3),
             Self::Time if value < 1000.0 => format!("{value:.1} ms"),
             Self::Time => format!("{:.2} s", value / 1e3),
             Self::Rate => format!("{:.1} Mbit/s", value / 1e6),
-            Self::Size => format!("{value:.0} bytes"),
+            Self::Size if value < 1e7 => format!("{value:.0} bytes"),
+            Self::Size => format!("{:.1} MB", value / 1e6),
             // Not rounded: 99.999 % is not all.
             Self::Share => format!("{} %", (value * 1e8).floor() / 1e6),
             Self::Frequency => format!("{value:.0}/s"),
@@ -261,8 +262,11 @@ mod tests {
         assert_eq!(Unit::Share.show(1.0), "100 %");
         assert_eq!(Unit::Time.show(0.0124), "12.4 us");
         assert_eq!(Unit::Time.show(0.0), "0.0 ms");
+        assert_eq!(Unit::Time.show(1.0), "1.0 ms");
         assert_eq!(Unit::Time.show(999.0), "999.0 ms");
         assert_eq!(Unit::Time.show(15_204.0), "15.20 s");
         assert_eq!(Unit::Rate.show(9_430_000.0), "9.4 Mbit/s");
+        assert_eq!(Unit::Size.show(9_999_999.0), "9999999 bytes");
+        assert_eq!(Unit::Size.show(359_816_060.0), "359.8 MB");
     }
 }

@@ -32,11 +32,8 @@ impl Transferred {
 
     /// The most memory that the sender's kernel held for it.
     pub(crate) fn memory_bytes(&self) -> Result<f64, String> {
-        let memory = self
-            .summary
-            .memory
-            .ok_or_else(|| format!("the kernel of {} does not say how much memory it held", self.from))?;
-        Ok(as_f64(memory.most_bytes))
+        let memory = self.summary.memory;
+        Ok(as_f64(memory.ok_or_else(|| self.because("its kernel tells nothing of its memory"))?.most_bytes))
     }
 
     /// Bits received a second.
@@ -50,10 +47,12 @@ impl Transferred {
     }
 
     fn received<T>(&self, figure: Option<T>) -> Result<T, String> {
-        figure.ok_or_else(|| {
-            let why = self.summary.unfinished.as_deref().unwrap_or("too little arrived to tell");
-            format!("the transfer of {} from {} to {}: {why}", self.side, self.from, self.to)
-        })
+        let why = || self.summary.unfinished.as_deref().unwrap_or("too little arrived to tell");
+        figure.ok_or_else(|| self.because(why()))
+    }
+
+    fn because(&self, why: &str) -> String {
+        format!("the transfer of {} from {} to {}: {why}", self.side, self.from, self.to)
     }
 }
 

@@ -3,20 +3,25 @@
 //! - [`diag`]: the sockets, with everything that the kernel tells of each; [`Info`] is its `tcp_info`.
 //! - [`counters`]: the namespace's counters and TCP's memory.
 //! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
+//! - [`explain`]: why a connection is as fast as it is, and what would help.
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
 //! - [`settings`]: the namespace's settings beside the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
 //! - [`ports`]: what a port costs by strategy, and by how many are used already.
 //! - [`source_port`]: how a client gets a port, also where most of them are used.
 //! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
+//! - [`trace`]: time spent in the kernel's functions that look for room, where it lets us trace.
 //! - [`window`]: windows and buffers for a path, and the rate that buffers allow.
 //!
 //! Inside: `netlink` speaks with the kernel. Everything that judges is pure: it takes what was read, and no clock.
 
+#[cfg(test)]
+mod alone;
 mod clock;
 pub mod counters;
 pub mod diag;
 mod error;
+pub mod explain;
 mod info;
 pub mod kernel;
 pub mod mptcp;
@@ -27,6 +32,7 @@ pub mod settings;
 pub mod source_port;
 mod sys;
 pub mod timeline;
+pub mod trace;
 pub mod window;
 
 pub use error::Error;

@@ -11,9 +11,10 @@
 //! | [`Strategy::RandomWindow`] | `IP_LOCAL_PORT_RANGE`, a few hundred ports of the range at a time | 6.3 |
 //! | [`Strategy::FullRange`] | `IP_LOCAL_PORT_RANGE`, all of the range: the kernel then takes steps of 1 | 6.8 |
 //!
-//! UDP has no parity: `udp_lib_get_port()` (net/ipv4/udp.c) goes through the range in random steps, on every kernel. It
-//! respects `IP_LOCAL_PORT_RANGE` too. Its port belongs to one socket, whatever the destination, unless both sockets have
-//! `SO_REUSEADDR`: then the kernel may give it to both.
+//! UDP has no parity: `udp_lib_get_port()` (net/ipv4/udp.c) goes through the range in random steps, on every kernel, so the
+//! kernel's default is the one to take. It respects `IP_LOCAL_PORT_RANGE` too, but its steps are as long as its hash table,
+//! so where the first port of a window is used it looks long for another. A port belongs to one socket, whatever the
+//! destination, unless both sockets have `SO_REUSEADDR`: then the kernel may give it to both.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -61,8 +62,9 @@ use crate::{
 pub enum Strategy {
     /// The kernel chooses, as for programs that do nothing about it. One port serves connections to many destinations.
     KernelDefault,
-    /// A random port is bound, another if that one is used: "select, test, repeat". It needs 1 / (1 - used share) tries,
-    /// and the port is good for this connection only, whatever the destinations of others are.
+    /// A random port is bound, another if that one is used: "select, test, repeat". It needs 1 / (1 - used share) tries on
+    /// average. The port is good for this connection only: nobody else in the network namespace who does not bind gets it,
+    /// whatever the addresses are.
     RandomBind,
     /// The kernel chooses among `size` ports at a random place in the range, elsewhere if all of these are used.
     RandomWindow {

@@ -1,6 +1,9 @@
 //! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here and below.
 
+pub(crate) mod foreign;
+
 use std::{
+    fs::File,
     io,
     os::fd::{AsFd, AsRawFd},
 };
@@ -11,6 +14,21 @@ pub(crate) fn page_bytes() -> u64 {
     #[expect(unsafe_code, reason = "no library in use here wraps it")]
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(bytes).unwrap_or(4096)
+}
+
+/// Locks a file as long as it is open (flock(2)). False if somebody else has locked it.
+pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+    // SAFETY: no pointers, and the descriptor is open as long as `file` is borrowed.
+    #[expect(
+        unsafe_code,
+        reason = "the standard library has it since Rust 1.89, later than what we build with"
+    )]
+    let result = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
+    match (result, io::Error::last_os_error()) {
+        (0, _) => Ok(true),
+        (_, error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        (_, error) => Err(error),
+    }
 }
 
 /// Options of TCP sockets with one number.

@@ -19,7 +19,7 @@ export function multiples(boxes: Frame[], panel: Multiples): void {
   const colorOf = ({ name }: Line): string => colors.side(names.indexOf(name));
   boxes.forEach((box, i) => {
     const own = panel.charts[i]?.lines ?? [];
-    say(box, "");
+    say(box, valuesOf(own).length === 0 ? "Not measured." : "");
     draw(box, {
       data: aligned(own, scales.y),
       options: {

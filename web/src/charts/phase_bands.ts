@@ -20,7 +20,7 @@ export function phaseBands(u: uPlot, colors: Palette, phases: Phase[]): void {
   ctx.restore();
 }
 
-/** Names the phases above the plot, each over its middle or right of the one before; one without room is left out. */
+/** Names the phases above the plot: all of them, or where those have no room, the first of each name. */
 export function phaseNames(u: uPlot, colors: Palette, phases: Phase[]): void {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -29,16 +29,25 @@ export function phaseNames(u: uPlot, colors: Palette, phases: Phase[]): void {
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillStyle = colors.muted;
-  let free = Number.NEGATIVE_INFINITY;
-  for (const phase of phases) {
-    const [left, right] = ends(u, phase);
-    const half = ctx.measureText(phase.label).width / 2;
-    const middle = Math.max((left + right) / 2, free + half);
-    if (middle > right) continue;
-    ctx.fillText(phase.label, middle, bbox.top - (PHASE_ROW / 2) * scale);
-    free = middle + half + 4 * scale;
+  const firsts = phases.filter(({ label }, i) => phases.findIndex((other) => other.label === label) === i);
+  const all = places(u, phases);
+  for (const { label, middle } of all.length === phases.length ? all : places(u, firsts)) {
+    ctx.fillText(label, middle, bbox.top - (PHASE_ROW / 2) * scale);
   }
   ctx.restore();
+}
+
+/** Where the names stand in the font of the drawing: over their middle, or right of the one before; not all have room. */
+function places(u: uPlot, phases: Phase[]): { label: string; middle: number }[] {
+  let free = Number.NEGATIVE_INFINITY;
+  return phases.flatMap((phase) => {
+    const [left, right] = ends(u, phase);
+    const half = u.ctx.measureText(phase.label).width / 2;
+    const middle = Math.max((left + right) / 2, free + half);
+    if (middle > right) return [];
+    free = middle + half + 5 * devicePixelRatio;
+    return [{ label: phase.label, middle }];
+  });
 }
 
 /** Where a phase begins and ends in the plot, in canvas pixels. */

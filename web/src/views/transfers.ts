@@ -16,6 +16,8 @@ const COLUMNS: Column[] = [
   { title: "longest stall", align: "number" },
   { title: "bytes lost or damaged", align: "number" },
   { title: "segments sent again", align: "number" },
+  { title: "took", align: "number" },
+  { title: "sender\u2019s memory, at most", align: "number" },
 ];
 
 export function transfers(element: HTMLElement, report: Report, store: Store): void {
@@ -40,7 +42,7 @@ export function transfers(element: HTMLElement, report: Report, store: Store): v
 }
 
 function row(report: Report, transfer: Transferred): Cell[] {
-  const { stall, bytes_lost: lost, bytes_bad: bad } = transfer;
+  const { stall, bytes_lost: lost, bytes_bad: bad, took_s: took, memory } = transfer;
   const known = typeof lost === "number" && typeof bad === "number";
   return [
     { text: sideName(transfer.side, sideIndex(report, transfer.side)) },
@@ -54,6 +56,8 @@ function row(report: Report, transfer: Transferred): Cell[] {
     },
     { text: known ? bytes(lost + bad) : "not known" },
     { text: count(transfer.retransmits) },
+    { text: typeof took === "number" ? elapsed(took, 10) : "not known" },
+    { text: memory ? bytes(memory.most_bytes) : "not known" },
   ];
 }
 

@@ -1,17 +1,17 @@
 //! Amounts, rates and times of a running planet as a person reads them: three digits that count, and a unit.
 
 /// "12.3 MB".
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     scaled(whole(bytes), &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)])
 }
 
 /// "94.1 Mbit/s".
-pub(super) fn rate(bits_per_second: f64) -> String {
+pub(crate) fn rate(bits_per_second: f64) -> String {
     scaled(bits_per_second, &[("bit/s", 1.0), ("Kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)])
 }
 
 /// "36.3 ms", of microseconds.
-pub(super) fn delay(microseconds: f64) -> String {
+pub(crate) fn delay(microseconds: f64) -> String {
     scaled(microseconds, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
 }
 
@@ -37,13 +37,13 @@ pub(super) fn number(number: f64) -> String {
 }
 
 /// "1 host", "2 hosts".
-pub(super) fn plural(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn plural(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// A counter as a number that can be divided.
 #[expect(clippy::cast_precision_loss, reason = "what is shown has three digits")]
-pub(super) fn whole(counter: u64) -> f64 {
+pub(crate) fn whole(counter: u64) -> f64 {
     counter as f64
 }
 

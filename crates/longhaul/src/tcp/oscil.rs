@@ -1,5 +1,6 @@
 //! `longhaul tcp oscil`: a reader that misbehaves as real applications do, and what it does to a connection.
 
+mod figures;
 mod show;
 
 use std::{fs, net::SocketAddr, ops::ControlFlow, path::PathBuf, process::ExitCode, time::Duration};
@@ -11,6 +12,7 @@ use tcp::oscil::{self, Programme, Progress, Reading, Recording, Serving};
 use units::{Bitrate, Bytes};
 
 use crate::{
+    compare::write_charts,
     interrupt::Interrupt,
     output::{self, say},
     run::write,
@@ -84,22 +86,34 @@ pub(crate) struct Read {
     /// Write a recording to this file, for `show`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print the recording as one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    forms: Forms,
 }
 
 /// Show a recording again
 ///
-/// Example: longhaul tcp oscil show stalls.json
+/// Example: longhaul tcp oscil show stalls.json --html stalls.html
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// What `read --output` has written
     #[arg(value_name = "FILE")]
     recording: PathBuf,
-    /// Print it as one JSON object
+    #[command(flatten)]
+    forms: Forms,
+}
+
+/// How a recording is shown.
+#[derive(Debug, Args)]
+struct Forms {
+    /// Print the recording as one JSON object
     #[arg(long)]
     json: bool,
+    /// Write a page with charts to this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write each chart to this folder, for slides
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
 }
 
 /// Print the programmes that come along: examples for one of your own
@@ -163,7 +177,7 @@ impl Read {
         if let Some(path) = &self.output {
             write(path, &(serde_json::to_string(&recording)? + "\n"))?;
         }
-        print(&recording, self.json)?;
+        self.forms.show(&recording)?;
         Ok(if recording.is_whole() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
@@ -172,7 +186,7 @@ impl Show {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let name = self.recording.display().to_string();
         let text = fs::read_to_string(&self.recording).with_context(|| format!("{name}: cannot be read"))?;
-        print(&Recording::parse(&name, &text)?, self.json)?;
+        self.forms.show(&Recording::parse(&name, &text)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -190,14 +204,32 @@ impl Programmes {
     }
 }
 
+impl Forms {
+    fn show(&self, recording: &Recording) -> anyhow::Result<()> {
+        if self.json {
+            output::print_json(recording)?;
+        } else {
+            output::print(&show::recording(recording))?;
+        }
+        if self.html.is_none() && self.svg.is_none() {
+            return Ok(());
+        }
+        let figures = figures::figures(recording);
+        if let Some(path) = &self.html {
+            write(path, &report::figures_html(&figures)?)?;
+            say(&format!("page: {}", path.display()));
+        }
+        if let Some(folder) = &self.svg {
+            write_charts(folder, &report::svg::figures(&figures))?;
+        }
+        Ok(())
+    }
+}
+
 /// Whether Ctrl-C has been pressed.
 fn interrupted() -> anyhow::Result<impl FnMut() -> ControlFlow<()>> {
     let interrupted = Interrupt::listen()?.poll()?;
     Ok(move || if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-}
-
-fn print(recording: &Recording, json: bool) -> anyhow::Result<()> {
-    if json { output::print_json(recording) } else { output::print(&show::recording(recording)) }
 }
 
 /// A line that says how it goes, drawn only where somebody sees it.

@@ -90,7 +90,7 @@ pub(crate) fn bar(sum: u64, most: u64) -> char {
 
 /// An amount with three digits that count.
 #[expect(clippy::cast_precision_loss, reason = "for display")]
-pub(crate) fn bytes(bytes: u64) -> String {
+pub(super) fn bytes(bytes: u64) -> String {
     match bytes {
         0..1000 => format!("{bytes} B"),
         1000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
@@ -99,7 +99,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
-pub(crate) fn rate(mbps: f64) -> String {
+fn rate(mbps: f64) -> String {
     if mbps >= 1000.0 { format!("{:.2} Gbit/s", mbps / 1e3) } else { format!("{mbps:.2} Mbit/s") }
 }
 

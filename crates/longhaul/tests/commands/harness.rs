@@ -235,6 +235,10 @@ impl Running {
         panic!("it never said \"{words}\", but {said:?}");
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(self.0.id().try_into().unwrap()), signal).unwrap();
     }

@@ -100,6 +100,72 @@ fn transfers_pings_and_faults_are_judged() {
 }
 
 #[test]
+fn commands_take_turns_and_are_judged() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let script = folder.file(
+        "first.sh",
+        r#"sleep 0.2; echo working >&2; echo '{ "runs": [{ "name": "x", "took_ms": 12 }] }'"#,
+    );
+    // The second finds what the first has printed, so it began after it; and its exit code says that a threshold failed.
+    let file = folder.file(
+        "s.toml",
+        format!(
+            "{THREE}[[command]]\nside = 'second'\nhost = 'b'\nafter = 'first'\ncodes = [0, 1]\n\
+             run = ['sh', '-c', 'cat {{out}}/command-first-from-a.json; exit 1']\n\
+             [[command]]\nside = 'first'\nhost = 'a'\nduration = '1s'\n\
+             run = ['sh', '{script}']\n\
+             [[command]]\nside = 'pings'\nhost = 'a'\nafter = 'second'\nduration = '1s'\n\
+             run = ['longhaul', 'ping', 'b', '--count', '2', '--interval', '10ms', '--json']\n\
+             [[transfer]]\nside = 'bulk'\nfrom = 'a'\nto = 'c'\nbytes = '1MB'\nduration = '1s'\nafter = 'pings'\n\
+             rcvbuf = '64KiB'\nnotsent_lowat = '128KiB'\n\
+             [[claim]]\nclaim = 'a'\nat = 'json.runs[name=x].took_ms'\nside = 'second'\nbelow = '13ms'\n\
+             [[claim]]\nclaim = 'b'\nat = 'json.runs[name=x].took_ms'\nfaster = 'first'\nthan = 'second'\n\
+             [[claim]]\nclaim = 'c'\nat = 'json.targets.0.received'\nside = 'pings'\nis = '2'\n\
+             [[claim]]\nclaim = 'd'\nat = 'json.nothing'\nside = 'pings'\nis = '2'\n\
+             [[claim]]\nclaim = 'e'\nat = 'transfer.duration'\nside = 'bulk'\nabove = '1ms'\n\
+             [[claim]]\nclaim = 'f'\nat = 'transfer.memory'\nside = 'bulk'\nabove = '0B'\n"
+        ),
+    );
+    let result = longhaul(&["run", &file, "--out", out.to_str().unwrap(), "--json"]).measured();
+    let claims = result["claims"].as_array().unwrap();
+    let holds: Vec<_> = claims.iter().map(|claim| &claim["holds"]).collect();
+    assert_eq!(holds, [true, false, true, false, true, true], "{}", result["claims"]);
+    assert_eq!(claims[0]["figure"], "json.runs[name=x].took_ms: second 12.0 ms, limit 13.0 ms");
+    assert_eq!(claims[3]["figure"], "pings: json has no nothing");
+    let commands = &result["commands"];
+    assert_eq!(commands[0]["value"], commands[1]["value"]);
+    assert_eq!((&commands[1]["side"], &commands[1]["host"]), (&"first".into(), &"a".into()));
+    // What goes to standard error is not part of what is printed.
+    let log = out.join("logs/command-first-from-a.log");
+    assert_eq!(std::fs::read_to_string(log).unwrap(), "working\n");
+}
+
+#[test]
+fn a_command_that_cannot_measure_ends_the_run() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    for (command, expected) in [
+        ("run = ['sh', '-c', 'echo so long >&2; exit 1']", ["exit status: 1", "| so long"]),
+        (
+            "run = ['sh', '-c', 'echo on it >&2; sleep 60']\nduration = '100ms'\ntimeout = '200ms'",
+            ["sh -c in a did not end within 200ms, its timeout", "| on it"],
+        ),
+        (
+            "run = ['echo', '{} done']",
+            ["command-one-from-a.json: a command prints one JSON value", "column 4"],
+        ),
+    ] {
+        let file =
+            folder.file("s.toml", format!("{THREE}[[command]]\nside = 'one'\nhost = 'a'\n{command}\n"));
+        let said = longhaul(&["run", &file, "--out", out.to_str().unwrap()]).refused();
+        for words in expected {
+            assert!(said.contains(words), "expected {words}: {said}");
+        }
+    }
+}
+
+#[test]
 fn ctrl_c_ends_a_scenario_in_order() {
     let folder = Folder::new();
     let out = folder.path("out");

@@ -27,9 +27,13 @@ pub(super) fn receive(socket: &Socket, asked: Bytes) -> Result<(), Error> {
 }
 
 /// Limits the window that is announced.
+///
+/// A kernel that sizes the buffer itself forgets this limit when it makes the buffer larger (Linux 6.18). It cannot forget
+/// the scale that it has told its peer (RFC 7323): chosen from the limit, that lets windows grow to a power of two. A byte
+/// less than asked for, so that a power of two is kept and not doubled.
 pub(super) fn limit_window(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     let size = size("window", asked)?;
-    tcp::limit_window(socket.as_fd(), size)
+    tcp::limit_window(socket.as_fd(), (size - 1).max(1))
         .map_err(|source| Error::System { what: "limit the window", source })
 }
 

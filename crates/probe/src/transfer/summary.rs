@@ -139,7 +139,7 @@ impl Summary {
             bytes_bad: None,
             bytes_unacknowledged: None,
             took_s: None,
-            omitted_s: (!sending.omit.is_zero()).then(|| sending.omit.as_secs_f64()),
+            omitted_s: (!sending.omit.is_zero()).then_some(sending.omit.as_secs_f64()),
             duration_s: None,
             goodput_mbps: None,
             stall: None,

@@ -27,9 +27,13 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
+        Self::with(&Serving::default())
+    }
+
+    fn with(config: &Serving) -> Self {
         let (stop, (ready, address), (said, log)) = (Stop::new(), mpsc::channel(), mpsc::channel());
         let asked = stop.clone();
-        let config = Serving { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..Serving::default() };
+        let config = Serving { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..config.clone() };
         let thread = thread::spawn(move || {
             let log = move |line: &str| drop(said.send(line.to_owned()));
             serve(&config, |address| ready.send(address).unwrap(), log, &asked)
@@ -98,6 +102,47 @@ fn every_byte_arrives_and_is_accounted_for() {
         assert!(congestion.is_none() || summary.congestion == congestion, "{summary:?}");
         assert_eq!(server.says(), format!("{bytes} bytes received"));
     }
+}
+
+#[test]
+fn what_the_ends_are_told_they_do() {
+    let tell = |config: &Serving, sending: &Sending| {
+        let server = Server::with(config);
+        send(&server.address.to_string(), sending, |_| {}, &Stop::new()).unwrap()
+    };
+    let plain = tell(&Serving::default(), &of(3_000_000));
+    let memory = plain.memory.unwrap();
+    assert!(memory.looks > 0 && memory.mean_bytes <= memory.most_bytes as f64, "{memory:?}");
+    assert!(plain.took_s >= plain.duration_s && plain.omitted_s.is_none(), "{plain:?}");
+    let told = tell(
+        &Serving { rcvbuf: Some(Bytes(65_536)), window: Some(Bytes(32_768)), ..Serving::default() },
+        &Sending { notsent_lowat: Some(Bytes(131_072)), omit: Duration::from_secs(3600), ..of(3_000_000) },
+    );
+    assert!(told.is_whole(), "{told:?}");
+    // All of it arrived while it did not count.
+    assert_eq!((told.omitted_s, told.goodput_mbps), (Some(3600.0), None));
+    assert_eq!(told.intervals.iter().map(|interval| interval.bytes).sum::<u64>(), 3_000_000);
+}
+
+#[test]
+fn sizes_that_cannot_be_had_are_refused() {
+    let serving = |rcvbuf: Option<u64>, window: Option<u64>| {
+        let config = Serving {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            rcvbuf: rcvbuf.map(Bytes),
+            window: window.map(Bytes),
+            ..Serving::default()
+        };
+        serve(&config, |_| {}, |_| {}, &Stop::new()).unwrap_err().to_string()
+    };
+    assert_eq!(serving(None, Some(0)), "there is no window of 0B; expected 1B to 2GB");
+    let too_large = serving(Some(1 << 31), None);
+    assert!(too_large.ends_with("; expected 1B to 2GB"), "{too_large}");
+    let too_large = serving(Some(2_000_000_000), None);
+    assert!(too_large.contains("net.core.rmem_max=2000000000"), "{too_large}");
+    let sending = Sending { notsent_lowat: Some(Bytes(0)), ..of(1) };
+    let said = send("127.0.0.1:1", &sending, |_| {}, &Stop::new()).unwrap_err().to_string();
+    assert_eq!(said, "there is no limit of unsent bytes of 0B; expected 1B to 2GB");
 }
 
 #[test]
@@ -226,4 +271,9 @@ fn mistakes_are_answered_with_a_remedy() {
     assert!(refused.contains("\"hope\"") && refused.contains("reno"), "{refused}");
     let interval = Sending { interval: Duration::ZERO, ..of(1) };
     assert_eq!(said(&nobody, &interval), "an interval lies between 1ms and 1h");
+    let omit = Sending { omit: Duration::from_secs(10), ..Sending::default() };
+    assert_eq!(
+        said(&nobody, &omit),
+        "of 10s the first 10s do not count, so that nothing would; send for longer"
+    );
 }

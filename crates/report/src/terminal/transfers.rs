@@ -54,10 +54,10 @@ fn megabits(rate: f64) -> String {
     format!("{} Mbit/s", grouped(&format!("{rate:.1}"), ' '))
 }
 
-/// Rounded up, for some is not none.
+/// Some is never shown as none.
 fn megabytes(bytes: u64) -> String {
-    let hundreds = bytes.div_ceil(100_000);
-    format!("{}.{} MB", count(hundreds / 10), hundreds % 10)
+    let tenths = (bytes.saturating_add(50_000) / 100_000).max(u64::from(bytes > 0));
+    format!("{}.{} MB", count(tenths / 10), tenths % 10)
 }
 
 /// Lines of bars on the same scales.
@@ -153,7 +153,7 @@ mod tests {
             "schema": "longhaul.transfer/1", "server": "10.0.0.2:5201", "protocol": "mptcp", "fell_back": false,
             "bytes_sent": 33_000_000, "bytes_received": 33_000_000, "bytes_lost": 0, "bytes_bad": 12,
             "goodput_mbps": 4.4, "took_s": 61.04,
-            "memory": { "most_bytes": 4_200_001, "mean_bytes": 2e6, "looks": 600 }, "stall": { "longest_s": 5.25, "at_s": 9.9 }, "subflows": 2, "intervals": intervals,
+            "memory": { "most_bytes": 4_260_000, "mean_bytes": 2e6, "looks": 600 }, "stall": { "longest_s": 5.25, "at_s": 9.9 }, "subflows": 2, "intervals": intervals,
         });
         Transferred {
             side: side.to_owned(),

@@ -45,6 +45,29 @@ side = "cut"
 from = "a"
 to = "b"
 
+[[command]]
+side = "printed"
+host = "a"
+run = ["true"]
+
+[[claim]]
+claim = "it is back soon"
+at = "json.summary.restart_s"
+side = "printed"
+below = "5s"
+
+[[claim]]
+claim = "very soon"
+at = "json.summary.restart_s"
+side = "printed"
+below = "1s"
+
+[[claim]]
+claim = "and nothing was lost"
+at = "json.lost"
+side = "printed"
+is = "0"
+
 [[ping]]
 side = "mesh"
 from = ["*"]
@@ -93,7 +116,7 @@ fn run(folder: &Path) -> (Plan, Measured) {
     }
     let received = |bytes: u64, stall_s: f64| {
         transfer_summary(&format!(
-            r#""bytes_received":{bytes},"bytes_lost":{},"bytes_bad":0,"goodput_mbps":4.0,
+            r#""took_s":{stall_s},"memory":{{"most_bytes":{bytes},"mean_bytes":9.5,"looks":9}},"bytes_received":{bytes},"bytes_lost":{},"bytes_bad":0,"goodput_mbps":4.0,
                 "stall":{{"longest_s":{stall_s},"at_s":1.0}}"#,
             1000 - bytes
         ))
@@ -107,6 +130,7 @@ fn run(folder: &Path) -> (Plan, Measured) {
         let address = ping.targets[0].address.to_string();
         fs::write(out.pings(ping), ping_recording(&address, round_trips)).unwrap();
     }
+    fs::write(out.command(&plan.commands[0]), "{\"summary\": {\"restart_s\": 4.5}}\n").unwrap();
     let sides = sides(&plan, &out).unwrap();
     let measured = Measured::read(&plan, &sides, &out).unwrap();
     (plan, measured)
@@ -134,8 +158,19 @@ fn every_measure_has_its_number() {
         ("transfer.stall", "whole", Ok(500.0)),
         ("transfer.goodput", "whole", Ok(8e6)),
         ("transfer.lost", "whole", Ok(10.0)),
+        // The longer one, and the larger.
+        ("transfer.duration", "whole", Ok(500.0)),
+        ("transfer.memory", "whole", Ok(1000.0)),
+        (
+            "transfer.memory",
+            "cut",
+            Err("the transfer of cut from a to b: its kernel tells nothing of its memory"),
+        ),
         ("transfer.lost", "cut", Err("the transfer of cut from a to b: it broke")),
         ("transfer.lost", "swift", Err("swift was not measured")),
+        ("json.summary.restart_s", "printed", Ok(4500.0)),
+        ("json.summary.restart_ms", "printed", Err("printed: json.summary has no restart_ms")),
+        ("json.summary.restart_s", "swift", Err("swift was not measured")),
         // 3 of 4. Errors |81 - 80|, |79 - 80| and |83 - 80|.
         ("ping.answered", "mesh", Ok(0.75)),
         ("ping.error.max", "mesh", Ok(3.0)),
@@ -145,13 +180,38 @@ fn every_measure_has_its_number() {
             Err("ping.error.p50 of mesh has fewer than 10 of its 3 samples beyond it"),
         ),
     ] {
-        let value = measured.value(subject.parse().unwrap(), side);
+        let value = measured.value(&subject.parse().unwrap(), side);
         match (value, expected) {
             (Ok(value), Ok(expected)) => {
                 assert!((value - expected).abs() < 0.05, "{subject} of {side}: {value}");
             }
             (value, expected) => assert_eq!(value, expected.map_err(str::to_owned), "{subject} of {side}"),
         }
+    }
+}
+
+#[test]
+fn figures_of_a_command_are_those_of_its_claims() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plan, measured) = run(folder.path());
+    let [printed] = &measured.commands[..] else { panic!("{:?}", measured.commands) };
+    let figures: Vec<_> = printed.figures.iter().map(|one| (one.at.as_str(), one.text.as_str())).collect();
+    // Two claims speak of one of them.
+    assert_eq!(figures, [("json.summary.restart_s", "4.50 s"), ("json.lost", "json has no lost")]);
+    let held =
+        plan.claims.iter().map(|claim| judge(claim, |subject, side| measured.value(subject, side)).holds);
+    assert_eq!(held.collect::<Vec<_>>(), [true, false, false]);
+}
+
+#[test]
+fn what_is_not_one_json_value_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plan, _) = run(folder.path());
+    let out = Folder(folder.path());
+    for text in ["", "done\n", "{} {}", "{\"a\": 1"] {
+        fs::write(out.command(&plan.commands[0]), text).unwrap();
+        let said = commands(&plan, &out).unwrap_err().to_string();
+        assert!(said.contains("command-printed-from-a.json: a command prints one JSON value"), "{said}");
     }
 }
 

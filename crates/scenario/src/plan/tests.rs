@@ -124,7 +124,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (swap("title = \"Two hosts\"", "title = \"x\"\nworld = \"w.toml\""), "one of them is expected"),
         (
             SCENARIO.split("[[probe]]").next().unwrap().to_owned(),
-            "the scenario measures nothing; add a [[probe]], a [[transfer]] or a [[ping]]",
+            "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]] or a [[command]]",
         ),
     ] {
         let said = read(&text).unwrap_err();
@@ -153,6 +153,86 @@ fn a_transfer_brings_its_server() {
     ];
     assert_eq!(servers, expected.map(|(host, command)| (host, command.to_owned())));
     assert_eq!(plan.duration, Duration::from_secs(30));
+}
+
+#[test]
+fn both_ends_of_a_transfer_are_told_what_it_says() {
+    let plan = with(
+        "[[transfer]]\nside = 'small'\nfrom = 'visitor'\nto = 'origin'\nrcvbuf = '64KiB'\nwindow = '4MiB'\n\
+         [[transfer]]\nside = 'large'\nfrom = 'visitor'\nto = 'origin'\nport = 99\nbytes = '10MB'\nnotsent_lowat = '128KiB'\n",
+    )
+    .unwrap();
+    let servers: Vec<_> = plan.programs.iter().skip(1).map(|one| one.command.join(" ")).collect();
+    // In order of their ports, and in units of which the sizes are short decimals.
+    let expected = [
+        "longhaul transfer serve --listen [::]:99",
+        "longhaul transfer serve --listen [::]:5201 --rcvbuf 65.536KB --window 4194.304KB",
+    ];
+    assert_eq!(servers, expected);
+    assert_eq!(plan.transfers[1].bytes, Some(Bytes(10_000_000)));
+    assert_eq!(plan.transfers[1].notsent_lowat, Some(Bytes(131_072)));
+}
+
+#[test]
+fn one_side_may_wait_for_another() {
+    let tables = "[[command]]\nside = 'first'\nhost = 'visitor'\nrun = ['true']\nduration = '10s'\n\
+         [[command]]\nside = 'second'\nhost = 'visitor'\nrun = ['true', '{out}/x']\nafter = 'first'\n\
+         [[transfer]]\nside = 'third'\nfrom = 'visitor'\nto = 'origin'\nbytes = '1KB'\nduration = '2s'\nafter = 'second'\n";
+    let plan = with(tables).unwrap();
+    // 10 s, then the 30 s of a command that does not say, then 2 s.
+    assert_eq!(plan.duration, Duration::from_secs(42));
+    let first = &plan.commands[0];
+    assert_eq!((first.codes.as_slice(), first.timeout), ([0].as_slice(), Duration::from_secs(300)));
+    let fault = |at: &str| {
+        with(&format!("{tables}[[fault]]\nat = '{at}'\nbetween = ['london', 'newyork']\ndown = true\n"))
+    };
+    assert!(fault("41s").is_ok());
+    assert!(fault("42s").unwrap_err().contains("this fault begins at 42s, and measuring ends at 42s"));
+}
+
+#[test]
+fn mistakes_of_commands_and_transfers_have_a_place() {
+    let command =
+        |keys: &str| format!("[[command]]\nside = 'one'\nhost = 'visitor'\nrun = ['true']\n{keys}\n");
+    let transfer =
+        |keys: &str| format!("[[transfer]]\nside = 'bulk'\nfrom = 'visitor'\nto = 'origin'\n{keys}\n");
+    let claim = |keys: &str| command("") + "[[claim]]\nclaim = 'x'\n" + keys;
+    for (tables, expected) in [
+        (command("").replace("['true']", "[]"), "21:7: a program and its arguments are expected"),
+        (
+            command("").replace("'visitor'", "'visiter'"),
+            "20:8: unknown host \"visiter\"; did you mean \"visitor\"?",
+        ),
+        (command("duration = '0s'"), "19:8: this takes no time"),
+        (command("duration = '10min'"), "19:8: this may take less time than it will"),
+        (command("codes = []"), "22:9: with no exit code has it measured"),
+        (command("codes = [256]"), "22:10: "),
+        (command("") + &command(""), "24:8: another command measures this side"),
+        (command("after = 'ones'"), "22:9: nothing measures the side \"ones\"; did you mean \"one\"?"),
+        (command("after = 'one'"), "22:9: \"one\" never ends, for it waits for what waits for it"),
+        (
+            command("after = 'bulk'") + &transfer("after = 'one'"),
+            "27:9: \"one\" never ends, for it waits for what waits for it",
+        ),
+        (transfer("omit = '30s'"), "19:8: nothing of this would count"),
+        (transfer("bytes = '3'"), "22:9: \"3\" has no unit"),
+        (
+            transfer("rcvbuf = '64KiB'") + &transfer("").replace("bulk", "other"),
+            "26:6: another transfer to port 5201 of \"origin\" has a different rcvbuf or window",
+        ),
+        (claim("at = 'json'\nside = 'one'\nis = '0'"), "25:6: \"json\" is no place in JSON"),
+        (claim("at = 'json.errors'\nside = 'two'\nis = '0'"), "26:8: no command measures the side \"two\""),
+        (claim("at = 'json.errors'\nside = 'one'\nis = '0B'"), "27:6: \"0B\" is no plain number"),
+        (claim("at = 'json.took_s'\nside = 'one'\nbelow = '3'"), "27:9: \"3\" has no unit"),
+        (claim("at = 'json.errors'\nfaster = 'one'\nthan = 'one'"), "26:10: by json.errors nobody is faster"),
+        (
+            claim("at = 'json.took_s'\nfaster = 'one'\nthan = 'one'\nby = '0.5x'"),
+            "28:6: \"0.5x\" is no multiple; expected one from 1x on",
+        ),
+    ] {
+        let said = with(&tables).unwrap_err();
+        assert!(said.contains(&format!("two.toml:{expected}")), "expected {expected}\n  but got {said}");
+    }
 }
 
 #[test]

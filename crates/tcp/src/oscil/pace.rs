@@ -124,26 +124,19 @@ impl Pace {
         self.phase().map(|phase| self.phases[phase].rate.kind())
     }
 
-    /// Bytes have been read.
+    /// Bytes have been read, which count for when they were allowed: with the latest [`Self::next`].
     pub fn add(&mut self, now: Duration, bytes: u64) {
-        self.advance(now);
-        let is_first = self.account.first_byte.is_none();
-        self.account.first_byte.get_or_insert(now);
-        if let Some(since) = self.wanting.replace(now)
-            && !is_first
-        {
+        let waited_since = self.wanting.replace(now);
+        if self.account.first_byte.is_none() {
+            self.account.first_byte = Some(now);
+        } else if let Some(since) = waited_since {
             self.note_pause(now - since);
         }
-        let Some(current) = &mut self.current else {
-            // Read in time, and known when all was over.
-            let (second, run) = (self.account.seconds.last_mut(), self.account.runs.last_mut());
-            second.into_iter().for_each(|second| second.bytes += bytes);
-            run.into_iter().for_each(|run| run.bytes += bytes);
-            return;
-        };
-        current.step.bytes = current.step.bytes.saturating_sub(bytes);
-        current.second.bytes += bytes;
-        current.run.bytes += bytes;
+        if let Some(current) = &mut self.current {
+            current.step.bytes = current.step.bytes.saturating_sub(bytes);
+            current.second.bytes += bytes;
+            current.run.bytes += bytes;
+        }
     }
 
     /// The account of all until now, to be asked for when reading has ended, as planned or not.

@@ -27,6 +27,7 @@ use super::{
 use crate::{
     diag::Diag,
     error::{Doing, Error},
+    sys::{self, Number},
     timeline::{Sample, Timeline},
 };
 
@@ -43,7 +44,8 @@ pub struct Reading {
     pub buffer: Bytes,
     /// `SO_RCVBUF`, set before the connection is made. It switches the kernel's own tuning off.
     pub rcvbuf: Option<Bytes>,
-    /// `TCP_WINDOW_CLAMP`, set before the connection is made.
+    /// `TCP_WINDOW_CLAMP`, set before the connection is made, and again with each look: since Linux 6.6 the kernel raises it
+    /// when it tunes the buffer, and when it learns how much metadata comes with the payload.
     pub window: Option<Bytes>,
 }
 
@@ -161,6 +163,10 @@ fn run(
     thread::scope(|scope| {
         let thread = scope.spawn(|| reader.run());
         let looked = timeline.watch(reading.interval, |sample| {
+            if let Some(window) = reading.window {
+                // It was taken before; a connection that has gone needs none.
+                let _ = sys::set(stream, Number::Window, window.0);
+            }
             let elapsed = clock.now();
             if elapsed >= due {
                 due = elapsed + TELL;
@@ -179,7 +185,10 @@ fn run(
             shared.stop.store(true, Relaxed);
         }
         let outcome = thread.join().expect("a reader does not panic");
-        looked.map(|()| (outcome, samples))
+        looked?;
+        // The end is between two looks.
+        samples.extend(timeline.look()?);
+        Ok((outcome, samples))
     })
 }
 
@@ -204,6 +213,7 @@ fn recording(
         ended,
         ended_why,
         valid: true,
+        reasons: Vec::new(),
         warnings: Vec::new(),
         summary,
         phases,

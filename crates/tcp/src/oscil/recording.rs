@@ -22,6 +22,8 @@ pub struct Recording {
     pub ended_why: Option<String>,
     /// Whether the figures are the connection's: false if the reader itself was kept from reading.
     pub valid: bool,
+    /// Why not, as sentences. Empty if it is valid.
+    pub reasons: Vec<String>,
     /// What is to be known before the figures are believed.
     pub warnings: Vec<String>,
     /// All of it in a few numbers.

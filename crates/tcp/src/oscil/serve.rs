@@ -178,6 +178,7 @@ impl Sender<'_> {
         let why = match self.send(&mut bytes).and_then(|()| self.wait_for_end()) {
             Ok(()) if self.stop.load(Relaxed) => "the server was stopped".to_owned(),
             Ok(()) => "all was sent".to_owned(),
+            Err(error) if GONE.contains(&error.kind()) => "the reader closed the connection".to_owned(),
             Err(error) => error.to_string(),
         };
         Served { peer, why, bytes, duration: clock.now(), info: Info::of(&self.stream).ok().flatten() }
@@ -230,6 +231,9 @@ fn noise() -> Vec<u8> {
     let words = std::iter::successors(Some(1_u64), step).map(|state| state.to_be_bytes());
     words.take(BLOCK / 4).flat_map(|bytes| bytes.into_iter().take(4)).collect()
 }
+
+/// What it looks like when a reader closes its end before it has read everything.
+const GONE: [io::ErrorKind; 2] = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
 
 /// Readers at once; more wait in the kernel's queue. Each takes a thread.
 const READERS: usize = 64;

@@ -28,23 +28,21 @@ impl Trouble {
     }
 }
 
-/// Adds what has to be said to a recording, and takes its validity if its figures are not the connection's.
+/// Adds to a recording what has to be said, and that it is invalid if its figures are not the connection's.
 pub(super) fn note(recording: &mut Recording, trouble: &Trouble) {
-    let mut warnings = Vec::new();
     let length = recording.summary.duration_s;
     if let Some(share) =
         trouble.kept_waiting.map(|time| time.as_secs_f64() / length).filter(|share| *share > MOST_WAITING)
     {
-        warnings.push(format!(
-            "INVALID: the reader waited for a processor in {:.0} % of the time; run less beside it",
+        recording.valid = false;
+        recording.reasons.push(format!(
+            "the reader waited for a processor in {:.0} % of the time; run less beside it",
             share * 100.0
         ));
-        recording.valid = false;
     }
-    warnings.extend(own_speed(recording, trouble.idle));
-    warnings.extend(missed_looks(recording));
-    warnings.extend(options(recording, trouble.rcvbuf));
-    recording.warnings.extend(warnings);
+    let warnings = [own_speed(recording, trouble.idle), missed_looks(recording)];
+    let options = [rcvbuf(recording, trouble.rcvbuf), window(recording)];
+    recording.warnings.extend(warnings.into_iter().chain(options).flatten());
 }
 
 /// Where there was always something to be read, reading was the limit.
@@ -72,26 +70,26 @@ fn missed_looks(recording: &Recording) -> Option<String> {
     })
 }
 
-/// What the kernel made of the options that were asked for.
-fn options(recording: &Recording, rcvbuf: Option<u64>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let (Some(asked), Some(given)) = (recording.conditions.rcvbuf_bytes, rcvbuf)
-        && given < asked.saturating_mul(2)
-    {
-        let given = given / 2;
-        warnings
-            .push(format!("SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it"));
-    }
-    if let (Some(asked), Some(seen)) = (recording.conditions.window_bytes, recording.summary.window_bytes)
-        && u64::from(seen) > asked
-    {
-        warnings.push(format!(
-            "the window grew to {seen} bytes in spite of TCP_WINDOW_CLAMP {asked}: the kernel's tuning of the buffer \
-             raises it; --rcvbuf switches that off"
-        ));
-    }
-    warnings
+/// What the kernel made of the buffer that was asked for.
+fn rcvbuf(recording: &Recording, given: Option<u64>) -> Option<String> {
+    let (asked, given) = recording.conditions.rcvbuf_bytes.zip(given.map(|doubled| doubled / 2))?;
+    (given < asked)
+        .then(|| format!("SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it"))
 }
+
+/// What the kernel made of the window that was asked for.
+fn window(recording: &Recording) -> Option<String> {
+    let (asked, seen) = recording.conditions.window_bytes.zip(recording.summary.window_bytes)?;
+    (u64::from(seen) >= asked.saturating_add(WINDOW_STEP)).then(|| {
+        format!(
+            "the window grew to {seen} bytes in spite of TCP_WINDOW_CLAMP {asked}: the kernel raises it between two looks; a \
+             shorter --interval holds it"
+        )
+    })
+}
+
+/// A window is advertised in steps of up to this (RFC 7323: it is shifted by 14 bits at most), rounded up.
+const WINDOW_STEP: u64 = 1 << 14;
 
 /// Above this share of the time without a processor, throughput and pauses are the scheduler's.
 const MOST_WAITING: f64 = 0.05;
@@ -101,3 +99,78 @@ const LEAST_IDLE: f64 = 0.01;
 
 /// Above this share of looks left out, the timeline is coarser than it says.
 const MOST_MISSED: f64 = 0.05;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oscil::tests::{recording, sample};
+
+    /// What is said of ten fast seconds in which 1 MB was read.
+    fn said(change: impl FnOnce(&mut Recording), trouble: Trouble) -> Recording {
+        let mut recording = recording(10.0, 1_000_000);
+        change(&mut recording);
+        note(&mut recording, &trouble);
+        recording
+    }
+
+    fn idle() -> Trouble {
+        Trouble { idle: Duration::from_secs(5), ..Trouble::default() }
+    }
+
+    #[test]
+    fn a_reader_without_a_processor_is_no_measurement() {
+        for (waited_ms, valid) in [(499, true), (501, false)] {
+            let kept_waiting = Some(Duration::from_millis(waited_ms));
+            let recording = said(|_| {}, Trouble { kept_waiting, ..idle() });
+            // A twentieth of ten seconds is half a second.
+            assert_eq!((recording.valid, recording.reasons.is_empty()), (valid, valid), "{waited_ms} ms");
+            assert_eq!((recording.is_whole(), recording.warnings.len()), (valid, 0));
+        }
+    }
+
+    #[test]
+    fn a_reader_that_never_waits_measures_itself() {
+        for (idle_ms, warned) in [(101, false), (99, true)] {
+            let recording =
+                said(|_| {}, Trouble { idle: Duration::from_millis(idle_ms), ..Trouble::default() });
+            assert_eq!(
+                recording.warnings.iter().any(|said| said.contains("speed of reading")),
+                warned,
+                "{idle_ms} ms"
+            );
+            assert!(recording.valid);
+        }
+        let silent = said(|recording| recording.summary.bytes = 0, Trouble::default());
+        assert_eq!(silent.warnings, [""; 0], "nothing was read at all");
+    }
+
+    #[test]
+    fn looks_that_were_left_out_are_counted() {
+        let looks = |kept: fn(&u32) -> bool| {
+            let samples = (0..=100).filter(kept).map(|look| sample(f64::from(look) * 100.0, 0, 0)).collect();
+            said(|recording| recording.samples = samples, idle()).warnings
+        };
+        assert_eq!(looks(|_| true), [""; 0]);
+        // 5 of 100 are as many as may be; half of them is too many.
+        assert_eq!(looks(|look| !(1..=5).contains(look)), [""; 0]);
+        assert!(looks(|look| look % 2 == 0)[0].starts_with("50 % of the looks"));
+    }
+
+    #[test]
+    fn options_that_the_kernel_took_another_way_are_named() {
+        let asked = |recording: &mut Recording| recording.conditions.rcvbuf_bytes = Some(1000);
+        let given = |bytes| Trouble { rcvbuf: Some(bytes), ..idle() };
+        assert_eq!(said(asked, given(2000)).warnings, [""; 0]);
+        assert!(said(asked, given(1600)).warnings[0].starts_with("SO_RCVBUF 1000 became 800: sysctl -w"));
+        let window = |seen| {
+            let change = |recording: &mut Recording| {
+                recording.conditions.window_bytes = Some(1000);
+                recording.summary.window_bytes = Some(seen);
+            };
+            said(change, idle()).warnings
+        };
+        // Up to 16 384 bytes more may come of rounding.
+        assert_eq!(window(17_383), [""; 0]);
+        assert!(window(17_384)[0].starts_with("the window grew to 17384 bytes"));
+    }
+}

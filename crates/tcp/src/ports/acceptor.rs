@@ -23,7 +23,8 @@ use crate::error::Error;
 /// A listener with a thread that accepts. Both end when it is dropped.
 #[derive(Debug)]
 pub(super) struct Acceptor {
-    listener: TcpListener,
+    /// Closed here, after the thread has ended: what that closes is closed in its own table of descriptors only.
+    listener: Arc<TcpListener>,
     address: SocketAddr,
     accepted: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
@@ -37,11 +38,11 @@ impl Acceptor {
         let listener = TcpListener::bind((address, 0)).map_err(refused)?;
         // The standard library asks for a short queue; who asks again gets the longest that there may be.
         listen(&listener, Backlog::MAXALLOWABLE).map_err(|errno| refused(errno.into()))?;
-        let ours = listener.try_clone().map_err(refused)?;
         let bound = listener.local_addr().map_err(refused)?;
         let accepted = Arc::new(AtomicU64::new(0));
-        let counter = Arc::clone(&accepted);
-        let thread = std::thread::spawn(move || table::with_its_own(|| accept(&ours, &counter)));
+        let listener = Arc::new(listener);
+        let (shared, counter) = (Arc::clone(&listener), Arc::clone(&accepted));
+        let thread = std::thread::spawn(move || table::with_its_own(|| accept(&shared, &counter)));
         Ok(Self { listener, address: bound, accepted, thread: Some(thread) })
     }
 

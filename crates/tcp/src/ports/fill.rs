@@ -20,12 +20,12 @@ use std::{
 use nix::{
     errno::Errno,
     sys::{
-        socket::{SockaddrStorage, getsockname, setsockopt, sockopt},
+        socket::{SockaddrStorage, getsockname, getsockopt, setsockopt, sockopt},
         time::TimeVal,
     },
 };
 
-use super::{acceptor, table};
+use super::{acceptor, contention::Contention, table};
 use crate::{
     clock::Clock,
     source_port::{Attempt, Chooser, Range, Strategy, Transport, open},
@@ -64,7 +64,7 @@ pub(super) struct Connect {
 /// What came of a connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// A connection from this port; none if the other end has reset it since, which makes its port free again.
+    /// A connection from this port; none if the other end has reset it since, which makes the port free again.
     Port(Option<u16>),
     /// No connection.
     Error(Errno),
@@ -76,6 +76,8 @@ pub(super) struct Filled {
     pub connects: Vec<Connect>,
     /// How long it took to make the sockets and to connect them, without waiting for the listener.
     pub busy: Duration,
+    /// How long the thread waited for a processor meanwhile; none if the kernel does not say.
+    pub waited: Option<Duration>,
     pub ending: Ending,
 }
 
@@ -155,7 +157,11 @@ impl<'scope> Holder<'scope> {
         let hold = move || {
             let mut sockets = Vec::new();
             let transport = filling.task.transport;
+            let mut contention = Contention::open();
+            let before = contention.waited();
             let ending = filling.run(&mut sockets);
+            let waited = contention.waited().zip(before).map(|(after, before)| after.saturating_sub(before));
+            filling.filled.waited = filling.filled.waited.zip(waited).map(|(sum, more)| sum + more);
             // Nobody takes it only where everything ends.
             let _ = back.send((filling, ending));
             // Ends with an error when the other end is dropped, which is what is waited for.
@@ -182,6 +188,7 @@ struct Filling<'a> {
     clock: Clock,
     /// What the listener had accepted before.
     accepted_before: u64,
+    /// How many connections may wait for the listener.
     queue: u64,
     failed_in_a_row: u32,
     filled: Filled,
@@ -190,7 +197,8 @@ struct Filling<'a> {
 impl<'a> Filling<'a> {
     fn new(task: &'a Task, chooser: Chooser, stop: &'a AtomicBool, held: &'a AtomicUsize) -> Self {
         let accepted_before = task.accepted.as_ref().map_or(0, |accepted| accepted.load(Ordering::Relaxed));
-        let filled = Filled { connects: Vec::with_capacity(task.goal), ..Filled::default() };
+        let connects = Vec::with_capacity(task.goal);
+        let filled = Filled { connects, waited: Some(Duration::ZERO), ..Filled::default() };
         let (clock, queue) = (Clock::start(), acceptor::half_of_queue());
         Self { task, chooser, stop, held, clock, accepted_before, queue, failed_in_a_row: 0, filled }
     }
@@ -238,8 +246,8 @@ impl<'a> Filling<'a> {
         Ok(socket)
     }
 
-    /// Waits until no more than `queue` connections wait to be accepted; whether that came about. In the loop it does not
-    /// wait as long as the listener, if it is ours, has a processor.
+    /// Waits until no more than `queue` connections wait to be accepted, where the listener is ours; whether that came about.
+    /// While the listener gets a processor, there is nothing to wait for.
     fn listener_keeps_up(&self, queue: u64) -> bool {
         let Some(accepted) = &self.task.accepted else { return true };
         let held = u64::try_from(self.held.load(Ordering::Relaxed)).unwrap_or(u64::MAX);
@@ -287,9 +295,10 @@ fn in_time(errno: Errno) -> Errno {
     if errno == Errno::EINPROGRESS { Errno::ETIMEDOUT } else { errno }
 }
 
-/// Reads the port of a socket, and readies it to be closed so that its port is free at once. A connection that was reset has
-/// lost its port, unless it was bound to it.
+/// Reads the port of a socket, none if its connection was reset, and readies it to be closed so that the port is free at once.
 fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
+    let is_reset =
+        transport == Transport::Tcp && getsockopt(socket, sockopt::SocketError).is_ok_and(|code| code != 0);
     let address = getsockname::<SockaddrStorage>(socket.as_raw_fd()).ok();
     if transport == Transport::Tcp {
         // If it were refused, the wait for free ports would tell.
@@ -299,7 +308,7 @@ fn let_go(socket: &OwnedFd, transport: Transport) -> Option<u16> {
         let v4 = address.as_sockaddr_in().map(|address| address.port());
         v4.or_else(|| address.as_sockaddr_in6().map(|address| address.port()))
     });
-    port.filter(|port| *port > 0)
+    port.filter(|_| !is_reset)
 }
 
 /// How often the caller is told.

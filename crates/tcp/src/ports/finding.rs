@@ -23,7 +23,7 @@ pub(super) fn of(run: &Run, strategy: Strategy) -> String {
             Some(times) if times >= NOTICEABLE => {
                 format!("slower only near the end: {times:.1}x ({})", steps(first_half, last))
             }
-            _ => "as fast at the end as at the beginning".to_owned(),
+            _ => "about as fast at the end as at the beginning".to_owned(),
         },
         (None, None) => "not enough of the range was used to compare its halves".to_owned(),
     };
@@ -58,9 +58,13 @@ fn steps(from: &Fill, to: &Fill) -> String {
 }
 
 fn failures(run: &Run) -> Option<String> {
-    let all: u64 = run.errors.values().sum();
     let (most, _) = run.errors.iter().max_by_key(|(_, n)| **n)?;
-    Some(format!("{all} connects failed, most with {most}"))
+    let connects = match run.errors.values().sum() {
+        1_u64 => "1 connect".to_owned(),
+        n => format!("{n} connects"),
+    };
+    let mostly = if run.errors.len() > 1 { "most " } else { "" };
+    Some(format!("{connects} failed, {mostly}with {most}"))
 }
 
 /// A median that differs by less is no finding on a machine that does other things too.

@@ -43,17 +43,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::alone::alone;
 
     #[test]
     fn connections_are_counted_at_the_end_that_opened_them() {
-        for address in ["127.0.0.1:0", "[::1]:0"] {
-            let listener = TcpListener::bind(address).unwrap();
-            let destination = listener.local_addr().unwrap();
-            assert_eq!(count(Transport::Tcp, destination).unwrap(), 0);
-            let _streams = [(); 3].map(|()| TcpStream::connect(destination).unwrap());
-            assert_eq!(count(Transport::Tcp, destination).unwrap(), 3);
-            assert_eq!(count(Transport::Udp, destination).unwrap(), 0);
-        }
+        alone("ports::occupied::tests::connections_are_counted_at_the_end_that_opened_them", || {
+            for address in ["127.0.0.1:0", "[::1]:0"] {
+                let listener = TcpListener::bind(address).unwrap();
+                let destination = listener.local_addr().unwrap();
+                assert_eq!(count(Transport::Tcp, destination).unwrap(), 0);
+                let _streams = [(); 3].map(|()| TcpStream::connect(destination).unwrap());
+                assert_eq!(count(Transport::Tcp, destination).unwrap(), 3);
+                assert_eq!(count(Transport::Udp, destination).unwrap(), 0);
+            }
+        });
     }
 
     proptest! {

@@ -6,8 +6,9 @@ use std::{
 };
 
 use super::{
-    Fill, Forecast, Plan, Run, Sample, Sharing,
-    fill::{Connect, Ending, Filled, Outcome},
+    Fill, Forecast, Run, Sample,
+    config::Plan,
+    fill::{Connect, Ending, Filled, Outcome, Sharing},
     finding,
 };
 use crate::source_port::{Strategy, Transport};
@@ -39,6 +40,7 @@ impl Plan {
             finding: String::new(),
             reached_share,
             connects_per_s,
+            waited_for_cpu_share: filled.waited.map(|waited| part(waited, filled.busy)),
             errors: errors(connects),
             retries: connects.iter().map(|connect| u64::from(connect.tries - 1)).sum(),
             duplicates: (transport == Transport::Udp).then(|| duplicates(connects)),
@@ -109,7 +111,7 @@ fn invalid(filled: &Filled) -> Option<String> {
             slowest.as_secs_f64()
         )),
         _ if reset > 0 => Some(format!(
-            "the destination has reset {reset} of {} connections, so their ports were free again",
+            "the destination has reset {reset} of {} connections: fewer ports were in use than it seems",
             connects.len()
         )),
         _ => None,
@@ -156,6 +158,11 @@ fn percentile(sorted: &[Duration], percentage: usize) -> Option<f64> {
 /// The rank of a percentile among `n`, from 1; 0 if there is none.
 fn rank(n: usize, percentage: usize) -> usize {
     (n * percentage).div_ceil(100)
+}
+
+/// The share of a time, where there was any.
+fn part(of: Duration, whole: Duration) -> f64 {
+    if whole.is_zero() { 0.0 } else { (of.as_secs_f64() / whole.as_secs_f64()).min(1.0) }
 }
 
 fn micros(time: Duration) -> f64 {

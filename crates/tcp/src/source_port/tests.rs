@@ -1,110 +1,118 @@
-//! The strategies on loopback, each case with an address of 127.0.0.0/8 to itself: nobody else takes its ports, and no run
-//! meets what an earlier one left in `TIME_WAIT`.
+//! The strategies on loopback of a network namespace of their own.
 
-use std::net::{TcpListener, UdpSocket};
+use std::net::TcpListener;
 
 use super::*;
-
-/// A source that nobody else uses, and this many ports that no socket has on all addresses.
-fn alone(ports: u16) -> (Range, Option<IpAddr>) {
-    let random = || RandomState::new().build_hasher().finish().to_ne_bytes();
-    let is_free =
-        |port| TcpListener::bind(("0.0.0.0", port)).is_ok() && UdpSocket::bind(("0.0.0.0", port)).is_ok();
-    let all = Range::of_namespace().unwrap();
-    let range = loop {
-        let [a, b, ..] = random();
-        let low = all.low() + u16::from_ne_bytes([a, b]) % (all.high() - all.low() - ports);
-        if (low..low + ports).all(is_free) {
-            break all.narrowed(&Range::new(low, low + ports - 1).unwrap()).unwrap();
-        }
-    };
-    let [a, b, c, ..] = random();
-    (range, Some(Ipv4Addr::new(127, a.clamp(1, 254), b, c.clamp(1, 254)).into()))
-}
+use crate::alone::alone;
 
 const STRATEGIES: [Strategy; 4] =
     [Strategy::KernelDefault, Strategy::RandomBind, Strategy::RandomWindow { size: 8 }, Strategy::FullRange];
 
 #[test]
 fn every_strategy_connects_over_both_versions_of_ip_with_and_without_a_source() {
-    for address in ["127.0.0.1:0", "[::1]:0"] {
-        let listener = TcpListener::bind(address).unwrap();
-        let destination = listener.local_addr().unwrap();
-        let range = Range::of_namespace().unwrap();
-        for strategy in STRATEGIES {
-            let mut chooser = Chooser::new(strategy).unwrap();
-            for source in [None, Some(destination.ip())] {
-                let tcp = chooser.connect(destination, source).unwrap().local_addr().unwrap();
-                let udp = chooser.connect_udp(destination, source).unwrap().local_addr().unwrap();
-                for local in [tcp, udp] {
-                    assert_eq!(local.ip(), destination.ip(), "{strategy}");
-                    assert!((range.low()..=range.high()).contains(&local.port()), "{strategy}: {local}");
+    alone(
+        "source_port::tests::every_strategy_connects_over_both_versions_of_ip_with_and_without_a_source",
+        || {
+            for address in ["127.0.0.1:0", "[::1]:0"] {
+                let listener = TcpListener::bind(address).unwrap();
+                let destination = listener.local_addr().unwrap();
+                let range = Range::of_namespace().unwrap();
+                let both = |strategy| [(strategy, None), (strategy, Some(destination.ip()))];
+                for (strategy, source) in STRATEGIES.into_iter().flat_map(both) {
+                    let mut chooser = Chooser::new(strategy).unwrap();
+                    let tcp = chooser.connect(destination, source).unwrap().local_addr().unwrap();
+                    let udp = chooser.connect_udp(destination, source).unwrap().local_addr().unwrap();
+                    for local in [tcp, udp] {
+                        assert_eq!(local.ip(), destination.ip(), "{strategy}");
+                        assert!((range.low()..=range.high()).contains(&local.port()), "{strategy}: {local}");
+                    }
                 }
             }
-        }
-    }
+        },
+    );
 }
 
 #[test]
-fn the_port_is_one_of_the_range() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let destination = listener.local_addr().unwrap();
-    for strategy in &STRATEGIES[1..] {
-        let (range, source) = alone(20);
-        let mut chooser = Chooser::within(*strategy, range.clone());
-        let streams: Vec<_> = (0..5).map(|_| chooser.connect(destination, source).unwrap()).collect();
-        for stream in streams {
-            let port = stream.local_addr().unwrap().port();
-            assert!((range.low()..=range.high()).contains(&port), "{strategy}: {port} of {range}");
+fn the_port_is_one_of_the_range_until_all_are_used() {
+    alone("source_port::tests::the_port_is_one_of_the_range_until_all_are_used", || {
+        let listener = TcpListener::bind("127.0.0.1:80").unwrap();
+        let destination = listener.local_addr().unwrap();
+        // Bound ports are lost for those who come after, so each has a range to itself.
+        for (strategy, range, expected) in [
+            (Strategy::RandomBind, "41000-41003", io::ErrorKind::AddrInUse),
+            (Strategy::RandomWindow { size: 2 }, "41010-41013", io::ErrorKind::AddrNotAvailable),
+            (Strategy::FullRange, "41020-41023", io::ErrorKind::AddrNotAvailable),
+        ] {
+            let range: Range = range.parse().unwrap();
+            let mut chooser = Chooser::within(strategy, range.clone());
+            // With 1 of 4 ports free, 256 random ones miss it in 1 case of 10^32 (0.75^256).
+            let streams: Vec<_> = (0..4).map(|_| chooser.connect(destination, None).unwrap()).collect();
+            let mut ports: Vec<_> =
+                streams.iter().map(|stream| stream.local_addr().unwrap().port()).collect();
+            ports.sort_unstable();
+            assert!(ports.into_iter().eq(range.low()..=range.high()), "{strategy}");
+            assert_eq!(chooser.connect(destination, None).unwrap_err().kind(), expected, "{strategy}");
         }
-    }
-}
-
-#[test]
-fn when_all_ports_are_used_it_says_so() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let destination = listener.local_addr().unwrap();
-    let cases = [
-        (Strategy::RandomBind, io::ErrorKind::AddrInUse),
-        (Strategy::RandomWindow { size: 2 }, io::ErrorKind::AddrNotAvailable),
-        (Strategy::FullRange, io::ErrorKind::AddrNotAvailable),
-    ];
-    for (strategy, expected) in cases {
-        let (range, source) = alone(4);
-        let mut chooser = Chooser::within(strategy, range);
-        let streams: Vec<_> = (0..4).map(|_| chooser.connect(destination, source)).collect();
-        // With 1 of 4 ports free, 256 random ones miss it in 1 case of 10^32 (0.75^256).
-        assert!(streams.iter().all(Result::is_ok), "{strategy}: {streams:?}");
-        assert_eq!(chooser.connect(destination, source).unwrap_err().kind(), expected, "{strategy}");
-    }
+    });
 }
 
 #[test]
 fn a_port_serves_several_destinations_unless_it_was_bound() {
-    let listeners = [0, 0].map(|port| TcpListener::bind(("127.0.0.1", port)).unwrap());
-    let [one, other] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
-    let both = |strategy| {
-        let (range, source) = alone(1);
-        let mut chooser = Chooser::within(strategy, range);
-        let _held = chooser.connect(one, source).unwrap();
-        chooser.connect(other, source).map(drop).map_err(|error| error.kind())
-    };
-    assert_eq!(both(Strategy::RandomWindow { size: 1 }), Ok(()));
-    assert_eq!(both(Strategy::FullRange), Ok(()));
-    assert_eq!(both(Strategy::RandomBind), Err(io::ErrorKind::AddrInUse));
+    alone("source_port::tests::a_port_serves_several_destinations_unless_it_was_bound", || {
+        let listeners = [80, 81].map(|port| TcpListener::bind(("127.0.0.1", port)).unwrap());
+        let [one, other] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
+        let both = |strategy, port| {
+            let mut chooser = Chooser::within(strategy, Range::new(port, port).unwrap());
+            let _held = chooser.connect(one, Some(one.ip())).unwrap();
+            chooser.connect(other, Some(one.ip())).map(drop).map_err(|error| error.kind())
+        };
+        assert_eq!(both(Strategy::RandomWindow { size: 1 }, 41000), Ok(()));
+        assert_eq!(both(Strategy::FullRange, 41001), Ok(()));
+        assert_eq!(both(Strategy::RandomBind, 41002), Err(io::ErrorKind::AddrInUse));
+    });
+}
+
+#[test]
+fn a_bound_port_is_lost_for_who_does_not_bind_on_every_address() {
+    alone("source_port::tests::a_bound_port_is_lost_for_who_does_not_bind_on_every_address", || {
+        let listener = TcpListener::bind("127.0.0.1:80").unwrap();
+        let destination = listener.local_addr().unwrap();
+        let [one, other] = [2, 3].map(|last| Some(Ipv4Addr::new(127, 0, 0, last).into()));
+        let range = Range::new(41000, 41000).unwrap();
+        let _held = Chooser::within(Strategy::RandomBind, range.clone()).connect(destination, one).unwrap();
+        let refused = Chooser::within(Strategy::FullRange, range.clone()).connect(destination, other);
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::AddrNotAvailable);
+        assert!(Chooser::within(Strategy::RandomBind, range).connect(destination, other).is_ok());
+    });
 }
 
 #[test]
 fn sockets_of_others_are_readied() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let destination = listener.local_addr().unwrap();
-    for strategy in STRATEGIES {
-        let mut chooser = Chooser::new(strategy).unwrap();
-        let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_NONBLOCK, None).unwrap();
-        chooser.prepare(&socket, destination, None).unwrap();
-        let begun = connect_to(socket.as_raw_fd(), &SockaddrStorage::from(destination));
-        assert_eq!(begun, Err(Errno::EINPROGRESS), "{strategy}");
-    }
+    alone("source_port::tests::sockets_of_others_are_readied", || {
+        let listener = TcpListener::bind("127.0.0.1:80").unwrap();
+        let destination = listener.local_addr().unwrap();
+        for strategy in STRATEGIES {
+            let mut chooser = Chooser::new(strategy).unwrap();
+            let socket =
+                socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_NONBLOCK, None).unwrap();
+            chooser.prepare(&socket, destination, None).unwrap();
+            let begun = connect_to(socket.as_raw_fd(), &SockaddrStorage::from(destination));
+            assert_eq!(begun, Err(Errno::EINPROGRESS), "{strategy}");
+        }
+    });
+}
+
+#[test]
+fn udp_sockets_do_not_share_a_port_unless_asked() {
+    alone("source_port::tests::udp_sockets_do_not_share_a_port_unless_asked", || {
+        let destination = SocketAddr::from((Ipv4Addr::LOCALHOST, 53));
+        let mut chooser = Chooser::within(Strategy::FullRange, Range::new(41000, 41000).unwrap());
+        let _held = chooser.connect_udp(destination, None).unwrap();
+        let refused = chooser.connect_udp(destination, None).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
+        let other = SocketAddr::from((Ipv4Addr::LOCALHOST, 54));
+        assert!(chooser.connect_udp(other, None).is_err(), "whatever the destination");
+    });
 }
 
 #[test]
@@ -129,17 +137,6 @@ fn the_largest_windows_and_ranges() {
         let (first, last) = chooser.window(size).unwrap();
         assert!(first >= 1 && first <= last && last - first < size.max(1));
     }
-}
-
-#[test]
-fn udp_sockets_do_not_share_a_port_unless_asked() {
-    let server = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let destination = server.local_addr().unwrap();
-    let (range, source) = alone(1);
-    let mut chooser = Chooser::within(Strategy::FullRange, range);
-    let _held = chooser.connect_udp(destination, source).unwrap();
-    let refused = chooser.connect_udp(destination, source).unwrap_err();
-    assert_eq!(refused.kind(), io::ErrorKind::WouldBlock);
 }
 
 #[test]

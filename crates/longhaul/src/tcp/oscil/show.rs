@@ -4,11 +4,11 @@ mod course;
 
 use std::fmt::Write;
 
-use tcp::oscil::{Ended, Programme, Progress, Recording, Served, Summary};
+use tcp::oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary};
 
 use crate::{
+    lab::figures::{bytes, plural, rate},
     output::{DIM, RED, YELLOW, paint},
-    transfer::show::{bytes, rate},
 };
 
 /// While it goes on.
@@ -22,121 +22,119 @@ pub(super) fn progress(progress: &Progress<'_>) -> String {
 
 /// What became of a connection that was sent to.
 pub(super) fn served(served: &Served) -> String {
-    let mut text = format!(
-        "{}: {} in {:.1} s, then: {}",
-        served.peer,
-        bytes(served.bytes),
-        served.duration.as_secs_f64(),
-        served.why
-    );
+    let Served { peer, why, duration, .. } = served;
+    let mut text = format!("{peer}: {} in {:.1} s, {why}", bytes(served.bytes), duration.as_secs_f64());
     let Some(info) = &served.info else { return text };
     if let Some(busy) = info.busy_time_us.filter(|busy| *busy > 0) {
-        let limited = |what, time: Option<u64>| time.map(|time| format!(" {} by {what}", share(time, busy)));
-        let limits = [
-            limited("the reader's window", info.rwnd_limited_us),
-            limited("the send buffer", info.sndbuf_limited_us),
-        ];
-        let limits: Vec<_> = limits.into_iter().flatten().collect();
-        let _ = write!(text, "; limited{} of the time", limits.join(","));
+        let limits =
+            [("the reader's window", info.rwnd_limited_us), ("the send buffer", info.sndbuf_limited_us)];
+        let limit = |(what, time): (&str, Option<u64>)| Some(format!(" {} by {what}", share(time?, busy)));
+        let limits: Vec<_> = limits.into_iter().filter_map(limit).collect();
+        let _ = write!(text, "; of its time limited{}", limits.join(" and"));
     }
-    let _ = write!(text, "; {} segments sent again", info.total_retrans);
-    text
+    let sent_again = usize::try_from(info.total_retrans).unwrap_or(usize::MAX);
+    text + "; " + &plural(sent_again, "segment", "segments") + " sent again"
 }
 
 /// A recording: its conditions, its figures, its course, and what is to be known about it.
 pub(super) fn recording(recording: &Recording) -> String {
-    let mut text = conditions(recording);
-    text += &figures(recording);
+    let mut text = format!("{}\n{}\n", title(recording), paint(&conditions(recording), DIM));
+    if recording.ended != Ended::Complete {
+        let _ = writeln!(text, "  {}", paint(&ended(recording), YELLOW));
+    }
+    for (name, figure) in figures(recording) {
+        let _ = writeln!(text, "  {name:22}{figure}");
+    }
     text += &counters(recording);
     text += &course::course(recording);
+    for reason in &recording.reasons {
+        let _ = writeln!(text, "{}: {reason}", paint("INVALID", RED));
+    }
     for warning in &recording.warnings {
-        let colour = if recording.valid { YELLOW } else { RED };
-        let _ = writeln!(text, "{}: {warning}", paint("warning", colour));
+        let _ = writeln!(text, "{}: {warning}", paint("warning", YELLOW));
     }
     text
 }
 
-fn conditions(recording: &Recording) -> String {
-    let conditions = &recording.conditions;
-    let mut text = format!("{}  {}\n", conditions.remote, described(&conditions.programme));
-    let rtt = conditions.rtt_ms.map_or_else(String::new, |rtt| format!(", rtt {rtt:.1} ms"));
-    let setting =
-        |name: &str| Some(format!(", {} {}", name.rsplit('.').next()?, conditions.settings.get(name)?));
-    let settings = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_adv_win_scale", "net.ipv4.tcp_shrink_window"];
-    let settings: String = settings.into_iter().filter_map(setting).collect();
-    let option = |name: &str, size: Option<u64>| size.map(|size| format!(", {name} {}", bytes(size)));
-    let options: String =
-        [option("SO_RCVBUF", conditions.rcvbuf_bytes), option("TCP_WINDOW_CLAMP", conditions.window_bytes)]
-            .into_iter()
-            .flatten()
-            .collect();
-    let _ = writeln!(text, "{}", paint(&format!("Linux {}{rtt}{settings}{options}", conditions.kernel), DIM));
-    text
+/// "192.0.2.1:5203 read as oscillating: 3 x (fast 5s unlimited, slow 15s 5% of best), for 40 s".
+pub(super) fn title(recording: &Recording) -> String {
+    let Conditions { remote, programme, length_s, .. } = &recording.conditions;
+    let length = length_s.map_or_else(String::new, |length| format!(", for {length} s"));
+    format!("{remote} read as {}{length}", described(programme))
 }
 
 /// "oscillating: 3 x (fast 5s unlimited, slow 15s 5% of best)".
 fn described(programme: &Programme) -> String {
-    let phase = |phase: &tcp::oscil::Phase| {
-        format!("{} {} {}", phase.name, units::duration::show(phase.duration), phase.rate)
-    };
+    let phase =
+        |phase: &Phase| format!("{} {} {}", phase.name, units::duration::show(phase.duration), phase.rate);
     let phases: Vec<_> = programme.phases.iter().map(phase).collect();
     format!("{}: {} x ({})", programme.name, programme.repeat, phases.join(", "))
 }
 
-/// One line a figure; those that could not be measured are left out.
-fn figures(recording: &Recording) -> String {
-    let Summary { max_pause_ms, restarts, restarts_missed, .. } = recording.summary;
-    let summary = &recording.summary;
-    let size = |size: Option<u32>| size.map(|size| bytes(size.into()));
-    let lines = [
-        (
-            "read",
-            Some(format!("{} in {:.1} s, {}", bytes(summary.bytes), summary.duration_s, ended(recording))),
-        ),
-        ("fast", summary.fast_mbps.map(range)),
-        ("  network", summary.network_mbps.map(range)),
-        ("slow", summary.slow_mbps.map(rate)),
-        (
-            "restart",
-            restart(summary).or_else(|| (restarts + restarts_missed > 0).then(|| paint("never", YELLOW))),
-        ),
-        ("longest pause", Some(format!("{max_pause_ms:.1} ms"))),
-        ("window", size(summary.window_bytes).map(|window| format!("{window} at most"))),
-        ("buffer", size(summary.rcvbuf_bytes).map(|buffer| format!("{buffer} at most"))),
-        ("queue", size(summary.queue_bytes).map(|queue| format!("{queue} at most{}", ratio(summary)))),
-        ("out of order", summary.out_of_order.map(|segments| format!("{segments} segments"))),
-        ("dropped", summary.drops.map(|drops| format!("{drops} packets"))),
-    ];
-    lines.into_iter().filter_map(|(name, line)| Some(format!("  {name:14}{}\n", line?))).collect()
+/// "Linux 6.18.1, rtt 300.2 ms, tcp_rmem 4096 131072 33554432".
+fn conditions(recording: &Recording) -> String {
+    let conditions = &recording.conditions;
+    let setting =
+        |name: &&str| Some(format!("{} {}", name.rsplit('.').next()?, conditions.settings.get(*name)?));
+    let option = |name: &str, size: Option<u64>| size.map(|size| format!("{name} {}", bytes(size)));
+    let mut parts = vec![format!("Linux {}", conditions.kernel)];
+    parts.extend(conditions.rtt_ms.map(|rtt| format!("rtt {rtt:.1} ms")));
+    parts.extend(SETTINGS.iter().filter_map(setting));
+    parts.extend(option("SO_RCVBUF", conditions.rcvbuf_bytes));
+    parts.extend(option("TCP_WINDOW_CLAMP", conditions.window_bytes));
+    parts.join(", ")
 }
 
-fn ended(recording: &Recording) -> String {
+/// How it ended, as a sentence without its end.
+pub(super) fn ended(recording: &Recording) -> String {
     match recording.ended {
-        Ended::Complete => "complete".to_owned(),
-        Ended::Interrupted => paint("interrupted", YELLOW),
-        Ended::PeerClosed => paint("the sender closed the connection", YELLOW),
-        Ended::ConnectionLost => paint(
-            &format!("connection lost: {}", recording.ended_why.as_deref().unwrap_or("no reason given")),
-            RED,
-        ),
+        Ended::Complete => "the programme was gone through to its end".to_owned(),
+        Ended::Interrupted => "interrupted: the programme was not over".to_owned(),
+        Ended::PeerClosed => "the sender closed the connection before the programme was over".to_owned(),
+        Ended::ConnectionLost => {
+            format!("connection lost: {}", recording.ended_why.as_deref().unwrap_or("nobody knows why"))
+        }
     }
 }
 
-fn restart(summary: &Summary) -> Option<String> {
-    let (median, longest) = summary.restart_s.zip(summary.restart_max_s)?;
-    let missed = match summary.restarts_missed {
-        0 => String::new(),
-        missed => format!(", {missed} never"),
-    };
-    Some(format!("{median:.2} s (median of {}, longest {longest:.2} s{missed})", summary.restarts))
+/// A name and a text for each figure; those that could not be measured are left out.
+pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
+    let summary = &recording.summary;
+    let size = |size: Option<u32>| size.map(|size| format!("{} at most", bytes(size.into())));
+    let figures = [
+        ("read", Some(format!("{} in {:.1} s", bytes(summary.bytes), summary.duration_s))),
+        ("fast seconds", summary.fast_mbps.map(range)),
+        ("  from the network", summary.network_mbps.map(range)),
+        ("slow phases", summary.slow_mbps.map(|mbps| rate(mbps * 1e6))),
+        ("restart", restart(summary)),
+        ("first byte", summary.first_byte_ms.map(|ms| format!("{ms:.1} ms"))),
+        ("longest pause", Some(format!("{:.1} ms", summary.max_pause_ms))),
+        ("window", size(summary.window_bytes.or(summary.window_limit_bytes))),
+        ("buffer", size(summary.rcvbuf_bytes)),
+        ("queue", size(summary.queue_bytes)),
+        ("  memory for a byte", summary.metadata_ratio.map(|ratio| format!("{ratio:.2} bytes"))),
+        ("out of order", summary.out_of_order.map(|count| plural(count as usize, "segment", "segments"))),
+        ("dropped", summary.drops.map(|count| plural(count as usize, "packet", "packets"))),
+    ];
+    figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
 
-fn ratio(summary: &Summary) -> String {
-    summary.metadata_ratio.map_or_else(String::new, |ratio| format!(", {ratio:.2} bytes of memory for each"))
+/// "4.30 s (median of 2, longest 4.61 s), never in 1"; nothing if no phase could have shown one.
+pub(super) fn restart(summary: &Summary) -> Option<String> {
+    let Summary { restarts, restarts_missed, .. } = summary;
+    let missed = (*restarts_missed > 0)
+        .then(|| format!("never in {}", plural(*restarts_missed, "fast phase", "fast phases")));
+    let reached = summary
+        .restart_s
+        .zip(summary.restart_max_s)
+        .map(|(median, longest)| format!("{median:.2} s (median of {restarts}, longest {longest:.2} s)"));
+    let parts: Vec<_> = reached.into_iter().chain(missed).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn range([low, high]: [f64; 2]) -> String {
-    format!("{} to {}", rate(low), rate(high))
+/// Of Mbit/s.
+pub(super) fn range([low, high]: [f64; 2]) -> String {
+    format!("{} to {}", rate(low * 1e6), rate(high * 1e6))
 }
 
 /// Those that have counted, and in a word the others.
@@ -144,7 +142,7 @@ fn counters(recording: &Recording) -> String {
     let (some, none): (Vec<_>, Vec<_>) = recording.counters.iter().partition(|(_, count)| **count > 0);
     let mut text = String::new();
     for (name, count) in &some {
-        let _ = writeln!(text, "  {name:24}{count}");
+        let _ = writeln!(text, "  {name:22}{count}");
     }
     let names: Vec<_> = none.iter().map(|(name, _)| name.as_str()).collect();
     if !names.is_empty() {
@@ -158,3 +156,6 @@ fn counters(recording: &Recording) -> String {
 fn share(part: u64, whole: u64) -> String {
     format!("{:.0} %", part as f64 / whole as f64 * 100.0)
 }
+
+/// The settings that decide about windows.
+const SETTINGS: [&str; 3] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_adv_win_scale", "net.ipv4.tcp_shrink_window"];

@@ -16,6 +16,14 @@ pub(super) fn measurement(measurement: &Measurement) -> String {
         if let Some(why) = &run.invalid {
             let _ = writeln!(text, "{} {why}", paint("INVALID", RED));
         }
+        if let Some(waited) = run.waited_for_cpu_share.filter(|share| *share >= BUSY) {
+            let _ = writeln!(
+                text,
+                "{} {:.0} % of the time it waited for a processor that other programs had",
+                paint("slowed down:", YELLOW),
+                waited * 100.0
+            );
+        }
         if run.is_partial {
             let _ = writeln!(text, "ended before the share was reached");
         }
@@ -164,6 +172,9 @@ const EVEN: &str = "●";
 const ODD: &str = "○";
 const BOTH: &str = "◐";
 const FAILED: &str = "x";
+
+/// A share of waiting for a processor that people should know of.
+const BUSY: f64 = 0.1;
 
 /// Columns of a picture.
 const WIDTH: usize = 60;

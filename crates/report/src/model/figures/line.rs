@@ -8,7 +8,7 @@ use crate::text::rounded;
 /// A line as columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// What it is called where it ends: short.
+    /// What it is called where it ends: twelve letters have room there.
     pub name: String,
     /// Ascending.
     pub x: Vec<f64>,

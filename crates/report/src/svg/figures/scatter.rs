@@ -65,7 +65,7 @@ fn draw_one(
     frame.axes(canvas, if place.is_last_row { panel.x.text() } else { String::new() }.as_str(), "");
     let classes: Vec<Vec<Point>> = panel.classes.iter().map(|class| spots(&frame, panel, class)).collect();
     for (index, spots) in classes.iter().enumerate() {
-        canvas.spots(spots, 2.6, side(index), 0.6);
+        canvas.spots(spots, SPOT, side(index), 0.6);
     }
     for line in &panel.lines {
         // A pale rim without dashes: the line is seen on points of any colour.
@@ -80,18 +80,18 @@ fn draw_one(
     name_classes(canvas, &frame, panel, &classes);
 }
 
-/// Where the points of a class lie, one for each spot of 2 x 2.
+/// Where the points of a class lie, to a whole unit: one for each spot as large as a point is drawn.
 fn spots(frame: &Frame, panel: &Scatter, class: &Points) -> Vec<Point> {
     let values = class.x.iter().zip(&class.y).map(|(&x, &y)| (on(&panel.x, x), on(&panel.y, y)));
     let mut taken = BTreeSet::new();
     let mut places = frame.places(values);
     places.retain(|&(x, y)| taken.insert([x, y].map(spot)));
-    places
+    places.into_iter().map(|(x, y)| (x.round(), y.round())).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "places in a drawing of 960, and NaN is filtered out")]
 fn spot(at: f64) -> i64 {
-    (at / 2.0) as i64
+    (at / SPOT) as i64
 }
 
 /// Strokes above the frame, a row for each kind, and how many there are.
@@ -161,5 +161,7 @@ fn y_scale(panels: &[&Scatter]) -> axis::Scale {
     scale(&panels[0].y, panels.iter().flat_map(|panel| of(panel)))
 }
 
+/// Size of a point.
+const SPOT: f64 = 3.0;
 /// Height of a row of marks.
 const ROW: f64 = 16.0;

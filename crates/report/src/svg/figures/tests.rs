@@ -56,6 +56,19 @@ fn lines_phases_classes_and_marks_are_named() {
 }
 
 #[test]
+fn phases_without_room_are_named_once() {
+    // 60 phases in 790 units leave 13 to each, and "slow" takes about 30.
+    let line = Line::new("line", [(0.0, 1.0), (60.0, 2.0)]);
+    let empty = Timeline::new("phases", Axis::linear("value", "")).line(line);
+    let panel = (0..30_u32).map(|i| 2.0 * f64::from(i)).fold(empty, |panel, from| {
+        panel.phase("fast", from, from + 1.0).phase("slow", from + 1.0, from + 2.0)
+    });
+    let texts = texts(&figures(&Figures::new("", "").panel(panel))[0].1);
+    // The second has no room beside the first.
+    assert_eq!(texts.iter().filter(|text| ["fast", "slow"].contains(&text.as_str())).count(), 1);
+}
+
+#[test]
 fn a_gap_and_steps_are_drawn_as_such() {
     assert_eq!(
         stairs(&[(0.0, 1.0), (1.0, 5.0), (2.0, 5.0)]),
@@ -125,4 +138,15 @@ fn labels_cannot_leave_their_text_and_an_invalid_run_says_so() {
         assert!(!document.descendants().any(|node| node.has_tag_name("script")), "{name}");
         assert!(texts(&svg).iter().any(|text| text.starts_with("INVALID")), "{name}");
     }
+}
+
+#[test]
+fn a_crowd_of_points_stays_small() {
+    // A class of noise that fills its frame: 837 - 62 = 775 by some 330 units are no more than 260 x 110 spots of 3, and
+    // each takes at most 10 letters, "M837 447h0".
+    let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
+    let crowd = (0..200_000_u32).map(|i| (noise(i), noise(i.wrapping_mul(7) + 1)));
+    let panel = Scatter::new("noise", Axis::share("x"), Axis::share("y")).class("all", crowd);
+    let svg = &figures(&Figures::new("", "").panel(panel))[0].1;
+    assert!(svg.len() < 300_000, "{} bytes", svg.len());
 }

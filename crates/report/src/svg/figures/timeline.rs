@@ -60,31 +60,49 @@ fn draw_one(canvas: &mut Canvas, panel: &Timeline, place: &Panel, time: axis::Sc
 
 /// Shades the phases by their names: the first stays pale, unless it is the only one.
 fn shade(canvas: &mut Canvas, frame: &Frame, phases: &[Phase]) {
-    let mut names: Vec<&str> = Vec::new();
-    let mut free = f64::NEG_INFINITY;
+    let names: Vec<&str> = firsts(phases).iter().map(|phase| phase.label.as_str()).collect();
     for phase in phases {
-        let [left, right] =
-            [phase.from_s, phase.to_s].map(|at| frame.at(at, 0.0).0.clamp(frame.left, frame.right));
-        let rank = names.iter().position(|name| *name == phase.label).unwrap_or_else(|| {
-            names.push(&phase.label);
-            names.len() - 1
-        });
-        let is_only = phases.iter().all(|other| other.label == phase.label);
-        let opacity = 0.12 * (rank.min(3) + usize::from(is_only)) as f64;
-        canvas.area(
-            &[(left, frame.top), (right, frame.top), (right, frame.bottom), (left, frame.bottom)],
-            MUTED,
-            opacity,
-        );
+        let [left, right] = ends(frame, phase);
+        let rank = names.iter().position(|name| *name == phase.label).unwrap_or(0);
+        let opacity = 0.12 * (rank.min(3) + usize::from(names.len() == 1)) as f64;
+        let corners = [(left, frame.top), (right, frame.top), (right, frame.bottom), (left, frame.bottom)];
+        canvas.area(&corners, MUTED, opacity);
+    }
+    let all = places(frame, phases.iter());
+    // Where not all names have room, the first of each says enough.
+    let placed = if all.len() == phases.len() { all } else { places(frame, firsts(phases).into_iter()) };
+    for (middle, name) in placed {
+        let lettering = Lettering { anchor: Anchor::Middle, ..Lettering::muted(13.0) };
+        canvas.text((middle, frame.top - 9.0), &name, lettering);
+    }
+}
+
+/// The first phase of each name.
+fn firsts(phases: &[Phase]) -> Vec<&Phase> {
+    let is_first = |at: &usize| phases[..*at].iter().all(|before| before.label != phases[*at].label);
+    (0..phases.len()).filter(is_first).map(|at| &phases[at]).collect()
+}
+
+/// Where names of phases stand: over their middle, or right of the one before. Not all have room.
+fn places<'p>(frame: &Frame, phases: impl Iterator<Item = &'p Phase>) -> Vec<(f64, String)> {
+    let mut free = f64::NEG_INFINITY;
+    let place = |phase: &Phase| {
+        let [left, right] = ends(frame, phase);
         let name = label(&phase.label, LETTERS);
         let half = width(&name, 13.0) / 2.0;
         let middle = f64::midpoint(left, right).max(free + half);
-        if middle <= right && right > left {
-            let lettering = Lettering { anchor: Anchor::Middle, ..Lettering::muted(13.0) };
-            canvas.text((middle, frame.top - 9.0), &name, lettering);
-            free = middle + half + 4.0;
+        let fits = middle <= right && right > left;
+        if fits {
+            free = middle + half + 5.0;
         }
-    }
+        fits.then_some((middle, name))
+    };
+    phases.filter_map(place).collect()
+}
+
+/// Where a phase begins and ends in the frame.
+fn ends(frame: &Frame, phase: &Phase) -> [f64; 2] {
+    [phase.from_s, phase.to_s].map(|at| frame.at(at, 0.0).0.clamp(frame.left, frame.right))
 }
 
 /// From the first to the last of all that is drawn.

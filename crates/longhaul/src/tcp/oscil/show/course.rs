@@ -8,8 +8,9 @@ use tcp::{
 };
 
 use crate::{
+    lab::figures::{bytes, rate, whole},
     output::{DIM, paint},
-    transfer::show::{bar, bytes, rate},
+    transfer::show::bar,
 };
 
 /// The lines, and below them the phases.
@@ -19,15 +20,16 @@ pub(super) fn course(recording: &Recording) -> String {
         return String::new();
     }
     let mut text = String::from("\n");
-    let mut row = |name: &str, values: Vec<f64>, show: &dyn Fn(u64) -> String| {
-        let values: Vec<_> = values.into_iter().map(whole).collect();
+    let mut row = |name: &str, values: Option<Vec<f64>>, show: &dyn Fn(u64) -> String| {
+        let Some(values) = values else { return };
+        let values: Vec<_> = values.into_iter().map(rounded_down).collect();
         let most = values.iter().copied().max().unwrap_or(0);
         let bars: String = values.iter().map(|value| bar(*value, most.max(1))).collect();
         let _ = writeln!(text, "  {name:10}{bars}  {}", paint(&format!("up to {}", show(most)), DIM));
     };
-    let speed = |bytes: u64| rate(from_whole(bytes) * 8.0 / 1e6);
-    row("read", bins.rates(&recording.seconds, |second| Some(second.bytes)), &speed);
-    row("network", bins.rates(&recording.seconds, |second| second.received_bytes), &speed);
+    let speed = |bytes: u64| rate(whole(bytes) * 8.0);
+    row("read", Some(bins.rates(&recording.seconds, |second| Some(second.bytes))), &speed);
+    row("network", Some(bins.rates(&recording.seconds, |second| second.received_bytes)), &speed);
     row("window", bins.most(&recording.samples, |sample| sample.tcp_info.as_ref()?.rcv_wnd), &bytes);
     row("queue", bins.most(&recording.samples, |sample| Some(sample.receive_queue_bytes)), &bytes);
     let _ = writeln!(text, "  {:10}{}", "phase", paint(&bins.names(&recording.phases), DIM));
@@ -45,13 +47,13 @@ impl Bins {
     /// A second each, or as many as fit into a line.
     #[expect(clippy::cast_precision_loss, reason = "there are few")]
     fn of(duration_s: f64) -> Self {
-        let count = usize::try_from(whole(duration_s.ceil())).unwrap_or(MOST).clamp(1, MOST);
+        let count = usize::try_from(rounded_down(duration_s.ceil())).unwrap_or(MOST).clamp(1, MOST);
         Self { count, width_s: duration_s / count as f64 }
     }
 
     /// The bin in which a time lies.
     fn at(&self, t_s: f64) -> usize {
-        usize::try_from(whole((t_s / self.width_s).floor())).unwrap_or(usize::MAX).min(self.count - 1)
+        usize::try_from(rounded_down((t_s / self.width_s).floor())).unwrap_or(usize::MAX).min(self.count - 1)
     }
 
     /// Bytes a second in each bin, as if a second's bytes had come evenly.
@@ -60,7 +62,7 @@ impl Bins {
         let mut rates = vec![0.0; self.count];
         for second in seconds {
             let (from, to) = (second.t_s, second.t_s + second.duration_s);
-            let rate = from_whole(bytes(second).unwrap_or(0)) / second.duration_s;
+            let rate = whole(bytes(second).unwrap_or(0)) / second.duration_s;
             for (number, sum) in rates.iter_mut().enumerate().take(self.at(to) + 1).skip(self.at(from)) {
                 let begin = number as f64 * self.width_s;
                 let shared = (to.min(begin + self.width_s) - from.max(begin)).max(0.0);
@@ -70,12 +72,13 @@ impl Bins {
         rates
     }
 
-    /// The largest value in each bin.
-    fn most(&self, samples: &[Sample], value: impl Fn(&Sample) -> Option<u32>) -> Vec<f64> {
-        let mut most = vec![0.0_f64; self.count];
-        for sample in samples {
+    /// The largest value in each bin; none if the kernel tells none.
+    fn most(&self, samples: &[Sample], value: impl Fn(&Sample) -> Option<u32>) -> Option<Vec<f64>> {
+        let mut most = None;
+        for (sample, value) in samples.iter().filter_map(|sample| Some((sample, value(sample)?))) {
+            let most = most.get_or_insert_with(|| vec![0.0_f64; self.count]);
             let bin = &mut most[self.at(sample.t_ms / 1e3)];
-            *bin = bin.max(value(sample).map_or(0.0, f64::from));
+            *bin = bin.max(f64::from(value));
         }
         most
     }
@@ -84,10 +87,14 @@ impl Bins {
     fn names(&self, phases: &[Passage]) -> String {
         let mut line = vec![' '; self.count];
         for phase in phases {
-            let (from, to) = (self.at(phase.t_s), self.at(phase.t_s + phase.duration_s));
+            let bars =
+                ((phase.t_s + phase.duration_s) / self.width_s).round() - (phase.t_s / self.width_s).round();
             // One that is shorter than a bar has no room, and a blank keeps two apart.
-            let room = to.saturating_sub(from).saturating_sub(1);
-            line[from..].iter_mut().zip(phase.phase.chars().take(room)).for_each(|(to, letter)| *to = letter);
+            let room = usize::try_from(rounded_down(bars)).unwrap_or(self.count).saturating_sub(1);
+            line[self.at(phase.t_s)..]
+                .iter_mut()
+                .zip(phase.phase.chars().take(room))
+                .for_each(|(to, letter)| *to = letter);
         }
         line.into_iter().collect::<String>().trim_end().to_owned()
     }
@@ -98,14 +105,26 @@ impl Bins {
     clippy::cast_sign_loss,
     reason = "for display; what is too large is cut off"
 )]
-fn whole(number: f64) -> u64 {
+fn rounded_down(number: f64) -> u64 {
     number as u64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for display")]
-fn from_whole(number: u64) -> f64 {
-    number as f64
 }
 
 /// Bars in a line.
 const MOST: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_kernel_does_not_tell_is_not_zero() {
+        let sample = json!({"t_ms": 1500.0, "state": "established", "receive_queue_bytes": 7, "send_queue_bytes": 0,
+            "counters": {}});
+        let samples: [Sample; 1] = [serde_json::from_value(sample).unwrap()];
+        let bins = Bins::of(2.0);
+        assert_eq!(bins.most(&samples, |sample| sample.tcp_info.as_ref()?.rcv_wnd), None);
+        assert_eq!(bins.most(&samples, |sample| Some(sample.receive_queue_bytes)), Some(vec![0.0, 7.0]));
+    }
+}

@@ -1,0 +1,137 @@
+//! `longhaul tcp explain`: why connections are as fast as they are, and which one change would help.
+
+mod show;
+
+use std::{
+    io::IsTerminal,
+    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    ops::ControlFlow,
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use tcp::explain::{End, Explanation, Filter, Observer, judge};
+
+use crate::{interrupt::Interrupt, output};
+
+/// Say why connections are as fast as they are, and which one change would help
+///
+/// Looks at the TCP connections of the network namespace that it runs in, for a second, and changes nothing. Of each it says
+/// what limits it: a receiver's window or program, the sender's program or buffer, the network, a rate that was asked for.
+/// Exits with 0 when it has looked, 2 when it could not. See docs/tcp-explain.md.
+///
+/// Examples: longhaul tcp explain --port 443, longhaul lab exec visitor -- longhaul tcp explain origin:80 --watch
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// Only connections with this address at either end; a name stands for all its addresses
+    #[arg(value_name = "ADDRESS[:PORT]")]
+    end: Option<String>,
+    /// Only connections of this process
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+    /// Only connections with this port at either end
+    #[arg(long)]
+    port: Option<u16>,
+    /// How long to look
+    #[arg(long = "for", value_name = "TIME", default_value = "1s", value_parser = duration)]
+    duration: Duration,
+    /// Look again and again, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
+    /// How many connections to show; with --json, all are
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Print JSON: one array, with --watch one in each line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let asked_to_stop = Interrupt::listen()?.poll()?;
+        let end = self.end.as_deref().map(end).transpose()?;
+        let observer = Observer::open(Filter { pid: self.pid, port: self.port, end })?;
+        let mut has_stopped = false;
+        let mut go_on = || {
+            has_stopped = has_stopped || asked_to_stop();
+            if has_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut first = true;
+        loop {
+            let observation = match observer.observe(self.duration, &mut go_on) {
+                Err(tcp::Error::Input { what, .. }) if !first => {
+                    output::say(&what);
+                    break;
+                }
+                other => other?,
+            };
+            self.print(&judge(&observation), first)?;
+            first = false;
+            if !self.watch || go_on().is_break() {
+                break;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn print(&self, all: &[Explanation], is_first: bool) -> anyhow::Result<()> {
+        match (self.json, self.watch) {
+            (true, false) => output::print_json(&all),
+            (true, true) => output::print(&(serde_json::to_string(all)? + "\n")),
+            (false, false) => output::print(&show::all(all, self.top)),
+            (false, true) => {
+                let text = show::all(all, self.top);
+                let is_screen = std::io::stdout().is_terminal();
+                let before = match (is_screen, is_first) {
+                    (true, _) => CLEAR,
+                    (false, true) => "",
+                    (false, false) => "\n",
+                };
+                output::print(&format!("{before}{text}"))
+            }
+        }
+    }
+}
+
+/// "10.0.0.1", "10.0.0.1:80", "2001:db8::1", "[2001:db8::1]:80", "origin", "origin:80".
+fn end(text: &str) -> anyhow::Result<End> {
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Ok(End { addresses: vec![address.to_canonical()], port: None });
+    }
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Ok(End { addresses: vec![address.ip().to_canonical()], port: Some(address.port()) });
+    }
+    let (name, port) = match text.rsplit_once(':') {
+        Some((name, port)) => {
+            let port = port.parse().ok().filter(|port| *port > 0);
+            (
+                name,
+                Some(port.with_context(|| {
+                    format!("\"{text}\" is no ADDRESS[:PORT]: a port is between 1 and 65535")
+                })?),
+            )
+        }
+        None => (text, None),
+    };
+    let resolved =
+        (name, 0).to_socket_addrs().with_context(|| format!("cannot find the address of \"{name}\""))?;
+    let addresses: Vec<_> = resolved.map(|address| address.ip().to_canonical()).collect();
+    if addresses.is_empty() {
+        bail!("\"{name}\" has no address");
+    }
+    Ok(End { addresses, port })
+}
+
+/// How long to look: a tenth of a second is a few looks, an hour is more than anybody waits for.
+fn duration(text: &str) -> Result<Duration, String> {
+    let duration = units::duration::parse(text).map_err(|error| error.to_string())?;
+    if !(Duration::from_millis(100)..=Duration::from_secs(3600)).contains(&duration) {
+        return Err("expected a time between 100ms and 1h".to_owned());
+    }
+    Ok(duration)
+}
+
+/// Clears the screen and goes to its top.
+const CLEAR: &str = "\x1b[H\x1b[2J";

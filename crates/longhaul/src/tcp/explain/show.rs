@@ -1,0 +1,151 @@
+//! What `longhaul tcp explain` says to a person.
+
+use std::fmt::Write;
+
+use anstyle::Style;
+use tcp::explain::{Explanation, Finding, Limit, Role, Shares};
+
+use crate::output::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
+
+/// The connections that moved most, as many as were asked for, and how many more there are.
+pub(super) fn all(all: &[Explanation], most: usize) -> String {
+    let mut text = String::new();
+    // An idle connection has nothing to explain, unless it is all there is.
+    let (idle, busy): (Vec<_>, Vec<_>) = all.iter().partition(|each| each.limit == Limit::Idle);
+    let chosen = if busy.is_empty() { &idle } else { &busy };
+    for each in chosen.iter().take(most) {
+        one(&mut text, each);
+    }
+    let more = all.len() - chosen.len().min(most);
+    if more > 0 {
+        let what = if chosen.len() <= most { "idle" } else { "of which fewer bytes moved, or none" };
+        let _ = writeln!(text, "and {more} more, {what}");
+    }
+    if all.is_empty() {
+        text.push_str("no TCP connection here\n");
+    }
+    let hidden = all.iter().filter(|each| each.uid.is_some() && each.pid.is_none()).count();
+    if hidden > 0 {
+        let _ = writeln!(
+            text,
+            "{} of {hidden} connections are not visible, nor what they chose: run it as root, or as their user",
+            paint("note: the processes", DIM)
+        );
+    }
+    for missing in all.first().map_or(&[][..], |each| &each.missing) {
+        let _ = writeln!(text, "{}: {missing}", paint("note", DIM));
+    }
+    text
+}
+
+/// A connection: its figures, what limits it, its shares, and why. Writing to a String cannot fail.
+fn one(text: &mut String, each: &Explanation) {
+    let _ = writeln!(text, "{}", paint(&format!("{} to {}", each.local, each.remote), BOLD));
+    let figures = figures(each);
+    if !figures.is_empty() {
+        let _ = writeln!(text, "  {figures}");
+    }
+    let _ = writeln!(text, "  {}: {}", paint(name(each.limit), style(each.limit)), each.finding.sentence);
+    if let Some(shares) = &each.shares {
+        let _ = writeln!(text, "  {}", bar(shares));
+    }
+    details(text, &each.finding);
+    for also in &each.also {
+        let _ = writeln!(text, "  {}: {}", paint("also", YELLOW), also.sentence);
+        details(text, also);
+    }
+}
+
+fn details(text: &mut String, finding: &Finding) {
+    for evidence in &finding.evidence {
+        let _ = writeln!(text, "    seen:   {evidence}");
+    }
+    let inferred = if finding.is_inferred { paint(" (the cause is inferred)", DIM) } else { String::new() };
+    let _ = writeln!(text, "    change: {}{inferred}", finding.advice);
+}
+
+fn figures(each: &Explanation) -> String {
+    let mut figures = Vec::new();
+    if let (Some(process), Some(pid)) = (&each.process, each.pid) {
+        figures.push(format!("{process} ({pid})"));
+    }
+    let direction = match each.role {
+        Some(Role::Sender) => Some("sends"),
+        Some(Role::Receiver) => Some("receives"),
+        Some(Role::Neither) | None => None,
+    };
+    if let Some(direction) = direction {
+        figures.push(format!("{direction} {:.1} Mbit/s", each.rate_mbps));
+    }
+    if let Some(rtt) = each.rtt_ms {
+        let least = each.min_rtt_ms.map(|least| format!(" (at least {least:.1})")).unwrap_or_default();
+        figures.push(format!("round trip {rtt:.1} ms{least}"));
+    }
+    figures.extend(each.congestion.clone());
+    if each.has_closed {
+        figures.push("closed meanwhile".to_owned());
+    }
+    figures.join("  ")
+}
+
+/// A line of [`WIDTH`] characters divided by shares, and what each part is.
+fn bar(shares: &Shares) -> String {
+    let mut bar = String::new();
+    let mut words = Vec::new();
+    let (mut sum, mut drawn) = (0.0, 0);
+    for ((name, share), (sign, style)) in shares.named().into_iter().zip(SIGNS) {
+        sum += share;
+        // Ends are rounded, not lengths: the line is always as long.
+        let end = (sum * WIDTH).round() as usize;
+        let length = end.saturating_sub(drawn);
+        drawn = end;
+        bar += &paint(&sign.repeat(length), style);
+        if share >= 0.005 {
+            words.push(format!("{} {name} {:.0} %", paint(sign, style), share * 100.0));
+        }
+    }
+    format!("{bar}  {}", words.join("  "))
+}
+
+fn name(limit: Limit) -> &'static str {
+    match limit {
+        Limit::ReceiverWindow => "receiver window",
+        Limit::ReceiverApplication => "receiver application",
+        Limit::SenderApplication => "sender application",
+        Limit::SendBuffer => "send buffer",
+        Limit::CongestionWindow => "congestion window",
+        Limit::Pacing => "pacing",
+        Limit::Loss => "loss",
+        Limit::Reordering => "reordering",
+        Limit::InitialWindow => "initial window",
+        Limit::Path => "path",
+        Limit::OtherEnd => "other end",
+        Limit::SourcePorts => "source ports",
+        Limit::Idle => "idle",
+    }
+}
+
+/// Red what a setting or a program here or there would change, green what is as it should be.
+fn style(limit: Limit) -> Style {
+    match limit {
+        Limit::Path => GREEN,
+        Limit::OtherEnd | Limit::Idle => PLAIN,
+        Limit::SenderApplication
+        | Limit::ReceiverApplication
+        | Limit::InitialWindow
+        | Limit::CongestionWindow => YELLOW,
+        Limit::ReceiverWindow
+        | Limit::SendBuffer
+        | Limit::Pacing
+        | Limit::Loss
+        | Limit::Reordering
+        | Limit::SourcePorts => RED,
+    }
+}
+
+/// One for each share, told apart without colour as well.
+const SIGNS: [(&str, Style); 7] =
+    [("·", DIM), ("▚", RED), ("█", GREEN), ("▒", CYAN), ("▓", RED), ("▞", YELLOW), ("░", PLAIN)];
+
+/// Characters.
+const WIDTH: f64 = 40.0;

@@ -1,0 +1,216 @@
+//! `longhaul tcp sweep`: one connection measured in many worlds, and its figures side by side.
+
+use std::{
+    fmt::Write,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::anyhow;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use scenario::sweep::{
+    self, Grid, Jobs, Machine, Options, Plan, Preview, Progress, Reader, Refusal, Setting, Size, State,
+};
+use units::Bitrate;
+
+use crate::{
+    interrupt::Interrupt,
+    output::{self, say},
+};
+
+/// Measure one connection in many worlds: every combination of the values given
+///
+/// Each combination is a scenario of two hosts, in DIR/cells, which `longhaul run` measures again. The reader is that of
+/// `longhaul tcp oscil`. What has a valid result is not measured again: the same command goes on where it was ended.
+/// Writes sweep.json, sweep.csv and sweep.html. Exits with 1 if a measurement is INVALID or failed. See docs/tcp-sweep.md.
+///
+/// Examples: longhaul tcp sweep --dry-run,
+/// longhaul tcp sweep --rtt 20ms,300ms --rmem default,512MiB --programme steady,oscillating
+#[derive(Debug, Args)]
+pub(crate) struct Sweep {
+    /// A file with the values; flags go before it
+    file: Option<PathBuf>,
+    /// Round trips [default: 20ms,300ms]
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = units::duration::parse)]
+    rtt: Vec<Duration>,
+    /// Rates of the link [default: 1Gbit]
+    #[arg(long, value_name = "RATES", value_delimiter = ',')]
+    rate: Vec<Bitrate>,
+    /// How far the reader's buffer grows: the third number of its tcp_rmem [default: default,512MiB]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    rmem: Vec<Setting<Size>>,
+    /// The reader's tcp_adv_win_scale, for kernels before 6.6 [default: default]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', allow_negative_numbers = true)]
+    adv_win_scale: Vec<Setting<i8>>,
+    /// The sender's tcp_notsent_lowat [default: default]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',')]
+    notsent_lowat: Vec<Setting<Size>>,
+    /// The sender's congestion control [default: default]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    congestion: Vec<Setting<String>>,
+    /// How the reader reads: names that `longhaul tcp oscil programmes` prints, or files [default: oscillating]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = reader)]
+    programme: Vec<Reader>,
+    /// How often each combination is measured [default: 1]
+    #[arg(long, value_name = "TIMES")]
+    repeat: Option<u32>,
+    /// How long each measurement takes [default: as long as its programme]
+    #[arg(long = "for", value_name = "TIME", value_parser = units::duration::parse)]
+    duration: Option<Duration>,
+    /// How many planets at once: auto, or a number
+    #[arg(long, default_value_t)]
+    jobs: Jobs,
+    /// The folder for scenarios and results
+    #[arg(long, value_name = "DIR", default_value = "out/sweep")]
+    out: PathBuf,
+    /// Only say what would be measured, and how long that takes
+    #[arg(long)]
+    dry_run: bool,
+    /// Print sweep.json instead of a table
+    #[arg(long, conflicts_with = "dry_run")]
+    json: bool,
+}
+
+impl Sweep {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let plan = self.plan()?;
+        let options = Options { out: self.out.clone(), longhaul: std::env::current_exe()?, jobs: self.jobs };
+        let preview = sweep::preview(&plan, &options);
+        if self.dry_run {
+            output::print(&(listing(&plan) + &foretold(&plan, preview) + "\n"))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        say(&foretold(&plan, preview));
+        let interrupted = Interrupt::listen()?.poll()?;
+        let bar = ProgressBar::new_spinner().with_style(
+            ProgressStyle::with_template("{spinner} {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        );
+        let result = sweep::run(&plan, &options, |progress| {
+            bar.set_message(told(progress));
+            bar.tick();
+            if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        bar.finish_and_clear();
+        self.finish(&result?)
+    }
+
+    /// What is to be measured: the file's values, or the default ones, where no flag says otherwise.
+    fn plan(&self) -> anyhow::Result<Plan> {
+        let machine = Machine::read()?;
+        let mut grid = match &self.file {
+            Some(file) => Grid::read(file, &machine)?,
+            None => Grid::default(),
+        };
+        replace(&mut grid.rtt, &self.rtt);
+        replace(&mut grid.rate, &self.rate);
+        replace(&mut grid.rmem, &self.rmem);
+        replace(&mut grid.adv_win_scale, &self.adv_win_scale);
+        replace(&mut grid.notsent_lowat, &self.notsent_lowat);
+        replace(&mut grid.congestion, &self.congestion);
+        replace(&mut grid.programme, &self.programme);
+        grid.repeat = self.repeat.unwrap_or(grid.repeat);
+        grid.duration = self.duration.or(grid.duration);
+        Plan::new(grid, machine)
+            .map_err(|Refusal { axis, why }| anyhow!("--{}: {why}", axis.replace('_', "-")))
+    }
+
+    /// Writes and shows what came of it, be it all or a part.
+    fn finish(&self, result: &sweep::Sweep) -> anyhow::Result<ExitCode> {
+        let page = self.out.join("sweep.html");
+        sweep::replace(&self.out.join("sweep.json"), &(serde_json::to_string_pretty(result)? + "\n"))?;
+        sweep::replace(&self.out.join("sweep.csv"), &report::sweep::csv(result))?;
+        sweep::replace(&page, &report::figures_html(&report::sweep::figures(result))?)?;
+        if self.json {
+            output::print_json(result)?;
+        } else {
+            output::print(&report::terminal::sweep(result))?;
+        }
+        say(&format!("page: {}", page.display()));
+        let missing = result.count(State::Missing);
+        if missing > 0 {
+            let all = result.cells.iter().map(|cell| cell.runs.len()).sum::<usize>();
+            say(&format!(
+                "interrupted; {} of {all} are measured, and the same command goes on",
+                all - missing
+            ));
+            return Ok(ExitCode::from(output::COULD_NOT_RUN));
+        }
+        Ok(if result.valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// A programme by its name, or by its file where the user stands.
+fn reader(text: &str) -> Result<Reader, String> {
+    Reader::find(text, Path::new("")).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    })
+}
+
+fn replace<T: Clone>(values: &mut Vec<T>, given: &[T]) {
+    if !given.is_empty() {
+        *values = given.to_vec();
+    }
+}
+
+/// Every run by the name of its files, in order.
+fn listing(plan: &Plan) -> String {
+    plan.runs().iter().map(|run| format!("{}\n", run.name)).collect()
+}
+
+/// "24 runs, of which 20 are measured already; about 4 min".
+fn foretold(plan: &Plan, preview: Preview) -> String {
+    let Preview { kept, missing, lasts } = preview;
+    let mut text = format!("{} cells, {} runs", plan.cells().len(), kept + missing);
+    // Writing to a String cannot fail.
+    let _ = match (kept, missing) {
+        (0, _) => write!(text, "; {}", about(lasts)),
+        (_, 0) => write!(text, ", all measured already"),
+        (_, _) => write!(text, ", of which {kept} are measured already; {}", about(lasts)),
+    };
+    text
+}
+
+/// "run 3 of 24, about 4 min left".
+fn told(progress: Progress) -> String {
+    let Progress { runs, done, running, left } = progress;
+    let present = match running {
+        0 | 1 => format!("run {}", (done + 1).min(runs)),
+        _ => format!("runs {} to {}", done + 1, (done + running).min(runs)),
+    };
+    format!("{present} of {runs}, {} left", about(left))
+}
+
+/// A time that nobody knows better than so.
+fn about(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..90 => format!("about {seconds} s"),
+        90..5400 => format!("about {} min", (seconds + 30) / 60),
+        _ => format!("about {:.1} h", time.as_secs_f64() / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_as_exact_as_they_are_known() {
+        let about = |seconds| about(Duration::from_secs(seconds));
+        assert_eq!([0, 89].map(about), ["about 0 s", "about 89 s"]);
+        assert_eq!([90, 248, 5399].map(about), ["about 2 min", "about 4 min", "about 90 min"]);
+        assert_eq!([5400, 36_000].map(about), ["about 1.5 h", "about 10.0 h"]);
+    }
+
+    #[test]
+    fn progress_names_the_run_and_the_time_left() {
+        let progress = |done, running| Progress { runs: 24, done, running, left: Duration::from_secs(240) };
+        assert_eq!(told(progress(2, 1)), "run 3 of 24, about 4 min left");
+        assert_eq!(told(progress(2, 3)), "runs 3 to 5 of 24, about 4 min left");
+    }
+}

@@ -1,0 +1,266 @@
+//! Why a connection is as fast as it is: what limits it, what says so, and the one change that would help.
+//!
+//! - [`Observer`]: start here. Looks at connections for a while, and changes nothing.
+//! - [`judge`]: what follows from what it saw. Pure.
+//!
+//! A connection is judged from this end. The kernel counts for how long a sender was busy, and for how much of that the peer's
+//! window or its own send buffer held it; what held it for the rest, and what held a receiver, is told by the looks in
+//! between. Inside: `figures` are what follows from the looks alone, `sender` and `receiver` divide the time, `network`
+//! says what the congestion window stands for, and `finding` has the words.
+
+mod figures;
+mod finding;
+mod network;
+mod observe;
+mod options;
+mod ports;
+mod processes;
+mod receiver;
+mod sender;
+mod shares;
+mod text;
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use self::figures::Figures;
+pub use self::{
+    finding::{Finding, Kind},
+    observe::{End, Filter, Observer},
+    options::Chosen,
+    ports::PortUse,
+    processes::Process,
+    shares::Shares,
+};
+use crate::{
+    diag::{Socket, State},
+    kernel::Version,
+    settings::Settings,
+};
+
+/// What was seen of a network namespace.
+#[derive(Debug, Clone, Default)]
+pub struct Observation {
+    /// The kernel.
+    pub kernel: Option<Version>,
+    /// The namespace's settings.
+    pub settings: Settings,
+    /// The connections that were asked for.
+    pub connections: Vec<Seen>,
+    /// How many source ports each destination takes.
+    pub ports: Vec<PortUse>,
+}
+
+/// A connection, and what was seen of it.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Looks at it, the first at the beginning, the last at the end. At least one.
+    pub looks: Vec<Look>,
+    /// Whether it had gone before the end.
+    pub has_closed: bool,
+    /// Who has it open; none if that is not for us to know.
+    pub process: Option<Process>,
+    /// What its program chose; none if that is not for us to know.
+    pub chosen: Option<Chosen>,
+}
+
+/// A connection at one moment.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// When, since the observation began.
+    pub at: Duration,
+    /// What the kernel told.
+    pub socket: Socket,
+}
+
+/// What limits a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The window that the receiver advertises, small because its buffer is.
+    ReceiverWindow,
+    /// The receiving program reads more slowly than the network brings.
+    ReceiverApplication,
+    /// The sending program has nothing to send.
+    SenderApplication,
+    /// What the sending kernel takes from its program at once.
+    SendBuffer,
+    /// The congestion window, still growing after it was set without loss.
+    CongestionWindow,
+    /// A rate that the sending program asked for (`SO_MAX_PACING_RATE`).
+    Pacing,
+    /// Packets that were lost.
+    Loss,
+    /// Packets that came in another order and were taken for lost.
+    Reordering,
+    /// The start: the window has not had the round trips to grow.
+    InitialWindow,
+    /// The path: it carries no more.
+    Path,
+    /// Something that the other end knows: this one only receives, and nothing here holds it up.
+    OtherEnd,
+    /// The range of source ports, to one destination.
+    SourcePorts,
+    /// Nothing: no byte was to be moved.
+    Idle,
+}
+
+/// Which end of the transfer this host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// More bytes left than came.
+    Sender,
+    /// More bytes came than left.
+    Receiver,
+    /// No byte moved.
+    Neither,
+}
+
+/// Why a connection is as fast as it is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Explanation {
+    /// This end; with the port `*` for all connections to one destination.
+    pub local: String,
+    /// The other end.
+    pub remote: String,
+    /// What limits it.
+    pub limit: Limit,
+    /// Why, what says so, and what would help.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// What its time went to. Absent for source ports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<Shares>,
+    /// What else was found.
+    pub also: Vec<Finding>,
+    /// Which end this is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// Its state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
+    /// Whether it had gone before the end of the observation.
+    pub has_closed: bool,
+    /// The process that has it open. Absent: not for us to know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The process's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// The user whose it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<u32>,
+    /// How long it was looked at, s; of one that closed at once, how long it was ever busy.
+    pub seconds: f64,
+    /// Bytes acknowledged by the peer in that time.
+    pub bytes_sent: u64,
+    /// Bytes received in that time.
+    pub bytes_received: u64,
+    /// The larger of the two as a rate.
+    pub rate_mbps: f64,
+    /// Round-trip time, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_ms: Option<f64>,
+    /// The least round-trip time of the last minutes, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rtt_ms: Option<f64>,
+    /// Its congestion control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// What this kernel does not tell, and from which release on kernels do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+/// A limit, what the time went to, and what was found: the first finding is why.
+struct Verdict {
+    role: Role,
+    limit: Limit,
+    shares: Shares,
+    findings: Vec<Finding>,
+}
+
+/// What a connection is judged by.
+struct Case<'a> {
+    seen: &'a Seen,
+    figures: Figures<'a>,
+    around: &'a Observation,
+}
+
+/// Says why each connection is as fast as it is; those that moved the most bytes come first.
+pub fn judge(observation: &Observation) -> Vec<Explanation> {
+    let mut all: Vec<_> =
+        observation.connections.iter().filter_map(|seen| explain(seen, observation)).collect();
+    all.extend(ports::judge(observation));
+    let moved = |each: &Explanation| each.bytes_sent + each.bytes_received;
+    all.sort_by(|a, b| (moved(b), &a.local, &a.remote).cmp(&(moved(a), &b.local, &b.remote)));
+    // Source ports concern every connection to come.
+    all.sort_by_key(|each| each.limit != Limit::SourcePorts);
+    all
+}
+
+/// None for a socket of which the kernel tells nothing, as one that is no connection yet.
+fn explain(seen: &Seen, around: &Observation) -> Option<Explanation> {
+    let figures = Figures::of(&seen.looks)?;
+    let case = Case { seen, figures, around };
+    let verdict = case.verdict();
+    let (figures, socket) = (&case.figures, case.figures.socket);
+    let mut findings = verdict.findings.into_iter();
+    let finding = findings.next()?;
+    Some(Explanation {
+        local: socket.local.to_string(),
+        remote: socket.remote.to_string(),
+        limit: verdict.limit,
+        finding,
+        shares: Some(verdict.shares),
+        also: findings.collect(),
+        role: Some(verdict.role),
+        state: Some(socket.state),
+        has_closed: seen.has_closed,
+        pid: seen.process.as_ref().map(|process| process.pid),
+        process: seen.process.as_ref().map(|process| process.name.clone()),
+        uid: Some(socket.uid),
+        seconds: figures.seconds,
+        bytes_sent: figures.acked(),
+        bytes_received: figures.received(),
+        rate_mbps: figures.rate() / 1e6,
+        rtt_ms: figures.rtt().map(|seconds| seconds * 1e3),
+        min_rtt_ms: figures.min_rtt().map(|seconds| seconds * 1e3),
+        congestion: socket.congestion.clone(),
+        missing: figures.missing(),
+    })
+}
+
+impl Case<'_> {
+    fn verdict(&self) -> Verdict {
+        match self.figures.role() {
+            Role::Sender => self.sender(),
+            Role::Receiver => self.receiver(),
+            Role::Neither => self.idle(),
+        }
+    }
+
+    /// No byte moved, and none waits to be moved.
+    fn idle(&self) -> Verdict {
+        Verdict {
+            role: Role::Neither,
+            limit: Limit::Idle,
+            shares: Shares { sender_application: 1.0, ..Shares::default() },
+            findings: vec![finding::idle(&self.figures)],
+        }
+    }
+
+    /// The process that has it open, as a sentence names it.
+    fn program(&self) -> String {
+        match &self.seen.process {
+            Some(Process { pid, name, .. }) => format!("{name} (process {pid})"),
+            None => "the program".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

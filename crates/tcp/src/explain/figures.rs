@@ -1,0 +1,159 @@
+//! What follows from the looks at a connection alone: rates, round trips, what was sent again.
+
+use super::{Look, Role};
+use crate::{
+    Info,
+    diag::{Model, Socket},
+};
+
+/// A connection between its first look and its last.
+#[derive(Debug)]
+pub(super) struct Figures<'a> {
+    /// The first look's; of a connection that was seen once only, what it began with.
+    pub before: Info,
+    /// The last look's.
+    pub now: &'a Info,
+    /// The last look.
+    pub socket: &'a Socket,
+    /// All looks.
+    pub looks: &'a [Look],
+    /// The time between, s; of a connection that was seen once only, how long it was ever busy.
+    pub seconds: f64,
+}
+
+impl<'a> Figures<'a> {
+    /// None for a socket of which the kernel tells nothing.
+    pub(super) fn of(looks: &'a [Look]) -> Option<Self> {
+        let (first, last) = (looks.first()?, looks.last()?);
+        let now = last.socket.info.as_ref()?;
+        let has_one = last.at == first.at;
+        let before = if has_one { Info::default() } else { first.socket.info.clone()? };
+        let seconds = if has_one {
+            now.busy_time_us.unwrap_or(0) as f64 / 1e6
+        } else {
+            (last.at - first.at).as_secs_f64()
+        };
+        Some(Self { before, now, socket: &last.socket, looks, seconds })
+    }
+
+    /// What the kernel told at each look.
+    pub(super) fn infos(&self) -> impl Iterator<Item = (&'a Socket, &'a Info)> + use<'a> {
+        self.looks.iter().filter_map(|look| Some((&look.socket, look.socket.info.as_ref()?)))
+    }
+
+    /// Which end this is. Bytes that wait to leave make a sender, those that wait to be read a receiver.
+    pub(super) fn role(&self) -> Role {
+        let (acked, received) = (self.acked(), self.received());
+        let (leaving, waiting) = (self.socket.send_queue, self.socket.receive_queue);
+        match (acked, received) {
+            (0, 0) if leaving > 0 => Role::Sender,
+            (0, 0) if waiting > 0 => Role::Receiver,
+            (0, 0) => Role::Neither,
+            _ if acked >= received => Role::Sender,
+            _ => Role::Receiver,
+        }
+    }
+
+    /// Bytes that the peer acknowledged.
+    pub(super) fn acked(&self) -> u64 {
+        self.now.bytes_acked.saturating_sub(self.before.bytes_acked)
+    }
+
+    /// Bytes that came in order.
+    pub(super) fn received(&self) -> u64 {
+        self.now.bytes_received.saturating_sub(self.before.bytes_received)
+    }
+
+    /// Segments with data sent, repeats included.
+    pub(super) fn segments(&self) -> u32 {
+        self.now.data_segs_out.wrapping_sub(self.before.data_segs_out)
+    }
+
+    /// Segments sent again.
+    pub(super) fn repeats(&self) -> u32 {
+        self.now.total_retrans.wrapping_sub(self.before.total_retrans)
+    }
+
+    /// The share of segments that were sent again.
+    pub(super) fn repeated_share(&self) -> f64 {
+        f64::from(self.repeats()) / f64::from(self.segments().max(1))
+    }
+
+    /// Repeats for nothing, as the peer reported them.
+    pub(super) fn needless(&self) -> u32 {
+        self.since(|info| info.dsack_dups).unwrap_or(0)
+    }
+
+    /// How much a counter that may be absent has grown.
+    pub(super) fn since(&self, counter: impl Fn(&Info) -> Option<u32>) -> Option<u32> {
+        Some(counter(self.now)?.wrapping_sub(counter(&self.before).unwrap_or(0)))
+    }
+
+    /// Bits a second, of the direction in which more bytes went.
+    pub(super) fn rate(&self) -> f64 {
+        if self.seconds > 0.0 { self.acked().max(self.received()) as f64 * 8.0 / self.seconds } else { 0.0 }
+    }
+
+    /// The usual round-trip time, s: the median of the looks. Of a receiver it is the first packets', unless it sends too.
+    pub(super) fn rtt(&self) -> Option<f64> {
+        let median = median(self.infos().map(|(_, info)| info.rtt_us))?;
+        (median > 0).then(|| f64::from(median) / 1e6)
+    }
+
+    /// The least round-trip time, s.
+    pub(super) fn min_rtt(&self) -> Option<f64> {
+        let least = self.now.min_rtt_us;
+        (least > 0 && least < u32::MAX).then(|| f64::from(least) / 1e6)
+    }
+
+    /// How long packets wait on the path, s: what the round trip takes beyond the least.
+    pub(super) fn queueing(&self) -> f64 {
+        self.rtt().zip(self.min_rtt()).map_or(0.0, |(usual, least)| (usual - least).max(0.0))
+    }
+
+    /// Whether packets wait on the path for so long that more of them would only wait longer. What differs from one packet
+    /// to the next is no queue.
+    pub(super) fn has_standing_queue(&self) -> bool {
+        let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
+        self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
+    }
+
+    /// Whether congestion control paces by a model of the path and does not mind single losses.
+    pub(super) fn has_model(&self) -> bool {
+        matches!(self.socket.model, Some(Model::Bbr { .. }))
+    }
+
+    /// What this kernel does not tell, of what would be needed here.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let Info { busy_time_us, snd_wnd, rcv_wnd, dsack_dups, .. } = self.now;
+        [
+            (busy_time_us.is_none(), "how long a connection was busy and limited by what", "4.10"),
+            (dsack_dups.is_none(), "what was sent again for nothing", "4.19"),
+            (snd_wnd.is_none(), "the window that the peer advertises", "5.4"),
+            (rcv_wnd.is_none(), "the window that this end advertises", "6.2"),
+        ]
+        .into_iter()
+        .filter(|(is_missing, ..)| *is_missing)
+        .map(|(_, what, since)| format!("this kernel does not tell {what} (since {since})"))
+        .collect()
+    }
+}
+
+/// Bytes sent and not acknowledged.
+pub(super) fn outstanding(socket: &Socket, info: &Info) -> u32 {
+    socket.send_queue.saturating_sub(info.notsent_bytes)
+}
+
+/// The middle one; of an even number, the lower.
+pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
+    let mut values: Vec<_> = values.collect();
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+/// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
+pub(super) const USED: f64 = 0.7;
+/// A queue counts from a quarter of the round trip on: below that, jitter and delayed acknowledgements look the same.
+const QUEUE_SHARE: f64 = 0.25;
+/// And from this on, for the same reason on short paths.
+const QUEUE_LEAST_S: f64 = 0.002;

@@ -1,0 +1,252 @@
+//! What is said of a sender.
+
+use super::{Finding, Fixed, Kind, is_at_most};
+use crate::{
+    Options,
+    explain::{Case, sender::NOTSENT_LOWAT, text},
+};
+
+impl Case<'_> {
+    /// The peer's window is small for the distance.
+    pub(in crate::explain) fn small_window(&self, share: f64) -> Finding {
+        let figures = &self.figures;
+        let remote = figures.socket.remote.ip();
+        let window = figures.infos().filter_map(|(_, info)| info.snd_wnd).max();
+        if !figures.now.has(Options::WindowScale) {
+            return self.no_window_scaling();
+        }
+        let mut evidence = vec![self.held_by("the peer's window", share)];
+        if let (Some(window), Some(rtt)) = (window, figures.rtt()) {
+            let ceiling = f64::from(window) * 8.0 / rtt;
+            evidence.push(format!(
+                "a window of {} each round trip of {} is {} at most, and {} went",
+                text::bytes(window.into()),
+                text::time(rtt),
+                text::rate(ceiling),
+                text::rate(figures.rate())
+            ));
+        }
+        // 64 KiB asked for become 128 KiB, of which half or two thirds are window.
+        let is_as_kafka = window.is_some_and(|window| (57_000..=90_000).contains(&window));
+        let known = if is_as_kafka { " (Kafka's consumers do: receive.buffer.bytes=-1 there)" } else { "" };
+        Finding::new(
+            Kind::SmallWindow,
+            format!("The window of {remote} is too small for the distance, and steady: its receive buffer is"),
+            evidence,
+            format!(
+                "at {remote}, let the program not set SO_RCVBUF{known}, or raise the end of net.ipv4.tcp_rmem; longhaul \
+                 tcp explain there says which"
+            ),
+        )
+        .inferred()
+    }
+
+    /// Windows of 64 KiB at most.
+    pub(in crate::explain) fn no_window_scaling(&self) -> Finding {
+        let is_ours = self.around.settings.tcp_window_scaling == Some(0);
+        let advice = if is_ours {
+            "sysctl -w net.ipv4.tcp_window_scaling=1, then connect again".to_owned()
+        } else {
+            let remote = self.figures.socket.remote.ip();
+            format!(
+                "at {remote}: sysctl -w net.ipv4.tcp_window_scaling=1, then connect again; if it is 1, something on \
+                 the path removes the option"
+            )
+        };
+        let rtt = self.figures.rtt().unwrap_or_default();
+        Finding::new(
+            Kind::WindowScalingOff,
+            "Windows end at 64 KiB, since the two ends did not agree on larger ones".to_owned(),
+            vec![format!(
+                "65535 bytes each round trip of {} are {} at most",
+                text::time(rtt),
+                text::rate(65_535.0 * 8.0 / rtt)
+            )],
+            advice,
+        )
+    }
+
+    /// The peer's program does not keep up.
+    pub(in crate::explain) fn peer_reads_slowly(&self, share: f64) -> Finding {
+        let figures = &self.figures;
+        let remote = figures.socket.remote;
+        let windows = || figures.infos().filter_map(|(_, info)| info.snd_wnd);
+        let mut evidence = vec![self.held_by("the peer's window", share)];
+        if let (Some(least), Some(most)) = (windows().min(), windows().max()) {
+            evidence.push(format!(
+                "its window went between {} and {}",
+                text::bytes(least.into()),
+                text::bytes(most.into())
+            ));
+        }
+        evidence.push(format!("{} in {}", text::rate(figures.rate()), text::time(figures.seconds)));
+        Finding::new(
+            Kind::PeerReadsSlowly,
+            format!(
+                "The program at {remote} reads more slowly than the network brings: its window closes again and again"
+            ),
+            evidence,
+            format!(
+                "make the program at {remote} read faster (longhaul tcp explain there names it); larger buffers would \
+                 only fill as well"
+            ),
+        )
+    }
+
+    /// The send buffer is full, and all of it is under way.
+    pub(in crate::explain) fn small_send_buffer(&self, share: f64) -> Finding {
+        let figures = &self.figures;
+        let memory = figures.socket.memory.unwrap_or_default();
+        let buffer = u64::from(memory.sndbuf);
+        let program = self.program();
+        let evidence = vec![
+            self.held_by("its send buffer", share),
+            format!(
+                "the send buffer has {}; {} were written and not acknowledged, {} of them unsent; a round trip takes {}",
+                text::bytes(buffer),
+                text::bytes(figures.socket.send_queue.into()),
+                text::bytes(figures.now.notsent_bytes.into()),
+                text::time(figures.rtt().unwrap_or_default())
+            ),
+        ];
+        match self.is_send_buffer_fixed() {
+            Fixed::Yes => return fixed_send_buffer(&program, buffer, evidence),
+            Fixed::Seemingly => return fixed_send_buffer(&program, buffer, evidence).inferred(),
+            Fixed::No => {}
+        }
+        match self.around.settings.tcp_wmem {
+            Some(limits @ [least, start, _]) if is_at_most(memory.sndbuf, Some(limits)) => {
+                let (kind, said, wanted) = self.most_of("net.ipv4.tcp_wmem[2]", limits);
+                let kind = kind.unwrap_or(Kind::SendBufferMaximum);
+                Finding::new(
+                    kind,
+                    format!(
+                        "The send buffer has grown to the end of net.ipv4.tcp_wmem{said}, and the distance takes more"
+                    ),
+                    evidence,
+                    format!("sysctl -w net.ipv4.tcp_wmem=\"{least} {start} {wanted}\""),
+                )
+            }
+            _ => Finding::new(
+                Kind::SendBufferGrows,
+                "The send buffer is full, and still growing with the connection".to_owned(),
+                evidence,
+                "look again in some round trips (--watch)".to_owned(),
+            ),
+        }
+    }
+
+    /// Whether the program has fixed its send buffer.
+    fn is_send_buffer_fixed(&self) -> Fixed {
+        let sizes = || self.figures.infos().filter_map(|(socket, _)| Some(socket.memory?.sndbuf));
+        let chosen = self.seen.chosen.map(|chosen| chosen.has_fixed_send_buffer);
+        Fixed::of(chosen, sizes, self.around.settings.tcp_wmem)
+    }
+
+    /// Whether the send buffer may still grow.
+    pub(in crate::explain) fn send_buffer_grows(&self) -> bool {
+        let buffer = self.figures.socket.memory.unwrap_or_default().sndbuf;
+        self.is_send_buffer_fixed() == Fixed::No && !is_at_most(buffer, self.around.settings.tcp_wmem)
+    }
+
+    /// The program asked for a rate.
+    pub(in crate::explain) fn paced(&self) -> Finding {
+        let figures = &self.figures;
+        let program = self.program();
+        let asked = figures.now.max_pacing_rate as f64 * 8.0;
+        Finding::new(
+            Kind::Paced,
+            format!("{program} asked for no more than {}", text::rate(asked)),
+            vec![
+                format!(
+                    "SO_MAX_PACING_RATE is {}, and the kernel paces at {}",
+                    text::rate(asked),
+                    text::rate(figures.now.pacing_rate as f64 * 8.0)
+                ),
+                format!("{} went in {}", text::rate(figures.rate()), text::time(figures.seconds)),
+            ],
+            format!("raise SO_MAX_PACING_RATE in {program}, or do not set it"),
+        )
+    }
+
+    /// The program has nothing to send.
+    pub(in crate::explain) fn sender_idle(&self, share: f64) -> Finding {
+        let figures = &self.figures;
+        let program = self.program();
+        let without = figures.infos().filter(|(_, info)| info.notsent_bytes < info.snd_mss).count();
+        let mut evidence = vec![
+            self.held_by("its program", share),
+            format!("at {without} of {} looks nothing waited to be sent", figures.infos().count()),
+        ];
+        if figures.now.delivery_rate > 0 {
+            evidence.push(format!(
+                "the latest data went at {}",
+                text::rate(figures.now.delivery_rate as f64 * 8.0)
+            ));
+        }
+        Finding::new(
+            Kind::SenderIdle,
+            format!("{program} has nothing to send most of the time"),
+            evidence,
+            format!(
+                "see what {program} waits for: its disk, its own work, or an answer before it sends more"
+            ),
+        )
+    }
+
+    /// The congestion window is given up after a pause.
+    pub(in crate::explain) fn restarts_after_idle(&self, times: usize) -> Finding {
+        let figures = &self.figures;
+        let windows = || figures.infos().map(|(_, info)| info.snd_cwnd);
+        Finding::new(
+            Kind::RestartAfterIdle,
+            "After each pause the connection starts from a small window again".to_owned(),
+            vec![format!(
+                "the congestion window fell {times} times in {} without loss, between {} and {} segments",
+                text::time(figures.seconds),
+                windows().min().unwrap_or_default(),
+                windows().max().unwrap_or_default()
+            )],
+            "sysctl -w net.ipv4.tcp_slow_start_after_idle=0".to_owned(),
+        )
+    }
+
+    /// More waits here than the path needs.
+    pub(in crate::explain) fn unsent_data(&self, unsent: u32, wait: f64) -> Finding {
+        Finding::new(
+            Kind::UnsentData,
+            format!(
+                "What the program writes now leaves in {}: so much waits unsent in this host",
+                text::time(wait)
+            ),
+            vec![format!(
+                "{} unsent, and {} leave",
+                text::bytes(unsent.into()),
+                text::rate(self.figures.rate())
+            )],
+            format!(
+                "sysctl -w net.ipv4.tcp_notsent_lowat={NOTSENT_LOWAT} (or TCP_NOTSENT_LOWAT in the program): it costs no \
+                 speed"
+            ),
+        )
+    }
+
+    /// For how long something held the connection.
+    fn held_by(&self, what: &str, share: f64) -> String {
+        format!("held by {what} for {} of {}", text::percent(share), text::time(self.figures.seconds))
+    }
+}
+
+fn fixed_send_buffer(program: &str, buffer: u64, evidence: Vec<String>) -> Finding {
+    Finding::new(
+        Kind::FixedSendBuffer,
+        format!(
+            "{program} has fixed its send buffer at {} (SO_SNDBUF), too small for the distance",
+            text::bytes(buffer)
+        ),
+        evidence,
+        format!(
+            "do not set SO_SNDBUF in {program} (Kafka: send.buffer.bytes=-1): the kernel then lets it grow"
+        ),
+    )
+}

@@ -1,0 +1,66 @@
+//! What a congestion window stands for: loss, reordering, a start, or a path that carries no more.
+
+use super::{Case, Figures, Finding, Limit};
+use crate::diag::Model;
+
+impl Case<'_> {
+    /// Why congestion control lets no more out.
+    pub(super) fn network(&self) -> (Limit, Finding) {
+        let figures = &self.figures;
+        let is_hurt = is_hurt_by_repeats(figures);
+        if is_hurt && figures.needless() >= figures.repeats().div_ceil(NEEDLESS) {
+            return (Limit::Reordering, self.reordered());
+        }
+        // Where the path is full, packets wait in its queue before they are lost.
+        if is_hurt && (figures.has_model() || !figures.has_standing_queue()) {
+            return (Limit::Loss, self.lossy());
+        }
+        if is_starting(figures) && !figures.has_standing_queue() {
+            return (Limit::InitialWindow, self.starting());
+        }
+        if figures.has_standing_queue() || figures.has_model() {
+            return self.path();
+        }
+        if figures.now.total_retrans > 0 {
+            return (Limit::Loss, self.lossy());
+        }
+        (Limit::CongestionWindow, self.growing())
+    }
+
+    /// It carries no more.
+    pub(super) fn path(&self) -> (Limit, Finding) {
+        (Limit::Path, self.full_path())
+    }
+}
+
+/// Whether congestion control gave way because packets seemed lost. One with a model minds only heavy loss, or timeouts.
+fn is_hurt_by_repeats(figures: &Figures<'_>) -> bool {
+    if figures.has_model() {
+        let timeouts = figures.since(|info| info.total_rto.map(u32::from)).unwrap_or(0);
+        return figures.repeated_share() >= HEAVY_LOSS || timeouts > 0 && figures.now.ca_state == LOSS;
+    }
+    figures.repeats() > 0
+}
+
+/// Whether the window still grows as fast as it can.
+pub(super) fn is_starting(figures: &Figures<'_>) -> bool {
+    match figures.socket.model {
+        Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
+        _ => {
+            let grows = figures.now.snd_cwnd > figures.before.snd_cwnd + figures.before.snd_cwnd / 4;
+            figures.now.snd_ssthresh >= NO_THRESHOLD && grows
+        }
+    }
+}
+
+/// Where packets overtake each other, at least one of so many repeats had arrived already. Not all are: those that wait in
+/// the queue of a full path are lost for good, and what the peer reports comes a round trip later.
+const NEEDLESS: u32 = 3;
+/// Congestion control's state after a timeout.
+const LOSS: u8 = 4;
+/// BBR (v1) gives way where more than a fifth is lost; half of that is felt.
+const HEAVY_LOSS: f64 = 0.1;
+/// BBR's gains in 256ths: 1.25 when it probes, 2.89 when it starts.
+const BBR_DRAIN_OR_PROBE: u32 = 512;
+/// `TCP_INFINITE_SSTHRESH`: slow start has not ended.
+pub(super) const NO_THRESHOLD: u32 = 0x7fff_ffff;

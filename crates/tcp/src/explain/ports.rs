@@ -1,0 +1,149 @@
+//! Source ports: a destination that takes most of the range is about to be out of reach.
+//!
+//! Every connection to one address and port takes a port of its own here, also for the minute that it spends in `TIME_WAIT`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::{IpAddr, SocketAddr},
+};
+
+use super::{Explanation, Finding, Kind, Limit, Observation, text};
+use crate::{
+    diag::{Socket, State},
+    kernel::{Rule, Version},
+    settings::Settings,
+};
+
+/// How many source ports the connections from one address to one destination take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortUse {
+    /// From where.
+    pub local: IpAddr,
+    /// To where.
+    pub remote: SocketAddr,
+    /// Ports taken.
+    pub taken: u64,
+    /// Of those, by connections that have ended (`TIME_WAIT`).
+    pub waiting: u64,
+}
+
+/// Counts ports.
+#[derive(Debug, Default)]
+pub(super) struct Count {
+    connections: Vec<(SocketAddr, SocketAddr, bool)>,
+    listening: BTreeSet<u16>,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, socket: &Socket) {
+        match socket.state {
+            State::Listen => drop(self.listening.insert(socket.local.port())),
+            state => self.connections.push((socket.local, socket.remote, state == State::TimeWait)),
+        }
+    }
+
+    /// Those of the range that `connect()` takes them from. A port on which somebody listens is a server's.
+    pub(super) fn in_range(&self, settings: &Settings) -> Vec<PortUse> {
+        let Some([first, last]) = settings.ip_local_port_range else { return Vec::new() };
+        let mut uses: BTreeMap<(IpAddr, SocketAddr), (u64, u64)> = BTreeMap::new();
+        for (local, remote, is_waiting) in &self.connections {
+            let port = local.port();
+            if (first..=last).contains(&u64::from(port)) && !self.listening.contains(&port) {
+                let (taken, waiting) = uses.entry((local.ip(), *remote)).or_default();
+                *taken += 1;
+                *waiting += u64::from(*is_waiting);
+            }
+        }
+        let uses = uses.into_iter();
+        uses.map(|((local, remote), (taken, waiting))| PortUse { local, remote, taken, waiting }).collect()
+    }
+}
+
+/// Destinations that take so many ports that connections to them become slow or impossible.
+pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanation> + use<'_> {
+    let Observation { settings, kernel, ports, .. } = observation;
+    let range = settings.ip_local_port_range;
+    let scarce = ports.iter().filter_map(move |each| {
+        let [first, last] = range?;
+        let size = (last + 1).saturating_sub(first).max(1);
+        let is_scarce = each.taken as f64 >= size as f64 * SCARCE;
+        is_scarce.then(|| (each, explain(each, [first, last], size, *kernel, settings)))
+    });
+    scarce.map(|(each, finding)| Explanation {
+        local: format!("{}:*", bracketed(each.local)),
+        remote: each.remote.to_string(),
+        limit: Limit::SourcePorts,
+        finding,
+        shares: None,
+        also: Vec::new(),
+        role: None,
+        state: None,
+        has_closed: false,
+        pid: None,
+        process: None,
+        uid: None,
+        seconds: 0.0,
+        bytes_sent: 0,
+        bytes_received: 0,
+        rate_mbps: 0.0,
+        rtt_ms: None,
+        min_rtt_ms: None,
+        congestion: None,
+        missing: Vec::new(),
+    })
+}
+
+fn explain(
+    each: &PortUse,
+    [first, last]: [u64; 2],
+    size: u64,
+    kernel: Option<Version>,
+    settings: &Settings,
+) -> Finding {
+    let PortUse { remote, taken, waiting, .. } = *each;
+    let share = taken as f64 / size as f64;
+    let is_full = share >= FULL;
+    let sentence = if is_full {
+        format!("Nearly no source port is left for connections to {remote}: connect() fails or is about to")
+    } else {
+        format!(
+            "Half of the source ports for {remote} are taken: from here on connect() searches long for a free one"
+        )
+    };
+    let mut evidence = vec![format!(
+        "{taken} of {size} ports of net.ipv4.ip_local_port_range ({first} to {last}) are taken, {}; {waiting} of them \
+         by connections that have ended (TIME_WAIT)",
+        text::percent(share)
+    )];
+    if kernel.is_some_and(|kernel| Rule::EVEN_PORTS_FIRST.holds(kernel)) {
+        evidence.push("connect() tries every even port before an odd one".to_owned());
+    }
+    let can_reuse =
+        !remote.ip().is_loopback() && settings.tcp_tw_reuse == Some(2) || settings.tcp_tw_reuse == Some(0);
+    let advice = match () {
+        () if waiting * 2 >= taken && can_reuse => {
+            "sysctl -w net.ipv4.tcp_tw_reuse=1: ports of connections that ended a \
+             second ago are used again"
+                .to_owned()
+        }
+        () if size < WIDEST => "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"".to_owned(),
+        () => {
+            format!("keep connections to {remote} open and use them again, or connect from a second address")
+        }
+    };
+    Finding { kind: Kind::SourcePorts, sentence, evidence, advice, is_inferred: false }
+}
+
+fn bracketed(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
+/// From this share on all even ports are taken, if nothing else shares the range.
+const SCARCE: f64 = 0.5;
+/// From this share on even a search of the whole range finds little.
+const FULL: f64 = 0.9;
+/// 1024 to 65535 has more.
+const WIDEST: u64 = 60_000;

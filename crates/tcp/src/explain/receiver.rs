@@ -1,0 +1,60 @@
+//! The receiver's view: whether its program, its buffer, or nothing here holds up what comes.
+
+use super::{
+    Case, Limit, Role, Shares, Verdict,
+    figures::{USED, median},
+};
+use crate::{Info, diag::Socket};
+
+impl Case<'_> {
+    pub(super) fn receiver(&self) -> Verdict {
+        let shares = self.receiver_shares();
+        let (limit, first) = match shares.largest() {
+            Limit::ReceiverApplication => {
+                (Limit::ReceiverApplication, self.reads_slowly(shares.receiver_application))
+            }
+            Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_receive_buffer()),
+            _ => (Limit::OtherEnd, self.limited_elsewhere()),
+        };
+        let mut findings = vec![first];
+        if limit == Limit::ReceiverWindow {
+            findings.extend(self.ignored_scale());
+        }
+        Verdict { role: Role::Receiver, limit, shares, findings }
+    }
+
+    /// The looks at which the program had not read most of what the window lets in; the rest is the window's, if as much
+    /// came in a round trip as it lets in.
+    fn receiver_shares(&self) -> Shares {
+        let looks: Vec<_> = self.figures.infos().collect();
+        let waiting = looks.iter().filter(|(socket, info)| is_unread(socket, info)).count();
+        let receiver_application = waiting as f64 / looks.len().max(1) as f64;
+        let rest = 1.0 - receiver_application;
+        let is_used = self.window_use().is_some_and(|share| share >= USED);
+        let (receiver_window, other_end) = if is_used { (rest, 0.0) } else { (0.0, rest) };
+        Shares { receiver_application, receiver_window, other_end, ..Shares::default() }
+    }
+
+    /// What came in a round trip, as a share of the window. The least round trip counts: where packets queue on the path,
+    /// the path is full and a larger window would only make the queue longer.
+    pub(super) fn window_use(&self) -> Option<f64> {
+        Some(self.figures.rate() / 8.0 * self.figures.min_rtt()? / f64::from(self.window()?))
+    }
+
+    /// The window that this end advertises, bytes: usually. Before Linux 6.2, the most that it would. The kernel tells what
+    /// it would like to advertise, also where its scale does not let it.
+    pub(super) fn window(&self) -> Option<u32> {
+        let largest = 65_535 << self.figures.now.rcv_wscale;
+        median(self.figures.infos().map(|(_, info)| info.rcv_wnd.unwrap_or(info.rcv_ssthresh).min(largest)))
+            .filter(|&window| window > 0)
+    }
+}
+
+/// Whether more waits to be read than may still come.
+fn is_unread(socket: &Socket, info: &Info) -> bool {
+    let queued = socket.receive_queue;
+    match info.rcv_wnd {
+        Some(open) => queued > 0 && queued >= open,
+        None => queued > 0 && u64::from(queued) * 2 >= u64::from(info.rcv_ssthresh),
+    }
+}

@@ -1,0 +1,73 @@
+//! What a connection's time went to, as shares that sum to 1.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Limit;
+
+/// What a connection's time went to, as seen from this end. The sum is 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Shares {
+    /// The sending program had nothing to send.
+    pub sender_application: f64,
+    /// The send buffer was full, and all of it was under way.
+    pub send_buffer: f64,
+    /// The congestion window: the network, as congestion control sees it.
+    pub congestion_window: f64,
+    /// The rate that the sending program asked for.
+    pub pacing: f64,
+    /// The receiver's window, because its buffer is small.
+    pub receiver_window: f64,
+    /// The receiver's window, because its program does not read.
+    pub receiver_application: f64,
+    /// Of a receiver: nothing here, so the sender or the path.
+    pub other_end: f64,
+}
+
+impl Shares {
+    /// Each with its name, in the order of a byte's way from one program to the other.
+    pub fn named(&self) -> [(&'static str, f64); 7] {
+        [
+            ("sender application", self.sender_application),
+            ("send buffer", self.send_buffer),
+            ("congestion window", self.congestion_window),
+            ("pacing", self.pacing),
+            ("receiver window", self.receiver_window),
+            ("receiver application", self.receiver_application),
+            ("other end", self.other_end),
+        ]
+    }
+
+    /// The largest. Of equals, the first on a byte's way.
+    pub(super) fn largest(&self) -> Limit {
+        let limits = [
+            Limit::SenderApplication,
+            Limit::SendBuffer,
+            Limit::CongestionWindow,
+            Limit::Pacing,
+            Limit::ReceiverWindow,
+            Limit::ReceiverApplication,
+            Limit::OtherEnd,
+        ];
+        let all = limits.into_iter().zip(self.named().map(|(_, share)| share));
+        all.reduce(|best, next| if next.1 > best.1 { next } else { best })
+            .map_or(Limit::Idle, |(limit, _)| limit)
+    }
+
+    /// The same in proportion, so that they sum to 1; unchanged if they are all 0.
+    pub(super) fn normalised(self) -> Self {
+        let sum: f64 = self.named().iter().map(|(_, share)| share).sum();
+        if sum <= 0.0 {
+            return self;
+        }
+        Self {
+            sender_application: self.sender_application / sum,
+            send_buffer: self.send_buffer / sum,
+            congestion_window: self.congestion_window / sum,
+            pacing: self.pacing / sum,
+            receiver_window: self.receiver_window / sum,
+            receiver_application: self.receiver_application / sum,
+            other_end: self.other_end / sum,
+        }
+    }
+}

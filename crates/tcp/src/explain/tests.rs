@@ -1,0 +1,1 @@
+//! Every limit from observations that were made up.

@@ -1,0 +1,270 @@
+//! The kernel's tracefs: whether it is there and lets us in, our instance of it, and what dead processes left.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process,
+};
+
+use super::{
+    Bin, FUNCTIONS, Unavailable,
+    events::{PREFIX, Timing, bins, leftover},
+};
+use crate::{
+    error::{Doing, Error},
+    sys::try_lock,
+};
+
+/// A tracefs that lets us trace.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tracefs(PathBuf);
+
+/// An instance of our own. It goes, with all its events, when it is dropped.
+#[derive(Debug)]
+pub(super) struct Instance {
+    tracefs: Tracefs,
+    name: String,
+    /// Locked as long as this process lives: so others know that the instance is in use, whatever ends the process.
+    lock: Option<File>,
+}
+
+impl Tracefs {
+    /// The one of this machine, or what keeps us from it.
+    pub(super) fn find() -> Result<Self, Unavailable> {
+        let mounted = FOLDERS.into_iter().find(|folder| Path::new(folder).join("README").exists());
+        Self::at(mounted.unwrap_or(FOLDERS[0]))
+    }
+
+    fn at(folder: impl Into<PathBuf>) -> Result<Self, Unavailable> {
+        let tracefs = Self(folder.into());
+        let shown = tracefs.0.display();
+        let help = fs::read_to_string(tracefs.0.join("README")).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => unavailable(
+                format!("tracefs is not mounted at {shown}"),
+                format!("as root: mount -t tracefs tracefs {shown}"),
+            ),
+            _ => refused(&tracefs.0, &error),
+        })?;
+        if !tracefs.0.join("kprobe_events").exists() {
+            return Err(lacks("probes of its functions", "CONFIG_KPROBE_EVENTS"));
+        }
+        // Its help describes what it can.
+        if !["onmatch(", "common_cpu", "synthetic_events"].iter().all(|word| help.contains(word)) {
+            return Err(lacks("histograms of events", "CONFIG_HIST_TRIGGERS"));
+        }
+        tracefs.open_events().map_err(|error| refused(&tracefs.0.join(EVENTS), &error))?;
+        Ok(tracefs)
+    }
+
+    /// To add to it: opening it in any other way removes everybody's events.
+    fn open_events(&self) -> io::Result<File> {
+        OpenOptions::new().append(true).open(self.0.join(EVENTS))
+    }
+
+    /// Defines or removes one event.
+    fn define(&self, line: &str) -> io::Result<()> {
+        self.open_events()?.write_all(line.as_bytes())
+    }
+
+    /// An instance that no other trace has, locked.
+    pub(super) fn instance(self) -> Result<Instance, Unavailable> {
+        for number in 0..=u8::MAX {
+            let name = format!("{PREFIX}_{}_{number}", process::id());
+            let folder = self.folder(&name);
+            match fs::create_dir(&folder) {
+                // A process of this number in another PID namespace has it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(refused(&folder, &error)),
+                Ok(()) => {
+                    let lock = lock(&folder).map_err(|error| refused(&folder, &error))?;
+                    return Ok(Instance { tracefs: self, name, lock });
+                }
+            }
+        }
+        Err(unavailable(
+            format!("{} has too many instances of ours", self.0.display()),
+            format!("as root: rmdir {}/instances/{PREFIX}_*", self.0.display()),
+        ))
+    }
+
+    fn folder(&self, name: &str) -> PathBuf {
+        self.0.join("instances").join(name)
+    }
+
+    /// Removes what traces of dead processes left. What cannot be removed stays, and harms nobody.
+    pub(super) fn sweep(&self) {
+        let instances = fs::read_dir(self.0.join("instances")).into_iter().flatten().flatten();
+        for name in instances.filter_map(|entry| entry.file_name().into_string().ok()) {
+            if let (true, Ok(Some(lock))) = (name.starts_with(PREFIX), lock(&self.folder(&name))) {
+                self.remove(&name, lock);
+            }
+        }
+        // Of an instance that went before its events.
+        self.remove_events(|owner| !self.folder(owner).exists());
+    }
+
+    /// Removes an instance and its events, as its owner or in its place.
+    fn remove(&self, name: &str, lock: File) {
+        let folder = self.folder(name);
+        for (event, trigger) in
+            FUNCTIONS.iter().flat_map(|function| Timing { name, function }.triggers().into_iter().rev())
+        {
+            // Not every kernel has every function.
+            let _ = set(&folder, &event, &format!("!{trigger}"));
+        }
+        // An instance with an open file cannot go.
+        drop(lock);
+        let _ = fs::remove_dir(&folder);
+        self.remove_events(|owner| owner == name);
+    }
+
+    fn remove_events(&self, is_gone: impl Fn(&str) -> bool) {
+        let events = fs::read_to_string(self.0.join(EVENTS)).unwrap_or_default();
+        for (_, removal) in events.lines().filter_map(leftover).filter(|(owner, _)| is_gone(owner)) {
+            let _ = self.define(&removal);
+        }
+    }
+}
+
+impl Instance {
+    /// Begins to time a function. False if the kernel does not have it, or not by itself.
+    pub(super) fn time(&self, function: &str) -> Result<bool, Unavailable> {
+        let timing = Timing { name: &self.name, function };
+        let [enter, leave, took] = timing.definitions();
+        match self.tracefs.define(&enter) {
+            // The one before Linux 6.12, the other since.
+            Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::InvalidInput].contains(&error.kind()) => {
+                return Ok(false);
+            }
+            entered => entered
+                .and_then(|()| self.tracefs.define(&leave))
+                .and_then(|()| self.tracefs.define(&took))
+                .map_err(|error| refused(&self.tracefs.0.join(EVENTS), &error))?,
+        }
+        let folder = self.tracefs.folder(&self.name);
+        for (event, trigger) in timing.triggers() {
+            set(&folder, &event, &trigger)
+                .map_err(|error| refused(&folder.join("events").join(event), &error))?;
+        }
+        Ok(true)
+    }
+
+    /// How long a function's calls took so far.
+    pub(super) fn histogram(&self, function: &str) -> Result<Vec<Bin>, Error> {
+        let path = self.tracefs.folder(&self.name).join(Timing { name: &self.name, function }.histogram());
+        let text = fs::read_to_string(&path).doing(|| format!("read {}", path.display()))?;
+        Ok(bins(&text))
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if let Some(lock) = self.lock.take() {
+            self.tracefs.remove(&self.name, lock);
+        }
+    }
+}
+
+/// The lock of an instance; none if somebody has it.
+fn lock(folder: &Path) -> io::Result<Option<File>> {
+    let file = File::open(folder.join("tracing_on"))?;
+    Ok(try_lock(&file)?.then_some(file))
+}
+
+/// Sets a trigger, or removes it where it begins with an exclamation mark.
+fn set(folder: &Path, event: &str, trigger: &str) -> io::Result<()> {
+    let path = folder.join("events").join(event).join("trigger");
+    OpenOptions::new().append(true).open(path)?.write_all(trigger.as_bytes())
+}
+
+fn unavailable(why: String, remedy: String) -> Unavailable {
+    Unavailable { why, remedy }
+}
+
+fn lacks(what: &str, option: &str) -> Unavailable {
+    unavailable(format!("this kernel was built without {what}"), format!("use a kernel with {option}=y"))
+}
+
+fn refused(path: &Path, error: &io::Error) -> Unavailable {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "run it as root, outside of containers; a kernel in lockdown refuses it to everybody"
+        }
+        _ => "tracefs says in its error_log what is wrong",
+    };
+    unavailable(format!("{} cannot be used: {error}", path.display()), remedy.to_owned())
+}
+
+/// Where it is mounted: since Linux 4.1, and before.
+const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+const EVENTS: &str = "dynamic_events";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that goes with the test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn with(test: &str, files: &[(&str, &str)]) -> Self {
+            let folder = std::env::temp_dir().join(format!("longhaul-tracefs-{test}-{}", process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            for (name, text) in files {
+                fs::write(folder.join(name), text).unwrap();
+            }
+            Self(folder)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    const HELP: (&str, &str) = ("README", "synthetic_events common_cpu onmatch(system.event)");
+
+    #[test]
+    fn what_a_kernel_lacks_is_said() {
+        let said = |test: &str, files: &[(&str, &str)]| {
+            let folder = Folder::with(test, files);
+            Tracefs::at(&folder.0).map(drop).map_err(|lack| (lack.why, lack.remedy))
+        };
+        let lacks = |what: &str, option: &str| {
+            Err((format!("this kernel was built without {what}"), format!("use a kernel with {option}=y")))
+        };
+        let (probes, events) = (("kprobe_events", ""), (EVENTS, ""));
+        assert_eq!(said("all", &[HELP, probes, events]), Ok(()));
+        assert_eq!(said("probes", &[HELP, events]), lacks("probes of its functions", "CONFIG_KPROBE_EVENTS"));
+        let old = ("README", "kprobe_events onmatch(system.event) cpu");
+        assert_eq!(
+            said("old", &[old, probes, events]),
+            lacks("histograms of events", "CONFIG_HIST_TRIGGERS")
+        );
+        let (why, remedy) = said("empty", &[]).unwrap_err();
+        assert!(why.contains("is not mounted") && remedy.contains("mount -t tracefs"), "{why}");
+    }
+
+    #[test]
+    fn only_what_dead_processes_left_is_swept() {
+        let events =
+            "p:longhaul_1_0/enter_tcp_collapse tcp_collapse\nr:other/x y\np:longhaul_2_0/enter_x x\n";
+        let folder = Folder::with("sweep", &[HELP, ("kprobe_events", ""), (EVENTS, events)]);
+        let instance = |name: &str| {
+            let folder = folder.0.join("instances").join(name);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("tracing_on"), "1").unwrap();
+            folder
+        };
+        let (alive, others) = (instance("longhaul_1_0"), instance("others"));
+        let lock = lock(&alive).unwrap();
+        assert!(lock.is_some() && super::lock(&alive).unwrap().is_none(), "one process has it");
+        Tracefs::at(&folder.0).unwrap().sweep();
+        // A file keeps what a kernel obeys.
+        let written = fs::read_to_string(folder.0.join(EVENTS)).unwrap();
+        assert_eq!(written.strip_prefix(events), Some("-:longhaul_2_0/enter_x"));
+        assert!(alive.exists() && others.exists());
+    }
+}
