@@ -7,7 +7,6 @@ use super::{
     Case, Figures, Finding, Limit, Role, Shares, Verdict,
     figures::{USED, median, outstanding},
     finding,
-    network::is_starting,
 };
 use crate::{Info, diag::Socket};
 
@@ -32,17 +31,18 @@ impl Case<'_> {
         let figures = &self.figures;
         let (limit, first) = match shares.largest() {
             _ if is_dead(figures) => (Limit::Loss, finding::no_answer(figures)),
-            // It follows the congestion window.
-            Limit::SendBuffer if is_starting(figures) && self.send_buffer_grows() => {
-                (Limit::InitialWindow, self.starting())
-            }
             Limit::ReceiverWindow if figures.has_standing_queue() => self.path(),
+            Limit::SendBuffer if figures.has_long_queue() => self.path(),
             Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_window(shares.receiver_window)),
             Limit::ReceiverApplication => {
                 (Limit::ReceiverApplication, self.peer_reads_slowly(shares.receiver_application))
             }
             Limit::SendBuffer => (Limit::SendBuffer, self.small_send_buffer(shares.send_buffer)),
             Limit::Pacing => (Limit::Pacing, self.paced()),
+            // BBR spreads each of its bursts over the time that it would take at the rate of the path.
+            Limit::CongestionWindow if self.leaves_model_unused(shares) => {
+                (Limit::SenderApplication, self.sender_idle(shares.sender_application))
+            }
             Limit::CongestionWindow => self.network(),
             _ => (Limit::SenderApplication, self.sender_idle(shares.sender_application)),
         };
@@ -88,6 +88,10 @@ impl Case<'_> {
             receiver_application,
             other_end: 0.0,
         };
+        // A buffer that grows does so behind the congestion window.
+        if self.send_buffer_grows() {
+            shares.congestion_window += std::mem::take(&mut shares.send_buffer);
+        }
         if times.window >= MET && self.has_model_of_window(slow_reader) {
             let (by_buffer, by_program) = window(std::mem::take(&mut shares.congestion_window));
             shares.receiver_window += by_buffer;
@@ -104,6 +108,13 @@ impl Case<'_> {
             median(figures.infos().filter_map(|(_, info)| info.snd_wnd)).filter(|&window| window > 0);
         let used = || Some(figures.rate() / 8.0 * figures.min_rtt()? / f64::from(window?));
         figures.has_model() && (slow_reader || used().is_some_and(|share| share >= USED))
+    }
+
+    /// Whether the program pauses, and so sends less than congestion control knows that the path carries.
+    fn leaves_model_unused(&self, shares: Shares) -> bool {
+        let figures = &self.figures;
+        let pauses = shares.sender_application >= PAUSES;
+        pauses && figures.has_model() && figures.rate() < figures.carried() * NEARLY
     }
 
     /// What else is worth to be said about a sender.
@@ -170,9 +181,9 @@ fn held(socket: &Socket, info: &Info) -> Held {
     if info.ca_state < RECOVERY && is_buffer_full(socket, info) {
         return Held::SendBuffer;
     }
-    let left = info.sacked + info.lost;
-    let in_flight = (info.unacked + info.retrans).saturating_sub(left);
-    if info.ca_state >= RECOVERY || in_flight + in_flight / 16 >= info.snd_cwnd {
+    let [sent, repeated, arrived, lost] = [info.unacked, info.retrans, info.sacked, info.lost].map(u64::from);
+    let in_flight = (sent + repeated).saturating_sub(arrived + lost);
+    if info.ca_state >= RECOVERY || in_flight + in_flight / 16 >= u64::from(info.snd_cwnd) {
         return Held::CongestionWindow;
     }
     let does_not_fit = |window: u32| outstanding(socket, info).saturating_add(info.snd_mss) > window;
@@ -201,17 +212,18 @@ pub(super) fn is_paced(info: &Info) -> bool {
     info.max_pacing_rate < UNPACED && info.pacing_rate as f64 >= info.max_pacing_rate as f64 * NEARLY
 }
 
-/// Whether the peer's window is small because its program does not read: it closes, or it goes up and down. A window that
-/// is small because of the buffer stays at its largest, or grows while autotuning is at it. One dip is no slow reader: any
-/// program waits for a processor at times.
+/// Whether the peer's window is small because its program does not read. Then it closes at times, or is seldom as large as it
+/// was. One that is small because of the buffer stays at its largest, or grows while autotuning is at it; a dip now and
+/// then is no slow reader, as any program waits for a processor.
 fn is_reader_slow(figures: &Figures<'_>) -> bool {
-    let mut largest = 0;
-    let is_closing = |(socket, info): &(&Socket, &Info)| {
+    let (mut largest, mut closed, mut smaller) = (0, 0, 0);
+    for (socket, info) in figures.infos() {
         let window = info.snd_wnd.unwrap_or(largest);
         largest = largest.max(window);
-        socket.timer == PROBE_TIMER || window < largest - largest / 8
-    };
-    figures.infos().filter(is_closing).count() * 4 >= figures.looks.len()
+        closed += usize::from(socket.timer == PROBE_TIMER || window < largest / 8);
+        smaller += usize::from(window < largest - largest / 8);
+    }
+    closed * 20 >= figures.looks.len() || smaller * 3 >= figures.looks.len()
 }
 
 /// Whether nothing is answered any more.
@@ -239,6 +251,8 @@ const NEARLY: f64 = 0.95;
 const UNPACED: u64 = u64::MAX;
 /// BBR tries to send faster in one of eight round trips.
 const MET: f64 = 0.05;
+/// A full path leaves a sender no pause; what looks like one on a busy host is shorter.
+const PAUSES: f64 = 0.25;
 /// A second finding costs at least this share of the time.
 const WORTH_SAYING: f64 = 0.1;
 /// Published as good for all.
