@@ -12,7 +12,7 @@ impl Case<'_> {
             return (Limit::Reordering, self.reordered());
         }
         // Where the path is full, packets wait in its queue before they are lost.
-        if is_hurt && (figures.has_model() || !figures.has_queue()) {
+        if is_hurt && !figures.has_queue() {
             return (Limit::Loss, self.lossy());
         }
         if is_starting(figures) && !figures.has_standing_queue() {

@@ -62,6 +62,15 @@ fn limit(change: impl Fn(u32, &mut Info)) -> Limit {
     said(vec![sender(1, change)])[0].limit
 }
 
+fn limit_with_bbr(bandwidth: u64, change: impl Fn(u32, &mut Info)) -> Limit {
+    let mut seen = sender(1, change);
+    for look in &mut seen.looks {
+        let model = Model::Bbr { bandwidth, min_rtt_us: 100_000, pacing_gain: 256, cwnd_gain: 512 };
+        look.socket.model = Some(model);
+    }
+    said(vec![seen])[0].limit
+}
+
 /// 520 of 52 000 segments were lost, 1 %: of the 2000 of this second, 20 would have been.
 #[test]
 fn losses_of_long_ago_are_not_to_blame() {
@@ -109,18 +118,23 @@ fn connections_to_one_host_share_what_the_path_carries() {
 #[test]
 fn a_program_that_pauses_does_not_fill_the_path_that_bbr_knows() {
     let bbr = |bandwidth: u64, busy_tenths: u64| {
-        let mut seen = sender(1, |n, info| {
+        limit_with_bbr(bandwidth, |n, info| {
             info.busy_time_us = Some(u64::from(n) * 5000 * busy_tenths);
-            info.pacing_rate = bandwidth;
-        });
-        for look in &mut seen.looks {
-            let model = Model::Bbr { bandwidth, min_rtt_us: 100_000, pacing_gain: 256, cwnd_gain: 512 };
-            look.socket.model = Some(model);
-        }
-        said(vec![seen])[0].limit
+        })
     };
     assert_eq!(bbr(3_750_000, 7), Limit::SenderApplication);
     // The same path, full; and a pause that costs nothing.
     assert_eq!(bbr(3_750_000, 10), Limit::Path);
     assert_eq!(bbr(2_900_000, 7), Limit::Path);
+}
+
+/// BBR's start overruns a path by as much as its queue takes: a fifth is sent again, and packets wait for as long as they
+/// travel.
+#[test]
+fn losses_of_bbr_on_a_full_path_are_the_path_s() {
+    let lossy = |rtt_us: u32| {
+        limit_with_bbr(3_000_000, |n, info| (info.rtt_us, info.total_retrans) = (rtt_us, n * 20))
+    };
+    assert_eq!(lossy(200_000), Limit::Path);
+    assert_eq!(lossy(103_000), Limit::Loss);
 }
