@@ -19,9 +19,11 @@ mod info;
 pub mod kernel;
 pub mod mptcp;
 mod netlink;
+mod processes;
 pub mod settings;
 mod sys;
 pub mod timeline;
 
 pub use error::Error;
 pub use info::{Info, Options};
+pub use processes::Process;

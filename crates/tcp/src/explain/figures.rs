@@ -96,14 +96,20 @@ impl<'a> Figures<'a> {
 
     /// The usual round-trip time, s: the median of the looks. Of a receiver it is the first packets', unless it sends too.
     pub(super) fn rtt(&self) -> Option<f64> {
-        let median = median(self.infos().map(|(_, info)| info.rtt_us))?;
-        (median > 0).then(|| f64::from(median) / 1e6)
+        self.rtt_us().map(|us| f64::from(us) / 1e6)
+    }
+
+    pub(super) fn rtt_us(&self) -> Option<u32> {
+        median(self.infos().map(|(_, info)| info.rtt_us)).filter(|&us| us > 0)
     }
 
     /// The least round-trip time, s.
     pub(super) fn min_rtt(&self) -> Option<f64> {
-        let least = self.now.min_rtt_us;
-        (least > 0 && least < u32::MAX).then(|| f64::from(least) / 1e6)
+        self.min_rtt_us().map(|us| f64::from(us) / 1e6)
+    }
+
+    pub(super) fn min_rtt_us(&self) -> Option<u32> {
+        Some(self.now.min_rtt_us).filter(|&us| us > 0 && us < u32::MAX)
     }
 
     /// How long packets wait on the path, s: what the round trip takes beyond the least.
