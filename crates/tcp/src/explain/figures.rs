@@ -124,9 +124,12 @@ impl<'a> Figures<'a> {
         self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
     }
 
-    /// Whether packets wait on the path for longer than they take. A sender whose buffer is small writes in bursts, once a
-    /// round trip, and each waits for itself for up to a round trip more: that is not a full path.
-    pub(super) fn has_long_queue(&self) -> bool {
+    /// The same of a sender whose buffer is small. Unless congestion control paces it, it writes in bursts, once a round trip,
+    /// and each packet waits for those before it for up to a round trip more: that is not a full path.
+    pub(super) fn has_queue_beyond_bursts(&self) -> bool {
+        if self.has_model() {
+            return self.has_standing_queue();
+        }
         self.min_rtt().is_some_and(|least| self.queueing() > 1.5 * least)
     }
 

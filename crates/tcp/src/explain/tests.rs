@@ -252,6 +252,18 @@ fn a_send_buffer_is_full_when_little_of_it_waits() {
     assert!(seems.finding.is_inferred);
     // It was not fixed: it has twice of what the congestion window lets out.
     expect(full(chosen(false)), Limit::CongestionWindow, &[Kind::SlowGrowth]);
+    // A buffer that is used up where packets wait on the path anyway limits nothing. Without pacing, they wait for those of
+    // their own burst.
+    let waiting = |model, rtt_us| {
+        let mut seen = full(chosen(true));
+        for look in &mut seen.looks {
+            look.socket.model = model;
+            look.socket.info.as_mut().unwrap().rtt_us = rtt_us;
+        }
+        said(seen).limit
+    };
+    assert_eq!([waiting(Some(BBR), 101_000), waiting(Some(BBR), 180_000)], [Limit::SendBuffer, Limit::Path]);
+    assert_eq!([waiting(None, 180_000), waiting(None, 260_000)], [Limit::SendBuffer, Limit::Path]);
     let most = |most| {
         said_with(full(chosen(false)), move |observation| {
             observation.settings.tcp_wmem = Some([4096, 16_384, most]);

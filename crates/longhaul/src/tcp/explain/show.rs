@@ -26,10 +26,11 @@ pub(super) fn all(all: &[Explanation], most: usize) -> String {
     }
     let hidden = all.iter().filter(|each| each.uid.is_some() && each.pid.is_none()).count();
     if hidden > 0 {
+        let connections = if hidden == 1 { "connection" } else { "connections" };
         let _ = writeln!(
             text,
-            "{} of {hidden} connections are not visible, nor what they chose: run it as root, or as their user",
-            paint("note: the processes", DIM)
+            "{}: of {hidden} {connections} the process is not visible, nor what it chose: run it as root, or as its user",
+            paint("note", DIM)
         );
     }
     for missing in all.first().map_or(&[][..], |each| &each.missing) {
