@@ -187,7 +187,8 @@ fn held(socket: &Socket, info: &Info) -> Held {
     if socket.timer == PROBE_TIMER || waits && info.snd_wnd.is_some_and(does_not_fit) {
         return Held::ReceiverWindow;
     }
-    match waits {
+    // What a program writes after a pause is paced, and waits for that for a moment.
+    match waits && !info.delivery_rate_app_limited {
         false => Held::Application,
         true if is_paced(info) => Held::Pacing,
         true => Held::CongestionWindow,
