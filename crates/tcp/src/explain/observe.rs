@@ -8,12 +8,13 @@ use std::{
     time::Duration,
 };
 
-use super::{Chosen, Look, Observation, Seen, ports::Count, processes::Processes};
+use super::{Chosen, Look, Observation, Seen, ports::Count};
 use crate::{
     Error,
     clock::Clock,
     diag::{Diag, Key, Socket, State, States},
     kernel::Version,
+    processes::Processes,
     settings::Settings,
 };
 
