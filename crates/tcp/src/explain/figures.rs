@@ -121,7 +121,7 @@ impl<'a> Figures<'a> {
     /// to the next is no queue.
     pub(super) fn has_standing_queue(&self) -> bool {
         let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
-        self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
+        self.queueing() - 2.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
     }
 
     /// The same of a sender whose buffer is small. Unless congestion control paces it, it writes in bursts, once a round trip,
@@ -169,6 +169,6 @@ pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
 /// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
 pub(super) const USED: f64 = 0.7;
 /// A queue counts from a quarter of the round trip on: below that, jitter and delayed acknowledgements look the same.
-const QUEUE_SHARE: f64 = 0.25;
+pub(super) const QUEUE_SHARE: f64 = 0.25;
 /// And from this on, for the same reason on short paths.
 const QUEUE_LEAST_S: f64 = 0.002;
