@@ -5,11 +5,12 @@
 //!
 //! A connection is judged from this end. The kernel counts for how long a sender was busy, and for how much of that the peer's
 //! window or its own send buffer held it; what held it for the rest, and what held a receiver, is told by the looks in
-//! between. Inside: `figures` are what follows from the looks alone, `sender` and `receiver` divide the time, `network`
-//! says what the congestion window stands for, and `finding` has the words.
+//! between. Inside: `figures` are what follows from the looks alone, `held` divides a sender's time, `sender` and `receiver` say
+//! what limits each, `network` what a congestion window stands for, and `finding` has the words.
 
 mod figures;
 mod finding;
+mod held;
 mod network;
 mod observe;
 mod options;

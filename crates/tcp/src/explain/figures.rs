@@ -143,7 +143,7 @@ impl<'a> Figures<'a> {
     /// no queue.
     fn waits_for(&self, share: f64) -> bool {
         let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
-        self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * share).max(QUEUE_LEAST_S)
+        self.queueing() - 2.0 * varying > (self.min_rtt().unwrap_or(0.0) * share).max(QUEUE_LEAST_S)
     }
 
     /// The same of a sender whose buffer is small. Unless congestion control paces it, it writes in bursts, once a round trip,
@@ -191,7 +191,7 @@ pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
 /// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
 pub(super) const USED: f64 = 0.7;
 /// The queue of a burst of one window, whatever made it small, may be nearly as long.
-const STANDING_QUEUE: f64 = 0.25;
+pub(super) const STANDING_QUEUE: f64 = 0.25;
 /// Below that, delayed acknowledgements look the same.
 const QUEUE: f64 = 0.1;
 /// And from this on, for the same reason on short paths.

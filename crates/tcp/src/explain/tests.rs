@@ -166,7 +166,7 @@ fn a_kernel_that_does_not_count_is_judged_by_the_looks() {
     let idle = old(little);
     assert_eq!((idle.limit, idle.shares.unwrap().sender_application), (Limit::SenderApplication, 1.0));
     assert!(idle.missing[0].contains("(since 4.10)") && idle.missing[2].contains("(since 5.4)"), "{idle:?}");
-    let probing = old(|socket, info| (socket.timer, info.unacked) = (sender::PROBE_TIMER, 0));
+    let probing = old(|socket, info| (socket.timer, info.unacked) = (held::PROBE_TIMER, 0));
     assert_eq!(probing.limit, Limit::ReceiverApplication);
     let busy = old(|_, _| {});
     assert_eq!(busy.limit, Limit::CongestionWindow);
@@ -351,9 +351,19 @@ fn a_program_that_trickles_keeps_its_connection_busy_and_is_the_limit() {
     let said =
         expect(sender(|_, socket, info| little(socket, info)), Limit::SenderApplication, &[Kind::SenderIdle]);
     assert_eq!(said.shares.unwrap().sender_application, 1.0);
-    // What it writes at once is paced, so that some of it waits at most looks.
+    // What it writes at once is paced, so that some of it waits at most looks: the kernel says so, or it is gone at a third.
     let paced = sender(|_, _, info| (info.unacked, info.delivery_rate_app_limited) = (60, true));
     expect(paced, Limit::SenderApplication, &[Kind::SenderIdle]);
+    let drained = |every: u32| {
+        sender(move |n, socket, info| {
+            (socket.model, info.unacked) = (Some(BBR), 60);
+            if n % every == 0 {
+                little(socket, info);
+            }
+        })
+    };
+    expect(drained(3), Limit::SenderApplication, &[Kind::SenderIdle]);
+    expect(drained(10), Limit::Path, &[Kind::PathRate]);
     // 400 ms of pause, and then a smaller window.
     let pauses = sender(|n, socket, info| {
         if n % 25 < 20 {

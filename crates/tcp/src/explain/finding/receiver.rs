@@ -60,10 +60,9 @@ impl Case<'_> {
 
     /// How much of the window is used.
     fn window_evidence(&self, buffer: u32) -> Vec<String> {
-        let figures = &self.figures;
         let window = self.window().unwrap_or_default();
         vec![
-            self.ceiling(window, figures.min_rtt().unwrap_or_default()),
+            self.ceiling(window, self.round_trip().unwrap_or_default()),
             format!("the receive buffer has {}; nothing waited to be read", text::bytes(buffer)),
         ]
     }
