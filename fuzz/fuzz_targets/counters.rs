@@ -9,7 +9,7 @@ use tcp::counters::Reading;
 
 fuzz_target!(|text: &str| {
     let mut reading = Reading::default();
-    reading.add(text);
+    reading.renew(text);
     let names = reading.tcp.keys().chain(reading.mptcp.keys());
     assert!(names.into_iter().all(|name| text.contains(name.as_str())));
     let grown = reading.since(&reading);

@@ -32,6 +32,7 @@ fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
         ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
         ("docs/schema/compare.json", schema_for!(report::Comparison)),
         ("docs/schema/convert.json", schema_for!(report::Conversion)),
+        ("docs/schema/explain.json", schema_for!(Vec<tcp::explain::Explanation>)),
         ("docs/schema/fault.json", schema_for!(planet::FaultStatus)),
         ("docs/schema/logs.json", schema_for!(Vec<planet::Program>)),
         ("docs/schema/oscil.json", schema_for!(tcp::oscil::Recording)),

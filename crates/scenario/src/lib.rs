@@ -6,7 +6,7 @@
 //! - [`Subject`], [`Measure`]: the numbers that claims speak of. [`judge`]: the claims' judge. Pure.
 //!
 //! Whatever a scenario does in a host it does by `longhaul lab exec`, and it measures by `longhaul probe`, `transfer` and
-//! `ping`: each step can be repeated by hand.
+//! `ping`, or by any program that prints JSON: each step can be repeated by hand.
 
 mod claim;
 mod clock;

@@ -45,6 +45,13 @@ impl Source {
     /// Reads them.
     pub fn read(&mut self) -> Result<Reading, Error> {
         let mut reading = Reading::default();
+        self.renew(&mut reading)?;
+        Ok(reading)
+    }
+
+    /// Reads them into an earlier reading, as [`Reading::renew`] has it.
+    pub fn renew(&mut self, reading: &mut Reading) -> Result<Counters, Error> {
+        let mut grown = Counters::new();
         for (path, file) in &mut self.files {
             self.text.clear();
             let read = |file: &mut File, text: &mut String| -> io::Result<usize> {
@@ -52,20 +59,28 @@ impl Source {
                 file.read_to_string(text)
             };
             read(file, &mut self.text).doing(|| format!("read {path}"))?;
-            reading.add(&self.text);
+            grown.extend(reading.renew(&self.text));
         }
-        Ok(reading)
+        Ok(grown)
     }
 }
 
 impl Reading {
-    /// Adds what a file says, whichever of the three it is. What is no counter's name or number is left out.
-    pub fn add(&mut self, text: &str) {
-        for table in ["TcpExt", "Tcp"] {
-            table_of(text, table, &mut self.tcp);
+    /// Takes in what a file says, whichever of the three it is. What is no counter's name or number is left out. Tells which
+    /// counters of `tcp` have grown since they were read last, and by how much: only these cost more than a look.
+    pub fn renew(&mut self, text: &str) -> Counters {
+        let mut grown = Counters::new();
+        for (name, now) in ["TcpExt", "Tcp"].into_iter().flat_map(|table| counters_of(text, table)) {
+            let before = put(&mut self.tcp, name, now);
+            if let Some(more) = before.and_then(|before| now.checked_sub(before)).filter(|more| *more > 0) {
+                grown.insert(name.to_owned(), more);
+            }
         }
-        table_of(text, "MPTcpExt", &mut self.mptcp);
-        self.memory_bytes = self.memory_bytes.or_else(|| memory_bytes(text));
+        for (name, now) in counters_of(text, "MPTcpExt") {
+            put(&mut self.mptcp, name, now);
+        }
+        self.memory_bytes = memory_bytes(text).or(self.memory_bytes);
+        grown
     }
 
     /// What has been counted since an earlier reading. What one of them does not have is absent.
@@ -76,14 +91,21 @@ impl Reading {
     }
 }
 
+/// Notes what a counter stands at; where it stood before, if that is known.
+fn put(counters: &mut Counters, name: &str, now: u64) -> Option<u64> {
+    match counters.get_mut(name) {
+        Some(before) => Some(std::mem::replace(before, now)),
+        None => counters.insert(name.to_owned(), now),
+    }
+}
+
 /// Two lines begin with a table's name: one of names, one of numbers. What is no natural number, such as `MaxConn`, is no
 /// counter.
-fn table_of(text: &str, table: &str, into: &mut Counters) {
-    let of_table = |line| str::strip_prefix(line, table)?.strip_prefix(':');
+fn counters_of<'t>(text: &'t str, table: &str) -> impl Iterator<Item = (&'t str, u64)> {
+    let of_table = |line: &'t str| line.strip_prefix(table)?.strip_prefix(':');
     let mut lines = text.lines().filter_map(of_table);
-    let (Some(names), Some(numbers)) = (lines.next(), lines.next()) else { return };
-    let pairs = std::iter::zip(names.split_whitespace(), numbers.split_whitespace());
-    into.extend(pairs.filter_map(|(name, number)| Some((name.to_owned(), number.parse().ok()?))));
+    let [names, numbers] = [(); 2].map(|()| lines.next().unwrap_or_default().split_ascii_whitespace());
+    std::iter::zip(names, numbers).filter_map(|(name, number)| Some((name, number.parse().ok()?)))
 }
 
 /// "TCP: inuse 5 orphan 0 tw 0 alloc 6 mem 1": pages of memory.
@@ -106,11 +128,11 @@ mod tests {
     #[test]
     fn counters_go_by_name() {
         let mut reading = Reading::default();
-        reading.add(
+        reading.renew(
             "TcpExt: PruneCalled TCPRcvCoalesce\nTcpExt: 7 8\nMPTcpExt: MPJoinSynTx Odd\nMPTcpExt: 3 x\n",
         );
-        reading.add("Tcp: RtoMin MaxConn RetransSegs\nTcp: 200 -1 5\n");
-        reading.add("sockets: used 9\nTCP: inuse 5 orphan 0 tw 0 alloc 6 mem 3\nUDP: inuse 2 mem 8\n");
+        reading.renew("Tcp: RtoMin MaxConn RetransSegs\nTcp: 200 -1 5\n");
+        reading.renew("sockets: used 9\nTCP: inuse 5 orphan 0 tw 0 alloc 6 mem 3\nUDP: inuse 2 mem 8\n");
         let named = |pairs: &[(&str, u64)]| -> Counters {
             pairs.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
         };
@@ -118,12 +140,17 @@ mod tests {
         assert_eq!((reading.tcp.clone(), reading.mptcp.clone()), (tcp, named(&[("MPJoinSynTx", 3)])));
         assert_eq!(reading.memory_bytes, Some(3 * page_bytes()));
         let mut earlier = Reading::default();
-        earlier.add("TcpExt: PruneCalled\nTcpExt: 3\n");
+        earlier.renew("TcpExt: PruneCalled\nTcpExt: 3\n");
         assert_eq!(
             reading.since(&earlier),
             named(&[("PruneCalled", 4)]),
             "one kernel's counter only is absent"
         );
+        assert_eq!(
+            earlier.renew("TcpExt: TCPRcvCoalesce PruneCalled\nTcpExt: 8 7\n"),
+            named(&[("PruneCalled", 4)])
+        );
+        assert_eq!(earlier.tcp, named(&[("PruneCalled", 7), ("TCPRcvCoalesce", 8)]));
     }
 
     /// What each kernel wrote when five connections had been opened and closed, on 6.18 three.
@@ -139,7 +166,7 @@ mod tests {
     fn every_kernel_s_counters_are_read() {
         for (kernel, opened, text) in CAPTURED {
             let mut reading = Reading::default();
-            reading.add(text);
+            reading.renew(text);
             let counter = |name| reading.tcp.get(name).copied();
             assert_eq!(
                 (counter("ActiveOpens"), counter("PassiveOpens")),
@@ -176,7 +203,7 @@ mod tests {
         #[test]
         fn any_text_can_be_read(text in ".{0,200}") {
             let mut reading = Reading::default();
-            reading.add(&text);
+            reading.renew(&text);
         }
 
         #[test]
@@ -185,7 +212,7 @@ mod tests {
             let at = at.index(text.len());
             text.splice(at..=at, by.chars());
             let mut reading = Reading::default();
-            reading.add(&text.into_iter().collect::<String>());
+            reading.renew(&text.into_iter().collect::<String>());
         }
     }
 }

@@ -246,7 +246,7 @@ impl States {
 
 impl Key {
     /// Of the connection between two addresses, whatever its cookie is.
-    fn between(local: SocketAddr, remote: SocketAddr) -> Self {
+    pub(crate) fn between(local: SocketAddr, remote: SocketAddr) -> Self {
         message::key(local, remote)
     }
 }

@@ -255,9 +255,18 @@ impl Case<'_> {
 
     /// The process that has it open, as a sentence names it.
     fn program(&self) -> String {
+        self.program_or("the program")
+    }
+
+    /// The same at the beginning of a sentence.
+    fn subject(&self) -> String {
+        self.program_or("The program")
+    }
+
+    fn program_or(&self, unknown: &str) -> String {
         match &self.seen.process {
             Some(Process { pid, name, .. }) => format!("{name} (process {pid})"),
-            None => "the program".to_owned(),
+            None => unknown.to_owned(),
         }
     }
 }

@@ -34,7 +34,7 @@ fn alone<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Re
     thread::scope(|scope| scope.spawn(inside).join().expect("no panic"))
 }
 
-/// Says so if something was not measured as it should be.
-fn invalid(reason: &str) {
-    println!("| in the rows above, INVALID: {reason} | | | | | |");
+/// Says of what was printed why it was not measured as it should be, if so.
+fn admit(doubts: &[String]) {
+    doubts.iter().for_each(|doubt| println!("| in the rows above, INVALID: {doubt} | | | | | |"));
 }

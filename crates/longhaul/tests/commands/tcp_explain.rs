@@ -1,7 +1,7 @@
 //! `longhaul tcp explain` on a planet: connections that are slow each in a way of its own, beside neighbours that lack just
 //! that cause, and must not be explained by it. All of them run at the same time, each on a link of its own.
 
-mod mistakes;
+mod trouble;
 mod ways;
 
 use std::{
@@ -18,7 +18,7 @@ use self::ways::{WAYS, Way};
 use crate::harness::{LONGHAUL, Planet, Running, World};
 
 /// Both ends of a transfer. `read` accepts one connection, `send` opens one. Options: `rate` in Mbit/s, buffers, pacing in
-/// bytes a second, `burst` of bytes `every` so many seconds. Says "moved" when `warm` bytes have come.
+/// bytes a second, `burst` of bytes `every` so many seconds, `bytes` in all. Says "moved" when `warm` bytes have come.
 const TRAFFIC: &str = "
 import socket, sys, time
 options = dict(word.split('=') for word in sys.argv[2:])
@@ -53,7 +53,7 @@ def send():
     end.connect((options['to'], 5000))
     done, begin = 0, time.monotonic()
     data = bytes(20000)
-    while True:
+    while done < number('bytes', 1e18):
         end.sendall(data)
         done += len(data)
         pause(begin, done)

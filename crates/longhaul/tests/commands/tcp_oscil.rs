@@ -62,6 +62,31 @@ fn what_was_read_is_recorded_and_can_be_shown_again() {
 }
 
 #[test]
+fn a_recording_that_cannot_be_true_is_shown_all_the_same() {
+    let (folder, (_server, address)) = (Folder::new(), serve(&["--bytes", "1MB"]));
+    let programme = folder.file("mine.toml", PROGRAMME);
+    let json = longhaul(&["tcp", "oscil", "read", &address, "--programme", &programme, "--json"]).measured();
+    for (pointer, value) in [
+        ("/summary/duration_s", 1e300),
+        ("/summary/duration_s", -1.0),
+        ("/seconds/0/duration_s", 0.0),
+        ("/seconds/0/t_s", 1e300),
+        ("/phases/0/t_s", -1e300),
+        ("/phases/0/duration_s", 1e300),
+        ("/samples/0/t_ms", 1e300),
+        ("/samples/0/t_ms", -1.0),
+        ("/conditions/interval_ms", 0.0),
+    ] {
+        let mut json = json.clone();
+        *json.pointer_mut(pointer).unwrap() = value.into();
+        let file = folder.file("odd.json", json.to_string());
+        let page = folder.path("odd.html").display().to_string();
+        let text = longhaul(&["tcp", "oscil", "show", &file, "--html", &page]).ok();
+        assert!(text.contains(&address), "{pointer}: {text}");
+    }
+}
+
+#[test]
 fn a_sender_that_has_no_more_is_exit_code_1_and_says_so() {
     let (mut server, address) = serve(&["--bytes", "1MB"]);
     let ended = longhaul(&["tcp", "oscil", "read", &address, "--for", "10min"]);

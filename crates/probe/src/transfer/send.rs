@@ -91,9 +91,10 @@ struct Sender<'s, W> {
     sent: u64,
     /// 1 when the payload has ended: its end takes a place in TCP's sequence as a byte does.
     end: u64,
-    /// When the kernel was asked last how it goes and how much memory it holds, and when the other end had last acknowledged something new.
+    /// When the kernel was asked last, how it goes and how much memory it holds.
     looked: u64,
     weighed: u64,
+    /// When the other end had last acknowledged something new.
     progress: u64,
 }
 

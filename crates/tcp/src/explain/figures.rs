@@ -118,6 +118,12 @@ impl<'a> Figures<'a> {
         self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
     }
 
+    /// Whether packets wait on the path for longer than they take. A sender whose buffer is small writes in bursts, once a
+    /// round trip, and each waits for itself for up to a round trip more: that is not a full path.
+    pub(super) fn has_long_queue(&self) -> bool {
+        self.min_rtt().is_some_and(|least| self.queueing() > 1.5 * least)
+    }
+
     /// Whether congestion control paces by a model of the path and does not mind single losses.
     pub(super) fn has_model(&self) -> bool {
         matches!(self.socket.model, Some(Model::Bbr { .. }))

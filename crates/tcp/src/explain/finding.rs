@@ -54,8 +54,6 @@ pub enum Kind {
     FixedSendBuffer,
     /// The send buffer has grown to the end of `tcp_wmem`.
     SendBufferMaximum,
-    /// The send buffer is full, and still growing.
-    SendBufferGrows,
     /// Data waits unsent in this end.
     UnsentData,
     /// The program asked for a rate.
@@ -84,7 +82,7 @@ pub enum Kind {
 
 impl Finding {
     fn new(kind: Kind, sentence: String, evidence: Vec<String>, advice: String) -> Self {
-        Self { kind, sentence: text::capital(sentence), evidence, advice, is_inferred: false }
+        Self { kind, sentence, evidence, advice, is_inferred: false }
     }
 
     /// The same, when the kernel did not tell the cause.

@@ -8,11 +8,11 @@ impl Case<'_> {
     pub(super) fn network(&self) -> (Limit, Finding) {
         let figures = &self.figures;
         let is_hurt = is_hurt_by_repeats(figures);
-        if is_hurt && figures.needless() >= figures.repeats().div_ceil(NEEDLESS) {
+        if is_hurt && overtakes(figures) {
             return (Limit::Reordering, self.reordered());
         }
         // Where the path is full, packets wait in its queue before they are lost.
-        if is_hurt && (figures.has_model() || !figures.has_standing_queue()) {
+        if is_hurt && !figures.has_standing_queue() {
             return (Limit::Loss, self.lossy());
         }
         if is_starting(figures) && !figures.has_standing_queue() {
@@ -42,20 +42,26 @@ fn is_hurt_by_repeats(figures: &Figures<'_>) -> bool {
     figures.repeats() > 0
 }
 
+/// Whether packets overtake each other, and what seemed lost had arrived.
+fn overtakes(figures: &Figures<'_>) -> bool {
+    let times = figures.since(|info| info.reord_seen).unwrap_or(0);
+    times > 0 && figures.needless() >= figures.repeats().div_ceil(NEEDLESS)
+}
+
 /// Whether the window still grows as fast as it can.
-pub(super) fn is_starting(figures: &Figures<'_>) -> bool {
+fn is_starting(figures: &Figures<'_>) -> bool {
     match figures.socket.model {
         Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
         _ => {
-            let grows = figures.now.snd_cwnd > figures.before.snd_cwnd + figures.before.snd_cwnd / 4;
+            let grows = f64::from(figures.now.snd_cwnd) > f64::from(figures.before.snd_cwnd) * 1.25;
             figures.now.snd_ssthresh >= NO_THRESHOLD && grows
         }
     }
 }
 
-/// Where packets overtake each other, at least one of so many repeats had arrived already. Not all are: those that wait in
-/// the queue of a full path are lost for good, and what the peer reports comes a round trip later.
-const NEEDLESS: u32 = 3;
+/// Where packets overtake each other, at least one of so many repeats is reported to have arrived already. Not all are: a
+/// report can stand for several.
+const NEEDLESS: u32 = 6;
 /// Congestion control's state after a timeout.
 const LOSS: u8 = 4;
 /// BBR (v1) gives way where more than a fifth is lost; half of that is felt.

@@ -23,8 +23,8 @@ impl Case<'_> {
         Verdict { role: Role::Receiver, limit, shares, findings }
     }
 
-    /// The looks at which the program had not read most of what the window lets in; the rest is the window's, if as much
-    /// came in a round trip as it lets in.
+    /// The looks at which much waited to be read are the program's; the rest is the window's, if as much came in a round trip
+    /// as it lets in.
     fn receiver_shares(&self) -> Shares {
         let looks: Vec<_> = self.figures.infos().collect();
         let waiting = looks.iter().filter(|(socket, info)| is_unread(socket, info)).count();
@@ -50,11 +50,9 @@ impl Case<'_> {
     }
 }
 
-/// Whether more waits to be read than may still come.
+/// Whether a good part of what the buffer takes waits to be read. A program that keeps up leaves nothing behind.
 fn is_unread(socket: &Socket, info: &Info) -> bool {
-    let queued = socket.receive_queue;
-    match info.rcv_wnd {
-        Some(open) => queued > 0 && queued >= open,
-        None => queued > 0 && u64::from(queued) * 2 >= u64::from(info.rcv_ssthresh),
-    }
+    let queued = u64::from(socket.receive_queue);
+    let room = info.rcv_wnd.map_or(u64::from(info.rcv_ssthresh), |open| queued + u64::from(open));
+    queued > 0 && queued * 4 >= room
 }

@@ -7,7 +7,6 @@ use super::{
     Case, Figures, Finding, Limit, Role, Shares, Verdict,
     figures::{USED, median, outstanding},
     finding,
-    network::is_starting,
 };
 use crate::{Info, diag::Socket};
 
@@ -32,11 +31,8 @@ impl Case<'_> {
         let figures = &self.figures;
         let (limit, first) = match shares.largest() {
             _ if is_dead(figures) => (Limit::Loss, finding::no_answer(figures)),
-            // It follows the congestion window.
-            Limit::SendBuffer if is_starting(figures) && self.send_buffer_grows() => {
-                (Limit::InitialWindow, self.starting())
-            }
             Limit::ReceiverWindow if figures.has_standing_queue() => self.path(),
+            Limit::SendBuffer if figures.has_long_queue() => self.path(),
             Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_window(shares.receiver_window)),
             Limit::ReceiverApplication => {
                 (Limit::ReceiverApplication, self.peer_reads_slowly(shares.receiver_application))
@@ -88,6 +84,10 @@ impl Case<'_> {
             receiver_application,
             other_end: 0.0,
         };
+        // A buffer that grows does so behind the congestion window.
+        if self.send_buffer_grows() {
+            shares.congestion_window += std::mem::take(&mut shares.send_buffer);
+        }
         if times.window >= MET && self.has_model_of_window(slow_reader) {
             let (by_buffer, by_program) = window(std::mem::take(&mut shares.congestion_window));
             shares.receiver_window += by_buffer;
@@ -170,9 +170,9 @@ fn held(socket: &Socket, info: &Info) -> Held {
     if info.ca_state < RECOVERY && is_buffer_full(socket, info) {
         return Held::SendBuffer;
     }
-    let left = info.sacked + info.lost;
-    let in_flight = (info.unacked + info.retrans).saturating_sub(left);
-    if info.ca_state >= RECOVERY || in_flight + in_flight / 16 >= info.snd_cwnd {
+    let [sent, repeated, arrived, lost] = [info.unacked, info.retrans, info.sacked, info.lost].map(u64::from);
+    let in_flight = (sent + repeated).saturating_sub(arrived + lost);
+    if info.ca_state >= RECOVERY || in_flight + in_flight / 16 >= u64::from(info.snd_cwnd) {
         return Held::CongestionWindow;
     }
     let does_not_fit = |window: u32| outstanding(socket, info).saturating_add(info.snd_mss) > window;
@@ -201,17 +201,18 @@ pub(super) fn is_paced(info: &Info) -> bool {
     info.max_pacing_rate < UNPACED && info.pacing_rate as f64 >= info.max_pacing_rate as f64 * NEARLY
 }
 
-/// Whether the peer's window is small because its program does not read: it closes, or it goes up and down. A window that
-/// is small because of the buffer stays at its largest, or grows while autotuning is at it. One dip is no slow reader: any
-/// program waits for a processor at times.
+/// Whether the peer's window is small because its program does not read. Then it closes at times, or is seldom as large as it
+/// was. One that is small because of the buffer stays at its largest, or grows while autotuning is at it; a dip now and
+/// then is no slow reader, as any program waits for a processor.
 fn is_reader_slow(figures: &Figures<'_>) -> bool {
-    let mut largest = 0;
-    let is_closing = |(socket, info): &(&Socket, &Info)| {
+    let (mut largest, mut closed, mut smaller) = (0, 0, 0);
+    for (socket, info) in figures.infos() {
         let window = info.snd_wnd.unwrap_or(largest);
         largest = largest.max(window);
-        socket.timer == PROBE_TIMER || window < largest - largest / 8
-    };
-    figures.infos().filter(is_closing).count() * 4 >= figures.looks.len()
+        closed += usize::from(socket.timer == PROBE_TIMER || window < largest / 8);
+        smaller += usize::from(window < largest - largest / 8);
+    }
+    closed * 20 >= figures.looks.len() || smaller * 3 >= figures.looks.len()
 }
 
 /// Whether nothing is answered any more.

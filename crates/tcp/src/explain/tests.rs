@@ -1,1 +1,486 @@
-//! Every limit from observations that were made up.
+//! What is said of connections that were made up, one figure at a time. Real ones are in the tests of the command.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    Info,
+    diag::{Key, Memory, Model},
+};
+
+/// Looks at a connection, one every 20 ms for a second, as in an observation of a second.
+const LOOKS: u32 = 51;
+const MSS: u32 = 1448;
+
+/// A connection over 100 ms to which `change` does what is to be seen at look `n`. A thousand segments go each second, as
+/// many as the congestion window of 100 lets out each round trip, and more wait.
+fn sender(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
+    seen(|n, socket, info| {
+        socket.send_queue = 200 * MSS;
+        socket.memory = Some(Memory { wmem_queued: 350_000, sndbuf: 500_000, ..Memory::default() });
+        *info = Info {
+            snd_mss: MSS,
+            snd_cwnd: 100,
+            unacked: 100,
+            snd_ssthresh: 100,
+            notsent_bytes: 100 * MSS,
+            snd_wnd: Some(1_000_000),
+            bytes_acked: u64::from(n * 20 * MSS),
+            data_segs_out: n * 20,
+            busy_time_us: Some(u64::from(n) * 20_000),
+            rwnd_limited_us: Some(0),
+            sndbuf_limited_us: Some(0),
+            ..info.clone()
+        };
+        change(n, socket, info);
+    })
+}
+
+/// A little is under way, and all else was sent.
+fn little(socket: &mut Socket, info: &mut Info) {
+    (socket.send_queue, info.unacked, info.notsent_bytes) = (20 * MSS, 20, 100);
+    socket.memory = Some(Memory { wmem_queued: 50_000, sndbuf: 500_000, ..Memory::default() });
+}
+
+/// The other end: as much comes as goes there, and is read at once.
+fn receiver(change: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
+    seen(|n, socket, info| {
+        socket.memory = Some(Memory { rcvbuf: 131_072, ..Memory::default() });
+        *info = Info {
+            bytes_received: u64::from(n * 20 * MSS),
+            rcv_wnd: Some(1_000_000),
+            rcv_wscale: 10,
+            busy_time_us: Some(0),
+            dsack_dups: Some(0),
+            snd_wnd: Some(65_535),
+            ..info.clone()
+        };
+        change(n, socket, info);
+    })
+}
+
+fn seen(of: impl Fn(u32, &mut Socket, &mut Info)) -> Seen {
+    let [local, remote] = ["10.0.0.1:40000", "10.0.0.2:80"].map(|address| address.parse().unwrap());
+    let looks = (0..LOOKS).map(|n| {
+        let mut socket = Socket {
+            key: Key::between(local, remote),
+            local,
+            remote,
+            state: State::Established,
+            inode: 1,
+            uid: 0,
+            timer: 1,
+            receive_queue: 0,
+            send_queue: 0,
+            info: None,
+            memory: None,
+            congestion: Some("cubic".to_owned()),
+            model: None,
+        };
+        let mut info = Info {
+            options: 7,
+            rtt_us: 101_000,
+            min_rtt_us: 100_000,
+            max_pacing_rate: u64::MAX,
+            pacing_rate: 1_700_000,
+            ..Info::default()
+        };
+        of(n, &mut socket, &mut info);
+        socket.info = Some(info);
+        Look { at: Duration::from_millis(20) * n, socket }
+    });
+    Seen { looks: looks.collect(), has_closed: false, process: None, chosen: None }
+}
+
+/// What is said of a connection on Linux 6.18 with its own settings.
+fn said(seen: Seen) -> Explanation {
+    said_with(seen, |_| {})
+}
+
+fn said_with(seen: Seen, change: impl Fn(&mut Observation)) -> Explanation {
+    let kernel = Version::new(6, 18);
+    let settings = Settings::defaults(kernel, None);
+    let mut observation =
+        Observation { kernel: Some(kernel), settings, connections: vec![seen], ports: Vec::new() };
+    change(&mut observation);
+    let mut all = judge(&observation);
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+/// The limit and everything that is found.
+fn found(said: &Explanation) -> (Limit, Vec<Kind>) {
+    let also = said.also.iter().map(|finding| finding.kind);
+    (said.limit, std::iter::once(said.finding.kind).chain(also).collect())
+}
+
+#[track_caller]
+fn expect(seen: Seen, limit: Limit, kinds: &[Kind]) -> Explanation {
+    let said = said(seen);
+    assert_eq!(found(&said), (limit, kinds.to_vec()), "{said:#?}");
+    said
+}
+
+/// Nothing was lost, nothing waits, and the window grows by a segment each round trip.
+#[test]
+fn a_congestion_window_that_nothing_else_explains() {
+    let said = expect(sender(|_, _, _| {}), Limit::CongestionWindow, &[Kind::SlowGrowth]);
+    // 1000 segments of 1448 bytes in a second.
+    assert!((said.rate_mbps - 11.584).abs() < 1e-9, "{said:?}");
+    assert_eq!((said.bytes_sent, said.rtt_ms, said.min_rtt_ms), (1_448_000, Some(101.0), Some(100.0)));
+    assert_eq!(said.shares.unwrap().congestion_window, 1.0);
+}
+
+/// Shares as the kernel counted them: 200 ms idle, 500 ms held by the window, 100 ms by the buffer, 200 ms left.
+#[test]
+fn the_kernel_divides_the_time() {
+    let seen = sender(|n, _, info| {
+        let part = |tenths: u64| Some(u64::from(n) * 2000 * tenths);
+        info.busy_time_us = part(8);
+        info.rwnd_limited_us = part(5);
+        info.sndbuf_limited_us = part(1);
+    });
+    let said = said(Seen { chosen: Some(Chosen::default()), ..seen });
+    let shares = said.shares.unwrap();
+    for (share, expected) in [
+        (shares.sender_application, 0.2),
+        (shares.receiver_window, 0.5),
+        // The buffer is not fixed, so it follows the congestion window.
+        (shares.congestion_window, 0.3),
+    ] {
+        assert!((share - expected).abs() < 1e-9, "{shares:?}");
+    }
+    assert_eq!(said.limit, Limit::ReceiverWindow);
+}
+
+#[test]
+fn a_kernel_that_does_not_count_is_judged_by_the_looks() {
+    // Linux 4.9: no times, no windows.
+    let old = |change: fn(&mut Socket, &mut Info)| {
+        said(sender(|_, socket, info| {
+            info.busy_time_us = None;
+            info.snd_wnd = None;
+            change(socket, info);
+        }))
+    };
+    let idle = old(little);
+    assert_eq!((idle.limit, idle.shares.unwrap().sender_application), (Limit::SenderApplication, 1.0));
+    assert!(idle.missing[0].contains("(since 4.10)") && idle.missing[2].contains("(since 5.4)"), "{idle:?}");
+    let probing = old(|socket, info| (socket.timer, info.unacked) = (sender::PROBE_TIMER, 0));
+    assert_eq!(probing.limit, Limit::ReceiverApplication);
+    let busy = old(|_, _| {});
+    assert_eq!(busy.limit, Limit::CongestionWindow);
+}
+
+#[test]
+fn a_window_is_small_because_of_its_buffer_or_of_its_reader() {
+    let held = |window: fn(u32) -> u32| {
+        sender(move |n, _, info| {
+            info.rwnd_limited_us = info.busy_time_us;
+            info.snd_wnd = Some(window(n));
+        })
+    };
+    let steady = expect(held(|_| 80_480), Limit::ReceiverWindow, &[Kind::SmallWindow]);
+    // 80 480 bytes in 101 ms.
+    assert!(steady.finding.evidence[1].contains("6.4 Mbit/s at most"), "{steady:?}");
+    assert!(steady.finding.advice.contains("Kafka") && steady.finding.is_inferred);
+    expect(held(|n| 50_000 + n * 1000), Limit::ReceiverWindow, &[Kind::SmallWindow]);
+    // One dip of 51.
+    expect(held(|n| if n == 7 { 20_000 } else { 80_480 }), Limit::ReceiverWindow, &[Kind::SmallWindow]);
+    // Closed at every seventh look, or half of what it was at every second.
+    for closing in [|n| if n % 7 == 3 { 0 } else { 66_000 }, |n| if n % 2 == 0 { 66_000 } else { 33_000 }] {
+        expect(held(closing), Limit::ReceiverApplication, &[Kind::PeerReadsSlowly]);
+    }
+}
+
+#[test]
+fn without_scaling_the_window_ends_at_64_kib() {
+    let held = || {
+        sender(|_, _, info| {
+            info.options = 3;
+            info.rwnd_limited_us = info.busy_time_us;
+            info.snd_wnd = Some(65_535);
+        })
+    };
+    let theirs = expect(held(), Limit::ReceiverWindow, &[Kind::WindowScalingOff]);
+    assert!(theirs.finding.advice.starts_with("at 10.0.0.2: sysctl"), "{theirs:?}");
+    let ours = said_with(held(), |observation| observation.settings.tcp_window_scaling = Some(0));
+    assert!(ours.finding.advice.starts_with("sysctl"), "{ours:?}");
+}
+
+/// What fills a path that is full already limits nothing.
+#[test]
+fn a_window_that_only_makes_a_queue_longer_is_not_blamed() {
+    let seen = sender(|_, _, info| {
+        info.rwnd_limited_us = info.busy_time_us;
+        info.rtt_us = 200_000;
+    });
+    expect(seen, Limit::Path, &[Kind::PathRate]);
+}
+
+const BBR: Model = Model::Bbr { bandwidth: 1_450_000, min_rtt_us: 100_000, pacing_gain: 256, cwnd_gain: 512 };
+
+#[test]
+fn a_model_of_the_path_may_be_one_of_the_window() {
+    let of = |window: u32, rwnd_tenths: u64| {
+        sender(move |n, socket, info| {
+            (socket.model, info.unacked) = (Some(BBR), 60);
+            info.rwnd_limited_us = Some(u64::from(n) * 2000 * rwnd_tenths);
+            info.snd_wnd = Some(window);
+        })
+    };
+    // 144.8 KB go each round trip: all of the one window, a seventh of the other.
+    expect(of(150_000, 3), Limit::ReceiverWindow, &[Kind::SmallWindow]);
+    expect(of(1_000_000, 3), Limit::Path, &[Kind::PathRate]);
+    expect(of(150_000, 0), Limit::Path, &[Kind::PathRate]);
+}
+
+#[test]
+fn a_send_buffer_is_full_when_little_of_it_waits() {
+    let full = |chosen| Seen {
+        chosen,
+        ..sender(|_, socket, info| {
+            (socket.send_queue, info.unacked, info.notsent_bytes) = (64_000, 44, 0);
+            socket.memory = Some(Memory { wmem_queued: 100_000, sndbuf: 131_072, ..Memory::default() });
+        })
+    };
+    let chosen = |has_fixed_send_buffer| Some(Chosen { has_fixed_send_buffer, ..Chosen::default() });
+    let told = expect(full(chosen(true)), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
+    assert_eq!((told.finding.is_inferred, told.shares.unwrap().send_buffer), (false, 1.0));
+    // Who may not look at the socket sees that it does not grow.
+    let seems = expect(full(None), Limit::SendBuffer, &[Kind::FixedSendBuffer]);
+    assert!(seems.finding.is_inferred);
+    // It was not fixed: it has twice of what the congestion window lets out.
+    expect(full(chosen(false)), Limit::CongestionWindow, &[Kind::SlowGrowth]);
+    let most = |most| {
+        said_with(full(chosen(false)), move |observation| {
+            observation.settings.tcp_wmem = Some([4096, 16_384, most]);
+        })
+    };
+    let low = most(131_072);
+    assert_eq!(found(&low), (Limit::SendBuffer, vec![Kind::SettingBelowDefault]));
+    assert_eq!(low.finding.advice, "sysctl -w net.ipv4.tcp_wmem=\"4096 16384 4194304\"");
+}
+
+#[test]
+fn a_rate_that_was_asked_for_is_blamed_where_it_holds() {
+    let paced = |most: u64| {
+        sender(move |_, _, info| {
+            info.unacked = 50;
+            info.max_pacing_rate = most;
+            info.pacing_rate = info.pacing_rate.min(most);
+        })
+    };
+    let held = expect(paced(1_000_000), Limit::Pacing, &[Kind::Paced]);
+    assert_eq!(held.finding.sentence, "The program asked for no more than 8.0 Mbit/s");
+    expect(paced(5_000_000), Limit::CongestionWindow, &[Kind::SlowGrowth]);
+}
+
+#[test]
+fn loss_is_blamed_where_the_path_is_not_full() {
+    let repeated = |share: u32, rtt_us: u32, model: Option<Model>| {
+        sender(move |n, socket, info| {
+            (socket.model, info.rtt_us) = (model, rtt_us);
+            info.total_retrans = 7 + n * 20 * share / 100;
+        })
+    };
+    let lost = expect(repeated(4, 101_000, None), Limit::Loss, &[Kind::Loss]);
+    // 1448 bytes * 8 / 101 ms * sqrt(1.5) / sqrt(4 %).
+    assert!(lost.finding.evidence[2].ends_with("Reno gets about 702.3 Kbit/s"), "{lost:?}");
+    assert!(lost.finding.advice.contains("congestion_control=bbr"));
+    expect(repeated(4, 180_000, None), Limit::Path, &[Kind::PathRate]);
+    // BBR does not mind a little.
+    expect(repeated(4, 101_000, Some(BBR)), Limit::Path, &[Kind::PathRate]);
+    expect(repeated(20, 101_000, Some(BBR)), Limit::Loss, &[Kind::Loss]);
+    // None in this second, and the window is still small from before.
+    let before = expect(repeated(0, 101_000, None), Limit::Loss, &[Kind::Loss]);
+    assert!(before.finding.is_inferred, "{before:?}");
+}
+
+#[test]
+fn repeats_for_nothing_are_reordering() {
+    let of = |needless: u32, reordered: u32| {
+        sender(move |n, _, info| {
+            info.total_retrans = n;
+            info.dsack_dups = Some(n * needless / 10);
+            info.reord_seen = Some(n * reordered);
+        })
+    };
+    expect(of(8, 2), Limit::Reordering, &[Kind::Reordering]);
+    expect(of(1, 2), Limit::Loss, &[Kind::Loss]);
+    // A repeat can be for nothing without: the acknowledgement was lost.
+    expect(of(8, 0), Limit::Loss, &[Kind::Loss]);
+}
+
+#[test]
+fn a_start_takes_round_trips() {
+    let starting = sender(|n, _, info| {
+        (info.snd_ssthresh, info.snd_cwnd, info.unacked) = (network::NO_THRESHOLD, 10 + n, 10 + n);
+    });
+    expect(starting, Limit::InitialWindow, &[Kind::SlowStart]);
+    let bbr = sender(|_, socket, _| {
+        socket.model = Some(Model::Bbr { bandwidth: 1, min_rtt_us: 1, pacing_gain: 739, cwnd_gain: 739 });
+    });
+    expect(bbr, Limit::InitialWindow, &[Kind::SlowStart]);
+}
+
+#[test]
+fn a_program_that_trickles_keeps_its_connection_busy_and_is_the_limit() {
+    let said =
+        expect(sender(|_, socket, info| little(socket, info)), Limit::SenderApplication, &[Kind::SenderIdle]);
+    assert_eq!(said.shares.unwrap().sender_application, 1.0);
+    // 400 ms of pause, and then a smaller window.
+    let pauses = sender(|n, socket, info| {
+        if n % 25 < 20 {
+            (socket.send_queue, info.unacked, info.notsent_bytes) = (0, 0, 0);
+        }
+        info.snd_cwnd = if n % 25 < 21 { 200 } else { 20 };
+        info.busy_time_us = Some(u64::from(n) * 4000);
+    });
+    expect(pauses, Limit::SenderApplication, &[Kind::SenderIdle, Kind::RestartAfterIdle]);
+}
+
+#[test]
+fn data_that_waits_for_long_in_the_sender_is_said_beside_the_limit() {
+    let waiting = sender(|_, socket, info| {
+        (socket.send_queue, info.notsent_bytes) = (900_000, 724_000);
+        info.rtt_us = 180_000;
+    });
+    let said = expect(waiting, Limit::Path, &[Kind::PathRate, Kind::UnsentData]);
+    // 724 KB at 1.448 MB/s.
+    assert!(said.also[0].sentence.contains("leaves in 500 ms"), "{said:?}");
+}
+
+#[test]
+fn a_receiver_knows_its_program_and_its_window() {
+    expect(receiver(|_, _, _| {}), Limit::OtherEnd, &[Kind::OtherEnd]);
+    let unread = receiver(|n, socket, info| {
+        (socket.receive_queue, info.rcv_wnd) = (100_000 + n * 10, Some(64_000));
+    });
+    expect(unread, Limit::ReceiverApplication, &[Kind::ReadsSlowly]);
+    // 1.448 MB/s * 100 ms are 145 KB: 90 % of one window, a third of the other.
+    let window = |size| receiver(move |_, _, info| info.rcv_wnd = Some(size));
+    expect(window(160_000), Limit::ReceiverWindow, &[Kind::FixedReceiveBuffer]);
+    expect(window(430_000), Limit::OtherEnd, &[Kind::OtherEnd]);
+    // What the kernel would like to advertise does not fit its field without scaling.
+    let unscaled = receiver(|_, _, info| (info.rcv_wscale, info.options) = (0, 3));
+    expect(unscaled, Limit::ReceiverWindow, &[Kind::WindowScalingOff]);
+}
+
+#[test]
+fn a_receive_buffer_is_fixed_at_its_most_or_kept_from_growing() {
+    let used = |fixed: Option<bool>, rcvbuf: fn(u32) -> u32| Seen {
+        chosen: fixed.map(|fixed| Chosen { has_fixed_receive_buffer: fixed, ..Chosen::default() }),
+        ..receiver(move |n, socket, info| {
+            info.rcv_wnd = Some(160_000);
+            socket.memory = Some(Memory { rcvbuf: rcvbuf(n), ..Memory::default() });
+        })
+    };
+    let told = expect(used(Some(true), |_| 131_072), Limit::ReceiverWindow, &[Kind::FixedReceiveBuffer]);
+    assert!(!told.finding.is_inferred && told.finding.sentence.contains("SO_RCVBUF=65536"), "{told:?}");
+    assert!(told.finding.evidence[2].contains("Kafka's consumers"), "{told:?}");
+    assert!(said(used(None, |_| 131_072)).finding.is_inferred);
+    expect(used(Some(false), |n| 131_072 + n * 1000), Limit::ReceiverWindow, &[Kind::ReceiveBufferGrows]);
+    expect(used(None, |n| 131_072 + n * 1000), Limit::ReceiverWindow, &[Kind::ReceiveBufferGrows]);
+    expect(used(Some(false), |_| 32 << 20), Limit::ReceiverWindow, &[Kind::ReceiveBufferMaximum]);
+    let not_tuned = said_with(used(None, |_| 131_072), |observation| {
+        observation.settings.tcp_moderate_rcvbuf = Some(0);
+    });
+    assert_eq!(not_tuned.finding.kind, Kind::ReceiveBufferDoesNotGrow);
+}
+
+/// The same two settings of a guide on two kernels: 16 MiB are less than 6.18's own choice and more than 5.15's, which obeys
+/// the scale.
+#[test]
+fn advice_depends_on_the_kernel() {
+    let at_most = || {
+        receiver(|_, socket, info| {
+            info.rcv_wnd = Some(160_000);
+            socket.memory = Some(Memory { rcvbuf: 16 << 20, ..Memory::default() });
+        })
+    };
+    let guided = |kernel: Version| {
+        said_with(at_most(), move |observation| {
+            observation.kernel = Some(kernel);
+            observation.settings.tcp_rmem = Some([4096, 131_072, 16 << 20]);
+            observation.settings.tcp_adv_win_scale = Some(-2);
+        })
+    };
+    let new = guided(Version::new(6, 18));
+    assert_eq!(found(&new).1, [Kind::SettingBelowDefault, Kind::SettingIgnored]);
+    assert!(new.finding.advice.contains("\"4096 131072 33554432\""), "{new:?}");
+    let old = guided(Version::new(5, 15));
+    assert_eq!(found(&old).1, [Kind::ReceiveBufferMaximum]);
+    assert!(old.finding.advice.contains("\"4096 131072 67108864\""), "four times as much: {old:?}");
+}
+
+#[test]
+fn nothing_moves_because_nothing_is_to_or_because_nothing_is_answered() {
+    expect(seen(|_, _, _| {}), Limit::Idle, &[Kind::Idle]);
+    let dead = sender(|_, _, info| (info.bytes_acked, info.retransmits) = (5000, 3));
+    expect(dead, Limit::Loss, &[Kind::NoAnswer]);
+}
+
+/// It was seen once, and had gone at the second look: what is known is how it was since it began.
+#[test]
+fn a_connection_that_closed_is_judged_by_its_life() {
+    let mut seen = sender(|_, _, info| {
+        (info.bytes_acked, info.busy_time_us) = (1_000_000, Some(2_000_000));
+        info.rwnd_limited_us = Some(1_500_000);
+    });
+    seen.looks.truncate(1);
+    seen.has_closed = true;
+    let said = said(seen);
+    assert_eq!((said.limit, said.seconds, said.rate_mbps), (Limit::ReceiverWindow, 2.0, 4.0));
+    assert_eq!(said.shares.unwrap().receiver_window, 0.75);
+}
+
+#[test]
+fn the_busiest_come_first_and_scarce_ports_before_them() {
+    let [local, remote] = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
+    let port =
+        |taken, waiting| PortUse { local, remote: std::net::SocketAddr::new(remote, 443), taken, waiting };
+    let said = |port| {
+        let kernel = Version::new(6, 18);
+        let settings = Settings::defaults(kernel, None);
+        let connections = vec![seen(|_, _, _| {}), receiver(|_, _, _| {})];
+        judge(&Observation { kernel: Some(kernel), settings, connections, ports: vec![port] })
+    };
+    let limits = |port| said(port).iter().map(|each| each.limit).collect::<Vec<_>>();
+    // 28 232 ports by default; half of them are 14 116.
+    assert_eq!(limits(port(14_115, 0)), [Limit::OtherEnd, Limit::Idle]);
+    assert_eq!(limits(port(14_116, 0)), [Limit::SourcePorts, Limit::OtherEnd, Limit::Idle]);
+    let full = &said(port(28_000, 20_000))[0];
+    assert_eq!((full.local.as_str(), full.remote.as_str()), ("10.0.0.1:*", "10.0.0.2:443"));
+    assert!(full.finding.sentence.starts_with("Nearly no source port") && full.shares.is_none());
+    // By default ports in TIME_WAIT are used again on loopback only.
+    assert!(full.finding.advice.contains("tcp_tw_reuse=1"), "{full:?}");
+}
+
+proptest! {
+    /// Whatever a kernel tells, there is an answer, and its shares are shares.
+    #[test]
+    fn any_figures_can_be_judged(
+        words in prop::collection::vec(any::<u32>(), 140),
+        queues in any::<[u32; 4]>(),
+        memory in any::<[u32; 4]>(),
+        timer in 0..5_u8,
+        has_model in any::<bool>(),
+    ) {
+        let bytes = |part: &[u32]| part.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<_>>();
+        let infos = words.chunks(70).map(|part| Info::decode(&bytes(part)).unwrap());
+        let mut made_up = seen(|_, _, _| {});
+        made_up.looks.truncate(2);
+        for (n, (look, info)) in made_up.looks.iter_mut().zip(infos).enumerate() {
+            let socket = &mut look.socket;
+            (socket.info, socket.timer) = (Some(info), timer);
+            (socket.send_queue, socket.receive_queue) = (queues[n], queues[n + 2]);
+            socket.memory = Some(Memory { wmem_queued: memory[0], sndbuf: memory[1], rcvbuf: memory[n + 2], ..Memory::default() });
+            socket.model = has_model.then_some(BBR);
+        }
+        let said = said(made_up);
+        let shares = said.shares.unwrap().named().map(|(_, share)| share);
+        prop_assert!(shares.iter().all(|share| (0.0..=1.0 + 1e-9).contains(share)), "{shares:?}");
+        prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
+    }
+}

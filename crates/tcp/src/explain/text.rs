@@ -39,14 +39,6 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// A sentence that begins as sentences do.
-pub(super) fn capital(mut sentence: String) -> String {
-    if let Some(first) = sentence.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    sentence
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

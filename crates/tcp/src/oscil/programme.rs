@@ -107,24 +107,7 @@ impl Programme {
         if file.phases.is_empty() {
             return Err(document.mistake(0..0, "a programme has at least one [[phase]]"));
         }
-        let mut has_read = false;
-        for phase in &file.phases {
-            let Phase { name, rate, duration } = phase.get_ref();
-            let wrong = |what: String| Err(document.mistake(phase.span(), what));
-            if name.is_empty() || name.len() > LONGEST_NAME {
-                return wrong(format!("a phase's name has 1 to {LONGEST_NAME} bytes"));
-            }
-            if *duration < SHORTEST {
-                return wrong(format!("a phase lasts {} or longer", units::duration::show(SHORTEST)));
-            }
-            if matches!(rate, Rate::OfBest(_)) && !has_read {
-                return wrong(
-                    "a share of the best needs a phase before it that reads, unlimited or at a rate"
-                        .to_owned(),
-                );
-            }
-            has_read |= *rate != Rate::Stop;
-        }
+        check(&document, &file.phases)?;
         let programme = Self {
             name: name.to_owned(),
             repeat: *file.repeat.get_ref(),
@@ -158,6 +141,27 @@ struct File {
     repeat: Spanned<u32>,
     #[serde(default, rename = "phase")]
     phases: Vec<Spanned<Phase>>,
+}
+
+/// Each phase by itself, and whether there is a best second where a share of it is asked for.
+fn check(document: &Document, phases: &[Spanned<Phase>]) -> Result<(), Mistake> {
+    let mut has_read = false;
+    for phase in phases {
+        let Phase { name, rate, duration } = phase.get_ref();
+        let wrong = |what: String| Err(document.mistake(phase.span(), what));
+        if name.is_empty() || name.len() > LONGEST_NAME {
+            return wrong(format!("a phase's name has 1 to {LONGEST_NAME} bytes"));
+        }
+        if *duration < SHORTEST {
+            return wrong(format!("a phase lasts {} or longer", units::duration::show(SHORTEST)));
+        }
+        if matches!(rate, Rate::OfBest(_)) && !has_read {
+            let needed = "a share of the best needs a phase before it that reads, unlimited or at a rate";
+            return wrong(needed.to_owned());
+        }
+        has_read |= *rate != Rate::Stop;
+    }
+    Ok(())
 }
 
 fn once() -> Spanned<u32> {
@@ -235,6 +239,8 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn said(text: &str) -> String {
@@ -310,5 +316,12 @@ mod tests {
         assert!(said.hint().unwrap().contains("steady"), "{:?}", said.hint());
         let said = Programme::find("/nowhere/p.toml").unwrap_err().to_string();
         assert!(said.starts_with("cannot read the programme /nowhere/p.toml: No such file"), "{said}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read(text in "(repeat|\\[\\[phase\\]\\]|rate|duration|name|=|\"|[0-9a-z% \n]){0,40}") {
+            let _ = Programme::parse("p.toml", &text);
+        }
     }
 }

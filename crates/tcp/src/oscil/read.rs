@@ -4,7 +4,6 @@
 //! schedule.
 
 use std::{
-    collections::BTreeMap,
     fs,
     net::{SocketAddr, TcpStream},
     ops::ControlFlow,
@@ -22,9 +21,11 @@ use super::{
     reader::{End, Outcome, Reader, Shared},
     recording::{Conditions, Ended, Recording},
     summary::Figures,
+    wait,
     warnings::{self, Trouble},
 };
 use crate::{
+    counters::Counters,
     diag::Diag,
     error::{Doing, Error},
     sys::{self, Number},
@@ -100,6 +101,9 @@ impl Reading {
         if !(Bytes(1)..=Self::LARGEST_BUFFER).contains(&self.buffer) {
             return wrong(format!("a buffer cannot have {}", self.buffer), "a buffer of 1B to 1GiB");
         }
+        if [self.rcvbuf, self.window].contains(&Some(Bytes(0))) {
+            return wrong("nothing fits into 0 bytes".to_owned(), "a buffer or a window of 1B or more");
+        }
         let samples = self.length().as_nanos() / self.interval.as_nanos();
         if samples > Self::MOST_SAMPLES {
             let [length, interval] = [self.length(), self.interval].map(show);
@@ -116,8 +120,8 @@ impl Reading {
 }
 
 /// Reads from `host`, "HOST:PORT" or "HOST", and says what it came to; nothing if `watch` has ended it before there was a
-/// connection. `watch` is called up to ten times a second, also while there is no connection yet; then without progress.
-/// Blocks.
+/// connection. `watch` is called up to ten times a second, also while there is no connection, yet or any more; then without
+/// progress. Blocks.
 ///
 /// A connection that ends too early is a recording that says so.
 ///
@@ -132,7 +136,6 @@ pub fn read(
     let Some(stream) = connect(host, reading, || watch(None))? else { return Ok(None) };
     let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
     let (local, remote) = ends.doing(|| "ask for a connection's addresses".to_owned())?;
-    // One that has broken already has a story too, if a short one.
     let socket = Diag::open()?.between(local, remote)?.ok_or_else(|| Error::Address {
         operation: "read from",
         address: remote.to_string(),
@@ -153,50 +156,64 @@ fn run(
     stream: &TcpStream,
     reading: &Reading,
     timeline: &mut Timeline,
-    mut watch: impl FnMut(Option<Progress<'_>>) -> ControlFlow<()>,
+    watch: impl FnMut(Option<Progress<'_>>) -> ControlFlow<()>,
 ) -> Result<(Outcome, Vec<Sample>), Error> {
     let (shared, clock) = (Shared::default(), timeline.clock());
     let pace = Pace::new(&reading.programme, reading.length);
     let buffer = usize::try_from(reading.buffer.0).unwrap_or(usize::MAX);
     let reader = Reader { stream, pace, clock, buffer, shared: &shared };
-    let (mut samples, mut due) = (Vec::new(), Duration::ZERO);
     thread::scope(|scope| {
         let thread = scope.spawn(|| reader.run());
-        let looked = timeline.watch(reading.interval, |sample| {
-            if let Some(window) = reading.window {
-                // It was taken before; a connection that has gone needs none.
-                let _ = sys::set(stream, Number::Window, window.0);
-            }
-            let elapsed = clock.now();
-            if elapsed >= due {
-                due = elapsed + TELL;
-                let phase = reading.programme.phases.get(shared.phase.load(Relaxed));
-                let phase = phase.map_or("", |phase| phase.name.as_str());
-                let progress =
-                    Progress { elapsed, phase, bytes: shared.bytes.load(Relaxed), sample: &sample };
-                if watch(Some(progress)).is_break() {
-                    shared.stop.store(true, Relaxed);
-                }
-            }
-            samples.push(sample);
-            if shared.is_over.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        let looked = look(stream, reading, timeline, &shared, watch);
         if looked.is_err() {
             shared.stop.store(true, Relaxed);
         }
         let outcome = thread.join().expect("a reader does not panic");
-        looked?;
+        let mut samples = looked?;
         // The end is between two looks.
         samples.extend(timeline.look()?);
         Ok((outcome, samples))
     })
 }
 
+/// Looks at the connection until the reader has ended, and tells `watch`.
+fn look(
+    stream: &TcpStream,
+    reading: &Reading,
+    timeline: &mut Timeline,
+    shared: &Shared,
+    mut watch: impl FnMut(Option<Progress<'_>>) -> ControlFlow<()>,
+) -> Result<Vec<Sample>, Error> {
+    let (clock, mut samples, mut due) = (timeline.clock(), Vec::new(), Duration::ZERO);
+    timeline.watch(reading.interval, |sample| {
+        if let Some(window) = reading.window {
+            // It was taken before; a connection that has gone needs none.
+            let _ = sys::set(stream, Number::Window, window.0);
+        }
+        let elapsed = clock.now();
+        if elapsed >= due {
+            due = elapsed + wait::CALL;
+            let phase = reading.programme.phases.get(shared.phase.load(Relaxed));
+            let phase = phase.map_or("", |phase| phase.name.as_str());
+            let progress = Progress { elapsed, phase, bytes: shared.bytes.load(Relaxed), sample: &sample };
+            shared.obey(watch(Some(progress)));
+        }
+        samples.push(sample);
+        if shared.is_over.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    // The connection has gone; a reader that has stopped for a while learns it when it reads again.
+    while !shared.is_over.load(Relaxed) {
+        shared.obey(watch(None));
+        clock.wait_until(clock.now() + wait::CALL);
+    }
+    Ok(samples)
+}
+
 fn recording(
     conditions: Conditions,
     outcome: &Outcome,
     samples: Vec<Sample>,
-    mut counters: crate::counters::Counters,
+    mut counters: Counters,
 ) -> Recording {
     counters.retain(|name, _| Recording::COUNTERS.contains(&name.as_str()));
     let Figures { phases, seconds, summary } =
@@ -234,7 +251,7 @@ fn conditions(reading: &Reading, local: SocketAddr, remote: SocketAddr, rtt_ms: 
         local: plain(local),
         remote: plain(remote),
         rtt_ms,
-        settings: SETTINGS.iter().filter_map(setting).collect::<BTreeMap<_, _>>(),
+        settings: SETTINGS.iter().filter_map(setting).collect(),
         programme: reading.programme.clone(),
         length_s: reading.length.map(|length| length.as_secs_f64()),
         interval_ms: reading.interval.as_secs_f64() * 1e3,
@@ -260,6 +277,3 @@ const SETTINGS: [&str; 8] = [
     "net.ipv4.tcp_window_scaling",
     "net.ipv4.tcp_timestamps",
 ];
-
-/// How often `watch` is called at most.
-const TELL: Duration = Duration::from_millis(100);

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{self, Read},
     net::TcpStream,
+    ops::ControlFlow,
     os::fd::AsFd,
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     time::Duration,
@@ -29,6 +30,15 @@ pub(super) struct Shared {
     pub bytes: AtomicU64,
     /// The phase that is going on, by its number.
     pub phase: AtomicUsize,
+}
+
+impl Shared {
+    /// Ends the reader if whoever watches it says so.
+    pub(super) fn obey(&self, said: ControlFlow<()>) {
+        if said.is_break() {
+            self.stop.store(true, Relaxed);
+        }
+    }
 }
 
 /// What the reader did, and what kept it from doing more.

@@ -238,6 +238,25 @@ fn a_connection_that_breaks_is_a_result_with_the_reason() {
 }
 
 #[test]
+fn a_stopped_reader_whose_connection_has_gone_can_be_ended() {
+    let (go, gone) = mpsc::channel::<()>();
+    let (address, peer) = fake(move |stream| {
+        gone.recv().unwrap();
+        socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    });
+    // A look lets the peer go, and only when there is nothing to be seen any more it asks for the end.
+    let mut has_begun = false;
+    let watch = |progress: Option<Progress<'_>>| {
+        has_begun |= progress.is_some();
+        let _ = go.send(());
+        if has_begun && progress.is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let recording = read(&address, &reading(&phase("none", "stop", 600_000)), watch).unwrap().unwrap();
+    peer.join().unwrap();
+    assert_eq!((recording.ended, recording.summary.bytes), (Ended::Interrupted, 0));
+}
+
+#[test]
 fn a_sender_that_sends_nothing_is_one_long_pause() {
     let (done, wait) = mpsc::channel::<()>();
     // The connection lives until the test has its recording.
@@ -319,6 +338,7 @@ fn mistakes_are_named_with_the_remedy() {
             "1ms to 1s",
         ),
         (with(|reading| reading.buffer = Bytes(0)), "a buffer cannot have 0B", "1B to 1GiB"),
+        (with(|reading| reading.window = Some(Bytes(0))), "nothing fits into 0 bytes", "1B or more"),
         // 3600 s at 1 ms are more than a million.
         (
             with(|reading| {

@@ -3,7 +3,7 @@
 use std::thread;
 
 use super::{
-    invalid,
+    admit,
     oscil::{Recording, Sender, reader},
 };
 use crate::bench::{
@@ -42,7 +42,8 @@ fn windows() -> anyhow::Result<()> {
         row(&what, &format!("{:.0} Mbit/s", expected / 1e6), "Mbit/s", rates);
         row(&format!("{what}: off by"), "-2 to 2 %", "%", errors);
     }
-    judge(&planet)
+    admit(&planet.fidelity()?.reasons());
+    Ok(())
 }
 
 /// 10 MB into a buffer that the application has set, beside one that the kernel tunes.
@@ -53,7 +54,7 @@ fn fixed_buffer() -> anyhow::Result<()> {
         let seconds = |arguments: &[&str]| {
             read(&planet, 0, &["--bytes", "10MB"], &[&["--for", "60s"], arguments].concat())?.seconds()
         };
-        let (slow, fast) = (seconds(&["--rcvbuf", "65536"])?, seconds(&[])?);
+        let (slow, fast) = (seconds(&["--rcvbuf", "64KiB"])?, seconds(&[])?);
         ratios.push(slow / fast);
         fixed.push(slow);
         tuned.push(fast);
@@ -61,7 +62,8 @@ fn fixed_buffer() -> anyhow::Result<()> {
     row("10 MB at 110 ms, SO_RCVBUF 65536", "", "s", fixed);
     row("10 MB at 110 ms, tuned by the kernel", "", "s", tuned);
     row("how many times longer SO_RCVBUF takes", ">= 8", "x", ratios);
-    judge(&planet)
+    admit(&planet.fidelity()?.reasons());
+    Ok(())
 }
 
 /// Reads from one host of a pair at the other.
@@ -69,14 +71,7 @@ fn read(planet: &Planet, pair: usize, serve: &[&str], arguments: &[&str]) -> any
     let (far, near) = (format!("s{pair}"), format!("c{pair}"));
     let serve = [&["--listen", "0.0.0.0:5203", "--congestion", "cubic"], serve].concat();
     let _sender = Sender::start_at(planet.exec(&far), &serve)?;
-    let recording = Recording::of(reader(planet.exec(&near), &far, arguments))?;
-    recording.judge();
-    Ok(recording)
-}
-
-fn judge(planet: &Planet) -> anyhow::Result<()> {
-    planet.fidelity()?.reasons().iter().for_each(|reason| invalid(reason));
-    Ok(())
+    Recording::of(reader(planet.exec(&near), &far, arguments))
 }
 
 fn link(rtt_ms: u32) -> String {

@@ -5,10 +5,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use serde_json::Value;
 
-use super::invalid;
 use crate::bench::lab::binary;
 
 /// A sender, which ends when it is dropped.
@@ -66,7 +65,10 @@ impl Recording {
     }
 
     pub(super) fn parse(json: &[u8]) -> anyhow::Result<Self> {
-        Ok(Self(serde_json::from_slice(json).context("the reader gave no JSON")?))
+        let recording = Self(serde_json::from_slice(json).context("the reader gave no JSON")?);
+        let ended = &recording.0["ended"];
+        ensure!(ended == "complete" || ended == "peer_closed", "the reader's end was: {ended}");
+        Ok(recording)
     }
 
     /// Bits a second that the application read, in all.
@@ -81,11 +83,7 @@ impl Recording {
             seconds.iter().skip(skip).filter_map(|second| second[what].as_f64()).sum()
         };
         let length = sum("duration_s");
-        anyhow::ensure!(
-            length > 0.0,
-            "the reader reported {} seconds, too few to leave out {skip}",
-            seconds.len()
-        );
+        ensure!(length > 0.0, "the reader reported {} seconds, too few to leave out {skip}", seconds.len());
         Ok(sum("bytes") * 8.0 / length)
     }
 
@@ -100,12 +98,10 @@ impl Recording {
         Ok((f64::from(u32::try_from(made)?), self.seconds()? * 1e3 / self.number("/conditions/interval_ms")?))
     }
 
-    /// Says so if the reader was kept from reading.
-    pub(super) fn judge(&self) {
-        if self.0["valid"] != true {
-            let warnings = self.0["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            invalid(&warnings.collect::<Vec<_>>().join("; "));
-        }
+    /// Why its figures are not the connection's; none if they are.
+    pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
+        let warnings = self.0["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        warnings.filter_map(|warning| warning.strip_prefix("INVALID: ").map(str::to_owned))
     }
 
     fn number(&self, what: &str) -> anyhow::Result<f64> {

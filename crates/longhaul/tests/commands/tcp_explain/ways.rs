@@ -31,7 +31,9 @@ pub(super) struct Way {
 const PLAIN: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"";
 
 const LOSSY: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"\nloss = \"2%\"";
-const SHUFFLED: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"\nqueue = \"400ms\"\njitter = \"20ms free\"";
+const DEEP: &str = "rtt = \"50ms\"\nrate = \"20Mbit\"\nqueue = \"200ms\"";
+const NO_LEARNING: &str = "\"net.ipv4.tcp_recovery\" = \"3\", \"net.ipv4.tcp_max_reordering\" = \"3\", \
+                           \"net.ipv4.tcp_timestamps\" = \"0\"";
 
 /// A transfer that nothing slows down but its path. BBR fills it, and knows that it has.
 const FREE: Way = Way {
@@ -106,8 +108,11 @@ pub(super) const WAYS: [Way; 27] = [
         never: &["window_scaling_off"],
         ..FREE
     },
+    // Reno fills the queue, and so would not be the first to slow down.
     Way {
         name: "reader",
+        path: DEEP,
+        sends: "control=reno",
         reads: "rate=4",
         warm: 1_000_000,
         at_sender: ("receiver_application", &["peer_reads_slowly"]),
@@ -115,7 +120,14 @@ pub(super) const WAYS: [Way; 27] = [
         ..FREE
     },
     // It pauses as often, but reads twice as fast as the path brings.
-    Way { name: "reader-fast", reads: "rate=40", never: &["reads_slowly", "peer_reads_slowly"], ..FREE },
+    Way {
+        name: "reader-fast",
+        path: DEEP,
+        sends: "control=reno",
+        reads: "rate=40",
+        never: &["reads_slowly", "peer_reads_slowly"],
+        ..FREE
+    },
     Way {
         name: "writer",
         sends: "control=bbr rate=2",
@@ -172,7 +184,7 @@ pub(super) const WAYS: [Way; 27] = [
     // half of the window still fills the path. What is unsent waits for longer than it takes to go there and back.
     Way {
         name: "queue",
-        path: "rtt = \"50ms\"\nrate = \"20Mbit\"\nqueue = \"200ms\"",
+        path: DEEP,
         sends: "control=reno",
         at_sender: ("path", &["path_rate"]),
         never: &["loss"],
@@ -180,14 +192,14 @@ pub(super) const WAYS: [Way; 27] = [
     },
     Way { name: "unsent", at_sender: ("path", &["path_rate", "unsent_data"]), ..FREE },
     Way { name: "unsent-bounded", sends: "control=bbr notsent=131072", never: &["unsent_data"], ..FREE },
-    // Packets overtake each other by up to 40 ms, and the sender waits for a quarter of the least round trip only, 15 ms, as
-    // kernels did that did not learn from it. After 2.5 MB the start is over, where packets are lost indeed.
+    // Packets overtake each other by up to 40 ms, and the sender waits for a quarter of the least round trip only, 15 ms, does
+    // not learn from it, and cannot tell a late packet by its time stamp. There is no queue in which any could be lost.
     Way {
         name: "order",
-        path: SHUFFLED,
-        sender: "\"net.ipv4.tcp_recovery\" = \"3\", \"net.ipv4.tcp_max_reordering\" = \"3\"",
-        sends: "control=reno",
-        warm: 2_500_000,
+        path: "rtt = \"100ms\"\njitter = \"20ms free\"",
+        sender: NO_LEARNING,
+        sends: "control=reno pacing=2500000",
+        warm: 1_000_000,
         look: &["--for", "3s"],
         at_sender: ("reordering", &["reordering"]),
         ..FREE
@@ -195,9 +207,11 @@ pub(super) const WAYS: [Way; 27] = [
     // The delay varies as much, and the order stays.
     Way {
         name: "order-kept",
-        path: "rtt = \"100ms\"\nrate = \"20Mbit\"\nqueue = \"400ms\"\njitter = \"20ms\"",
-        sender: "\"net.ipv4.tcp_recovery\" = \"3\", \"net.ipv4.tcp_max_reordering\" = \"3\"",
-        sends: "control=reno",
+        path: "rtt = \"100ms\"\njitter = \"20ms\"",
+        sender: NO_LEARNING,
+        sends: "control=reno pacing=2500000",
+        look: &["--for", "3s"],
+        at_sender: ("pacing", &["paced"]),
         never: &["reordering", "loss"],
         ..FREE
     },

@@ -16,10 +16,10 @@ impl Case<'_> {
         let queue = super::super::figures::median(figures.infos().map(|(socket, _)| socket.receive_queue));
         Finding::new(
             Kind::ReadsSlowly,
-            format!("{program} reads more slowly than the network brings"),
+            format!("{} reads more slowly than the network brings", self.subject()),
             vec![
                 format!(
-                    "{} waited unread, more than could still come, at {} of {} looks",
+                    "much waited to be read at {1} of {2} looks; usually {0}",
                     text::bytes(queue.unwrap_or_default().into()),
                     text::percent(share),
                     figures.infos().count()
@@ -87,7 +87,8 @@ impl Case<'_> {
         Finding::new(
             Kind::FixedReceiveBuffer,
             format!(
-                "{program} has fixed its receive buffer (SO_RCVBUF={asked}), too small for the distance, and so switched autotuning off"
+                "{} has fixed its receive buffer (SO_RCVBUF={asked}): too small for the distance, and it does not grow",
+                self.subject()
             ),
             evidence,
             format!(

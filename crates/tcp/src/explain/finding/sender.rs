@@ -98,7 +98,6 @@ impl Case<'_> {
         let figures = &self.figures;
         let memory = figures.socket.memory.unwrap_or_default();
         let buffer = u64::from(memory.sndbuf);
-        let program = self.program();
         let evidence = vec![
             self.held_by("its send buffer", share),
             format!(
@@ -110,30 +109,20 @@ impl Case<'_> {
             ),
         ];
         match self.is_send_buffer_fixed() {
-            Fixed::Yes => return fixed_send_buffer(&program, buffer, evidence),
-            Fixed::Seemingly => return fixed_send_buffer(&program, buffer, evidence).inferred(),
+            Fixed::Yes => return self.fixed_send_buffer(buffer, evidence),
+            Fixed::Seemingly => return self.fixed_send_buffer(buffer, evidence).inferred(),
             Fixed::No => {}
         }
-        match self.around.settings.tcp_wmem {
-            Some(limits @ [least, start, _]) if is_at_most(memory.sndbuf, Some(limits)) => {
-                let (kind, said, wanted) = self.most_of("net.ipv4.tcp_wmem[2]", limits);
-                let kind = kind.unwrap_or(Kind::SendBufferMaximum);
-                Finding::new(
-                    kind,
-                    format!(
-                        "The send buffer has grown to the end of net.ipv4.tcp_wmem{said}, and the distance takes more"
-                    ),
-                    evidence,
-                    format!("sysctl -w net.ipv4.tcp_wmem=\"{least} {start} {wanted}\""),
-                )
-            }
-            _ => Finding::new(
-                Kind::SendBufferGrows,
-                "The send buffer is full, and still growing with the connection".to_owned(),
-                evidence,
-                "look again in some round trips (--watch)".to_owned(),
+        let limits @ [least, start, _] = self.around.settings.tcp_wmem.unwrap_or_default();
+        let (kind, said, wanted) = self.most_of("net.ipv4.tcp_wmem[2]", limits);
+        Finding::new(
+            kind.unwrap_or(Kind::SendBufferMaximum),
+            format!(
+                "The send buffer has grown to the end of net.ipv4.tcp_wmem{said}, and the distance takes more"
             ),
-        }
+            evidence,
+            format!("sysctl -w net.ipv4.tcp_wmem=\"{least} {start} {wanted}\""),
+        )
     }
 
     /// Whether the program has fixed its send buffer.
@@ -143,7 +132,7 @@ impl Case<'_> {
         Fixed::of(chosen, sizes, self.around.settings.tcp_wmem)
     }
 
-    /// Whether the send buffer may still grow.
+    /// Whether the send buffer may still grow: the kernel lets it, as the congestion window does.
     pub(in crate::explain) fn send_buffer_grows(&self) -> bool {
         let buffer = self.figures.socket.memory.unwrap_or_default().sndbuf;
         self.is_send_buffer_fixed() == Fixed::No && !is_at_most(buffer, self.around.settings.tcp_wmem)
@@ -156,7 +145,7 @@ impl Case<'_> {
         let asked = figures.now.max_pacing_rate as f64 * 8.0;
         Finding::new(
             Kind::Paced,
-            format!("{program} asked for no more than {}", text::rate(asked)),
+            format!("{} asked for no more than {}", self.subject(), text::rate(asked)),
             vec![
                 format!(
                     "SO_MAX_PACING_RATE is {}, and the kernel paces at {}",
@@ -186,7 +175,7 @@ impl Case<'_> {
         }
         Finding::new(
             Kind::SenderIdle,
-            format!("{program} has nothing to send most of the time"),
+            format!("{} has nothing to send most of the time", self.subject()),
             evidence,
             format!(
                 "see what {program} waits for: its disk, its own work, or an answer before it sends more"
@@ -235,18 +224,20 @@ impl Case<'_> {
     fn held_by(&self, what: &str, share: f64) -> String {
         format!("held by {what} for {} of {}", text::percent(share), text::time(self.figures.seconds))
     }
-}
 
-fn fixed_send_buffer(program: &str, buffer: u64, evidence: Vec<String>) -> Finding {
-    Finding::new(
-        Kind::FixedSendBuffer,
-        format!(
-            "{program} has fixed its send buffer at {} (SO_SNDBUF), too small for the distance",
-            text::bytes(buffer)
-        ),
-        evidence,
-        format!(
-            "do not set SO_SNDBUF in {program} (Kafka: send.buffer.bytes=-1): the kernel then lets it grow"
-        ),
-    )
+    fn fixed_send_buffer(&self, buffer: u64, evidence: Vec<String>) -> Finding {
+        let buffer = text::bytes(buffer);
+        Finding::new(
+            Kind::FixedSendBuffer,
+            format!(
+                "{} has fixed its send buffer at {buffer} (SO_SNDBUF): too small for the distance",
+                self.subject()
+            ),
+            evidence,
+            format!(
+                "do not set SO_SNDBUF in {} (Kafka: send.buffer.bytes=-1): the kernel then lets it grow",
+                self.program()
+            ),
+        )
+    }
 }

@@ -1,1 +1,0 @@
-//! What cannot be explained, and why.

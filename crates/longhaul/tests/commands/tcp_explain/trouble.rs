@@ -1,0 +1,200 @@
+//! Connections that end, paths that break, ports that run out, and what cannot be looked at.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    os::unix::fs::PermissionsExt,
+    process::{Command, Stdio},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::Value;
+use world::file::{Down, Fault};
+
+use super::{explain, traffic};
+use crate::harness::{Folder, LONGHAUL, Planet, Running, World, longhaul, wait_until};
+
+fn atlantic(name: &str) -> Planet {
+    let link = "rtt = \"100ms\"\nrate = \"20Mbit\"";
+    World::named(name)
+        .host("origin", "newyork")
+        .host("visitor", "london")
+        .link("newyork", "london", link)
+        .up()
+}
+
+/// A transfer to the visitor that has begun.
+fn transfer(planet: &Planet, sends: &[&str], reads: &[&str]) -> [Running; 2] {
+    let mut reader = traffic(planet, "visitor", &[&["read", "warm=500000"], reads].concat());
+    reader.says("listening");
+    let sender = traffic(planet, "origin", &[&["send", "to=visitor"], sends].concat());
+    reader.says("moved");
+    [reader, sender]
+}
+
+#[test]
+fn who_may_not_look_into_processes_is_told_what_follows() {
+    let planet = atlantic("explain-nobody");
+    let _transfer = transfer(&planet, &[], &["rcvbuf=65536"]);
+    // It must be readable by anybody, wherever the project was built.
+    let folder = Folder::new();
+    let program = folder.path("longhaul");
+    fs::copy(LONGHAUL, &program).unwrap();
+    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.display().to_string();
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", &program, "tcp", "explain"];
+    let said = planet.exec("visitor", &[&nobody[..], &["--json"]].concat()).json();
+    assert_eq!(
+        (&said[0]["limit"], &said[0]["kind"]),
+        (&"receiver_window".into(), &"fixed_receive_buffer".into())
+    );
+    assert_eq!(
+        (&said[0]["is_inferred"], said[0].get("pid"), &said[0]["uid"]),
+        (&true.into(), None, &0.into())
+    );
+    let text = planet.exec("visitor", &nobody).ok();
+    assert!(text.contains("run it as root") && text.contains("(the cause is inferred)"), "{text}");
+    // Root is told by the socket itself.
+    let said = explain(&planet, "visitor", &["origin"]);
+    assert_eq!((&said["kind"], &said["is_inferred"]), (&"fixed_receive_buffer".into(), &false.into()));
+}
+
+#[test]
+fn a_path_that_breaks_and_a_connection_that_ends() {
+    let planet = atlantic("explain-end");
+    // 3 MB at 8 Mbit/s are three seconds, so that it ends while it is looked at.
+    let [reader, sender] = transfer(&planet, &["pacing=1000000", "bytes=3000000"], &[]);
+    let said = explain(&planet, "origin", &["visitor:5000", "--for", "8s"]);
+    assert_eq!((&said["has_closed"], &said["limit"]), (&true.into(), &"pacing".into()), "{said:#}");
+    drop((reader, sender));
+
+    let _transfer = transfer(&planet, &[], &[]);
+    let down = Fault {
+        between: Some(["newyork".to_owned(), "london".to_owned()]),
+        down: Some(Down::Plain(true)),
+        ..Fault::default()
+    };
+    planet::Planet::find(Some(planet.name())).unwrap().fault(&down).unwrap();
+    // The first timeout takes a third of a second or so; what was under way is answered until then.
+    let said = || {
+        planet
+            .exec("origin", &[LONGHAUL, "tcp", "explain", "--json", "--port", "5000", "--for", "500ms"])
+            .json()
+    };
+    wait_until(|| said().as_array().unwrap().iter().any(|each| each["kind"] == "no_answer"));
+    // The other end waits for nothing that it knows of.
+    let other = planet.exec("visitor", &[LONGHAUL, "tcp", "explain", "--json"]).json();
+    assert_eq!(other[0]["limit"], "idle", "{other:#}");
+}
+
+/// Accepts connections, and closes each that its client has closed.
+const SERVER: &str = "
+import socket, sys, threading
+listener = socket.socket()
+listener.bind(('', 80))
+listener.listen(100)
+print('listening', file=sys.stderr, flush=True)
+def serve(connection):
+    connection.recv(1)
+    connection.close()
+while True:
+    threading.Thread(target=serve, args=[listener.accept()[0]], daemon=True).start()
+";
+
+/// Opens so many connections, closes so many of them, waits until the server has done so as well, and for ever.
+const CLIENT: &str = "
+import signal, socket, sys
+connections = [socket.create_connection(('origin', 80)) for _ in range(int(sys.argv[1]))]
+for connection in connections[:int(sys.argv[2])]:
+    connection.shutdown(socket.SHUT_WR)
+    connection.recv(1)
+    connection.close()
+print('done', file=sys.stderr, flush=True)
+signal.pause()
+";
+
+#[test]
+fn source_ports_that_run_out_are_counted_for_each_destination() {
+    let link = "rtt = \"2ms\"";
+    let visitor = |name: &str| {
+        format!(
+            "[[host]]\nname = \"{name}\"\ncity = \"london\"\nsysctl = {{ \"net.ipv4.ip_local_port_range\" = \"40000 40099\" }}\n"
+        )
+    };
+    let visitors = ["few", "half", "most"].map(visitor).concat();
+    let planet = World::named("explain-ports").host("origin", "newyork").tables(&visitors);
+    let planet = planet.link("newyork", "london", link).up();
+    let python = |host: &str, arguments: &[&str], sign: &str| {
+        let command = [&["python3", "-c"], arguments].concat();
+        let mut running = Running::start(planet.command(host, &command).stderr(Stdio::piped()));
+        running.says(sign);
+        running
+    };
+    let _server = python("origin", &[SERVER], "listening");
+    // Of 100 ports; those that the client closes first wait for a minute.
+    let _clients = [("few", "49", "0"), ("half", "60", "0"), ("most", "95", "60")]
+        .map(|(host, all, closed)| python(host, &[CLIENT, all, closed], "done"));
+    let of = |host: &str| -> Value {
+        planet.exec(host, &[LONGHAUL, "tcp", "explain", "--json", "--for", "100ms"]).json()
+    };
+    let scarce =
+        |said: &Value| said.as_array().unwrap().iter().filter(|each| each["limit"] == "source_ports").count();
+    assert_eq!(scarce(&of("few")), 0);
+    let half = of("half");
+    assert_eq!(scarce(&half), 1);
+    assert!(
+        half[0]["local"].as_str().unwrap().ends_with(":*")
+            && half[0]["remote"].as_str().unwrap().ends_with(":80")
+    );
+    let evidence = half[0]["evidence"][0].as_str().unwrap();
+    assert!(evidence.starts_with("60 of 100 ports") && evidence.contains("60 %; 0 of them"), "{evidence}");
+    assert!(half[0]["advice"].as_str().unwrap().contains("ip_local_port_range=\"1024 65535\""), "{half}");
+    let most = of("most");
+    assert!(most[0]["evidence"][0].as_str().unwrap().contains("95 of 100"), "{most}");
+    assert!(most[0]["sentence"].as_str().unwrap().contains("Nearly no source port is left"), "{most}");
+    assert!(most[0]["advice"].as_str().unwrap().contains("tcp_tw_reuse=1"), "{most}");
+    // The server's own port is no source port, however many connect to it.
+    assert_eq!(scarce(&of("origin")), 0);
+}
+
+#[test]
+fn watching_prints_a_line_each_time_until_ctrl_c() {
+    let mut command = Command::new(LONGHAUL);
+    command.args(["tcp", "explain", "--watch", "--json", "--for", "100ms"]).stdout(Stdio::piped());
+    let mut watching = command.spawn().unwrap();
+    let lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    for line in lines.take(2) {
+        assert!(serde_json::from_str::<Value>(&line.unwrap()).unwrap().is_array());
+    }
+    kill(Pid::from_raw(watching.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    assert_eq!(watching.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    for (arguments, expected) in [
+        (["--pid", "999999"].as_slice(), "cannot look at process 999999: No such file"),
+        (&["--port", "1"], "there is no TCP connection with port 1 in this network namespace"),
+        // Of the documentation's addresses (RFC 5737): no machine has it.
+        (&["192.0.2.1"], "there is no TCP connection with 192.0.2.1 in this network namespace"),
+        (&["[2001:db8::1]:443"], "there is no TCP connection with 2001:db8::1 port 443"),
+        (&["192.0.2.1:99999"], "a port is between 1 and 65535"),
+        (&["no-such-host.invalid"], "cannot find the address of \"no-such-host.invalid\""),
+        (&["--for", "1ms"], "expected a time between 100ms and 1h"),
+    ] {
+        let said = longhaul(&[&["tcp", "explain"], arguments].concat()).refused();
+        assert!(said.contains(expected), "expected {expected}: {said}");
+    }
+    // A shell has no connection.
+    let mut shell = Command::new("sh");
+    let shell = shell.arg("-c").arg(format!("{LONGHAUL} tcp explain --pid $$; echo $?")).output().unwrap();
+    let (said, code) = (String::from_utf8(shell.stderr).unwrap(), String::from_utf8(shell.stdout).unwrap());
+    assert!(
+        said.contains("has no TCP connection in this network namespace") && code == "2\n",
+        "{said}{code}"
+    );
+    assert!(said.contains("nsenter --net --target"), "{said}");
+}
