@@ -13,6 +13,7 @@ mod finding;
 mod network;
 mod observe;
 mod options;
+mod others;
 mod ports;
 mod processes;
 mod receiver;
@@ -25,7 +26,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::figures::Figures;
+use self::{
+    figures::Figures,
+    others::{Others, Senders},
+};
 pub use self::{
     finding::{Finding, Kind},
     observe::{End, Filter, Observer},
@@ -188,12 +192,14 @@ struct Case<'a> {
     seen: &'a Seen,
     figures: Figures<'a>,
     around: &'a Observation,
+    others: Others,
 }
 
 /// Says why each connection is as fast as it is; those that moved the most bytes come first.
 pub fn judge(observation: &Observation) -> Vec<Explanation> {
-    let mut all: Vec<_> =
-        observation.connections.iter().filter_map(|seen| explain(seen, observation)).collect();
+    let senders = Senders::of(&observation.connections);
+    let connections = observation.connections.iter();
+    let mut all: Vec<_> = connections.filter_map(|seen| explain(seen, observation, &senders)).collect();
     all.extend(ports::judge(observation));
     let moved = |each: &Explanation| each.bytes_sent + each.bytes_received;
     all.sort_by(|a, b| (moved(b), &a.local, &a.remote).cmp(&(moved(a), &b.local, &b.remote)));
@@ -203,9 +209,10 @@ pub fn judge(observation: &Observation) -> Vec<Explanation> {
 }
 
 /// None for a socket of which the kernel tells nothing, as one that is no connection yet.
-fn explain(seen: &Seen, around: &Observation) -> Option<Explanation> {
+fn explain(seen: &Seen, around: &Observation, senders: &Senders) -> Option<Explanation> {
     let figures = Figures::of(&seen.looks)?;
-    let case = Case { seen, figures, around };
+    let others = senders.beside(&figures);
+    let case = Case { seen, figures, around, others };
     let verdict = case.verdict();
     let (figures, socket) = (&case.figures, case.figures.socket);
     let mut findings = verdict.findings.into_iter();

@@ -94,6 +94,18 @@ impl<'a> Figures<'a> {
         if self.seconds > 0.0 { self.acked().max(self.received()) as f64 * 8.0 / self.seconds } else { 0.0 }
     }
 
+    /// Bits a second that arrive at the other end, also out of order: while what was lost is sent again, nothing is
+    /// acknowledged, and then much at once. Of BBR's connections, as it measures.
+    pub(super) fn carried(&self) -> f64 {
+        if let Some(Model::Bbr { bandwidth, .. }) = self.socket.model {
+            return bandwidth as f64 * 8.0;
+        }
+        let arrived = self.since(|info| info.delivered).filter(|_| self.repeats() > 0 && self.seconds > 0.0);
+        arrived.map_or(self.rate(), |segments| {
+            f64::from(segments) * f64::from(self.now.snd_mss) * 8.0 / self.seconds
+        })
+    }
+
     /// The usual round-trip time, s: the median of the looks. Of a receiver it is the first packets', unless it sends too.
     pub(super) fn rtt(&self) -> Option<f64> {
         let median = median(self.infos().map(|(_, info)| info.rtt_us))?;
@@ -111,11 +123,21 @@ impl<'a> Figures<'a> {
         self.rtt().zip(self.min_rtt()).map_or(0.0, |(usual, least)| (usual - least).max(0.0))
     }
 
-    /// Whether packets wait on the path for so long that more of them would only wait longer. What differs from one packet
-    /// to the next is no queue.
+    /// Whether packets wait on the path for so long that more of them would only wait longer.
     pub(super) fn has_standing_queue(&self) -> bool {
+        self.waits_for(STANDING_QUEUE)
+    }
+
+    /// Whether packets wait on the path at all: what holds back a connection whose window fills the path.
+    pub(super) fn has_queue(&self) -> bool {
+        self.waits_for(QUEUE)
+    }
+
+    /// Whether packets wait for longer than this share of the least round trip. What differs from one packet to the next is
+    /// no queue.
+    fn waits_for(&self, share: f64) -> bool {
         let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
-        self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
+        self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * share).max(QUEUE_LEAST_S)
     }
 
     /// Whether packets wait on the path for longer than they take. A sender whose buffer is small writes in bursts, once a
@@ -159,7 +181,9 @@ pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
 
 /// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
 pub(super) const USED: f64 = 0.7;
-/// A queue counts from a quarter of the round trip on: below that, jitter and delayed acknowledgements look the same.
-const QUEUE_SHARE: f64 = 0.25;
+/// The queue of a burst of one window, whatever made it small, may be nearly as long.
+const STANDING_QUEUE: f64 = 0.25;
+/// Below that, delayed acknowledgements look the same.
+const QUEUE: f64 = 0.1;
 /// And from this on, for the same reason on short paths.
 const QUEUE_LEAST_S: f64 = 0.002;

@@ -39,6 +39,10 @@ impl Case<'_> {
             }
             Limit::SendBuffer => (Limit::SendBuffer, self.small_send_buffer(shares.send_buffer)),
             Limit::Pacing => (Limit::Pacing, self.paced()),
+            // BBR spreads each of its bursts over the time that it would take at the rate of the path.
+            Limit::CongestionWindow if self.leaves_model_unused(shares) => {
+                (Limit::SenderApplication, self.sender_idle(shares.sender_application))
+            }
             Limit::CongestionWindow => self.network(),
             _ => (Limit::SenderApplication, self.sender_idle(shares.sender_application)),
         };
@@ -104,6 +108,13 @@ impl Case<'_> {
             median(figures.infos().filter_map(|(_, info)| info.snd_wnd)).filter(|&window| window > 0);
         let used = || Some(figures.rate() / 8.0 * figures.min_rtt()? / f64::from(window?));
         figures.has_model() && (slow_reader || used().is_some_and(|share| share >= USED))
+    }
+
+    /// Whether the program pauses, and so sends less than congestion control knows that the path carries.
+    fn leaves_model_unused(&self, shares: Shares) -> bool {
+        let figures = &self.figures;
+        let pauses = shares.sender_application >= PAUSES;
+        pauses && figures.has_model() && figures.rate() < figures.carried() * NEARLY
     }
 
     /// What else is worth to be said about a sender.
@@ -240,6 +251,8 @@ const NEARLY: f64 = 0.95;
 const UNPACED: u64 = u64::MAX;
 /// BBR tries to send faster in one of eight round trips.
 const MET: f64 = 0.05;
+/// A full path leaves a sender no pause; what looks like one on a busy host is shorter.
+const PAUSES: f64 = 0.25;
 /// A second finding costs at least this share of the time.
 const WORTH_SAYING: f64 = 0.1;
 /// Published as good for all.

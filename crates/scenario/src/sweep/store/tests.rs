@@ -8,8 +8,8 @@ use crate::sweep::{
     result::{Ended, State},
 };
 
-fn plan(kernel: &str) -> Plan {
-    let machine = Machine { kernel: kernel.parse().unwrap(), congestion: Vec::new() };
+fn plan() -> Plan {
+    let machine = Machine { kernel: "6.18.1".parse().unwrap(), congestion: Vec::new() };
     Plan::new(Grid { repeat: 2, ..Grid::default() }, machine).unwrap()
 }
 
@@ -44,7 +44,7 @@ fn record(plan: &Plan, run: usize, bytes: u64, late: &[&str], kept_waiting: &[&s
 fn a_result_spares_a_run_if_it_is_valid_and_of_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::of(folder.path());
-    let plan = plan("6.18.1");
+    let plan = plan();
     let run = &plan.runs[0];
     let inputs = Inputs::of(run, &plan.machine);
     assert!(store.kept(run, &inputs).is_none());
@@ -57,8 +57,8 @@ fn a_result_spares_a_run_if_it_is_valid_and_of_the_same() {
     // Not a file more than that one.
     assert_eq!(fs::read_dir(store.folder(run)).unwrap().count(), 1);
 
-    let updated = super::Inputs::of(run, &plan("6.18.2").machine);
-    assert!(store.kept(run, &updated).is_none(), "another kernel");
+    let updated = Machine { kernel: "6.18.2".parse().unwrap(), congestion: Vec::new() };
+    assert!(store.kept(run, &Inputs::of(run, &updated)).is_none(), "another kernel");
     let mut other = run.clone();
     other.programme.repeat += 1;
     assert!(store.kept(run, &Inputs::of(&other, &plan.machine)).is_none(), "another programme");
@@ -75,7 +75,7 @@ fn a_result_spares_a_run_if_it_is_valid_and_of_the_same() {
 
 #[test]
 fn a_cell_is_what_its_valid_runs_say() {
-    let plan = plan("6.18.1");
+    let plan = plan();
     // 4 cells, twice.
     let measured =
         |run, bytes, late: &[&str]| Ended::Measured(Box::new(record(&plan, run, bytes, late, &[])));
