@@ -15,7 +15,6 @@ mod observe;
 mod options;
 mod others;
 mod ports;
-mod processes;
 mod receiver;
 mod sender;
 mod shares;
@@ -35,10 +34,10 @@ pub use self::{
     observe::{End, Filter, Observer},
     options::Chosen,
     ports::PortUse,
-    processes::Process,
     shares::Shares,
 };
 use crate::{
+    Process,
     diag::{Socket, State},
     kernel::Version,
     settings::Settings,
@@ -229,13 +228,14 @@ fn explain(seen: &Seen, around: &Observation, senders: &Senders) -> Option<Expla
         has_closed: seen.has_closed,
         pid: seen.process.as_ref().map(|process| process.pid),
         process: seen.process.as_ref().map(|process| process.name.clone()),
-        uid: Some(socket.uid),
+        // One that no process has open any more has no user either.
+        uid: (socket.inode > 0).then_some(socket.uid),
         seconds: figures.seconds,
         bytes_sent: figures.acked(),
         bytes_received: figures.received(),
         rate_mbps: figures.rate() / 1e6,
-        rtt_ms: figures.rtt().map(|seconds| seconds * 1e3),
-        min_rtt_ms: figures.min_rtt().map(|seconds| seconds * 1e3),
+        rtt_ms: figures.rtt_us().map(|us| f64::from(us) / 1e3),
+        min_rtt_ms: figures.min_rtt_us().map(|us| f64::from(us) / 1e3),
         congestion: socket.congestion.clone(),
         missing: figures.missing(),
     })

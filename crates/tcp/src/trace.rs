@@ -78,8 +78,8 @@ impl Trace {
     }
 
     /// How long the calls took since the start: every function that is timed, and its bins with calls, the shortest first.
-    pub fn read(&self) -> Result<BTreeMap<&'static str, Vec<Bin>>, Error> {
-        let bins = |function: &&'static str| Ok((*function, self.instance.histogram(function)?));
+    pub fn read(&self) -> Result<BTreeMap<String, Vec<Bin>>, Error> {
+        let bins = |function: &&'static str| Ok(((*function).to_owned(), self.instance.histogram(function)?));
         self.functions.iter().map(bins).collect()
     }
 }

@@ -8,7 +8,7 @@ use std::{fs, net::SocketAddr, ops::ControlFlow, path::PathBuf, process::ExitCod
 use anyhow::Context;
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use indicatif::{ProgressBar, ProgressStyle};
-use tcp::oscil::{self, Programme, Progress, Reading, Recording, Serving};
+use tcp::oscil::{self, Programme, Progress, Reading, Recording, Serving, Tracing};
 use units::{Bitrate, Bytes};
 
 use super::charts::Charts;
@@ -83,6 +83,9 @@ pub(crate) struct Read {
     /// The most to read at once
     #[arg(long, value_name = "SIZE", default_value = "256KiB")]
     buffer: Bytes,
+    /// Time the kernel's search for room in a full receive buffer, where it lets us (`longhaul doctor` says)
+    #[arg(long)]
+    trace: bool,
     /// Write a recording to this file, for `show`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -161,6 +164,7 @@ impl Read {
             buffer: self.buffer,
             rcvbuf: self.rcvbuf,
             window: self.window,
+            tracing: if self.trace { Tracing::Wanted } else { Tracing::Off },
             ..Reading::new(Programme::find(&self.programme)?)
         };
         let (mut interrupted, live) = (interrupted()?, Live::start()?);

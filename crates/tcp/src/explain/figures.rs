@@ -108,14 +108,20 @@ impl<'a> Figures<'a> {
 
     /// The usual round-trip time, s: the median of the looks. Of a receiver it is the first packets', unless it sends too.
     pub(super) fn rtt(&self) -> Option<f64> {
-        let median = median(self.infos().map(|(_, info)| info.rtt_us))?;
-        (median > 0).then(|| f64::from(median) / 1e6)
+        self.rtt_us().map(|us| f64::from(us) / 1e6)
+    }
+
+    pub(super) fn rtt_us(&self) -> Option<u32> {
+        median(self.infos().map(|(_, info)| info.rtt_us)).filter(|&us| us > 0)
     }
 
     /// The least round-trip time, s.
     pub(super) fn min_rtt(&self) -> Option<f64> {
-        let least = self.now.min_rtt_us;
-        (least > 0 && least < u32::MAX).then(|| f64::from(least) / 1e6)
+        self.min_rtt_us().map(|us| f64::from(us) / 1e6)
+    }
+
+    pub(super) fn min_rtt_us(&self) -> Option<u32> {
+        Some(self.now.min_rtt_us).filter(|&us| us > 0 && us < u32::MAX)
     }
 
     /// How long packets wait on the path, s: what the round trip takes beyond the least.
@@ -140,9 +146,12 @@ impl<'a> Figures<'a> {
         self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * share).max(QUEUE_LEAST_S)
     }
 
-    /// Whether packets wait on the path for longer than they take. A sender whose buffer is small writes in bursts, once a
-    /// round trip, and each waits for itself for up to a round trip more: that is not a full path.
-    pub(super) fn has_long_queue(&self) -> bool {
+    /// The same of a sender whose buffer is small. Unless congestion control paces it, it writes in bursts, once a round trip,
+    /// and each packet waits for those before it for up to a round trip more: that is not a full path.
+    pub(super) fn has_queue_beyond_bursts(&self) -> bool {
+        if self.has_model() {
+            return self.has_standing_queue();
+        }
         self.min_rtt().is_some_and(|least| self.queueing() > 1.5 * least)
     }
 

@@ -57,13 +57,11 @@ fn has_loss_ended(figures: &Figures<'_>) -> bool {
 
 /// Whether the window still grows as fast as it can.
 fn is_starting(figures: &Figures<'_>) -> bool {
-    match figures.socket.model {
+    let is_start = match figures.socket.model {
         Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
-        _ => {
-            let grows = f64::from(figures.now.snd_cwnd) > f64::from(figures.before.snd_cwnd) * 1.25;
-            figures.now.snd_ssthresh >= NO_THRESHOLD && grows
-        }
-    }
+        _ => figures.now.snd_ssthresh >= NO_THRESHOLD,
+    };
+    is_start && f64::from(figures.now.snd_cwnd) > f64::from(figures.before.snd_cwnd) * 1.25
 }
 
 /// Where packets overtake each other, at least one of so many repeats had arrived already. Not all are: those that wait in

@@ -6,7 +6,7 @@
 use super::{
     Case, Figures, Finding, Limit, Role, Shares, Verdict,
     figures::{USED, median, outstanding},
-    finding,
+    finding, text,
 };
 use crate::{Info, diag::Socket};
 
@@ -29,10 +29,10 @@ impl Case<'_> {
     pub(super) fn sender(&self) -> Verdict {
         let shares = self.sender_shares();
         let figures = &self.figures;
-        let (limit, first) = match shares.largest() {
+        let (limit, mut first) = match shares.largest() {
             _ if is_dead(figures) => (Limit::Loss, finding::no_answer(figures)),
             Limit::ReceiverWindow if figures.has_standing_queue() => self.path(),
-            Limit::SendBuffer if figures.has_long_queue() => self.path(),
+            Limit::SendBuffer if figures.has_queue_beyond_bursts() => self.path(),
             Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_window(shares.receiver_window)),
             Limit::ReceiverApplication => {
                 (Limit::ReceiverApplication, self.peer_reads_slowly(shares.receiver_application))
@@ -46,6 +46,14 @@ impl Case<'_> {
             Limit::CongestionWindow => self.network(),
             _ => (Limit::SenderApplication, self.sender_idle(shares.sender_application)),
         };
+        let used_up = shares.receiver_window + shares.send_buffer;
+        if limit == Limit::Path && used_up >= WORTH_SAYING {
+            let share = text::percent(used_up);
+            first.evidence.push(format!(
+                "window or buffer was used up for {share} of the time; where packets wait already, more would only wait \
+                 longer"
+            ));
+        }
         let mut findings = vec![first];
         findings.extend(self.beside_sender(limit, shares));
         Verdict { role: Role::Sender, limit, shares, findings }
@@ -190,7 +198,8 @@ fn held(socket: &Socket, info: &Info) -> Held {
     if socket.timer == PROBE_TIMER || waits && info.snd_wnd.is_some_and(does_not_fit) {
         return Held::ReceiverWindow;
     }
-    match waits {
+    // What a program writes after a pause is paced, and waits for that for a moment.
+    match waits && !info.delivery_rate_app_limited {
         false => Held::Application,
         true if is_paced(info) => Held::Pacing,
         true => Held::CongestionWindow,
