@@ -11,8 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tcp::oscil::{self, Programme, Progress, Reading, Recording, Serving, Tracing};
 use units::{Bitrate, Bytes};
 
+use super::charts::Charts;
 use crate::{
-    compare::write_charts,
     interrupt::Interrupt,
     output::{self, say},
     run::write,
@@ -111,12 +111,8 @@ struct Forms {
     /// Print the recording as one JSON object
     #[arg(long)]
     json: bool,
-    /// Write a page with charts to this file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write each chart to this folder, for slides
-    #[arg(long, value_name = "DIR")]
-    svg: Option<PathBuf>,
+    #[command(flatten)]
+    charts: Charts,
 }
 
 /// Print the programmes that come along: examples for one of your own
@@ -215,18 +211,7 @@ impl Forms {
         } else {
             output::print(&show::recording(recording))?;
         }
-        if self.html.is_none() && self.svg.is_none() {
-            return Ok(());
-        }
-        let figures = figures::figures(recording);
-        if let Some(path) = &self.html {
-            write(path, &report::figures_html(&figures)?)?;
-            say(&format!("page: {}", path.display()));
-        }
-        if let Some(folder) = &self.svg {
-            write_charts(folder, &report::svg::figures(&figures))?;
-        }
-        Ok(())
+        self.charts.write(|| figures::figures(recording))
     }
 }
 

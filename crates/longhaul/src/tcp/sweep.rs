@@ -25,8 +25,8 @@ use crate::{
 ///
 /// Each combination is a scenario of two hosts, in DIR/cells, which `longhaul run` measures again. The reader is that of
 /// `longhaul tcp oscil`. The value "default" leaves a setting as the machine has it. What has a valid result is not
-/// measured again: the same command goes on where it was ended. Writes sweep.json, sweep.csv and sweep.html. Exits with 1
-/// if a measurement is INVALID or failed. See docs/tcp-sweep.md.
+/// measured again: the same command goes on where it was ended. Writes sweep.json, sweep.csv, sweep.html and its charts as
+/// SVG. Exits with 1 if a measurement is INVALID or failed. See docs/tcp-sweep.md.
 ///
 /// Examples: longhaul tcp sweep --dry-run,
 /// longhaul tcp sweep --rtt 20ms,300ms --rmem default,512MiB --programme steady,oscillating
@@ -124,7 +124,11 @@ impl Sweep {
         let page = self.out.join("sweep.html");
         sweep::replace(&self.out.join("sweep.json"), &(serde_json::to_string_pretty(result)? + "\n"))?;
         sweep::replace(&self.out.join("sweep.csv"), &report::sweep::csv(result))?;
-        sweep::replace(&page, &report::figures_html(&report::sweep::figures(result))?)?;
+        let figures = report::sweep::figures(result);
+        sweep::replace(&page, &report::figures_html(&figures)?)?;
+        for (name, chart) in report::svg::figures(&figures) {
+            sweep::replace(&self.out.join(name), &chart)?;
+        }
         if self.json {
             output::print_json(result)?;
         } else {
