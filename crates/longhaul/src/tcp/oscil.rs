@@ -174,10 +174,11 @@ impl Read {
         });
         live.finish();
         let recording = recording?.context("stopped before there was a connection")?;
-        if let Some(path) = &self.output {
-            write(path, &(serde_json::to_string(&recording)? + "\n"))?;
-        }
+        let json = serde_json::to_string(&recording)? + "\n";
+        let written = self.output.as_ref().map_or(Ok(()), |path| write(path, &json));
+        // It took its time: a file that cannot be written is no reason not to say what was seen.
         self.forms.show(&recording)?;
+        written?;
         Ok(if recording.is_whole() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

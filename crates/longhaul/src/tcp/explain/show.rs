@@ -108,7 +108,6 @@ fn bar(shares: &Shares) -> String {
     for ((name, share), (sign, style)) in shares.named().into_iter().zip(SIGNS) {
         sum += share;
         // Ends are rounded, not lengths: the line is always as long.
-        #[expect(clippy::cast_possible_truncation, reason = "a share of the line is at most the line")]
         let end = (sum * WIDTH).round() as usize;
         let length = end.saturating_sub(drawn);
         drawn = end;
