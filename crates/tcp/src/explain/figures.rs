@@ -135,7 +135,7 @@ impl<'a> Figures<'a> {
     pub(super) fn has_queue_beyond_bursts(&self) -> bool {
         let is_paced = self.has_model();
         self.min_rtt()
-            .is_some_and(|least| self.queueing() > least * if is_paced { PACED_QUEUE } else { LONG_QUEUE })
+            .is_some_and(|least| self.queueing() > least * if is_paced { PACED_QUEUE } else { BURST_QUEUE })
     }
 
     /// Whether congestion control paces by a model of the path and does not mind single losses.
@@ -177,7 +177,9 @@ pub(super) const USED: f64 = 0.7;
 const QUEUE_SHARE: f64 = 0.25;
 /// And from this on, for the same reason on short paths.
 const QUEUE_LEAST_S: f64 = 0.002;
-/// In round trips: one more than a burst makes, and a half to be sure.
-const LONG_QUEUE: f64 = 1.5;
-/// In round trips: BBR makes a queue of one at most.
+/// In least round trips: as much waits as is under way.
+const LONG_QUEUE: f64 = 1.0;
+/// The same: what a burst makes, and a half to be sure.
+const BURST_QUEUE: f64 = 1.5;
+/// The same: BBR makes a queue of one at most.
 const PACED_QUEUE: f64 = 0.5;
