@@ -1,5 +1,6 @@
 //! `longhaul tcp`: what the kernel's TCP tells, why it is as it is, and experiments that show it.
 
+mod charts;
 mod explain;
 mod mptcp;
 mod oscil;

@@ -62,6 +62,9 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Input { remedy, .. } => Some(remedy.clone()),
+            Self::Process { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some("it has ended, or never was: `ps -e` lists those that there are".to_owned())
+            }
             Self::Process { source, .. } | Self::System { source, .. } => (source.kind()
                 == io::ErrorKind::PermissionDenied)
                 .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),

@@ -5,16 +5,17 @@
 //!
 //! A connection is judged from this end. The kernel counts for how long a sender was busy, and for how much of that the peer's
 //! window or its own send buffer held it; what held it for the rest, and what held a receiver, is told by the looks in
-//! between. Inside: `figures` are what follows from the looks alone, `sender` and `receiver` divide the time, `network`
-//! says what the congestion window stands for, and `finding` has the words.
+//! between. Inside: `figures` are what follows from the looks alone, `held` divides a sender's time, `sender` and `receiver` say
+//! what limits each, `network` what a congestion window stands for, and `finding` has the words.
 
 mod figures;
 mod finding;
+mod held;
 mod network;
 mod observe;
 mod options;
+mod others;
 mod ports;
-mod processes;
 mod receiver;
 mod sender;
 mod shares;
@@ -25,16 +26,19 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::figures::Figures;
+use self::{
+    figures::Figures,
+    others::{Others, Senders},
+};
 pub use self::{
     finding::{Finding, Kind},
     observe::{End, Filter, Observer},
     options::Chosen,
     ports::PortUse,
-    processes::Process,
     shares::Shares,
 };
 use crate::{
+    Process,
     diag::{Socket, State},
     kernel::Version,
     settings::Settings,
@@ -188,12 +192,14 @@ struct Case<'a> {
     seen: &'a Seen,
     figures: Figures<'a>,
     around: &'a Observation,
+    others: Others,
 }
 
 /// Says why each connection is as fast as it is; those that moved the most bytes come first.
 pub fn judge(observation: &Observation) -> Vec<Explanation> {
-    let mut all: Vec<_> =
-        observation.connections.iter().filter_map(|seen| explain(seen, observation)).collect();
+    let senders = Senders::of(&observation.connections);
+    let connections = observation.connections.iter();
+    let mut all: Vec<_> = connections.filter_map(|seen| explain(seen, observation, &senders)).collect();
     all.extend(ports::judge(observation));
     let moved = |each: &Explanation| each.bytes_sent + each.bytes_received;
     all.sort_by(|a, b| (moved(b), &a.local, &a.remote).cmp(&(moved(a), &b.local, &b.remote)));
@@ -203,9 +209,10 @@ pub fn judge(observation: &Observation) -> Vec<Explanation> {
 }
 
 /// None for a socket of which the kernel tells nothing, as one that is no connection yet.
-fn explain(seen: &Seen, around: &Observation) -> Option<Explanation> {
+fn explain(seen: &Seen, around: &Observation, senders: &Senders) -> Option<Explanation> {
     let figures = Figures::of(&seen.looks)?;
-    let case = Case { seen, figures, around };
+    let others = senders.beside(&figures);
+    let case = Case { seen, figures, around, others };
     let verdict = case.verdict();
     let (figures, socket) = (&case.figures, case.figures.socket);
     let mut findings = verdict.findings.into_iter();
@@ -222,13 +229,14 @@ fn explain(seen: &Seen, around: &Observation) -> Option<Explanation> {
         has_closed: seen.has_closed,
         pid: seen.process.as_ref().map(|process| process.pid),
         process: seen.process.as_ref().map(|process| process.name.clone()),
-        uid: Some(socket.uid),
+        // One that no process has open any more has no user either.
+        uid: (socket.inode > 0).then_some(socket.uid),
         seconds: figures.seconds,
         bytes_sent: figures.acked(),
         bytes_received: figures.received(),
         rate_mbps: figures.rate() / 1e6,
-        rtt_ms: figures.rtt().map(|seconds| seconds * 1e3),
-        min_rtt_ms: figures.min_rtt().map(|seconds| seconds * 1e3),
+        rtt_ms: figures.rtt_us().map(|us| f64::from(us) / 1e3),
+        min_rtt_ms: figures.min_rtt_us().map(|us| f64::from(us) / 1e3),
         congestion: socket.congestion.clone(),
         missing: figures.missing(),
     })

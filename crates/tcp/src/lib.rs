@@ -28,6 +28,7 @@ pub mod mptcp;
 mod netlink;
 pub mod oscil;
 pub mod ports;
+mod processes;
 pub mod settings;
 pub mod source_port;
 mod sys;
@@ -37,3 +38,4 @@ pub mod window;
 
 pub use error::Error;
 pub use info::{Info, Options};
+pub use processes::Process;

@@ -7,11 +7,7 @@ mod network;
 mod path_manager;
 mod sockets;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    net::SocketAddr,
-};
+use std::{collections::BTreeMap, fs, net::SocketAddr};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,6 +21,7 @@ pub use self::{
 use crate::{
     counters::Source,
     error::{Doing, Error},
+    processes::Processes,
 };
 
 /// Which connections to look at.
@@ -119,9 +116,9 @@ impl Audit {
 /// Looks at the MPTCP connections of the calling thread's network namespace.
 pub fn audit(filter: Filter) -> Result<Audit, Error> {
     let is_enabled = is_enabled()?;
-    let inodes = filter.pid.map(inodes).transpose()?;
+    let own = filter.pid.map(Processes::one).transpose()?;
     let is_wanted = |inode: u64, local: SocketAddr, remote: SocketAddr| {
-        inodes.as_ref().is_none_or(|inodes| inodes.contains(&inode))
+        own.as_ref().is_none_or(|own| own.of(inode).is_some())
             && filter.port.is_none_or(|port| [local.port(), remote.port()].contains(&port))
     };
     let paths = PathManager::open()?;
@@ -161,14 +158,4 @@ fn counters() -> Result<BTreeMap<String, u64>, Error> {
     let mut counters = Source::open()?.read()?.mptcp;
     counters.retain(|_, number| *number != 0);
     Ok(counters)
-}
-
-/// The sockets of a process, by the numbers that the kernel gives them.
-fn inodes(pid: u32) -> Result<BTreeSet<u64>, Error> {
-    let files = fs::read_dir(format!("/proc/{pid}/fd")).map_err(|source| Error::Process { pid, source })?;
-    let inode = |file: fs::DirEntry| -> Option<u64> {
-        let target = fs::read_link(file.path()).ok()?;
-        target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
-    };
-    Ok(files.flatten().filter_map(inode).collect())
 }

@@ -21,7 +21,7 @@ mod warnings;
 
 pub use self::{
     programme::{Kind, Phase, Programme, Rate},
-    read::{Progress, Reading, read},
+    read::{Progress, Reading, Tracing, read},
     recording::{Conditions, Ended, Passage, Recording, Second, Summary},
     serve::{Served, Serving, serve},
 };

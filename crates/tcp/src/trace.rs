@@ -12,7 +12,7 @@ mod tracefs;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::tracefs::{Instance, Tracefs};
 use crate::error::Error;
@@ -34,7 +34,7 @@ pub struct Unavailable {
 }
 
 /// Calls that took longer than `from_us` and no longer than `to_us`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bin {
     /// Longer than this, us; 0: those of no measurable time too.
     pub from_us: u64,
@@ -78,8 +78,8 @@ impl Trace {
     }
 
     /// How long the calls took since the start: every function that is timed, and its bins with calls, the shortest first.
-    pub fn read(&self) -> Result<BTreeMap<&'static str, Vec<Bin>>, Error> {
-        let bins = |function: &&'static str| Ok((*function, self.instance.histogram(function)?));
+    pub fn read(&self) -> Result<BTreeMap<String, Vec<Bin>>, Error> {
+        let bins = |function: &&'static str| Ok(((*function).to_owned(), self.instance.histogram(function)?));
         self.functions.iter().map(bins).collect()
     }
 }

@@ -8,11 +8,11 @@ use std::{fs, net::SocketAddr, ops::ControlFlow, path::PathBuf, process::ExitCod
 use anyhow::Context;
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use indicatif::{ProgressBar, ProgressStyle};
-use tcp::oscil::{self, Programme, Progress, Reading, Recording, Serving};
+use tcp::oscil::{self, Programme, Progress, Reading, Recording, Serving, Tracing};
 use units::{Bitrate, Bytes};
 
+use super::charts::Charts;
 use crate::{
-    compare::write_charts,
     interrupt::Interrupt,
     output::{self, say},
     run::write,
@@ -83,6 +83,9 @@ pub(crate) struct Read {
     /// The most to read at once
     #[arg(long, value_name = "SIZE", default_value = "256KiB")]
     buffer: Bytes,
+    /// Time the kernel's search for room in a full receive buffer, where it lets us (`longhaul doctor` says)
+    #[arg(long)]
+    trace: bool,
     /// Write a recording to this file, for `show`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -108,12 +111,8 @@ struct Forms {
     /// Print the recording as one JSON object
     #[arg(long)]
     json: bool,
-    /// Write a page with charts to this file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write each chart to this folder, for slides
-    #[arg(long, value_name = "DIR")]
-    svg: Option<PathBuf>,
+    #[command(flatten)]
+    charts: Charts,
 }
 
 /// Print the programmes that come along: examples for one of your own
@@ -165,6 +164,7 @@ impl Read {
             buffer: self.buffer,
             rcvbuf: self.rcvbuf,
             window: self.window,
+            tracing: if self.trace { Tracing::Wanted } else { Tracing::Off },
             ..Reading::new(Programme::find(&self.programme)?)
         };
         let (mut interrupted, live) = (interrupted()?, Live::start()?);
@@ -174,10 +174,11 @@ impl Read {
         });
         live.finish();
         let recording = recording?.context("stopped before there was a connection")?;
-        if let Some(path) = &self.output {
-            write(path, &(serde_json::to_string(&recording)? + "\n"))?;
-        }
+        let json = serde_json::to_string(&recording)? + "\n";
+        let written = self.output.as_ref().map_or(Ok(()), |path| write(path, &json));
+        // It took its time: a file that cannot be written is no reason not to say what was seen.
         self.forms.show(&recording)?;
+        written?;
         Ok(if recording.is_whole() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
@@ -211,18 +212,7 @@ impl Forms {
         } else {
             output::print(&show::recording(recording))?;
         }
-        if self.html.is_none() && self.svg.is_none() {
-            return Ok(());
-        }
-        let figures = figures::figures(recording);
-        if let Some(path) = &self.html {
-            write(path, &report::figures_html(&figures)?)?;
-            say(&format!("page: {}", path.display()));
-        }
-        if let Some(folder) = &self.svg {
-            write_charts(folder, &report::svg::figures(&figures))?;
-        }
-        Ok(())
+        self.charts.write(|| figures::figures(recording))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `longhaul tcp ports`: what a source port costs, by strategy and by how many are used already.
 
+mod figures;
 mod show;
 
 use std::{
@@ -18,6 +19,7 @@ use tcp::{
 };
 use units::{Frequency, Probability};
 
+use super::charts::Charts;
 use crate::{interrupt::Interrupt, output};
 
 /// Measure what a source port costs, by strategy and by how many are used already
@@ -25,7 +27,7 @@ use crate::{interrupt::Interrupt, output};
 /// Connects to one destination until 95 % of the source ports are used, again for each strategy, and shows how long a connect
 /// takes meanwhile. Without a destination it connects to a listener of its own. No setting is changed, and all ports are free
 /// again at the end. Ctrl-C ends it with what was measured until then. Exit code 1 if a result cannot be believed. See
-/// docs/ports.md.
+/// docs/tcp-ports.md.
 ///
 /// Examples: longhaul tcp ports, longhaul tcp ports 192.0.2.1:443 --share 20% --strategy full-range --rate 500/s
 #[derive(Debug, Args)]
@@ -61,6 +63,8 @@ pub(crate) struct Ports {
     /// With --json: single connects too, at most a few thousand of each strategy
     #[arg(long, requires = "json")]
     samples: bool,
+    #[command(flatten)]
+    charts: Charts,
 }
 
 /// A way to get a port.
@@ -77,9 +81,8 @@ enum Name {
 }
 
 impl Ports {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let is_interrupted = Interrupt::listen()?.poll()?;
-        let (with_json, with_samples) = (self.json, self.samples);
         let bar = progress_bar()?;
         let measurement = measure(&self.config()?, |Progress { strategy, used, goal }| {
             bar.set_message(format!("{strategy}: {used} of {goal} ports"));
@@ -88,8 +91,9 @@ impl Ports {
         });
         bar.finish_and_clear();
         let mut measurement = measurement?;
-        if with_json {
-            if !with_samples {
+        self.charts.write(|| figures::figures(&measurement))?;
+        if self.json {
+            if !self.samples {
                 measurement.strategies.iter_mut().for_each(|run| run.samples.clear());
             }
             output::print_json(&measurement)?;
@@ -100,7 +104,7 @@ impl Ports {
         Ok(if is_valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn config(self) -> anyhow::Result<Config> {
+    fn config(&self) -> anyhow::Result<Config> {
         let destination = self.destination.as_deref().map(|name| look_up(name, self.source)).transpose()?;
         let window = self.window;
         let strategy = |name| match name {
@@ -113,9 +117,9 @@ impl Ports {
             transport: if self.udp { Transport::Udp } else { Transport::Tcp },
             destination,
             source: self.source,
-            range: self.range,
+            range: self.range.clone(),
             share: self.share,
-            strategies: self.strategy.into_iter().map(strategy).collect(),
+            strategies: self.strategy.iter().copied().map(strategy).collect(),
             window,
             rate: self.rate,
         })

@@ -24,8 +24,9 @@ use crate::{
 /// Measure one connection in many worlds: every combination of the values given
 ///
 /// Each combination is a scenario of two hosts, in DIR/cells, which `longhaul run` measures again. The reader is that of
-/// `longhaul tcp oscil`. What has a valid result is not measured again: the same command goes on where it was ended.
-/// Writes sweep.json, sweep.csv and sweep.html. Exits with 1 if a measurement is INVALID or failed. See docs/tcp-sweep.md.
+/// `longhaul tcp oscil`. The value "default" leaves a setting as the machine has it. What has a valid result is not
+/// measured again: the same command goes on where it was ended. Writes sweep.json, sweep.csv, sweep.html and its charts as
+/// SVG. Exits with 1 if a measurement is INVALID or failed. See docs/tcp-sweep.md.
 ///
 /// Examples: longhaul tcp sweep --dry-run,
 /// longhaul tcp sweep --rtt 20ms,300ms --rmem default,512MiB --programme steady,oscillating
@@ -55,7 +56,7 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = reader)]
     programme: Vec<Reader>,
     /// How often each combination is measured [default: 1]
-    #[arg(long, value_name = "TIMES")]
+    #[arg(long, value_name = "NUMBER")]
     repeat: Option<u32>,
     /// How long each measurement takes [default: as long as its programme]
     #[arg(long = "for", value_name = "TIME", value_parser = units::duration::parse)]
@@ -123,7 +124,11 @@ impl Sweep {
         let page = self.out.join("sweep.html");
         sweep::replace(&self.out.join("sweep.json"), &(serde_json::to_string_pretty(result)? + "\n"))?;
         sweep::replace(&self.out.join("sweep.csv"), &report::sweep::csv(result))?;
-        sweep::replace(&page, &report::figures_html(&report::sweep::figures(result))?)?;
+        let figures = report::sweep::figures(result);
+        sweep::replace(&page, &report::figures_html(&figures)?)?;
+        for (name, chart) in report::svg::figures(&figures) {
+            sweep::replace(&self.out.join(name), &chart)?;
+        }
         if self.json {
             output::print_json(result)?;
         } else {

@@ -87,6 +87,15 @@ fn a_recording_that_cannot_be_true_is_shown_all_the_same() {
 }
 
 #[test]
+fn what_was_read_is_shown_where_it_cannot_be_recorded() {
+    let (_server, address) = serve(&["--bytes", "1MB"]);
+    let ended = longhaul(&["tcp", "oscil", "read", &address, "--output", "/dev/full"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stdout.contains("1.00 MB"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("/dev/full: cannot be written"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_sender_that_has_no_more_is_exit_code_1_and_says_so() {
     let (mut server, address) = serve(&["--bytes", "1MB"]);
     let ended = longhaul(&["tcp", "oscil", "read", &address, "--for", "10min"]);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{LONGHAUL, Planet, World, longhaul, number};
+use crate::harness::{Folder, LONGHAUL, Planet, World, longhaul, number};
 
 /// A host with 400 source ports, the first of them even, and one beside it.
 fn planet(name: &str) -> Planet {
@@ -18,7 +18,16 @@ fn ports(planet: &Planet, arguments: &[&str]) -> Value {
 #[test]
 fn by_default_even_ports_come_first_and_the_remedies_take_both() {
     let planet = planet("parity");
-    let measured = ports(&planet, &["--rate", "10/s", "--window", "40"]);
+    let folder = Folder::new();
+    let (page, charts) = (folder.path("ports.html"), folder.path("charts"));
+    let drawn = ["--html", page.to_str().unwrap(), "--svg", charts.to_str().unwrap()];
+    let measured = ports(&planet, &[&["--rate", "10/s", "--window", "40"][..], &drawn].concat());
+    // Four strategies on the same axes are one drawing; all of their points are there without --samples.
+    let chart = std::fs::read_to_string(charts.join("scatter.svg")).unwrap();
+    for name in ["kernel-default", "random-bind", "random-window (40 ports)", "full-range", "even", "odd"] {
+        assert!(chart.contains(name), "{name}");
+    }
+    assert!(std::fs::read_to_string(page).unwrap().contains("What a source port costs"));
     assert_eq!((&measured["port_low"], &measured["ports"]), (&40000.into(), &400.into()));
     // 400 ports / 60 s = 6.67 a second: at 10 a second they last 40 s.
     assert_eq!(number(&measured, "/forecast/exhausted_after_s"), 40.0);

@@ -56,9 +56,12 @@ pub(crate) fn titled(figure: &Figure) -> String {
     if figure.unit.is_empty() { figure.name.to_owned() } else { format!("{} ({})", figure.name, figure.unit) }
 }
 
-/// What tells a cell from the others: "300ms, 512MiB". All its parameters if it is the only one.
+/// What tells a cell from the others: "300ms, 512MiB". All that is set if it is the only one.
 pub(crate) fn label(cell: &Cell, cells: &[Cell]) -> String {
-    let varied = PARAMETERS.iter().filter(|parameter| cells.len() == 1 || parameter.varies(cells));
+    if cells.len() == 1 {
+        return plain(&cell.parameters.to_string());
+    }
+    let varied = PARAMETERS.iter().filter(|parameter| parameter.varies(cells));
     let values: Vec<_> = varied.map(|parameter| parameter.show(&cell.parameters)).collect();
     values.join(", ")
 }

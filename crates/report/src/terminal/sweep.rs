@@ -28,8 +28,12 @@ pub fn sweep(sweep: &Sweep) -> String {
         let names: Vec<_> = none.iter().map(|figure| figure.name).collect();
         let _ = writeln!(text, "0 in all of them: {}", names.join(", "));
     }
-    for remark in remarks(cells) {
+    let remarks = remarks(cells);
+    for remark in remarks.iter().take(MOST_REMARKS) {
         let _ = writeln!(text, "{}: {remark}", paint("note", YELLOW));
+    }
+    if remarks.len() > MOST_REMARKS {
+        let _ = writeln!(text, "and {} more in sweep.json", remarks.len() - MOST_REMARKS);
     }
     text
 }
@@ -54,6 +58,9 @@ fn units(figures: &[&Figure]) -> String {
     });
     groups.collect::<Vec<_>>().join("; ")
 }
+
+/// More than these push the table off the screen.
+const MOST_REMARKS: usize = 10;
 
 /// What is left as the machine has it goes without saying.
 const DEFAULT: &str = "default";

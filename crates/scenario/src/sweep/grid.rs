@@ -141,7 +141,7 @@ impl Grid {
             Some(Refusal { axis, why })
         };
         let world = taken("world", &self.world, &["name", "include", "matrix", "sysctl"]);
-        let link = taken("link", &self.link, &["between", "rtt", "delay", "rate", "trace", "via", "netem"]);
+        let link = taken("link", &self.link, &["between", "rtt", "delay", "rate", "trace", "via"]);
         world.or(link).map_or(Ok(()), Err)
     }
 

@@ -140,3 +140,6 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> Error {
 
 /// What the file of a result is.
 const SCHEMA: &str = "longhaul.tcp.sweep.cell/1";
+
+#[cfg(test)]
+mod tests;

@@ -94,16 +94,34 @@ impl<'a> Figures<'a> {
         if self.seconds > 0.0 { self.acked().max(self.received()) as f64 * 8.0 / self.seconds } else { 0.0 }
     }
 
+    /// Bits a second that arrive at the other end, also out of order: while what was lost is sent again, nothing is
+    /// acknowledged, and then much at once. Of BBR's connections, as it measures.
+    pub(super) fn carried(&self) -> f64 {
+        if let Some(Model::Bbr { bandwidth, .. }) = self.socket.model {
+            return bandwidth as f64 * 8.0;
+        }
+        let arrived = self.since(|info| info.delivered).filter(|_| self.repeats() > 0 && self.seconds > 0.0);
+        arrived.map_or(self.rate(), |segments| {
+            f64::from(segments) * f64::from(self.now.snd_mss) * 8.0 / self.seconds
+        })
+    }
+
     /// The usual round-trip time, s: the median of the looks. Of a receiver it is the first packets', unless it sends too.
     pub(super) fn rtt(&self) -> Option<f64> {
-        let median = median(self.infos().map(|(_, info)| info.rtt_us))?;
-        (median > 0).then(|| f64::from(median) / 1e6)
+        self.rtt_us().map(|us| f64::from(us) / 1e6)
+    }
+
+    pub(super) fn rtt_us(&self) -> Option<u32> {
+        median(self.infos().map(|(_, info)| info.rtt_us)).filter(|&us| us > 0)
     }
 
     /// The least round-trip time, s.
     pub(super) fn min_rtt(&self) -> Option<f64> {
-        let least = self.now.min_rtt_us;
-        (least > 0 && least < u32::MAX).then(|| f64::from(least) / 1e6)
+        self.min_rtt_us().map(|us| f64::from(us) / 1e6)
+    }
+
+    pub(super) fn min_rtt_us(&self) -> Option<u32> {
+        Some(self.now.min_rtt_us).filter(|&us| us > 0 && us < u32::MAX)
     }
 
     /// How long packets wait on the path, s: what the round trip takes beyond the least.
@@ -111,16 +129,29 @@ impl<'a> Figures<'a> {
         self.rtt().zip(self.min_rtt()).map_or(0.0, |(usual, least)| (usual - least).max(0.0))
     }
 
-    /// Whether packets wait on the path for so long that more of them would only wait longer. What differs from one packet
-    /// to the next is no queue.
+    /// Whether packets wait on the path for so long that more of them would only wait longer.
     pub(super) fn has_standing_queue(&self) -> bool {
-        let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
-        self.queueing() - 3.0 * varying > (self.min_rtt().unwrap_or(0.0) * QUEUE_SHARE).max(QUEUE_LEAST_S)
+        self.waits_for(STANDING_QUEUE)
     }
 
-    /// Whether packets wait on the path for longer than they take. A sender whose buffer is small writes in bursts, once a
-    /// round trip, and each waits for itself for up to a round trip more: that is not a full path.
-    pub(super) fn has_long_queue(&self) -> bool {
+    /// Whether packets wait on the path at all: what holds back a connection whose window fills the path.
+    pub(super) fn has_queue(&self) -> bool {
+        self.waits_for(QUEUE)
+    }
+
+    /// Whether packets wait for longer than this share of the least round trip. What differs from one packet to the next is
+    /// no queue.
+    fn waits_for(&self, share: f64) -> bool {
+        let varying = median(self.infos().map(|(_, info)| info.rttvar_us)).map_or(0.0, f64::from) / 1e6;
+        self.queueing() - 2.0 * varying > (self.min_rtt().unwrap_or(0.0) * share).max(QUEUE_LEAST_S)
+    }
+
+    /// The same of a sender whose buffer is small. Unless congestion control paces it, it writes in bursts, once a round trip,
+    /// and each packet waits for those before it for up to a round trip more: that is not a full path.
+    pub(super) fn has_queue_beyond_bursts(&self) -> bool {
+        if self.has_model() {
+            return self.has_standing_queue();
+        }
         self.min_rtt().is_some_and(|least| self.queueing() > 1.5 * least)
     }
 
@@ -159,7 +190,9 @@ pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
 
 /// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
 pub(super) const USED: f64 = 0.7;
-/// A queue counts from a quarter of the round trip on: below that, jitter and delayed acknowledgements look the same.
-const QUEUE_SHARE: f64 = 0.25;
+/// The queue of a burst of one window, whatever made it small, may be nearly as long.
+pub(super) const STANDING_QUEUE: f64 = 0.25;
+/// Below that, delayed acknowledgements look the same.
+const QUEUE: f64 = 0.1;
 /// And from this on, for the same reason on short paths.
 const QUEUE_LEAST_S: f64 = 0.002;

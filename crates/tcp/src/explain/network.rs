@@ -12,16 +12,16 @@ impl Case<'_> {
             return (Limit::Reordering, self.reordered());
         }
         // Where the path is full, packets wait in its queue before they are lost.
-        if is_hurt && !figures.has_standing_queue() {
+        if is_hurt && !figures.has_queue() {
             return (Limit::Loss, self.lossy());
         }
         if is_starting(figures) && !figures.has_standing_queue() {
             return (Limit::InitialWindow, self.starting());
         }
-        if figures.has_standing_queue() || figures.has_model() {
+        if figures.has_queue() || figures.has_model() {
             return self.path();
         }
-        if figures.now.total_retrans > 0 {
+        if figures.now.total_retrans > 0 && !has_loss_ended(figures) {
             return (Limit::Loss, self.lossy());
         }
         (Limit::CongestionWindow, self.growing())
@@ -48,20 +48,27 @@ fn overtakes(figures: &Figures<'_>) -> bool {
     times > 0 && figures.needless() >= figures.repeats().div_ceil(NEEDLESS)
 }
 
-/// Whether the window still grows as fast as it can.
-fn is_starting(figures: &Figures<'_>) -> bool {
-    match figures.socket.model {
-        Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
-        _ => {
-            let grows = f64::from(figures.now.snd_cwnd) > f64::from(figures.before.snd_cwnd) * 1.25;
-            figures.now.snd_ssthresh >= NO_THRESHOLD && grows
-        }
-    }
+/// Whether what was lost was lost once, as when slow start overran the path: of the segments that went now, several would
+/// have been lost if it were as before.
+fn has_loss_ended(figures: &Figures<'_>) -> bool {
+    let before = f64::from(figures.now.total_retrans) / f64::from(figures.now.data_segs_out.max(1));
+    figures.repeats() == 0 && before * f64::from(figures.segments()) >= SEVERAL
 }
 
-/// Where packets overtake each other, at least one of so many repeats is reported to have arrived already. Not all are: a
-/// report can stand for several.
+/// Whether the window still grows as fast as it can.
+fn is_starting(figures: &Figures<'_>) -> bool {
+    let is_start = match figures.socket.model {
+        Some(Model::Bbr { pacing_gain, .. }) => pacing_gain > BBR_DRAIN_OR_PROBE,
+        _ => figures.now.snd_ssthresh >= NO_THRESHOLD,
+    };
+    is_start && f64::from(figures.now.snd_cwnd) > f64::from(figures.before.snd_cwnd) * 1.25
+}
+
+/// Where packets overtake each other, at least one of so many repeats had arrived already. Not all are: those that wait in
+/// the queue of a full path are lost for good, and a report comes a round trip later and can stand for several.
 const NEEDLESS: u32 = 6;
+/// Where so many losses are due, none comes by chance once in twenty times (Poisson: e^-3).
+const SEVERAL: f64 = 3.0;
 /// Congestion control's state after a timeout.
 const LOSS: u8 = 4;
 /// BBR (v1) gives way where more than a fifth is lost; half of that is felt.
@@ -70,3 +77,6 @@ const HEAVY_LOSS: f64 = 0.1;
 const BBR_DRAIN_OR_PROBE: u32 = 512;
 /// `TCP_INFINITE_SSTHRESH`: slow start has not ended.
 pub(super) const NO_THRESHOLD: u32 = 0x7fff_ffff;
+
+#[cfg(test)]
+mod tests;

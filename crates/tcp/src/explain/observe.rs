@@ -8,12 +8,13 @@ use std::{
     time::Duration,
 };
 
-use super::{Chosen, Look, Observation, Seen, ports::Count, processes::Processes};
+use super::{Chosen, Look, Observation, Seen, ports::Count};
 use crate::{
     Error,
     clock::Clock,
     diag::{Diag, Key, Socket, State, States},
     kernel::Version,
+    processes::Processes,
     settings::Settings,
 };
 
@@ -128,12 +129,14 @@ impl Observer {
         Ok(())
     }
 
-    /// The last look at each.
+    /// The last look at each that is still there. Of one that waits for the peer's end alone nothing is told any more.
     fn end(&self, seen: &mut [Seen], clock: Clock) -> Result<(), Error> {
         let keys = seen.iter().enumerate().map(|(index, each)| (each.looks[0].socket.key, index));
         let mut missing: HashMap<Key, usize> = keys.collect();
         self.diag.all(States::CONNECTED, |socket| {
-            if let Some(index) = missing.remove(&socket.key) {
+            if socket.info.is_some()
+                && let Some(index) = missing.remove(&socket.key)
+            {
                 seen[index].looks.push(Look { at: clock.now(), socket });
             }
         })?;
@@ -198,3 +201,40 @@ const MOST_WATCHED: usize = 32;
 /// How long to wait between two looks.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read, Write},
+        net::{TcpListener, TcpStream},
+    };
+
+    use super::*;
+    use crate::{alone::alone, explain::judge};
+
+    /// The peer has not closed: this end is in `FIN_WAIT_2`, where the kernel keeps little of a connection.
+    #[test]
+    fn a_connection_that_this_end_closes_meanwhile_is_explained() {
+        alone("explain::observe::tests::a_connection_that_this_end_closes_meanwhile_is_explained", || {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let mut client = Some(TcpStream::connect(("127.0.0.1", port)).unwrap());
+            let (mut server, _) = listener.accept().unwrap();
+            let local = client.as_ref().unwrap().local_addr().unwrap();
+            let filter = Filter { port: Some(local.port()), ..Filter::default() };
+            let observer = Observer::open(filter).unwrap();
+            let go_on = || {
+                if let Some(mut client) = client.take() {
+                    client.write_all(&[0; 1000]).unwrap();
+                    drop(client);
+                    // Its end of file says that the other side knows.
+                    assert_eq!(server.read_to_end(&mut Vec::new()).unwrap(), 1000);
+                }
+                ControlFlow::Continue(())
+            };
+            let all = judge(&observer.observe(Duration::from_millis(300), go_on).unwrap());
+            let ends = all.iter().map(|each| (each.local.clone(), each.has_closed)).collect::<Vec<_>>();
+            assert!(ends.contains(&(local.to_string(), true)), "{all:#?}");
+        });
+    }
+}

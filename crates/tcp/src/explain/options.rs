@@ -3,8 +3,7 @@
 //! A copy of the program's descriptor is made (`pidfd_getfd(2)`, Linux 5.6), asked, and closed. That is allowed to who may
 //! trace the process: its user, or root.
 
-use super::Process;
-use crate::sys::foreign;
+use crate::{Process, sys::foreign};
 
 /// What a program chose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::{
     Case, Limit, Role, Shares, Verdict,
-    figures::{USED, median},
+    figures::{STANDING_QUEUE, USED, median},
 };
 use crate::{Info, diag::Socket};
 
@@ -35,10 +35,17 @@ impl Case<'_> {
         Shares { receiver_application, receiver_window, other_end, ..Shares::default() }
     }
 
-    /// What came in a round trip, as a share of the window. The least round trip counts: where packets queue on the path,
-    /// the path is full and a larger window would only make the queue longer.
+    /// What came in a round trip, as a share of the window.
     pub(super) fn window_use(&self) -> Option<f64> {
-        Some(self.figures.rate() / 8.0 * self.figures.min_rtt()? / f64::from(self.window()?))
+        Some(self.figures.rate() / 8.0 * self.round_trip()? / f64::from(self.window()?))
+    }
+
+    /// The round trip as a receiver knows it, s. What is much longer than the least is a queue: there the path is full, and a
+    /// larger window would only make it longer.
+    pub(super) fn round_trip(&self) -> Option<f64> {
+        let least = self.figures.min_rtt()?;
+        let usual = median(self.figures.infos().map(|(_, info)| info.rcv_rtt_us)).unwrap_or(0);
+        Some((f64::from(usual) / 1e6).clamp(least, least * (1.0 + STANDING_QUEUE)))
     }
 
     /// The window that this end advertises, bytes: usually. Before Linux 6.2, the most that it would. The kernel tells what

@@ -166,7 +166,7 @@ fn a_kernel_that_does_not_count_is_judged_by_the_looks() {
     let idle = old(little);
     assert_eq!((idle.limit, idle.shares.unwrap().sender_application), (Limit::SenderApplication, 1.0));
     assert!(idle.missing[0].contains("(since 4.10)") && idle.missing[2].contains("(since 5.4)"), "{idle:?}");
-    let probing = old(|socket, info| (socket.timer, info.unacked) = (sender::PROBE_TIMER, 0));
+    let probing = old(|socket, info| (socket.timer, info.unacked) = (held::PROBE_TIMER, 0));
     assert_eq!(probing.limit, Limit::ReceiverApplication);
     let busy = old(|_, _| {});
     assert_eq!(busy.limit, Limit::CongestionWindow);
@@ -252,6 +252,18 @@ fn a_send_buffer_is_full_when_little_of_it_waits() {
     assert!(seems.finding.is_inferred);
     // It was not fixed: it has twice of what the congestion window lets out.
     expect(full(chosen(false)), Limit::CongestionWindow, &[Kind::SlowGrowth]);
+    // A buffer that is used up where packets wait on the path anyway limits nothing. Without pacing, they wait for those of
+    // their own burst.
+    let waiting = |model, rtt_us| {
+        let mut seen = full(chosen(true));
+        for look in &mut seen.looks {
+            look.socket.model = model;
+            look.socket.info.as_mut().unwrap().rtt_us = rtt_us;
+        }
+        said(seen).limit
+    };
+    assert_eq!([waiting(Some(BBR), 101_000), waiting(Some(BBR), 180_000)], [Limit::SendBuffer, Limit::Path]);
+    assert_eq!([waiting(None, 180_000), waiting(None, 260_000)], [Limit::SendBuffer, Limit::Path]);
     let most = |most| {
         said_with(full(chosen(false)), move |observation| {
             observation.settings.tcp_wmem = Some([4096, 16_384, most]);
@@ -282,6 +294,8 @@ fn loss_is_blamed_where_the_path_is_not_full() {
         sender(move |n, socket, info| {
             (socket.model, info.rtt_us) = (model, rtt_us);
             info.total_retrans = 7 + n * 20 * share / 100;
+            // So few of so many that in a second none need be lost.
+            info.data_segs_out += 50_000;
         })
     };
     let lost = expect(repeated(4, 101_000, None), Limit::Loss, &[Kind::Loss]);
@@ -314,14 +328,22 @@ fn repeats_for_nothing_are_reordering() {
 
 #[test]
 fn a_start_takes_round_trips() {
+    let grows = |n: u32, info: &mut Info| (info.snd_cwnd, info.unacked) = (10 + n, 10 + n);
     let starting = sender(|n, _, info| {
-        (info.snd_ssthresh, info.snd_cwnd, info.unacked) = (network::NO_THRESHOLD, 10 + n, 10 + n);
+        grows(n, info);
+        info.snd_ssthresh = network::NO_THRESHOLD;
     });
     expect(starting, Limit::InitialWindow, &[Kind::SlowStart]);
-    let bbr = sender(|_, socket, _| {
-        socket.model = Some(Model::Bbr { bandwidth: 1, min_rtt_us: 1, pacing_gain: 739, cwnd_gain: 739 });
-    });
-    expect(bbr, Limit::InitialWindow, &[Kind::SlowStart]);
+    let bbr = |gain| {
+        sender(move |n, socket, info| {
+            grows(n, info);
+            socket.model =
+                Some(Model::Bbr { bandwidth: 1, min_rtt_us: 1, pacing_gain: gain, cwnd_gain: 512 });
+        })
+    };
+    // It starts with 2.89, and probes with 1.25.
+    expect(bbr(739), Limit::InitialWindow, &[Kind::SlowStart]);
+    expect(bbr(320), Limit::Path, &[Kind::PathRate]);
 }
 
 #[test]
@@ -329,6 +351,19 @@ fn a_program_that_trickles_keeps_its_connection_busy_and_is_the_limit() {
     let said =
         expect(sender(|_, socket, info| little(socket, info)), Limit::SenderApplication, &[Kind::SenderIdle]);
     assert_eq!(said.shares.unwrap().sender_application, 1.0);
+    // What it writes at once is paced, so that some of it waits at most looks: the kernel says so, or it is gone at a third.
+    let paced = sender(|_, _, info| (info.unacked, info.delivery_rate_app_limited) = (60, true));
+    expect(paced, Limit::SenderApplication, &[Kind::SenderIdle]);
+    let drained = |every: u32| {
+        sender(move |n, socket, info| {
+            (socket.model, info.unacked) = (Some(BBR), 60);
+            if n % every == 0 {
+                little(socket, info);
+            }
+        })
+    };
+    expect(drained(3), Limit::SenderApplication, &[Kind::SenderIdle]);
+    expect(drained(10), Limit::Path, &[Kind::PathRate]);
     // 400 ms of pause, and then a smaller window.
     let pauses = sender(|n, socket, info| {
         if n % 25 < 20 {

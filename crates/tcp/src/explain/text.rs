@@ -10,13 +10,12 @@ pub(super) fn rate(bits: f64) -> String {
 }
 
 /// An amount of data.
-pub(super) fn bytes(bytes: u64) -> String {
-    let amount = bytes as f64;
-    match bytes {
-        1_000_000_000.. => format!("{:.1} GB", amount / 1e9),
-        1_000_000.. => format!("{:.1} MB", amount / 1e6),
-        10_000.. => format!("{:.1} KB", amount / 1e3),
-        _ => format!("{bytes} bytes"),
+pub(super) fn bytes(bytes: impl Into<f64>) -> String {
+    match bytes.into() {
+        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
+        bytes if bytes >= 1e6 => format!("{:.1} MB", bytes / 1e6),
+        bytes if bytes >= 1e4 => format!("{:.1} KB", bytes / 1e3),
+        bytes => format!("{bytes:.0} bytes"),
     }
 }
 
@@ -47,7 +46,7 @@ mod tests {
     fn figures_have_three_digits_and_a_unit() {
         assert_eq!([4.8e6, 1.25e9, 900.0].map(rate), ["4.8 Mbit/s", "1.25 Gbit/s", "0.9 Kbit/s"]);
         assert_eq!(
-            [65_536, 1448, 2_760_000, 4_000_000_000].map(bytes),
+            [65_536, 1448, 2_760_000, 4_000_000_000_u32].map(bytes),
             ["65.5 KB", "1448 bytes", "2.8 MB", "4.0 GB"]
         );
         assert_eq!([0.11, 0.0003, 0.9996, 60.0].map(time), ["110 ms", "0.30 ms", "1.0 s", "60 s"]);

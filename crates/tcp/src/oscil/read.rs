@@ -30,6 +30,7 @@ use crate::{
     error::{Doing, Error},
     sys::{self, Number},
     timeline::{Sample, Timeline},
+    trace::{Trace, Unavailable},
 };
 
 /// What the reader does.
@@ -48,6 +49,17 @@ pub struct Reading {
     /// `TCP_WINDOW_CLAMP`, set before the connection is made, and again with each look: since Linux 6.6 the kernel raises it
     /// when it tunes the buffer, and when it learns how much metadata comes with the payload.
     pub window: Option<Bytes>,
+    /// Whether to time the kernel's search for room in a full receive buffer.
+    pub tracing: Tracing,
+}
+
+/// Whether the kernel is traced meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tracing {
+    /// It is not.
+    Off,
+    /// It is where it can be; where not, a warning says why.
+    Wanted,
 }
 
 /// How far a reader is.
@@ -82,6 +94,7 @@ impl Reading {
             buffer: Bytes(256 << 10),
             rcvbuf: None,
             window: None,
+            tracing: Tracing::Off,
         }
     }
 
@@ -133,6 +146,7 @@ pub fn read(
     mut watch: impl FnMut(Option<Progress<'_>>) -> ControlFlow<()>,
 ) -> Result<Option<Recording>, Error> {
     reading.check()?;
+    let trace = (reading.tracing == Tracing::Wanted).then(Trace::start);
     let Some(stream) = connect(host, reading, || watch(None))? else { return Ok(None) };
     let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
     let (local, remote) = ends.doing(|| "ask for a connection's addresses".to_owned())?;
@@ -147,6 +161,12 @@ pub fn read(
     let conditions = conditions(reading, local, remote, rtt_ms);
     let counters = timeline.counters()?;
     let mut recording = recording(conditions, &outcome, samples, counters);
+    match trace.transpose() {
+        Ok(trace) => recording.trace = trace.map(|trace| trace.read()).transpose()?,
+        Err(Unavailable { why, remedy }) => {
+            recording.warnings.push(format!("nothing was traced: {why}; {remedy}"));
+        }
+    }
     warnings::note(&mut recording, &Trouble::of(&stream, &outcome));
     Ok(Some(recording))
 }
@@ -236,6 +256,7 @@ fn recording(
         phases,
         seconds,
         counters,
+        trace: None,
         samples,
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::programme::{Kind, Programme};
-use crate::{counters::Counters, error::Error, timeline::Sample};
+use crate::{counters::Counters, error::Error, timeline::Sample, trace::Bin};
 
 /// A reader's whole story.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +34,10 @@ pub struct Recording {
     pub seconds: Vec<Second>,
     /// What the network namespace has counted meanwhile: those that its kernel has of [`Self::COUNTERS`].
     pub counters: Counters,
+    /// How long the kernel's search for room in full receive buffers took, by function. Of the whole machine. Absent if it
+    /// was not traced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<BTreeMap<String, Vec<Bin>>>,
     /// Looks at the connection.
     pub samples: Vec<Sample>,
 }

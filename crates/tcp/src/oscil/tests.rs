@@ -70,6 +70,7 @@ pub(super) fn recording(seconds: f64, bytes: u64) -> Recording {
         phases: vec![phase],
         seconds: Vec::new(),
         counters: Counters::new(),
+        trace: None,
         samples: Vec::new(),
     }
 }

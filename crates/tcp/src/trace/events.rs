@@ -73,13 +73,17 @@ pub(super) fn bins(histogram: &str) -> Vec<Bin> {
 pub(super) fn leftover(line: &str) -> Option<(String, String)> {
     let event = line.split_once(':')?.1.split_whitespace().next()?;
     let (group, event_name) = event.split_once('/')?;
-    let owner = if group == "synthetic" { event_name } else { group };
-    // longhaul, process, number.
-    let mut parts = owner.splitn(4, '_');
+    let owner = owner(if group == "synthetic" { event_name } else { group })?;
+    Some((owner, format!("-:{event}")))
+}
+
+/// The trace whose name a name is or begins with: "longhaul", a process and a number. None of what is not ours.
+pub(super) fn owner(name: &str) -> Option<String> {
+    let mut parts = name.splitn(4, '_');
     let (prefix, process, number) = (parts.next()?, parts.next()?, parts.next()?);
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     (prefix == PREFIX && is_number(process) && is_number(number))
-        .then(|| (format!("{prefix}_{process}_{number}"), format!("-:{event}")))
+        .then(|| format!("{prefix}_{process}_{number}"))
 }
 
 /// What the names of our traces begin with.
@@ -125,5 +129,7 @@ mod tests {
         ] {
             assert_eq!(leftover(other), None, "{other}");
         }
+        assert_eq!(owner("longhaul_7_0").as_deref(), Some("longhaul_7_0"));
+        assert_eq!((owner("longhaul"), owner("longhaul_7"), owner("others_7_0")), (None, None, None));
     }
 }

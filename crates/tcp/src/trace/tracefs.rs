@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Bin, FUNCTIONS, Unavailable,
-    events::{PREFIX, Timing, bins, leftover},
+    events::{PREFIX, Timing, bins, leftover, owner},
 };
 use crate::{
     error::{Doing, Error},
@@ -95,8 +95,9 @@ impl Tracefs {
     /// Removes what traces of dead processes left. What cannot be removed stays, and harms nobody.
     pub(super) fn sweep(&self) {
         let instances = fs::read_dir(self.0.join("instances")).into_iter().flatten().flatten();
-        for name in instances.filter_map(|entry| entry.file_name().into_string().ok()) {
-            if let (true, Ok(Some(lock))) = (name.starts_with(PREFIX), lock(&self.folder(&name))) {
+        let names = instances.filter_map(|entry| entry.file_name().into_string().ok());
+        for name in names.filter(|name| owner(name).as_ref() == Some(name)) {
+            if let Ok(Some(lock)) = lock(&self.folder(&name)) {
                 self.remove(&name, lock);
             }
         }
@@ -258,13 +259,14 @@ mod tests {
             fs::write(folder.join("tracing_on"), "1").unwrap();
             folder
         };
-        let (alive, others) = (instance("longhaul_1_0"), instance("others"));
+        let alive = instance("longhaul_1_0");
+        let others = ["others", "longhaul", "longhaul_1", "longhaul_1_0_mine"].map(instance);
         let lock = lock(&alive).unwrap();
         assert!(lock.is_some() && super::lock(&alive).unwrap().is_none(), "one process has it");
         Tracefs::at(&folder.0).unwrap().sweep();
         // A file keeps what a kernel obeys.
         let written = fs::read_to_string(folder.0.join(EVENTS)).unwrap();
         assert_eq!(written.strip_prefix(events), Some("-:longhaul_2_0/enter_x"));
-        assert!(alive.exists() && others.exists());
+        assert!(alive.exists() && others.iter().all(|other| other.exists()));
     }
 }

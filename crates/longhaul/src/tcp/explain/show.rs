@@ -3,7 +3,10 @@
 use std::fmt::Write;
 
 use anstyle::Style;
-use tcp::explain::{Explanation, Finding, Limit, Role, Shares};
+use tcp::{
+    diag::State,
+    explain::{Explanation, Finding, Limit, Role, Shares},
+};
 
 use crate::output::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 
@@ -24,18 +27,26 @@ pub(super) fn all(all: &[Explanation], most: usize) -> String {
     if all.is_empty() {
         text.push_str("no TCP connection here\n");
     }
-    let hidden = all.iter().filter(|each| each.uid.is_some() && each.pid.is_none()).count();
+    let hidden = all.iter().filter(|each| is_hidden(each)).count();
     if hidden > 0 {
+        let connections = if hidden == 1 { "connection" } else { "connections" };
         let _ = writeln!(
             text,
-            "{} of {hidden} connections are not visible, nor what they chose: run it as root, or as their user",
-            paint("note: the processes", DIM)
+            "{}: the processes of {hidden} {connections} are not visible, nor what they chose: run it as root, or as \
+             their user",
+            paint("note", DIM)
         );
     }
     for missing in all.first().map_or(&[][..], |each| &each.missing) {
         let _ = writeln!(text, "{}: {missing}", paint("note", DIM));
     }
     text
+}
+
+/// Whether a process has it open that is not for us to know. One that this end has closed belongs to nobody any more.
+fn is_hidden(each: &Explanation) -> bool {
+    let is_open = matches!(each.state, Some(State::Established | State::CloseWait | State::SynSent));
+    is_open && each.pid.is_none()
 }
 
 /// A connection: its figures, what limits it, its shares, and why. Writing to a String cannot fail.
@@ -89,6 +100,7 @@ fn figures(each: &Explanation) -> String {
 }
 
 /// A line of [`WIDTH`] characters divided by shares, and what each part is.
+#[expect(clippy::cast_possible_truncation, reason = "shares add up to 1, so an end is at most WIDTH")]
 fn bar(shares: &Shares) -> String {
     let mut bar = String::new();
     let mut words = Vec::new();

@@ -25,6 +25,11 @@ pub(super) fn figures(recording: &Recording) -> Figures {
             "What the reader's network namespace counted meanwhile, whatever else ran in it.",
             recording.counters.iter().map(|(name, count)| (name.as_str(), count.to_string())),
         ));
+    if recording.trace.is_some() {
+        let note = "Calls of the kernel's functions that look for room in a full receive buffer, on the whole machine.";
+        let calls = show::traced(recording);
+        figures = figures.table(table("Time in the kernel", note, calls));
+    }
     let conditions = &recording.conditions;
     let given = [
         ("reader", Some(conditions.local.to_string())),

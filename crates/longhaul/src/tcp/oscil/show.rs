@@ -4,7 +4,10 @@ mod course;
 
 use std::fmt::Write;
 
-use tcp::oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary};
+use tcp::{
+    oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary},
+    trace::Bin,
+};
 
 use crate::{
     lab::figures::{bytes, plural, rate},
@@ -46,6 +49,9 @@ pub(super) fn recording(recording: &Recording) -> String {
         let _ = writeln!(text, "  {name:22}{figure}");
     }
     text += &counters(recording);
+    for (function, calls) in traced(recording) {
+        let _ = writeln!(text, "  {function:22}{calls}");
+    }
     text += &course::course(recording);
     for reason in &recording.reasons {
         let _ = writeln!(text, "{}: {reason}", paint("INVALID", RED));
@@ -149,6 +155,16 @@ fn counters(recording: &Recording) -> String {
         let _ = writeln!(text, "{}", paint(&format!("  none of {}", names.join(", ")), DIM));
     }
     text
+}
+
+/// The functions that were traced, and their calls by how long they took: "12 up to 1 us, 3 up to 16384 us".
+pub(super) fn traced(recording: &Recording) -> Vec<(&str, String)> {
+    let calls = |bins: &[Bin]| {
+        let bins: Vec<_> = bins.iter().map(|bin| format!("{} up to {} us", bin.calls, bin.to_us)).collect();
+        if bins.is_empty() { "no calls".to_owned() } else { bins.join(", ") }
+    };
+    let functions = recording.trace.iter().flatten();
+    functions.map(|(function, bins)| (function.as_str(), calls(bins))).collect()
 }
 
 /// A part of a time in percent.

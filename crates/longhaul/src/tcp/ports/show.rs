@@ -16,13 +16,8 @@ pub(super) fn measurement(measurement: &Measurement) -> String {
         if let Some(why) = &run.invalid {
             let _ = writeln!(text, "{} {why}", paint("INVALID", RED));
         }
-        if let Some(waited) = run.waited_for_cpu_share.filter(|share| *share >= BUSY) {
-            let _ = writeln!(
-                text,
-                "{} {:.0} % of the time it waited for a processor that other programs had",
-                paint("slowed down:", YELLOW),
-                waited * 100.0
-            );
+        if let Some(waited) = waited(run) {
+            let _ = writeln!(text, "{} {waited}", paint("slowed down:", YELLOW));
         }
         if run.is_partial {
             let _ = writeln!(text, "ended before the share was reached");
@@ -81,10 +76,16 @@ fn table(runs: &[Run]) -> String {
 }
 
 /// "random-window (500 ports)".
-fn name(run: &Run) -> String {
+pub(super) fn name(run: &Run) -> String {
     let window = run.window.map_or_else(String::new, |window| format!(" ({window} ports)"));
     let reuse = if run.reuse_address { " SO_REUSEADDR" } else { "" };
     format!("{}{window}{reuse}", run.strategy)
+}
+
+/// That the machine was busy, where that counts.
+pub(super) fn waited(run: &Run) -> Option<String> {
+    let share = run.waited_for_cpu_share.filter(|share| *share >= BUSY)?;
+    Some(format!("{:.0} % of the time it waited for a processor that other programs had", share * 100.0))
 }
 
 fn latencies(fill: &Fill) -> String {

@@ -31,7 +31,7 @@ pub(super) struct Way {
 const PLAIN: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"";
 
 const LOSSY: &str = "rtt = \"100ms\"\nrate = \"20Mbit\"\nloss = \"2%\"";
-const DEEP: &str = "rtt = \"50ms\"\nrate = \"20Mbit\"\nqueue = \"200ms\"";
+const DEEP: &str = "rtt = \"50ms\"\nrate = \"20Mbit\"\nqueue = \"400ms\"";
 const NO_LEARNING: &str = "\"net.ipv4.tcp_recovery\" = \"3\", \"net.ipv4.tcp_max_reordering\" = \"3\", \
                            \"net.ipv4.tcp_timestamps\" = \"0\"";
 
@@ -180,7 +180,7 @@ pub(super) const WAYS: [Way; 27] = [
     },
     // The same loss, and a congestion control that does not mind it.
     Way { name: "loss-bbr", path: LOSSY, never: &["loss"], ..FREE },
-    // Reno without loss but where the path is full: a queue of four round trips is never empty after it was full once, as
+    // Reno without loss but where the path is full: a queue of eight round trips is never empty after it was full once, as
     // half of the window still fills the path. What is unsent waits for longer than it takes to go there and back.
     Way {
         name: "queue",

@@ -1,7 +1,7 @@
 //! What is said of what lies between.
 
 use super::{Finding, Kind};
-use crate::explain::{Case, network::NO_THRESHOLD, text};
+use crate::explain::{Case, network::NO_THRESHOLD, others::Others, text};
 
 impl Case<'_> {
     /// Packets are lost.
@@ -82,9 +82,10 @@ impl Case<'_> {
     /// It carries no more.
     pub(in crate::explain) fn full_path(&self) -> Finding {
         let figures = &self.figures;
-        let carried = text::rate(figures.rate());
-        let mut evidence = vec![format!("{carried} went in {}", text::time(figures.seconds))];
-        if figures.has_standing_queue() {
+        let carried = text::rate(figures.carried());
+        let mut evidence =
+            vec![format!("{} went in {}", text::rate(figures.rate()), text::time(figures.seconds))];
+        if figures.has_queue() {
             evidence.push(format!(
                 "a round trip takes {}, and {} when the path is empty: {} of waiting",
                 text::time(figures.rtt().unwrap_or_default()),
@@ -92,18 +93,26 @@ impl Case<'_> {
                 text::time(figures.queueing())
             ));
         }
-        if let Some(crate::diag::Model::Bbr { bandwidth, .. }) = figures.socket.model {
-            evidence.push(format!("BBR measures a bottleneck of {}", text::rate(bandwidth as f64 * 8.0)));
+        if figures.has_model() {
+            evidence.push(format!("BBR measures a bottleneck of {carried}"));
         }
         if figures.repeats() > 0 {
             evidence.push(self.repeated());
         }
-        let advice = if figures.has_standing_queue() && !figures.has_model() {
+        let advice = if figures.has_queue() && !figures.has_model() {
             format!("no setting here makes it faster; for less waiting in its queue: {}", self.use_bbr())
         } else {
             "no setting here makes it faster; the narrowest link on the way does".to_owned()
         };
-        Finding::new(Kind::PathRate, format!("The path carries no more than {carried}"), evidence, advice)
+        let sentence = match self.others {
+            Others { count: 0, .. } => format!("The path carries no more than {carried}"),
+            Others { count, rate } => format!(
+                "The path is full: it carries {carried} of this connection, and {} of {count} more to {}",
+                text::rate(rate),
+                figures.socket.remote.ip()
+            ),
+        };
+        Finding::new(Kind::PathRate, sentence, evidence, advice)
     }
 
     /// It grows.
@@ -116,6 +125,9 @@ impl Case<'_> {
             ),
             self.no_queue(),
         ];
+        if figures.now.total_retrans > 0 {
+            evidence.push(self.repeated());
+        }
         if figures.now.snd_ssthresh < NO_THRESHOLD {
             evidence.push(format!("slow start ended at {} segments", figures.now.snd_ssthresh));
         }

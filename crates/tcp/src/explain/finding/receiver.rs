@@ -20,7 +20,7 @@ impl Case<'_> {
             vec![
                 format!(
                     "much waited to be read at {1} of {2} looks; usually {0}",
-                    text::bytes(queue.unwrap_or_default().into()),
+                    text::bytes(queue.unwrap_or_default()),
                     text::percent(share),
                     figures.infos().count()
                 ),
@@ -40,13 +40,13 @@ impl Case<'_> {
         if !figures.now.has(Options::WindowScale) {
             return self.no_window_scaling();
         }
-        let evidence = self.window_evidence(buffer.into());
+        let evidence = self.window_evidence(buffer);
         let sizes = || figures.infos().filter_map(|(socket, _)| Some(socket.memory?.rcvbuf));
         let grows = settings.tcp_moderate_rcvbuf != Some(0);
         let chosen = self.seen.chosen.map(|chosen| chosen.has_fixed_receive_buffer);
         match Fixed::of(chosen.or((!grows).then_some(false)), sizes, settings.tcp_rmem) {
-            Fixed::Yes => self.fixed_receive_buffer(buffer.into(), evidence),
-            Fixed::Seemingly => self.fixed_receive_buffer(buffer.into(), evidence).inferred(),
+            Fixed::Yes => self.fixed_receive_buffer(buffer, evidence),
+            Fixed::Seemingly => self.fixed_receive_buffer(buffer, evidence).inferred(),
             Fixed::No if !grows => does_not_grow(evidence),
             Fixed::No if is_at_most(buffer, settings.tcp_rmem) => self.receive_buffer_maximum(evidence),
             Fixed::No => Finding::new(
@@ -59,25 +59,17 @@ impl Case<'_> {
     }
 
     /// How much of the window is used.
-    fn window_evidence(&self, buffer: u64) -> Vec<String> {
-        let figures = &self.figures;
+    fn window_evidence(&self, buffer: u32) -> Vec<String> {
         let window = self.window().unwrap_or_default();
-        let rtt = figures.min_rtt().unwrap_or_default();
         vec![
-            format!(
-                "a window of {} each round trip of {} is {} at most, and {} came",
-                text::bytes(window.into()),
-                text::time(rtt),
-                text::rate(f64::from(window) * 8.0 / rtt),
-                text::rate(figures.rate())
-            ),
+            self.ceiling(window, self.round_trip().unwrap_or_default()),
             format!("the receive buffer has {}; nothing waited to be read", text::bytes(buffer)),
         ]
     }
 
-    fn fixed_receive_buffer(&self, buffer: u64, mut evidence: Vec<String>) -> Finding {
+    fn fixed_receive_buffer(&self, buffer: u32, mut evidence: Vec<String>) -> Finding {
         let program = self.program();
-        let asked = buffer / 2;
+        let asked = u64::from(buffer / 2);
         if let Some((_, who)) = KNOWN.iter().find(|(size, _)| *size == asked) {
             evidence.push(format!("SO_RCVBUF={asked} is {who}"));
         }
@@ -122,12 +114,12 @@ impl Case<'_> {
             Some((kernel, default)) => {
                 let said = format!(
                     ", {}, where Linux {kernel} itself would go to {}",
-                    text::bytes(most),
-                    text::bytes(default)
+                    text::bytes(most as f64),
+                    text::bytes(default as f64)
                 );
                 (Some(Kind::SettingBelowDefault), said, default)
             }
-            None => (None, format!(", {}", text::bytes(most)), most.saturating_mul(4)),
+            None => (None, format!(", {}", text::bytes(most as f64)), most.saturating_mul(4)),
         }
     }
 
@@ -159,13 +151,13 @@ impl Case<'_> {
             "{} came in {}; at most {} waited to be read",
             text::rate(figures.rate()),
             text::time(figures.seconds),
-            text::bytes(unread.into())
+            text::bytes(unread)
         )];
         if let Some(share) = self.window_use() {
             evidence.push(format!(
                 "{} of the window of {} was used each round trip",
                 text::percent(share),
-                text::bytes(self.window().unwrap_or_default().into())
+                text::bytes(self.window().unwrap_or_default())
             ));
         }
         if let Some(early @ 1..) = figures.since(|info| info.rcv_ooopack) {

@@ -17,14 +17,7 @@ impl Case<'_> {
         }
         let mut evidence = vec![self.held_by("the peer's window", share)];
         if let (Some(window), Some(rtt)) = (window, figures.rtt()) {
-            let ceiling = f64::from(window) * 8.0 / rtt;
-            evidence.push(format!(
-                "a window of {} each round trip of {} is {} at most, and {} went",
-                text::bytes(window.into()),
-                text::time(rtt),
-                text::rate(ceiling),
-                text::rate(figures.rate())
-            ));
+            evidence.push(self.ceiling(window, rtt));
         }
         // 64 KiB asked for become 128 KiB, of which half or two thirds are window.
         let is_as_kafka = window.is_some_and(|window| (57_000..=90_000).contains(&window));
@@ -39,6 +32,21 @@ impl Case<'_> {
             ),
         )
         .inferred()
+    }
+
+    /// The most that a window lets through (window / round trip), and what the next power of ten would take.
+    pub(super) fn ceiling(&self, window: u32, rtt: f64) -> String {
+        let ceiling = f64::from(window) * 8.0 / rtt;
+        let wanted = 10_f64.powf(ceiling.log10().ceil());
+        format!(
+            "a window of {} each round trip of {} is {} at most, and {} moved; {} take {}",
+            text::bytes(f64::from(window)),
+            text::time(rtt),
+            text::rate(ceiling),
+            text::rate(self.figures.rate()),
+            text::rate(wanted),
+            text::bytes(wanted * rtt / 8.0)
+        )
     }
 
     /// Windows of 64 KiB at most.
@@ -75,8 +83,8 @@ impl Case<'_> {
         if let (Some(least), Some(most)) = (windows().min(), windows().max()) {
             evidence.push(format!(
                 "its window went between {} and {}",
-                text::bytes(least.into()),
-                text::bytes(most.into())
+                text::bytes(least),
+                text::bytes(most)
             ));
         }
         evidence.push(format!("{} in {}", text::rate(figures.rate()), text::time(figures.seconds)));
@@ -97,14 +105,14 @@ impl Case<'_> {
     pub(in crate::explain) fn small_send_buffer(&self, share: f64) -> Finding {
         let figures = &self.figures;
         let memory = figures.socket.memory.unwrap_or_default();
-        let buffer = u64::from(memory.sndbuf);
+        let buffer = memory.sndbuf;
         let evidence = vec![
             self.held_by("its send buffer", share),
             format!(
                 "the send buffer has {}; {} were written and not acknowledged, {} of them unsent; a round trip takes {}",
                 text::bytes(buffer),
-                text::bytes(figures.socket.send_queue.into()),
-                text::bytes(figures.now.notsent_bytes.into()),
+                text::bytes(figures.socket.send_queue),
+                text::bytes(figures.now.notsent_bytes),
                 text::time(figures.rtt().unwrap_or_default())
             ),
         ];
@@ -208,11 +216,7 @@ impl Case<'_> {
                 "What the program writes now leaves in {}: so much waits unsent in this host",
                 text::time(wait)
             ),
-            vec![format!(
-                "{} unsent, and {} leave",
-                text::bytes(unsent.into()),
-                text::rate(self.figures.rate())
-            )],
+            vec![format!("{} unsent, and {} leave", text::bytes(unsent), text::rate(self.figures.rate()))],
             format!(
                 "sysctl -w net.ipv4.tcp_notsent_lowat={NOTSENT_LOWAT} (or TCP_NOTSENT_LOWAT in the program): it costs no \
                  speed"
@@ -225,7 +229,7 @@ impl Case<'_> {
         format!("held by {what} for {} of {}", text::percent(share), text::time(self.figures.seconds))
     }
 
-    fn fixed_send_buffer(&self, buffer: u64, evidence: Vec<String>) -> Finding {
+    fn fixed_send_buffer(&self, buffer: u32, evidence: Vec<String>) -> Finding {
         let buffer = text::bytes(buffer);
         Finding::new(
             Kind::FixedSendBuffer,

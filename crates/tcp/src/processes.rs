@@ -14,16 +14,16 @@ pub struct Process {
     /// Its name (`comm`).
     pub name: String,
     /// The number by which it knows the socket.
-    pub(super) descriptor: RawFd,
+    pub(crate) descriptor: RawFd,
 }
 
 /// Processes by the inodes of their sockets. One that several processes have is the last one's.
 #[derive(Debug, Default)]
-pub(super) struct Processes(HashMap<u64, Process>);
+pub(crate) struct Processes(HashMap<u64, Process>);
 
 impl Processes {
     /// Of all processes that may be looked into.
-    pub(super) fn all() -> Self {
+    pub(crate) fn all() -> Self {
         let mut sockets = HashMap::new();
         for folder in fs::read_dir("/proc").into_iter().flatten().flatten() {
             if let Some(pid) = folder.file_name().to_str().and_then(|name| name.parse().ok()) {
@@ -35,13 +35,13 @@ impl Processes {
     }
 
     /// Of one process.
-    pub(super) fn one(pid: u32) -> Result<Self, Error> {
+    pub(crate) fn one(pid: u32) -> Result<Self, Error> {
         let mut sockets = HashMap::new();
         add(&mut sockets, pid).map_err(|source| Error::Process { pid, source })?;
         Ok(Self(sockets))
     }
 
-    pub(super) fn of(&self, inode: u64) -> Option<&Process> {
+    pub(crate) fn of(&self, inode: u64) -> Option<&Process> {
         self.0.get(&inode)
     }
 }

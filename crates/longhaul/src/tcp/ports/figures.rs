@@ -1,0 +1,69 @@
+//! A measurement as a page of figures: for each strategy what a connect took against the share of the ports that was used.
+
+use report::figures::{Axis, Column, Figures, Line, Scatter, Table};
+use tcp::ports::{Fill, Measurement, Run, Sample};
+
+use super::show;
+
+/// The page of a measurement.
+pub(super) fn figures(measurement: &Measurement) -> Figures {
+    let Measurement { ports, port_low, port_high, kernel, destination, .. } = measurement;
+    let findings: Vec<_> =
+        measurement.strategies.iter().map(|run| format!("{}: {}.", show::name(run), run.finding)).collect();
+    let figures = Figures::new("What a source port costs", findings.join(" "))
+        .condition("kernel", format!("Linux {kernel}"))
+        .condition("ports", format!("{ports}, {port_low}-{port_high}"))
+        .condition("to", destination.to_string());
+    let figures = measurement.strategies.iter().map(scatter).fold(figures, Figures::panel);
+    measurement.strategies.iter().fold(figures.table(table(&measurement.strategies)), judged)
+}
+
+/// Single connects by the parity of their port, and their median.
+fn scatter(run: &Run) -> Scatter {
+    let connects = |odd: bool| {
+        let of_parity = run.samples.iter().filter(move |sample| sample.odd == Some(odd));
+        of_parity.map(|Sample { used_share, latency_us, .. }| (*used_share, *latency_us))
+    };
+    let failed = run.samples.iter().filter(|sample| sample.error.is_some()).map(|sample| sample.used_share);
+    let starts = std::iter::once(0.0).chain(run.by_fill.iter().map(|fill| fill.used_share));
+    let middles = std::iter::zip(starts, &run.by_fill)
+        .map(|(start, fill)| (f64::midpoint(start, fill.used_share), fill.p50_us));
+    let scatter = Scatter::new(show::name(run), Axis::share("ports used"), Axis::log("connect", "\u{b5}s"))
+        .says(format!("{}.", run.finding))
+        .class("even", connects(false))
+        .class("odd", connects(true))
+        .line(Line::new("p50", middles));
+    if run.errors.is_empty() { scatter } else { scatter.marks("failed", failed) }
+}
+
+fn table(runs: &[Run]) -> Table {
+    let columns = ["connects a second", "first half, p50 (\u{b5}s)", "second half, p50 (\u{b5}s)"];
+    let columns = columns.into_iter().chain(["odd in the first half", "odd in the second", "failed"]);
+    let table =
+        Table::new("Strategies", std::iter::once(Column::text("")).chain(columns.map(Column::number)));
+    runs.iter().fold(table, |table, run| {
+        let written = |value: Option<f64>, decimals| {
+            value.map_or_else(String::new, |value: f64| format!("{value:.decimals$}"))
+        };
+        let odd =
+            |fill: &Fill| fill.odd_share.map_or_else(String::new, |odd| format!("{:.0} %", odd * 100.0));
+        table.row([
+            show::name(run),
+            written(run.connects_per_s, 0),
+            written(run.first_half.p50_us, 1),
+            written(run.second_half.p50_us, 1),
+            odd(&run.first_half),
+            odd(&run.second_half),
+            run.errors.values().sum::<u64>().to_string(),
+        ])
+    })
+}
+
+/// With what must be known before a run's numbers are trusted.
+fn judged(figures: Figures, run: &Run) -> Figures {
+    let name = show::name(run);
+    let figures = show::waited(run)
+        .into_iter()
+        .fold(figures, |figures, waited| figures.warning(format!("{name}: {waited}.")));
+    run.invalid.iter().fold(figures, |figures, why| figures.invalid(format!("{name}: {why}.")))
+}
