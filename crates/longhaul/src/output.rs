@@ -13,15 +13,19 @@ pub(crate) const COULD_NOT_RUN: u8 = 2;
 
 /// Prints a result. A reader that went away, as `head` does, is no error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    match anstream::stdout().write_all(text.as_bytes()) {
+    print_to(anstream::stdout(), text)
+}
+
+/// Prints a result as one JSON object. It has no colours, and looking for them would take longer than making it.
+pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print_to(io::stdout(), &(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+fn print_to(mut output: impl Write, text: &str) -> anyhow::Result<()> {
+    match output.write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
-}
-
-/// Prints a result as one JSON object.
-pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
 /// Says something to the person at the terminal.

@@ -107,7 +107,9 @@ impl Observer {
             let is_connection = socket.state != State::Listen && socket.info.is_some();
             let is_own = own.is_none_or(|own| own.of(socket.inode).is_some());
             if is_connection && is_own && self.filter.admits(socket.local, socket.remote) {
-                let looks = vec![Look { at: clock.now(), socket }];
+                // Most are looked at twice.
+                let mut looks = Vec::with_capacity(2);
+                looks.push(Look { at: clock.now(), socket });
                 seen.push(Seen { looks, has_closed: false, process: None, chosen: None });
             }
         })?;
