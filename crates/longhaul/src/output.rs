@@ -2,10 +2,12 @@
 
 use std::{
     io::{self, Write},
+    os::fd::AsFd,
     process::ExitCode,
 };
 
 use anstyle::{AnsiColor, Style};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 
 /// Could not run.
@@ -42,6 +44,15 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
         say(&format!("{}: {hint}", paint("hint", CYAN)));
     }
     ExitCode::from(COULD_NOT_RUN)
+}
+
+/// Whether somebody still reads what is printed: for those that print until nobody does.
+pub(crate) fn has_reader() -> bool {
+    let stdout = io::stdout();
+    let mut wanted = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
+    let gone = PollFlags::POLLERR | PollFlags::POLLHUP;
+    poll(&mut wanted, PollTimeout::ZERO).is_err()
+        || wanted[0].revents().is_none_or(|events| !events.intersects(gone))
 }
 
 /// The remedy that a part of ours knows for its error.

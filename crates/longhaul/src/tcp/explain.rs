@@ -69,7 +69,7 @@ impl Explain {
             };
             self.print(&judge(&observation), first)?;
             first = false;
-            if !self.watch || go_on().is_break() {
+            if !self.watch || go_on().is_break() || !output::has_reader() {
                 break;
             }
         }

@@ -5,7 +5,8 @@ mod trouble;
 mod ways;
 
 use std::{
-    process::Stdio,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -155,4 +156,15 @@ fn each_way_to_be_slow_is_told_from_its_neighbour() {
     });
     let mistakes = mistakes.into_inner().unwrap();
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+}
+
+#[test]
+fn watching_ends_with_its_reader() {
+    let mut command = Command::new(LONGHAUL);
+    command.args(["tcp", "explain", "--watch", "--json", "--for", "100ms"]).stdout(Stdio::piped());
+    let mut watching = command.spawn().unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    drop(lines);
+    assert_eq!(watching.wait().unwrap().code(), Some(0));
 }
