@@ -31,25 +31,9 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Options of TCP sockets with one number.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Number {
-    /// The largest window that is advertised, bytes (`TCP_WINDOW_CLAMP`).
-    Window,
-    /// The most that is sent, bytes per second (`SO_MAX_PACING_RATE`).
-    Pacing,
-}
-
-/// Sets an option. A number that does not fit is as large as it can be.
-pub(crate) fn set(socket: impl AsFd, number: Number, value: u64) -> io::Result<()> {
-    let narrow = i32::try_from(value).unwrap_or(i32::MAX).to_ne_bytes();
-    match number {
-        Number::Window => set_bytes(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), &narrow),
-        // Linux before 4.20 takes 4 bytes only, and refuses none; of 8 it would read the first.
-        Number::Pacing => {
-            set_bytes(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), &value.to_ne_bytes())
-        }
-    }
+/// Sets the most that is sent, bytes per second (`SO_MAX_PACING_RATE`). Linux before 4.20 reads the first 4 bytes only.
+pub(crate) fn set_pacing(socket: impl AsFd, bytes_per_second: u64) -> io::Result<()> {
+    set_bytes(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), &bytes_per_second.to_ne_bytes())
 }
 
 fn set_bytes(socket: impl AsFd, (level, name): (i32, i32), value: &[u8]) -> io::Result<()> {

@@ -74,9 +74,6 @@ pub(crate) struct Read {
     /// Size of the receive buffer (SO_RCVBUF), which switches the kernel's own tuning of it off
     #[arg(long, value_name = "SIZE")]
     rcvbuf: Option<Bytes>,
-    /// The largest window to advertise (TCP_WINDOW_CLAMP)
-    #[arg(long, value_name = "SIZE")]
-    window: Option<Bytes>,
     /// From one look at the connection to the next
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = units::duration::parse)]
     interval: Duration,
@@ -163,7 +160,6 @@ impl Read {
             interval: self.interval,
             buffer: self.buffer,
             rcvbuf: self.rcvbuf,
-            window: self.window,
             tracing: if self.trace { Tracing::Wanted } else { Tracing::Off },
             ..Reading::new(Programme::find(&self.programme)?)
         };

@@ -14,7 +14,6 @@ use super::{DEFAULT_PORT, Reading, wait};
 use crate::{
     clock::Clock,
     error::{Doing, Error},
-    sys::{self, Number},
 };
 
 /// Connects to the first of the host's addresses that takes it, in the resolver's order; none if `watch` ends it before.
@@ -63,9 +62,6 @@ fn prepare(socket: &Socket, reading: &Reading) -> Result<(), Error> {
     if let Some(size) = reading.rcvbuf {
         let size = usize::try_from(size.0).unwrap_or(usize::MAX);
         socket.set_recv_buffer_size(size).doing(|| "set SO_RCVBUF".to_owned())?;
-    }
-    if let Some(window) = reading.window {
-        sys::set(socket, Number::Window, window.0).doing(|| "set TCP_WINDOW_CLAMP".to_owned())?;
     }
     Ok(())
 }

@@ -28,7 +28,6 @@ use crate::{
     counters::Counters,
     diag::Diag,
     error::{Doing, Error},
-    sys::{self, Number},
     timeline::{Sample, Timeline},
     trace::{Trace, Unavailable},
 };
@@ -46,9 +45,6 @@ pub struct Reading {
     pub buffer: Bytes,
     /// `SO_RCVBUF`, set before the connection is made. It switches the kernel's own tuning off.
     pub rcvbuf: Option<Bytes>,
-    /// `TCP_WINDOW_CLAMP`, set before the connection is made, and again with each look: since Linux 6.6 the kernel raises it
-    /// when it tunes the buffer, and when it learns how much metadata comes with the payload.
-    pub window: Option<Bytes>,
     /// Whether to time the kernel's search for room in a full receive buffer.
     pub tracing: Tracing,
 }
@@ -93,7 +89,6 @@ impl Reading {
             interval: Duration::from_millis(100),
             buffer: Bytes(256 << 10),
             rcvbuf: None,
-            window: None,
             tracing: Tracing::Off,
         }
     }
@@ -114,8 +109,8 @@ impl Reading {
         if !(Bytes(1)..=Self::LARGEST_BUFFER).contains(&self.buffer) {
             return wrong(format!("a buffer cannot have {}", self.buffer), "a buffer of 1B to 1GiB");
         }
-        if [self.rcvbuf, self.window].contains(&Some(Bytes(0))) {
-            return wrong("nothing fits into 0 bytes".to_owned(), "a buffer or a window of 1B or more");
+        if self.rcvbuf == Some(Bytes(0)) {
+            return wrong("nothing fits into 0 bytes".to_owned(), "a buffer of 1B or more");
         }
         let samples = self.length().as_nanos() / self.interval.as_nanos();
         if samples > Self::MOST_SAMPLES {
@@ -184,7 +179,7 @@ fn run(
     let reader = Reader { stream, pace, clock, buffer, shared: &shared };
     thread::scope(|scope| {
         let thread = scope.spawn(|| reader.run());
-        let looked = look(stream, reading, timeline, &shared, watch);
+        let looked = look(reading, timeline, &shared, watch);
         if looked.is_err() {
             shared.stop.store(true, Relaxed);
         }
@@ -198,7 +193,6 @@ fn run(
 
 /// Looks at the connection until the reader has ended, and tells `watch`.
 fn look(
-    stream: &TcpStream,
     reading: &Reading,
     timeline: &mut Timeline,
     shared: &Shared,
@@ -206,10 +200,6 @@ fn look(
 ) -> Result<Vec<Sample>, Error> {
     let (clock, mut samples, mut due) = (timeline.clock(), Vec::new(), Duration::ZERO);
     timeline.watch(reading.interval, |sample| {
-        if let Some(window) = reading.window {
-            // It was taken before; a connection that has gone needs none.
-            let _ = sys::set(stream, Number::Window, window.0);
-        }
         let elapsed = clock.now();
         if elapsed >= due {
             due = elapsed + wait::CALL;
@@ -278,7 +268,6 @@ fn conditions(reading: &Reading, local: SocketAddr, remote: SocketAddr, rtt_ms: 
         interval_ms: reading.interval.as_secs_f64() * 1e3,
         buffer_bytes: reading.buffer.0,
         rcvbuf_bytes: reading.rcvbuf.map(|size| size.0),
-        window_bytes: reading.window.map(|size| size.0),
     }
 }
 

@@ -70,9 +70,6 @@ pub struct Conditions {
     /// `SO_RCVBUF` as it was asked for, bytes. The kernel doubles it, and switches its own tuning off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rcvbuf_bytes: Option<u64>,
-    /// `TCP_WINDOW_CLAMP` as it was asked for, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_bytes: Option<u64>,
 }
 
 /// How a reader ended.

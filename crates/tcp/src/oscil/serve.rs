@@ -20,7 +20,7 @@ use crate::{
     Info,
     clock::Clock,
     error::{Doing, Error},
-    sys::{self, Number},
+    sys,
 };
 
 /// What the sender does.
@@ -131,8 +131,7 @@ fn listen(config: &Serving) -> Result<TcpListener, Error> {
         socket.set_tcp_notsent_lowat(lowat).doing(|| "set TCP_NOTSENT_LOWAT".to_owned())?;
     }
     if let Some(rate) = config.pacing {
-        sys::set(&socket, Number::Pacing, rate.bits_per_second() / 8)
-            .doing(|| "set SO_MAX_PACING_RATE".to_owned())?;
+        sys::set_pacing(&socket, rate.bits_per_second() / 8).doing(|| "set SO_MAX_PACING_RATE".to_owned())?;
     }
     let ready = || -> io::Result<TcpListener> {
         // Connections of a server before, in TIME_WAIT, do not block the port.

@@ -59,7 +59,6 @@ pub(super) fn recording(seconds: f64, bytes: u64) -> Recording {
             interval_ms: 100.0,
             buffer_bytes: 1,
             rcvbuf_bytes: None,
-            window_bytes: None,
         },
         ended: Ended::Complete,
         ended_why: None,
@@ -339,7 +338,7 @@ fn mistakes_are_named_with_the_remedy() {
             "1ms to 1s",
         ),
         (with(|reading| reading.buffer = Bytes(0)), "a buffer cannot have 0B", "1B to 1GiB"),
-        (with(|reading| reading.window = Some(Bytes(0))), "nothing fits into 0 bytes", "1B or more"),
+        (with(|reading| reading.rcvbuf = Some(Bytes(0))), "nothing fits into 0 bytes", "1B or more"),
         // 3600 s at 1 ms are more than a million.
         (
             with(|reading| {

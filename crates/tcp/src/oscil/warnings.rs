@@ -41,8 +41,8 @@ pub(super) fn note(recording: &mut Recording, trouble: &Trouble) {
         ));
     }
     let warnings = [own_speed(recording, trouble.idle), missed_looks(recording)];
-    let options = [rcvbuf(recording, trouble.rcvbuf), window(recording)];
-    recording.warnings.extend(warnings.into_iter().chain(options).flatten());
+    let buffer = rcvbuf(recording, trouble.rcvbuf);
+    recording.warnings.extend(warnings.into_iter().flatten().chain(buffer));
 }
 
 /// Where there was always something to be read, reading was the limit.
@@ -76,20 +76,6 @@ fn rcvbuf(recording: &Recording, given: Option<u64>) -> Option<String> {
     (given < asked)
         .then(|| format!("SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it"))
 }
-
-/// What the kernel made of the window that was asked for.
-fn window(recording: &Recording) -> Option<String> {
-    let (asked, seen) = recording.conditions.window_bytes.zip(recording.summary.window_bytes)?;
-    (u64::from(seen) >= asked.saturating_add(WINDOW_STEP)).then(|| {
-        format!(
-            "the window grew to {seen} bytes in spite of TCP_WINDOW_CLAMP {asked}: the kernel raises it between two looks; a \
-             shorter --interval holds it"
-        )
-    })
-}
-
-/// A window is advertised in steps of up to this (RFC 7323: it is shifted by 14 bits at most), rounded up.
-const WINDOW_STEP: u64 = 1 << 14;
 
 /// Above this share of the time without a processor, throughput and pauses are the scheduler's.
 const MOST_WAITING: f64 = 0.05;
@@ -157,20 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn options_that_the_kernel_took_another_way_are_named() {
+    fn a_buffer_that_the_kernel_made_smaller_is_named() {
         let asked = |recording: &mut Recording| recording.conditions.rcvbuf_bytes = Some(1000);
         let given = |bytes| Trouble { rcvbuf: Some(bytes), ..idle() };
         assert_eq!(said(asked, given(2000)).warnings, [""; 0]);
         assert!(said(asked, given(1600)).warnings[0].starts_with("SO_RCVBUF 1000 became 800: sysctl -w"));
-        let window = |seen| {
-            let change = |recording: &mut Recording| {
-                recording.conditions.window_bytes = Some(1000);
-                recording.summary.window_bytes = Some(seen);
-            };
-            said(change, idle()).warnings
-        };
-        // Up to 16 384 bytes more may come of rounding.
-        assert_eq!(window(17_383), [""; 0]);
-        assert!(window(17_384)[0].starts_with("the window grew to 17384 bytes"));
     }
 }

@@ -38,7 +38,6 @@ pub(super) fn figures(recording: &Recording) -> Figures {
         ("samples", Some(format!("every {} ms", conditions.interval_ms))),
         ("read at once", Some(bytes(conditions.buffer_bytes))),
         ("SO_RCVBUF", conditions.rcvbuf_bytes.map(bytes)),
-        ("TCP_WINDOW_CLAMP", conditions.window_bytes.map(bytes)),
         ("longhaul", Some(conditions.version.clone())),
     ];
     for (name, value) in given {

@@ -87,7 +87,6 @@ fn conditions(recording: &Recording) -> String {
     parts.extend(conditions.rtt_ms.map(|rtt| format!("rtt {rtt:.1} ms")));
     parts.extend(SETTINGS.iter().filter_map(setting));
     parts.extend(option("SO_RCVBUF", conditions.rcvbuf_bytes));
-    parts.extend(option("TCP_WINDOW_CLAMP", conditions.window_bytes));
     parts.join(", ")
 }
 
