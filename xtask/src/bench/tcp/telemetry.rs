@@ -27,9 +27,8 @@ pub(in crate::bench) fn bench() -> anyhow::Result<()> {
                 for _ in 0..RUNS {
                     let sender = Sender::start(arguments)?;
                     let (share, recording) = watched(&sender.address, interval)?;
-                    let (made, due) = recording.looks()?;
                     shares.push(share * 100.0);
-                    looks.push(made / due * 100.0);
+                    looks.push(recording.looks_made()? * 100.0);
                 }
                 let what = format!("a look each {interval} at a connection {load}");
                 row(&format!("{what}, of one core"), goal, "%", shares);
