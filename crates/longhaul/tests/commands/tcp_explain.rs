@@ -144,7 +144,7 @@ fn each_way_to_be_slow_is_told_from_its_neighbour() {
     let next = AtomicUsize::new(0);
     let mistakes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..6 {
+        for _ in 0..5 {
             scope.spawn(|| {
                 while let Some(way) = WAYS.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let wrong = check(&planet, way);

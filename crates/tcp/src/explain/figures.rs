@@ -146,13 +146,18 @@ impl<'a> Figures<'a> {
         self.queueing() - 2.0 * varying > (self.min_rtt().unwrap_or(0.0) * share).max(QUEUE_LEAST_S)
     }
 
-    /// The same of a sender whose buffer is small. Unless congestion control paces it, it writes in bursts, once a round trip,
-    /// and each packet waits for those before it for up to a round trip more: that is not a full path.
+    /// Whether they wait for so long that a sender whose window is used up would gain nothing by a larger one. Round trips that
+    /// are somewhat longer than the least are no sign of that: others fill the path as well.
+    pub(super) fn has_long_queue(&self) -> bool {
+        self.min_rtt().is_some_and(|least| self.queueing() > least * LONG_QUEUE)
+    }
+
+    /// The same of a sender whose buffer is used up. One that congestion control paces makes no queue by itself; others write
+    /// in bursts, once a round trip, and each packet waits for those before it for up to a round trip more.
     pub(super) fn has_queue_beyond_bursts(&self) -> bool {
-        if self.has_model() {
-            return self.has_standing_queue();
-        }
-        self.min_rtt().is_some_and(|least| self.queueing() > 1.5 * least)
+        let is_paced = self.has_model();
+        self.min_rtt()
+            .is_some_and(|least| self.queueing() > least * if is_paced { PACED_QUEUE } else { BURST_QUEUE })
     }
 
     /// Whether congestion control paces by a model of the path and does not mind single losses.
@@ -191,8 +196,14 @@ pub(super) fn median(values: impl Iterator<Item = u32>) -> Option<u32> {
 /// A window counts as used from this share on: a burst has gaps at its ends, and acknowledgements may be delayed.
 pub(super) const USED: f64 = 0.7;
 /// The queue of a burst of one window, whatever made it small, may be nearly as long.
-pub(super) const STANDING_QUEUE: f64 = 0.25;
+const STANDING_QUEUE: f64 = 0.25;
 /// Below that, delayed acknowledgements look the same.
 const QUEUE: f64 = 0.1;
 /// And from this on, for the same reason on short paths.
 const QUEUE_LEAST_S: f64 = 0.002;
+/// In least round trips: as much waits as is under way.
+const LONG_QUEUE: f64 = 1.0;
+/// The same: what a burst makes, and a half to be sure.
+const BURST_QUEUE: f64 = 1.5;
+/// The same: BBR makes a queue of one at most.
+const PACED_QUEUE: f64 = 0.5;

@@ -2,7 +2,7 @@
 
 use super::{
     Case, Limit, Role, Shares, Verdict,
-    figures::{STANDING_QUEUE, USED, median},
+    figures::{USED, median},
 };
 use crate::{Info, diag::Socket};
 
@@ -45,7 +45,7 @@ impl Case<'_> {
     pub(super) fn round_trip(&self) -> Option<f64> {
         let least = self.figures.min_rtt()?;
         let usual = median(self.figures.infos().map(|(_, info)| info.rcv_rtt_us)).unwrap_or(0);
-        Some((f64::from(usual) / 1e6).clamp(least, least * (1.0 + STANDING_QUEUE)))
+        Some((f64::from(usual) / 1e6).clamp(least, least * LONGEST))
     }
 
     /// The window that this end advertises, bytes: usually. Before Linux 6.2, the most that it would. The kernel tells what
@@ -63,3 +63,7 @@ fn is_unread(socket: &Socket, info: &Info) -> bool {
     let room = info.rcv_wnd.map_or(u64::from(info.rcv_ssthresh), |open| queued + u64::from(open));
     queued > 0 && queued * 4 >= room
 }
+
+/// A round trip counts up to so many of the least. A path that is full has twice of what it takes under way: then two thirds
+/// of such a window seem to be used.
+const LONGEST: f64 = 1.35;

@@ -10,7 +10,7 @@ impl Case<'_> {
         let figures = &self.figures;
         let (limit, mut first) = match shares.largest() {
             _ if is_dead(figures) => (Limit::Loss, finding::no_answer(figures)),
-            Limit::ReceiverWindow if figures.has_standing_queue() => self.path(),
+            Limit::ReceiverWindow if figures.has_long_queue() => self.path(),
             Limit::SendBuffer if figures.has_queue_beyond_bursts() => self.path(),
             Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_window(shares.receiver_window)),
             Limit::ReceiverApplication => {

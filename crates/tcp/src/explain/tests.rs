@@ -213,7 +213,7 @@ fn without_scaling_the_window_ends_at_64_kib() {
 fn a_window_that_only_makes_a_queue_longer_is_not_blamed() {
     let seen = sender(|_, _, info| {
         info.rwnd_limited_us = info.busy_time_us;
-        info.rtt_us = 200_000;
+        info.rtt_us = 260_000;
     });
     expect(seen, Limit::Path, &[Kind::PathRate]);
 }

@@ -104,13 +104,13 @@ fn figures(each: &Explanation) -> String {
 fn bar(shares: &Shares) -> String {
     let mut bar = String::new();
     let mut words = Vec::new();
-    let (mut sum, mut drawn) = (0.0, 0);
+    let (mut sum, mut drawn) = (0.0, 0_u8);
     for ((name, share), (sign, style)) in shares.named().into_iter().zip(SIGNS) {
         sum += share;
         // Ends are rounded, not lengths: the line is always as long.
-        let end = (sum * WIDTH).round() as usize;
-        let length = end.saturating_sub(drawn);
-        drawn = end;
+        let length =
+            (drawn..WIDTH).take_while(|cell| f64::from(*cell) + 0.5 <= sum * f64::from(WIDTH)).count();
+        drawn += u8::try_from(length).unwrap_or(WIDTH);
         bar += &paint(&sign.repeat(length), style);
         if share >= 0.005 {
             words.push(format!("{} {name} {:.0} %", paint(sign, style), share * 100.0));
@@ -160,4 +160,4 @@ const SIGNS: [(&str, Style); 7] =
     [("·", DIM), ("▚", RED), ("█", GREEN), ("▒", CYAN), ("▓", RED), ("▞", YELLOW), ("░", PLAIN)];
 
 /// Characters.
-const WIDTH: f64 = 40.0;
+const WIDTH: u8 = 40;

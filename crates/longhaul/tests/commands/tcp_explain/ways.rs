@@ -43,8 +43,8 @@ const FREE: Way = Way {
     receiver: "",
     sends: "control=bbr",
     reads: "",
-    // A second and a half at the rate of the path: more than two round trips after it is full.
-    warm: 4_000_000,
+    // More than a second at the rate of the path: the start is over.
+    warm: 3_000_000,
     look: &[],
     at_sender: ("path", &["path_rate"]),
     // Of what limits the sender there is nothing to be found at the receiver.
