@@ -50,7 +50,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
 
 /// What these words name, each with its group. A group means all of it, unless some of it follow; else a name is that of
 /// the first group that has it.
-fn wanted<'w>(mut words: &[&'w str]) -> anyhow::Result<Vec<(&'w str, &'w str)>> {
+fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)>> {
     let all = |&(group, names): &(&'static str, &'static [&'static str])| {
         names.iter().map(move |name| (group, *name))
     };

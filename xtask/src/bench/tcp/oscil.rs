@@ -76,7 +76,7 @@ impl Recording {
         Ok(self.number("/summary/bytes")? * 8.0 / self.seconds()?)
     }
 
-    /// Bits a second that came from the network from `skip` s on.
+    /// The same from `skip` s on.
     pub(super) fn steady(&self, skip: usize) -> anyhow::Result<f64> {
         let seconds = self.0["seconds"].as_array().map_or(&[][..], Vec::as_slice);
         let sum = |what: &str| -> f64 {
@@ -92,10 +92,11 @@ impl Recording {
         self.number("/summary/duration_s")
     }
 
-    /// Looks at the connection, and how many were due.
-    pub(super) fn looks(&self) -> anyhow::Result<(f64, f64)> {
-        let made = self.0["samples"].as_array().map_or(0, Vec::len);
-        Ok((f64::from(u32::try_from(made)?), self.seconds()? * 1e3 / self.number("/conditions/interval_ms")?))
+    /// The share of the looks at the connection that were made of those that were due. The first, at 0, does not count.
+    pub(super) fn looks_made(&self) -> anyhow::Result<f64> {
+        let made = self.0["samples"].as_array().map_or(0, |samples| samples.len().saturating_sub(1));
+        let due = self.seconds()? * 1e3 / self.number("/conditions/interval_ms")?;
+        Ok(f64::from(u32::try_from(made)?) / due)
     }
 
     /// Why its figures are not the connection's; none if they are.
