@@ -100,7 +100,6 @@ fn figures(each: &Explanation) -> String {
 }
 
 /// A line of [`WIDTH`] characters divided by shares, and what each part is.
-#[expect(clippy::cast_possible_truncation, reason = "shares add up to 1, so an end is at most WIDTH")]
 fn bar(shares: &Shares) -> String {
     let mut bar = String::new();
     let mut words = Vec::new();
