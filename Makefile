@@ -1,15 +1,22 @@
 # make run   builds everything and runs the flagship scenario
 # make test  builds everything and runs every check
+# make dist  builds what is shipped: a static program, a Debian package, manual pages, completions
 
-.PHONY: run test web clean
+.PHONY: run said test dist web clean
 
-run: web
+run: said web
 	cargo build --release --package longhaul
 	target/release/longhaul run scenarios/two-providers.toml
+
+said:
+	@echo "make run: builds the program, which takes some minutes the first time, then measures for a minute"
 
 test: web
 	@sh xtask/tools.sh test
 	cargo xtask check
+
+dist: web
+	cargo xtask dist
 
 # The pages, which are compiled into the program.
 PAGES := web/dist/report.html web/dist/figures.html

@@ -23,6 +23,9 @@ if [ "$1" = test ]; then
     want ip iproute2
     want setpriv util-linux
     want tcpdump tcpdump
+    want nft nftables
+    want zsh zsh
+    want fish fish
     if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing what the tests need:$packages"
         export DEBIAN_FRONTEND=noninteractive

@@ -5,7 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tcp::{Info, diag::Socket};
+use tcp::{
+    Info,
+    diag::{Multipath, Socket},
+};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(info) = Info::decode(bytes) {
@@ -13,11 +16,15 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(info.unknown.len(), 2 * bytes.len().saturating_sub(NEWEST));
         assert_eq!(info.accecn_flags.is_some(), bytes.len() >= NEWEST);
     }
+    if Multipath::decode(bytes).is_some() {
+        assert!(bytes.len() > HEADER && Multipath::decode(&bytes[..HEADER]).is_none());
+    }
     let Some(socket) = Socket::decode(bytes) else { return };
     // A shorter message tells the same of who it is, and never more.
     let header = Socket::decode(&bytes[..HEADER]).expect("the header is whole");
     assert_eq!((header.key, header.local, header.remote), (socket.key, socket.local, socket.remote));
     assert!(header.info.is_none() && header.memory.is_none() && header.model.is_none());
+    assert_eq!(header.mptcp_token, None);
 });
 
 /// Bytes of `struct inet_diag_msg`.

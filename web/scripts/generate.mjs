@@ -3,8 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
 
 const PAGES = [
-  { name: "Report", schema: "report.json", types: "types.ts", what: "the report" },
-  { name: "Figures", schema: "figures.json", types: "figure_types.ts", what: "a document of figures" },
+  { name: "Report", schema: "docs/schema/report.json", types: "types.ts", what: "the report" },
+  { name: "Figures", schema: "web/schema/figures.json", types: "figure_types.ts", what: "a document of figures" },
 ];
 
 // schemars puts a field's description beside its $ref. The compiler takes each such pair for a type of its own and
@@ -21,10 +21,10 @@ function withoutSiblingsOfRefs(node) {
 }
 
 for (const { name, schema: file, types: to, what } of PAGES) {
-  const schema = JSON.parse(await readFile(new URL(`../schema/${file}`, import.meta.url), "utf8"));
+  const schema = JSON.parse(await readFile(new URL(`../../${file}`, import.meta.url), "utf8"));
   const types = await compile(withoutSiblingsOfRefs(schema), name, {
     additionalProperties: false,
-    bannerComment: `// Generated from schema/${file} by \`npm run generate\`: ${what} as Rust writes it. Do not edit.`,
+    bannerComment: `// Generated from ${file} by \`npm run generate\`: ${what} as Rust writes it. Do not edit.`,
     printWidth: 120,
   });
   await writeFile(new URL(`../src/${to}`, import.meta.url), types);

@@ -1,4 +1,4 @@
-// Generated from schema/figures.json by `npm run generate`: a document of figures as Rust writes it. Do not edit.
+// Generated from web/schema/figures.json by `npm run generate`: a document of figures as Rust writes it. Do not edit.
 
 /**
  * A chart of a document of figures.
@@ -19,7 +19,7 @@ export type Panel =
 /**
  * How a line is drawn.
  */
-export type Look = "solid" | "dashed" | "steps";
+export type Look = "solid" | "dashed" | "steps" | "crosses";
 /**
  * How the values of an axis are spaced.
  */
@@ -47,9 +47,9 @@ export interface Figures {
    */
   reasons: string[];
   /**
-   * [`FIGURES_SCHEMA`].
+   * By this name the schema is found in docs/schema.
    */
-  schema: string;
+  schema: "longhaul.figures/1";
   /**
    * What it shows, in a sentence or two.
    */

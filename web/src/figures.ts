@@ -27,7 +27,7 @@ function show(root: HTMLElement, figures: Figures): void {
     warnings(figures.warnings),
   );
   panels(charts, figures.panels, store);
-  contents(parts, root);
+  contents(parts, root, store);
 }
 
 const header = ({ valid, reasons, title, summary, warnings: known }: Figures): HTMLElement =>

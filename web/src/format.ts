@@ -20,6 +20,8 @@ export function latency(value: Maybe): string {
   if (!isNumber(value)) return ABSENT;
   if (value === 0) return "0";
   const size = Math.abs(value);
+  // A day and more takes so many digits that no table has room for them.
+  if (size >= 1e8) return value.toExponential(2).replace("e+", "e").replace("-", "\u2212");
   const decimals = size >= 1000 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4;
   return decimal(value, decimals);
 }
@@ -46,6 +48,10 @@ export const count = (value: Maybe): string => (isNumber(value) ? decimal(value,
 
 /** A value at an axis tick: as few digits as it needs. */
 export function tick(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-5 || size >= 1e9)) {
+    return String(Number(value.toPrecision(10)).toExponential()).replace("e+", "e").replaceAll("-", "\u2212");
+  }
   const [whole = "", fraction] = String(Number(value.toPrecision(10))).split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
@@ -64,6 +70,20 @@ export function percentile(percent: Maybe): string {
   return String(Number(percent.toFixed(decimals)));
 }
 
+/** Percentiles that are spoken of everywhere. */
+const NAMED = ["0", "50", "75", "90", "95", "99", "99.9", "99.99"];
+
+/** A place among the percentiles: 97.1, but 98.98 and not 99, for what lies at p99 is something else. */
+export function place(percent: number): string {
+  const text = percentile(percent);
+  if (!NAMED.includes(text)) return text;
+  for (let decimals = 1; decimals <= 7; decimals++) {
+    const told = String(Number(percent.toFixed(decimals)));
+    if (told !== text) return told;
+  }
+  return text;
+}
+
 /** A share of 0..=1 as a percentage. */
 export const share = (value: Maybe): string => (isNumber(value) ? `${percentile(value * 100)}\u00a0%` : ABSENT);
 
@@ -73,7 +93,7 @@ export const signedShare = (value: Maybe): string =>
 
 /** "91st", "50th", "97.1th". */
 export function ordinal(percent: number): string {
-  const text = percentile(percent);
+  const text = place(percent);
   const whole = Number(text);
   const teen = whole >= 11 && whole <= 13;
   const suffix = !Number.isInteger(whole) || teen ? "th" : (["th", "st", "nd", "rd"][whole % 10] ?? "th");

@@ -1,6 +1,6 @@
 // Puts the page together from the report that is embedded in it.
 import "./style/all.css";
-import { charts } from "./charts/all";
+import { charts, pageSection } from "./charts/all";
 import { readReport } from "./data";
 import { el, section } from "./dom";
 import { showEmbedded } from "./embedded";
@@ -24,6 +24,7 @@ import { percentiles } from "./views/percentiles";
 import { outages, pings } from "./views/reachability";
 import { topBar } from "./views/top";
 import { transfers } from "./views/transfers";
+import { tiles } from "./views/verdict";
 
 function show(root: HTMLElement, report: Report): void {
   const { page, sides } = report.comparison;
@@ -33,7 +34,7 @@ function show(root: HTMLElement, report: Report): void {
       required: page.required,
       time: "log",
       cdf: "log",
-      axis: "percent",
+      axis: "nines",
       qq: "log",
       other: 1,
       of: "requests",
@@ -50,7 +51,7 @@ function show(root: HTMLElement, report: Report): void {
   followTheme(store);
   document.title = tabTitle(report);
 
-  const top = { header: part("header"), contents: part("nav", "contents") };
+  const top = { header: part("header"), pages: part("div"), tiles: part("div"), contents: part("nav", "contents") };
   const answers = { claims: part("section"), thresholds: part("section") };
   const network = { outages: part("div"), transfers: part("div"), pings: part("div"), commands: part("div") };
   const end = { fidelity: part("div"), notes: part("div") };
@@ -59,6 +60,9 @@ function show(root: HTMLElement, report: Report): void {
   root.replaceChildren(
     topBar(store),
     top.header,
+    top.pages,
+    ...(asked?.control ?? []),
+    top.tiles,
     top.contents,
     answers.claims,
     answers.thresholds,
@@ -71,6 +75,8 @@ function show(root: HTMLElement, report: Report): void {
     end.notes,
   );
   header(top.header, report);
+  tiles(top.tiles, report);
+  pageSection(top.pages, report, store);
   claims(answers.claims, report);
   thresholds(answers.thresholds, report);
   outages(network.outages, report);
@@ -80,17 +86,22 @@ function show(root: HTMLElement, report: Report): void {
   asked?.fill();
   fidelity(end.fidelity, report);
   notes(end.notes, report);
-  contents(top.contents, root);
+  contents(top.contents, root, store);
+}
+
+interface Asked {
+  control: HTMLElement[];
+  parts: HTMLElement[];
+  fill: () => void;
 }
 
 /** The parts of the page that are about requests, and what fills them once they are on it. */
-function requests(report: Report, store: Store): { parts: HTMLElement[]; fill: () => void } {
+function requests(report: Report, store: Store): Asked {
   const people = { sides: part("div"), control: part("div", "control"), waits: part("div"), independence: part("div") };
   const rest = { pairs: part("div"), breakdown: part("div"), charts: part("div") };
   const tables = { percentiles: part("div"), counts: part("div") };
   const parts = [
     section("expectations", "What to expect", people.sides),
-    people.control,
     section("people", "What visitors of this page experience", people.waits),
     rest.pairs,
     rest.breakdown,
@@ -112,7 +123,7 @@ function requests(report: Report, store: Store): { parts: HTMLElement[]; fill: (
       experienced(people.waits, report, state);
     });
   };
-  return { parts, fill };
+  return { control: [people.control], parts, fill };
 }
 
 const part = <K extends keyof HTMLElementTagNameMap>(tag: K, look?: string): HTMLElementTagNameMap[K] =>

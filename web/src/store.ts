@@ -102,16 +102,29 @@ export function fieldsOf(sides: number): Fields<State> {
   };
 }
 
+/** The part of the page that a hash leads to: its first entry, which has no value. "" if it leads to none. */
+const placeOf = (hash: string): string => {
+  const [first = ""] = hash.slice(1).split("&");
+  return first.includes("=") ? "" : first;
+};
+
 export class Store<S extends object = State> {
   private current: S;
-  private readonly watchers: { keys: readonly (keyof S)[]; run: (state: S) => void }[] = [];
+  /** The part of the page that the hash names. */
+  private place = placeOf(location.hash);
+  /** Without keys: of everything. */
+  private readonly watchers: { keys: readonly (keyof S)[] | undefined; run: (state: S) => void }[] = [];
 
   constructor(
     readonly defaults: S,
     private readonly fields: Fields<S>,
   ) {
     this.current = this.fromHash();
-    window.addEventListener("hashchange", () => this.change(this.fromHash()));
+    window.addEventListener("hashchange", () => {
+      this.place = placeOf(location.hash);
+      this.change(this.fromHash());
+      this.show();
+    });
   }
 
   get state(): S {
@@ -127,6 +140,36 @@ export class Store<S extends object = State> {
       history.replaceState(null, "", hash === "" ? location.pathname + location.search : hash);
   }
 
+  /** The hash of the present state at this part of the page. */
+  link(place: string): string {
+    return this.toHash(place) || "#";
+  }
+
+  /** Goes to a part of the page, so that the browser's way back leads here again. */
+  go(place: string): void {
+    this.place = place;
+    const hash = this.link(place);
+    if (hash !== location.hash) history.pushState(null, "", hash);
+    this.show();
+    for (const watcher of this.watchers) if (watcher.keys === undefined) watcher.run(this.current);
+  }
+
+  /** Shows the part that the address named when the page was opened; where it was left, the browser knows the place. */
+  arrive(): void {
+    const [opened] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+    if (opened?.type === "navigate") this.show();
+  }
+
+  private show(): void {
+    if (this.place !== "") document.getElementById(this.place)?.scrollIntoView();
+  }
+
+  /** Runs a view now and again whenever anything changes. */
+  watchAll(run: (state: S) => void): void {
+    this.watchers.push({ keys: undefined, run });
+    run(this.current);
+  }
+
   /** Runs a view now and again whenever one of these parts changes. */
   watch(keys: readonly (keyof S)[], run: (state: S) => void): void {
     this.watchers.push({ keys, run });
@@ -135,13 +178,14 @@ export class Store<S extends object = State> {
 
   /** Runs the watchers of a part whose meaning changed from outside, as the system's colour scheme does. */
   touch(key: keyof S): void {
-    for (const watcher of this.watchers) if (watcher.keys.includes(key)) watcher.run(this.current);
+    for (const watcher of this.watchers) if (watcher.keys?.includes(key)) watcher.run(this.current);
   }
 
   private change(next: S): void {
     const changed = (Object.keys(next) as (keyof S)[]).filter((key) => next[key] !== this.current[key]);
     this.current = next;
-    for (const watcher of this.watchers) if (watcher.keys.some((key) => changed.includes(key))) watcher.run(next);
+    if (changed.length === 0) return;
+    for (const { keys, run } of this.watchers) if (keys?.some((key) => changed.includes(key)) ?? true) run(next);
   }
 
   private fromHash(): S {
@@ -155,14 +199,14 @@ export class Store<S extends object = State> {
     return state;
   }
 
-  private toHash(): string {
+  private toHash(place = this.place): string {
     const hash = new URLSearchParams();
     const put = <K extends keyof S>(key: K): void => {
       const field = this.fields[key];
       if (this.current[key] !== this.defaults[key]) hash.set(field.name, field.write(this.current[key]));
     };
     for (const key of Object.keys(this.current) as (keyof S)[]) put(key);
-    const text = hash.toString();
+    const text = [place, hash.toString()].filter((part) => part !== "").join("&");
     return text === "" ? "" : `#${text}`;
   }
 }

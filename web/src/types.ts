@@ -1,4 +1,13 @@
-// Generated from schema/report.json by `npm run generate`: the report as Rust writes it. Do not edit.
+// Generated from docs/schema/report.json by `npm run generate`: the report as Rust writes it. Do not edit.
+
+/**
+ * What people's waits are taken from.
+ */
+export type Basis = "observed pages" | "model";
+/**
+ * How sure a verdict is, in a word. It follows from `sure`, the level and the number of resamples alone.
+ */
+export type Certainty = "sure" | "borderline" | "likely" | "undecided";
 
 /**
  * All that the report page shows, and without the charts all that `result.json` holds.
@@ -42,13 +51,18 @@ export interface Report {
    */
   outages: Outages[];
   /**
+   * How much of a scenario was measured, if somebody ended it before its time. Then no claim is judged. Absent of a whole
+   * one.
+   */
+  partial?: Partial | null;
+  /**
    * What came of a scenario's pings, one entry a side.
    */
   pings: Pinged[];
   /**
-   * [`REPORT_SCHEMA`].
+   * By this name the schema is found in docs/schema.
    */
-  schema: string;
+  schema: "longhaul.report/1";
   /**
    * When the measurement started, RFC 3339, if known.
    */
@@ -95,9 +109,17 @@ export interface SideCharts {
    */
   label: string;
   /**
-   * Percentiles over time. Absent when samples carry no time.
+   * Percentiles over time. Absent when samples carry no time; empty where they fill no interval.
    */
   over_time?: OverTime | null;
+  /**
+   * What real page views waited, as a quantile function over page views. Absent unless samples carry page ids.
+   */
+  page_views?: Quantiles | null;
+  /**
+   * Its confidence band. Absent if there are no intervals.
+   */
+  page_views_band?: Band | null;
   /**
    * What requests spend in each phase, by percentile of the metric. Absent when samples carry no phases.
    */
@@ -155,12 +177,16 @@ export interface Heat {
    */
   intervals: number;
   /**
+   * Samples in the first and the last interval where the recording fills them only in part: they are in no count.
+   */
+  left_out: number;
+  /**
    * Start of the first interval, seconds since the measurement's start.
    */
   start_s: number;
 }
 /**
- * Percentiles over time as columns; one entry an interval that has samples.
+ * Percentiles over time as columns; one entry an interval that has samples and that the recording fills.
  */
 export interface OverTime {
   /**
@@ -171,6 +197,11 @@ export interface OverTime {
    * Length of an interval in seconds.
    */
   interval_s: number;
+  /**
+   * Samples in the first and the last interval where the recording fills them only in part: they are in no entry, for
+   * with fewer samples a tail looks shorter.
+   */
+  left_out: number;
   /**
    * Maximum.
    */
@@ -191,6 +222,19 @@ export interface OverTime {
    * Start of the interval, seconds since the measurement's start.
    */
   start_s: number[];
+}
+/**
+ * A quantile function as columns.
+ */
+export interface Quantiles {
+  /**
+   * The latency at that share.
+   */
+  latency_ms: number[];
+  /**
+   * Shares of samples, 0..=1.
+   */
+  share: number[];
 }
 /**
  * What requests spend in each phase, by percentile of the metric, as columns.
@@ -217,19 +261,6 @@ export interface PhaseColumn {
    * "dns", "connect", "tls", "send", "wait", "load" or "rest".
    */
   phase: string;
-}
-/**
- * A quantile function as columns.
- */
-export interface Quantiles {
-  /**
-   * The latency at that share.
-   */
-  latency_ms: number[];
-  /**
-   * Shares of samples, 0..=1.
-   */
-  share: number[];
 }
 /**
  * A claim and what came of it.
@@ -297,9 +328,17 @@ export interface Comparison {
    */
   crossovers: Crossover[];
   /**
+   * How each other side differs from the first in means and percentiles, each alone.
+   */
+  differences: Differences[];
+  /**
    * Phases that were taken out of it.
    */
   excluded_phases: string[];
+  /**
+   * Sides that hold the same samples: there is nothing to compare them by.
+   */
+  identical: [string, string][];
   independence: Independence;
   /**
    * How the intervals below were made. Absent if there are none.
@@ -406,9 +445,17 @@ export interface Group {
  */
 export interface Verdict {
   /**
-   * Label of the better side; absent for a tie.
+   * What people's waits were taken from. Absent for numbers of requests.
+   */
+  basis?: Basis | null;
+  /**
+   * Label of the side with the smaller number; absent for a tie. Whether to believe it says `certainty`.
    */
   better?: string | null;
+  /**
+   * The word for it. Absent if there are no intervals, or for a tie.
+   */
+  certainty?: Certainty | null;
   /**
    * The confidence interval of that difference; its lower end is below 0 where the other may be better.
    *
@@ -420,6 +467,15 @@ export interface Verdict {
    * By how much it beats the next best.
    */
   difference_ms: number;
+  /**
+   * The same as a share of the next best's number.
+   */
+  relative?: number | null;
+  /**
+   * How many times as many samples would decide it, were the difference as it is. Absent if it is decided, or if the
+   * samples cannot say.
+   */
+  samples_needed?: number | null;
   /**
    * The share of requests (or of page views) for which it is faster than the next best, if both draw one at random;
    * ties count half.
@@ -433,7 +489,8 @@ export interface Verdict {
    */
   share_better_ci?: [number, number] | null;
   /**
-   * How sure it is that it is the better one, 0.5..=1: the share of resamples in which it is.
+   * How sure it is that it is the better one, 0.5..=1. Where several comparisons are made at once, all of them are
+   * allowed for (Holm).
    */
   sure?: number | null;
 }
@@ -487,6 +544,71 @@ export interface Crossover {
   percentile: number;
 }
 /**
+ * One side less the first, number by number. Each stands alone: of twenty intervals of 95 % one misses.
+ */
+export interface Differences {
+  basis: Basis;
+  /**
+   * The same of what people on the page wait.
+   */
+  experienced: {
+    [k: string]: Difference;
+  };
+  /**
+   * The first side.
+   */
+  first: string;
+  /**
+   * Of requests: "mean", and percentiles by their names: "50", "75", "90", "95", "99".
+   */
+  request: {
+    [k: string]: Difference;
+  };
+  /**
+   * The side that is held against it.
+   */
+  second: string;
+}
+/**
+ * How far apart two sides are in one number.
+ */
+export interface Difference {
+  /**
+   * The word for it.
+   */
+  certainty?: Certainty | null;
+  /**
+   * Its confidence interval.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  ci_ms?: [number | null, number | null] | null;
+  /**
+   * The second side's number less the first's: above 0 the second is slower.
+   */
+  difference_ms: number;
+  /**
+   * The same as a share of the first's number. Absent if that is 0.
+   */
+  relative?: number | null;
+  /**
+   * The interval as shares of the first's number.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  relative_ci?: [number | null, number | null] | null;
+  /**
+   * How sure it is which of the two is smaller, 0.5..=1.
+   */
+  sure?: number | null;
+  /**
+   * Whether fewer than 10 samples lie beyond the number on a side.
+   */
+  thin: boolean;
+}
+/**
  * The independent model beside what the samples say of real pages.
  */
 export interface Independence {
@@ -534,6 +656,10 @@ export interface SideIndependence {
  */
 export interface NeighbourCheck {
   /**
+   * The chance that independent samples have as many slow ones after slow ones, 0..=1.
+   */
+  chance: number;
+  /**
    * Correlation of neighbours' ranks, -1..=1; 0 if they have nothing to do with each other.
    */
   correlation: number;
@@ -541,6 +667,10 @@ export interface NeighbourCheck {
    * The same if requests were independent.
    */
   model_ms?: number | null;
+  /**
+   * How many samples were looked at.
+   */
+  n: number;
   /**
    * Its confidence interval.
    *
@@ -770,6 +900,7 @@ export interface Side {
    * Samples that failed and so have no latency.
    */
   failed: number;
+  failures: Failures;
   /**
    * Which format it was read from.
    */
@@ -794,6 +925,10 @@ export interface Side {
    * Samples behind the numbers.
    */
   n: number;
+  /**
+   * What its real page views waited. Absent unless samples carry page ids, of at least two pages.
+   */
+  pages?: ObservedPages | null;
   /**
    * Samples read: the sum of the four that follow.
    */
@@ -836,6 +971,98 @@ export interface Side {
   without_metric: number;
 }
 /**
+ * How many requests and page views of a side failed.
+ */
+export interface Failures {
+  /**
+   * Whether these are page views of the recording or the model's: 1 - (1 - request_share)^effective_requests.
+   */
+  basis?: Basis | null;
+  /**
+   * The share of page views that failed, 0..=1, because a request failed that the page needs.
+   */
+  page_share: number;
+  /**
+   * Its confidence interval.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  page_share_ci?: [number, number] | null;
+  /**
+   * The share of its requests that failed, 0..=1.
+   */
+  request_share: number;
+  /**
+   * Its confidence interval (Clopper and Pearson).
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  request_share_ci?: [number, number] | null;
+}
+/**
+ * Page views as they were recorded, each for itself.
+ */
+export interface ObservedPages {
+  /**
+   * How many views that follow each other the resampling kept together, because they are alike. Absent if views were
+   * taken to be independent of each other.
+   */
+  block_length?: number | null;
+  /**
+   * Its confidence interval.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  expected_ci_ms?: [number | null, number | null] | null;
+  /**
+   * The mean wait of those that came whole. Absent if none did.
+   */
+  expected_ms?: number | null;
+  /**
+   * Their confidence intervals. Empty if there are none.
+   */
+  percentiles_ci_ms: {
+    /**
+     * @minItems 2
+     * @maxItems 2
+     */
+    [k: string]: [number | null, number | null];
+  };
+  /**
+   * Percentiles of the waits of those that came whole. Empty if none did.
+   */
+  percentiles_ms: {
+    [k: string]: number;
+  };
+  /**
+   * The most.
+   */
+  requests_max: number;
+  /**
+   * The median.
+   */
+  requests_median: number;
+  /**
+   * The fewest requests of a page, failed ones among them.
+   */
+  requests_min: number;
+  /**
+   * Percentiles at or above this one (in percent) have fewer than 10 views beyond them.
+   */
+  thin_above: number;
+  /**
+   * Page views.
+   */
+  views: number;
+  /**
+   * Those of which no request that the page needs failed: only they have a wait.
+   */
+  whole: number;
+}
+/**
  * A moment at which the latency changed for longer.
  */
 export interface Shift {
@@ -861,20 +1088,54 @@ export interface Shift {
  */
 export interface Verdicts {
   /**
-   * How sure that is, and for how many. Absent if there are no intervals, or for a tie.
+   * How sure that is, for how many, and how many page views came whole. Absent if there is nothing to say of that.
    */
   certainty?: string | null;
   experienced: Verdict;
   /**
-   * The answer: who is faster, and by how much.
+   * Who fails more. Absent if nothing failed.
+   */
+  failures?: FailureVerdict | null;
+  /**
+   * The answer: who is faster, and by how much; or that it is undecided.
    */
   headline: string;
   median_request: Verdict;
+  /**
+   * What the model of independent requests says of the page that was asked for, where real page views decide.
+   */
+  model?: Verdict | null;
   request: Verdict;
   /**
    * Both together.
    */
   sentence: string;
+}
+/**
+ * Who fails more.
+ */
+export interface FailureVerdict {
+  /**
+   * Label of the side that fails more often beyond chance (Fisher's exact test at the level of the intervals). Absent
+   * if none does.
+   */
+  more?: string | null;
+  /**
+   * "page views" where all sides have page ids, else "requests".
+   */
+  of: string;
+  /**
+   * All shares as a sentence.
+   */
+  sentence: string;
+  /**
+   * How sure that is.
+   */
+  sure: number;
+  /**
+   * Label of the side that it is held against.
+   */
+  than?: string | null;
 }
 /**
  * A named condition of the measurement.
@@ -1054,6 +1315,19 @@ export interface Outage {
    * How long it was.
    */
   longest_s: number;
+}
+/**
+ * How much of a scenario was measured when somebody ended it.
+ */
+export interface Partial {
+  /**
+   * When that was, seconds since measuring started.
+   */
+  after_s: number;
+  /**
+   * How long measuring would have taken, seconds, as far as the file says it.
+   */
+  of_s: number;
 }
 /**
  * What came of the pings of a side.

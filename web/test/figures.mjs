@@ -139,11 +139,30 @@ const document = (title, panels, more = {}) => ({
   ...more,
 });
 
+/** A sweep in which some measurements are INVALID: crosses of the name of their setting. */
+function unsound(rename = (name) => name) {
+  const [grid] = sweep();
+  const split = (chart, c) => ({
+    ...chart,
+    lines: chart.lines.flatMap((one, i) => {
+      const valid = { ...one, name: rename(one.name) };
+      if (i !== c % 3) return [valid];
+      const part = (keep) => ({ x: valid.x.filter((_, at) => keep(at)), y: valid.y.filter((_, at) => keep(at)) });
+      // One setting is INVALID as a whole.
+      const bad = (at) => c === 0 || at === 2;
+      return [{ ...valid, ...part((at) => !bad(at)) }, { ...valid, ...part(bad), look: "crosses" }];
+    }),
+  });
+  return { ...grid, charts: grid.charts.map(split).map((chart) => ({ ...chart, lines: chart.lines.filter(({ x }) => x.length > 0) })) };
+}
+
 /** Documents by name. */
 export const FIGURES = {
   oscillating: () => document("An oscillating reader", oscillating()),
   ports: () => document("Source ports", ports()),
   sweep: () => document("A sweep", sweep()),
+  "sweep with INVALID": () =>
+    document("A sweep with INVALID cells", [unsound(), unsound((name) => `default default ${name} cubic`)]),
   "all kinds": () =>
     document("All kinds", [...oscillating().slice(0, 2), ports()[0], ...sweep(), limits, oscillating()[0]], {
       valid: false,

@@ -26,6 +26,7 @@ export async function walkFigures(path) {
   await assertDrawn(page, chartsOf(figures));
   await readWithKeys(page);
   await assertSharedCursor(page, figures);
+  await assertCrosses(page, figures);
   await page.getByText("dark", { exact: true }).click();
   await assertDrawn(page, chartsOf(figures));
   await assertFits(page);
@@ -58,6 +59,23 @@ async function assertSaid(page, figures) {
       found.map((row) => [...row.children].map((cell) => cell.textContent)),
     );
     assert.deepEqual(cells, rows);
+  }
+}
+
+/** What is INVALID is told from what is not: the legend says what a cross is, and the read-out which value is one. */
+async function assertCrosses(page, figures) {
+  const multiples = figures.panels.filter(({ kind }) => kind === "multiples");
+  const sections = page.locator("section:has(.multiples)");
+  for (const [i, { charts }] of multiples.entries()) {
+    const lines = charts.flatMap((chart) => chart.lines);
+    const crosses = lines.filter(({ look }) => look === "crosses");
+    assert.equal(await sections.nth(i).locator(".key").getByText("INVALID").count(), crosses.length > 0 ? 1 : 0);
+    const names = [...new Set(lines.map(({ name }) => name))];
+    if (names.every((name) => name.length <= 12)) continue;
+    // Names that are too long for the ends of lines stand above, each with a colour of its own.
+    const swatches = await sections.nth(i).locator(".key .swatch").evaluateAll((all) => all.map((one) => one.className));
+    assert.equal(swatches.length, names.length);
+    assert.equal(new Set(swatches).size, Math.min(6, names.length));
   }
 }
 

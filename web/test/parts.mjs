@@ -113,17 +113,19 @@ export function verdict(sides, moments, effective, ci) {
   const [best, next] = sides.map((one, i) => ({ ...one, moments: moments[i] })).sort((a, b) => a.moments[0] - b.moments[0]);
   const lead = next.moments[0] - best.moments[0];
   if (lead <= 1e-6 * next.moments[0]) return { difference_ms: 0 };
-  const plain = { better: best.label, difference_ms: round(lead) };
+  const plain = { better: best.label, difference_ms: round(lead), relative: round(lead / next.moments[0]) };
   if (!ci) return plain;
   const error = Math.hypot(best.moments[1], next.moments[1]);
   const share = shareBetter(best.sorted, next.sorted, effective);
+  const sure = error === 0 ? 1 : Math.min(1, round(Math.round(normal(lead / error) * 1000) / 1000));
   const room = (Z * 0.5) / Math.sqrt(Math.min(best.sorted.length, next.sorted.length));
   return {
     ...plain,
     ci_ms: ciOf([lead, error]),
     share_better: round(share),
     share_better_ci: [round(Math.max(0, share - room)), round(Math.min(1, share + room))],
-    sure: error === 0 ? 1 : Math.min(1, round(Math.round(normal(lead / error) * 1000) / 1000)),
+    sure,
+    certainty: sure > 0.975 ? "sure" : sure >= 0.9 ? "likely" : "undecided",
   };
 }
 

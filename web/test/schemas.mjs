@@ -1,28 +1,71 @@
-// Runs the program and holds what it prints against the schemas that it ships.
-//   node test/schemas.mjs PROGRAM REPORT.html
-// Writes the report of a comparison that has everything to REPORT.html. Exit code 0 if all is valid.
+// Runs the program and holds what it prints against the schemas that it ships, and so what it printed in every test.
+//   node test/schemas.mjs PROGRAM REPORT.html DOCUMENTS
+// Writes the report of a comparison that has everything to REPORT.html. DOCUMENTS is the folder in which the tests have
+// kept all JSON that commands printed. Exit code 0 if all is valid.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import Ajv2020 from "ajv/dist/2020.js";
 import { generator, lognormal } from "./report.mjs";
 
-const [program, page] = process.argv.slice(2).map((path) => resolve(path));
+const [program, page, documents] = process.argv.slice(2).map((path) => resolve(path));
 const folder = await mkdtemp(join(tmpdir(), "schemas-"));
 const run = (...args) => JSON.parse(execFileSync(program, args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] }));
 
+/** Every schema by its file's name, with the name that its documents have and what they must have. */
 const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
+const schemas = new Map();
+const shipped = new URL("../../docs/schema/", import.meta.url);
+for (const file of await readdir(shipped)) {
+  const schema = JSON.parse(await readFile(new URL(file, shipped), "utf8"));
+  const isArray = schema.type === "array";
+  const object = isArray ? schema.$defs[schema.items.$ref.split("/").at(-1)] : schema;
+  const { const: name } = object.properties.schema;
+  schemas.set(file.replace(".json", ""), { name, isArray, required: object.required, validate: ajv.compile(schema), seen: 0 });
+}
+
 async function holds(schema, value, what) {
-  const path = new URL(`../../docs/schema/${schema}.json`, import.meta.url);
-  const validate = ajv.compile(JSON.parse(await readFile(path, "utf8")));
+  const { validate } = schemas.get(schema);
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`);
   // A schema that takes anything proves nothing.
   const { schema: _, ...beheaded } = value;
   assert.ok(!validate(beheaded), `${schema}.json does not ask for a schema`);
   assert.ok(!validate({ ...value, warnings: 7 }), `${schema}.json takes a number for warnings`);
   console.log(`ok  ${what}`);
+}
+
+/**
+ * Holds a document of the tests against the schema of its name, and without each property that it must have in turn. A
+ * schema of one object is also that of an array of them.
+ */
+function check(document, file) {
+  const first = Array.isArray(document) ? document[0] : document;
+  if (first === undefined) return;
+  const found = [...schemas.values()].find(({ name }) => name === first.schema);
+  assert.ok(found, `${file}: there is no schema of the name ${first.schema}`);
+  const { isArray, required, validate } = found;
+  const wholes = Array.isArray(document) && !isArray ? document : [document];
+  for (const whole of wholes) {
+    assert.ok(validate(whole), `${file}: ${ajv.errorsText(validate.errors)}`);
+    const last = isArray ? whole.at(-1) : whole;
+    for (const key of required) {
+      const { [key]: removed, ...rest } = last;
+      assert.notEqual(removed, undefined, `${file}: ${key} is required and not there`);
+      const lacking = isArray ? [...whole.slice(0, -1), rest] : rest;
+      assert.ok(!validate(lacking), `${file}: valid without ${key}, which is required`);
+    }
+  }
+  found.seen++;
+}
+
+async function checkAll(folder) {
+  for (const file of await readdir(folder)) check(JSON.parse(await readFile(join(folder, file), "utf8")), file);
+  const unseen = [...schemas].filter(([, { seen }]) => seen === 0).map(([file]) => file);
+  assert.equal(unseen.join(", "), "", "schemas of which no test prints a document");
+  const counts = [...schemas].map(([file, { seen }]) => `${file} ${seen}`);
+  console.log(`ok  what commands printed in tests: ${counts.join(", ")}`);
 }
 
 /** A recording with everything that a comparison can use. */
@@ -54,6 +97,7 @@ try {
   await holds("convert", run("convert", "swift.csv", "swift.hlog", "--json"), "convert");
   await holds("compare", run("compare", "swift.hlog", "--json"), "compare of a histogram");
   await holds("convert", run("merge", "swift.csv", "steady.csv", "-o", "both.jsonl", "--json"), "merge");
+  await checkAll(documents);
 } finally {
   await rm(folder, { recursive: true });
 }

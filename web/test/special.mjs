@@ -6,7 +6,7 @@ import * as sections from "./sections.mjs";
 export const SPECIAL = {
   "not sure": async (page) => {
     assert.equal(await page.locator(".verdict.open").count(), 1, "what is not sure must not look sure");
-    assert.match(plain(await page.locator(".tiles").innerText()), /\? (not sure|likely, but not sure): \d/);
+    assert.match(plain(await page.locator(".tiles").innerText()), /\? (undecided|likely, but not sure|borderline): \d/);
   },
   "no intervals": async (page, text) => {
     assert.match(text, /holds no confidence intervals/);

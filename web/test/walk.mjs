@@ -9,6 +9,9 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { assertDrawn, assertFits, dataOf, drawAll, end, fill, latency, MARKER, open, plain, readWithKeys } from "./browser.mjs";
 import { FIGURES } from "./figures.mjs";
+import { assertLinks } from "./links.mjs";
+import { assertMarked, assertRules } from "./rules.mjs";
+import { synthetic } from "./synthetic.mjs";
 import { walkFigures, walkPartly } from "./figures_walk.mjs";
 import * as sections from "./sections.mjs";
 import { shoot } from "./shots.mjs";
@@ -22,13 +25,14 @@ const { values: options, positionals } = parseArgs({
 
 const heading = (page) => page.locator("h1").textContent();
 
-/** One over time, one heat map and one of phases a side, the CDF, both QQs, the difference, throughput: of what there is. */
+/** One over time, one heat map and one of phases a side, pages, the CDF, both QQs, the difference, throughput: of what there is. */
 const chartsOf = ({ charts, differences = [], transfers = [] }) =>
   (transfers.some(({ intervals }) => intervals.length > 0) ? 1 : 0) +
-  charts.filter((chart) => chart.over_time).length +
+  charts.filter((chart) => (chart.over_time?.start_s.length ?? 0) > 0).length +
   charts.filter((chart) => chart.heat).length +
   charts.filter((chart) => chart.phases).length +
   (charts.length > 0 ? 1 : 0) +
+  (charts.length > 0 && charts.every((chart) => chart.experienced.length > 1) ? 1 : 0) +
   (charts.length > 1 ? 2 : 0) +
   (differences.length > 0 ? 1 : 0);
 
@@ -79,8 +83,10 @@ async function walk(path) {
   const requests = page.getByLabel("Requests of a page", { exact: true });
   const other = own.requests === 7 ? 11 : 7;
   const effective = Math.min(held, Math.max(1, Math.round(other * own.required)));
+  await sections.assertPages(page, report, own.effective_requests);
   await requests.fill(String(other));
   await assertShows(page, report, effective);
+  await sections.assertPages(page, report, effective);
   await sections.assertIntervals(page, report, effective === own.effective_requests);
   await page.getByLabel("Required share of them in percent").fill("100");
   await assertShows(page, report, Math.min(held, other));
@@ -103,6 +109,7 @@ async function walk(path) {
   assert.equal(await colourOf(night.page), dark, "the system's dark scheme is followed");
   await assertDrawn(night.page, chartsOf(report));
   await night.close();
+  await assertLinks(path);
   await copies(path, report);
   await saves(path);
   await prints(path, report);
@@ -204,6 +211,7 @@ async function walkVariant(name, path, report) {
   assert.equal(await heading(page), report.title);
   await assertDrawn(page, chartsOf(report));
   await sections.assertVerdict(page, report);
+  await assertMarked(page, report);
   const { sides } = report.comparison;
   if (sides.length > 0 && sides.every((side) => side.read !== undefined)) await sections.assertCounts(page, report);
   await chooseEverything(page);
@@ -235,6 +243,15 @@ async function walkOurs(only) {
   const figures = await filled(Object.entries(FIGURES).filter(isAsked), "figures");
   if (isAsked(["fixture"])) await step("fixture", () => walk(report));
   for (const { name, path, document } of variants) await step(name, () => walkVariant(name, path, document));
+  // Of those, each at the narrowest width and at one of the others.
+  for (const [i, [name, made]] of synthetic().filter(isAsked).entries()) {
+    await step(`rules: ${name}`, async () => {
+      await assertRules(await fill(`rules ${i}`, JSON.stringify(made)), [360, i % 2 === 0 ? 1400 : 768]);
+    });
+  }
+  for (const { name, path } of [...variants, ...figures]) {
+    await step(`rules: ${name}`, () => assertRules(path, [360]));
+  }
   for (const { name, path } of figures) {
     await step(name, () => (name === "partly measured" ? walkPartly(path) : walkFigures(path)));
   }

@@ -7,6 +7,7 @@ mod grid;
 mod iperf;
 mod lab;
 mod planet;
+mod sure;
 mod tcp;
 mod veth;
 
@@ -28,6 +29,18 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
         build()?;
         let _awake = Awake::hold();
         return grid::bench(Form::Json);
+    }
+    if let ["sure", repeats @ ..] = words {
+        let number = |text: &str| -> anyhow::Result<u64> {
+            text.parse().with_context(|| format!("\"{text}\" is not a number of repeats"))
+        };
+        return match repeats {
+            [] => sure::bench(1000),
+            ["peers"] => sure::peers(200),
+            ["peers", repeats] => sure::peers(number(repeats)?),
+            [repeats] => sure::bench(number(repeats)?),
+            _ => bail!("expected sure, perhaps peers, and perhaps a number of repeats"),
+        };
     }
     let wanted = wanted(words)?;
     build()?;
@@ -67,7 +80,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare or tcp (loopback, telemetry, explain, ports, forms)"
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms) or sure alone"
             );
         }
     }

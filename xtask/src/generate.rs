@@ -3,14 +3,16 @@
 use std::fs;
 
 use anyhow::{Context, bail};
-use schemars::schema_for;
+use planet::outcome;
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
+use serde_json::{Value, json};
 
 use crate::{root, run};
 
 /// Writes everything that is generated.
 pub(crate) fn generate() -> anyhow::Result<()> {
     for (path, text) in schemas()? {
-        fs::write(root().join(path), text).with_context(|| format!("cannot write {path}"))?;
+        fs::write(root().join(&path), text).with_context(|| format!("cannot write {path}"))?;
     }
     run("web", "npm", &["run", "--silent", "generate"])
 }
@@ -18,33 +20,113 @@ pub(crate) fn generate() -> anyhow::Result<()> {
 /// Fails if a schema in the tree is not what the code says.
 pub(crate) fn is_fresh() -> anyhow::Result<()> {
     for (path, text) in schemas()? {
-        if fs::read_to_string(root().join(path)).ok().as_deref() != Some(text.as_str()) {
+        if fs::read_to_string(root().join(&path)).ok().as_deref() != Some(text.as_str()) {
             bail!("{path} is out of date: run `cargo xtask generate`");
         }
     }
     Ok(())
 }
 
-fn schemas() -> anyhow::Result<Vec<(&'static str, String)>> {
-    let all = [
-        ("web/schema/figures.json", schema_for!(report::figures::Figures)),
-        ("web/schema/report.json", schema_for!(report::Report)),
-        ("docs/schema/catchment.json", schema_for!(planet::Catchment)),
-        ("docs/schema/compare.json", schema_for!(report::Comparison)),
-        ("docs/schema/convert.json", schema_for!(report::Conversion)),
-        ("docs/schema/explain.json", schema_for!(Vec<tcp::explain::Explanation>)),
-        ("docs/schema/fault.json", schema_for!(planet::FaultStatus)),
-        ("docs/schema/logs.json", schema_for!(Vec<planet::Program>)),
-        ("docs/schema/oscil.json", schema_for!(tcp::oscil::Recording)),
-        ("docs/schema/ping.json", schema_for!(probe::ping::Summary)),
-        ("docs/schema/mptcp.json", schema_for!(tcp::mptcp::Audit)),
-        ("docs/schema/ports.json", schema_for!(tcp::ports::Measurement)),
-        ("docs/schema/probe.json", schema_for!(probe::summary::Summary)),
-        ("docs/schema/status.json", schema_for!(planet::Overview)),
-        ("docs/schema/sweep.json", schema_for!(scenario::sweep::Sweep)),
-        ("docs/schema/transfer.json", schema_for!(probe::transfer::Summary)),
-        ("docs/schema/window.json", schema_for!(tcp::window::Plan)),
-        ("docs/schema/window-check.json", schema_for!(tcp::window::Check)),
+/// Every document: the file that has its schema, the name that it begins with, and what it is.
+fn schemas() -> anyhow::Result<Vec<(String, String)>> {
+    let printed = [
+        ("capture", "longhaul.lab.capture/1", schema_of::<outcome::Captured>()),
+        ("catchment", "longhaul.lab.catchment/1", schema_of::<planet::Catchment>()),
+        ("compare", "longhaul.compare/1", schema_of::<report::Comparison>()),
+        ("convert", "longhaul.convert/1", schema_of::<report::Conversion>()),
+        ("cp", "longhaul.lab.cp/1", schema_of::<outcome::Copied>()),
+        ("doctor", "longhaul.doctor/1", schema_of::<planet::doctor::Findings>()),
+        ("down", "longhaul.lab.down/1", schema_of::<outcome::Down>()),
+        ("exec", "longhaul.lab.exec/1", schema_of::<outcome::Executed>()),
+        ("explain", "longhaul.tcp.explain/1", schema_of::<Vec<tcp::explain::Explanation>>()),
+        ("fault", "longhaul.lab.fault/1", schema_of::<planet::FaultStatus>()),
+        ("files", "longhaul.files/1", schema_of::<report::Written>()),
+        ("lift", "longhaul.lab.fault.lift/1", schema_of::<outcome::Lifted>()),
+        ("logs", "longhaul.lab.logs/1", schema_of::<Vec<planet::Program>>()),
+        ("map", "longhaul.lab.map/1", schema_of::<outcome::Drawn>()),
+        ("mptcp", "longhaul.tcp.mptcp/1", schema_of::<tcp::mptcp::Audit>()),
+        ("oscil", "longhaul.tcp.oscil/1", schema_of::<tcp::oscil::Recording>()),
+        ("oscil-programmes", "longhaul.tcp.oscil.programme/1", schema_of::<Vec<tcp::oscil::Programme>>()),
+        ("ping", "longhaul.ping/1", schema_of::<probe::ping::Summary>()),
+        ("ports", "longhaul.tcp.ports/1", schema_of::<tcp::ports::Measurement>()),
+        ("probe", "longhaul.probe/1", schema_of::<probe::summary::Summary>()),
+        ("publish", "longhaul.lab.publish/1", schema_of::<outcome::Publishing>()),
+        ("report", "longhaul.report/1", schema_of::<report::Report>()),
+        ("status", "longhaul.lab.status/1", schema_of::<planet::Overview>()),
+        ("sweep", "longhaul.tcp.sweep/1", schema_of::<scenario::sweep::Sweep>()),
+        ("transfer", "longhaul.transfer/1", schema_of::<probe::transfer::Summary>()),
+        ("up", "longhaul.lab.up/1", schema_of::<outcome::Up>()),
+        ("view", "longhaul.lab.view/1", schema_of::<outcome::View>()),
+        ("window", "longhaul.tcp.window/1", schema_of::<tcp::window::Plan>()),
+        ("window-check", "longhaul.tcp.window.check/1", schema_of::<tcp::window::Check>()),
     ];
-    all.into_iter().map(|(path, schema)| Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))).collect()
+    let printed = printed.map(|(file, name, schema)| (format!("docs/schema/{file}.json"), name, schema));
+    let embedded =
+        ("web/schema/figures.json".to_owned(), "longhaul.figures/1", schema_of::<report::figures::Figures>());
+    let all = printed.into_iter().chain([embedded]);
+    all.map(|(path, name, schema)| {
+        let schema = named(schema, name).with_context(|| path.clone())?;
+        Ok((path, serde_json::to_string_pretty(&schema)? + "\n"))
+    })
+    .collect()
+}
+
+/// The schema of what is written. What is read may lack more (`serde(default)`), and what is written may lack other things
+/// (`serde(skip_serializing_if)`); a reader of our output wants to know the latter.
+fn schema_of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// Says in a schema which name its documents have in "schema". Of an array each element has it.
+fn named(schema: Schema, name: &str) -> anyhow::Result<Schema> {
+    let mut schema = schema.to_value();
+    let element = schema.pointer("/items/$ref").and_then(Value::as_str);
+    let path = element.map_or(String::new(), |path| path.trim_start_matches('#').to_owned());
+    let object = schema.pointer_mut(&path).and_then(Value::as_object_mut).context("no object has a name")?;
+    let properties = object.entry("properties").or_insert_with(|| json!({})).as_object_mut();
+    let what = "By this name the schema is found in docs/schema.";
+    let name = json!({ "type": "string", "const": name, "description": what });
+    properties.context("properties are an object")?.insert("schema".to_owned(), name);
+    let required = object.entry("required").or_insert_with(|| json!([])).as_array_mut();
+    let required = required.context("required properties are an array")?;
+    if !required.contains(&"schema".into()) {
+        required.insert(0, "schema".into());
+    }
+    // As a schema again its keys have their usual order.
+    Ok(Schema::try_from(schema)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Serialize, JsonSchema)]
+    struct Part {
+        always: u8,
+        nothing: Option<u8>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seldom: Option<u8>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        several: Vec<u8>,
+        #[serde(default)]
+        later: u8,
+    }
+
+    #[test]
+    fn required_is_what_is_always_written() {
+        let least = Part { always: 1, nothing: None, seldom: None, several: Vec::new(), later: 0 };
+        let written = serde_json::to_value(least).unwrap();
+        let mut keys: Vec<_> = written.as_object().unwrap().keys().cloned().collect();
+        let schema = named(schema_of::<Vec<Part>>(), "longhaul.part/1").unwrap();
+        let part = &schema.as_value()["$defs"]["Part"];
+        let mut required: Vec<String> = serde_json::from_value(part["required"].clone()).unwrap();
+        required.sort();
+        keys.push("schema".to_owned());
+        keys.sort();
+        assert_eq!(required, keys);
+        assert_eq!(part["properties"]["schema"]["const"], "longhaul.part/1");
+        let mut all: Vec<_> = part["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        all.sort_unstable();
+        assert_eq!(all, ["always", "later", "nothing", "schema", "seldom", "several"]);
+    }
 }

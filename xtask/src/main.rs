@@ -4,8 +4,9 @@
 
 mod bench;
 mod check;
-mod example;
+mod dist;
 mod generate;
+mod picture;
 mod tidy;
 
 use std::{
@@ -25,7 +26,8 @@ fn main() -> ExitCode {
         ["bench", names @ ..] => bench::bench(names),
         ["engine-bench"] => bench::engines(),
         ["packets", arguments @ ..] => bench::packets(arguments),
-        ["example", folder] => example::example(Path::new(folder)),
+        ["dist"] => dist::dist(),
+        ["picture"] => picture::picture(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -45,8 +47,11 @@ cargo xtask check            all that `make test` checks: format, tidiness, lint
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
 cargo xtask bench [NAME...]  measure speed beside a peer, and exactness: planet, grid, forms, compare, tcp; all without one
+cargo xtask bench sure [N]   how often a source is called surely different from itself, N times a place
+cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
-cargo xtask example DIR      write the recordings of the tutorial in docs/compare.md";
+cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions
+cargo xtask picture          make README's picture of a report anew";
 
 /// The top folder of the project.
 fn root() -> PathBuf {

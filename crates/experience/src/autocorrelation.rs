@@ -9,7 +9,7 @@ use crate::{
     distribution::{as_f64, floor},
     independence,
     inputs::check_values,
-    resample::normal,
+    resample::poisson,
 };
 
 /// How requests above a threshold come together.
@@ -25,9 +25,9 @@ pub struct SlowClusters {
     /// How many standard deviations more slow samples follow slow ones than in a shuffled series; negative if fewer. 0
     /// if shuffling changes nothing.
     pub z: f64,
-    /// The chance that a shuffled series has fewer of them, 0..=1 (normal approximation; thin below some ten slow
-    /// samples). Close to 1: slow requests come together; close to 0: they avoid each other.
-    pub sure: f64,
+    /// The chance that a shuffled series has as many of them or more, 0..=1: small where slow requests come together. By
+    /// the Poisson distribution, whose variance is a little larger, so that it does not accuse too often.
+    pub chance: f64,
 }
 
 /// The slowest of N consecutive samples, beside what the independent model says of N draws.
@@ -94,7 +94,7 @@ pub fn slow_clusters(in_time_ms: &[f64], share: f64) -> Result<SlowClusters, Err
         slow: slow / n,
         slow_after_slow: if followed > 0.0 { together / followed } else { 0.0 },
         z,
-        sure: normal::share_below(z),
+        chance: poisson::at_least(together, expected),
     })
 }
 

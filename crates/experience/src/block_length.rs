@@ -19,35 +19,9 @@
 use std::borrow::Cow;
 
 use crate::{
-    autocorrelation::{autocovariances, centred, slow_above},
+    autocorrelation::{autocovariances, centred},
     distribution::{as_f64, floor},
 };
-
-/// The length of blocks, in samples, that a moving or circular block bootstrap needs for this series, which must be in
-/// the order of time. 1 means that neighbours look independent: resample one by one.
-///
-/// It is the larger of two lengths. One is for the ranks of the values: the largest of a heavy tail would drown the
-/// covariances of the values themselves (a single outlier of a thousand times the median hides any drift), while ranks
-/// see each sample once; logarithms would not bear a 0. The other is for whether a sample is above the 90th percentile:
-/// tail percentiles and `E[max]` feel when slow requests come together, even if all else is independent. At most
-/// min(3 sqrt(n), n/3), as in the paper; fewer than 20 samples give 1. Values must be as a [`crate::Distribution`]
-/// takes them. Up to 65 536 samples the ranks are exact; of more, they count among that many taken evenly.
-pub fn automatic_block_length(in_time_ms: &[f64]) -> usize {
-    let n = in_time_ms.len();
-    if n < FEWEST {
-        return 1;
-    }
-    let slow_from = slow_above(in_time_ms, SLOW);
-    let slow = in_time_ms.iter().map(|&value| f64::from(u8::from(value > slow_from))).collect();
-    let longest = [ranks(in_time_ms), slow]
-        .into_iter()
-        .map(|mut series: Vec<f64>| {
-            centred(&mut series);
-            needed(&series, WORK)
-        })
-        .fold(1.0, f64::max);
-    floor(longest.ceil()).clamp(1, floor(most(n)))
-}
 
 /// The length for a short series that is not one of latencies: 1 if it looks independent. At most a third of it.
 pub(crate) fn residual_block_length(residuals: &[f64]) -> usize {
@@ -148,39 +122,12 @@ fn insignificant(n: usize) -> usize {
     floor(as_f64(n).log10()).max(5)
 }
 
-/// The rank of each value among up to [`REFERENCE`] of them, ties sharing their mean.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let stride = values.len().div_ceil(REFERENCE);
-    let mut reference: Vec<f64> = values.iter().copied().step_by(stride).collect();
-    reference.sort_unstable_by(f64::total_cmp);
-    let rank = |&value: &f64| {
-        let below = reference.partition_point(|&other| other < value);
-        let equal = reference[below..].iter().take_while(|&&other| other <= value).take(SHORT_TIE).count();
-        let upto = if equal < SHORT_TIE {
-            below + equal
-        } else {
-            reference.partition_point(|&other| other <= value)
-        };
-        as_f64(below + upto) / 2.0
-    };
-    values.iter().map(rank).collect()
-}
-
 /// Multiplications to spend on one pass: up to 340 000 samples the rule has all the sqrt(n) lags that it may ask for,
 /// and 10^7 samples have [`LEAST_LAGS`], which takes a fraction of a second.
 const WORK: usize = 200_000_000;
 
 /// With fewer lags the rule could not see a correlation end: K is 7 for 10^7 samples.
 const LEAST_LAGS: usize = 32;
-
-/// Samples to rank among: neighbouring ranks are 1/65536 apart, far below what any correlation needs.
-const REFERENCE: usize = 65_536;
-
-/// Ties up to here are counted one by one, which is faster than a second bisection.
-const SHORT_TIE: usize = 4;
-
-/// "Slow" is above this share.
-const SLOW: f64 = 0.9;
 
 /// Below this a third of the samples is no more than six.
 const FEWEST: usize = 20;

@@ -7,7 +7,12 @@
 //! simulated comparisons of 100 000 samples with 100 000 of the same distribution, chance made a clear lead somewhere in
 //! 2 %, and never the two in opposite directions that a crossover takes.
 
-use crate::{Distribution, distribution::as_f64, qq::shares, thin_above};
+use crate::{
+    Distribution,
+    distribution::{as_f64, floor},
+    qq::shares,
+    thin_above,
+};
 
 /// A percentile at which the faster side changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,8 +40,18 @@ pub enum Faster {
 /// least 10 samples of each side lie on either side, at the points of [`crate::qq`]. All changes of sign between two
 /// clear leads in opposite directions are one crossover, which lies where the new leader last took over before its
 /// lead was clear. A change without a clear lead on both sides is taken for noise. An exact tie changes nothing. The
-/// intervals assume independent samples; with fewer than 20 on a side nothing is ever clear.
+/// samples are taken to be independent ([`crate::Pair::crossovers`] knows of those that are not); with fewer than 20 on a side
+/// nothing is ever clear.
 pub fn crossovers(first: &Distribution, second: &Distribution) -> Vec<Crossover> {
+    crossovers_of(first, second, |side, _| as_f64([first, second][side].n()))
+}
+
+/// [`crossovers`] of samples that count for as many independent ones as `effective` says, for a side (0 or 1) and a share.
+pub(crate) fn crossovers_of(
+    first: &Distribution,
+    second: &Distribution,
+    effective: impl Fn(usize, f64) -> f64,
+) -> Vec<Crossover> {
     let mut found = Vec::new();
     // Who leads here and since when; who led last with a clear lead.
     let mut run: Option<(Faster, f64)> = None;
@@ -51,7 +66,7 @@ pub fn crossovers(first: &Distribution, second: &Distribution) -> Vec<Crossover>
         };
         run = Some((faster, since));
         before = share;
-        if clear_leader != Some(faster) && is_clear(first, second, share) {
+        if clear_leader != Some(faster) && is_clear([first, second], share, &effective) {
             if clear_leader.is_some() {
                 found.push(Crossover {
                     share: since,
@@ -87,18 +102,18 @@ fn take_over(first: &Distribution, second: &Distribution, new: Faster, mut low: 
 }
 
 /// Whether the intervals of the two quantiles do not overlap, and enough samples are around to ask.
-fn is_clear(first: &Distribution, second: &Distribution, share: f64) -> bool {
-    let thin = thin_above(first.n().min(second.n()));
+fn is_clear(sides: [&Distribution; 2], share: f64, effective: &impl Fn(usize, f64) -> f64) -> bool {
+    let samples = [0, 1].map(|side| effective(side, share));
+    let thin = thin_above(floor(samples[0].min(samples[1])));
     if share >= thin || share <= 1.0 - thin {
         return false;
     }
-    let (first_low, first_high) = interval(first, share);
-    let (second_low, second_high) = interval(second, share);
-    first_high < second_low || second_high < first_low
+    let [first, second] = [0, 1].map(|side| interval(sides[side], share, samples[side]));
+    first.1 < second.0 || second.1 < first.0
 }
 
-fn interval(side: &Distribution, share: f64) -> (f64, f64) {
-    let reach = Z * (share * (1.0 - share) / as_f64(side.n())).sqrt();
+fn interval(side: &Distribution, share: f64, samples: f64) -> (f64, f64) {
+    let reach = Z * (share * (1.0 - share) / samples).sqrt();
     (side.quantile(share - reach), side.quantile(share + reach))
 }
 

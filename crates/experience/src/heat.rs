@@ -6,9 +6,10 @@
 
 use crate::{
     Error,
-    distribution::floor,
+    distribution::{as_f64, floor},
     fitting_interval_s,
     inputs::{check_values, time_range},
+    whole::whole_intervals,
 };
 
 /// Counts by time and latency.
@@ -16,8 +17,8 @@ use crate::{
 pub struct Heat {
     /// The length of an interval, seconds: 1, 2 or 5 times a power of ten, of [`fitting_interval_s`].
     pub interval_s: f64,
-    /// When the first interval starts, seconds since the measurement's start: a whole number of intervals. Nothing was
-    /// recorded before it.
+    /// When the first interval starts, seconds since the measurement's start: a whole number of intervals. What was
+    /// recorded before it is left out.
     pub start_s: f64,
     /// The edges of the classes, ms, ascending; one more than there are classes, which are at most [`MOST_CLASSES`].
     /// Class i holds what is at least edge i and below edge i + 1. The first edge is 0 if there are samples below 1 us.
@@ -25,6 +26,9 @@ pub struct Heat {
     /// Samples, interval after interval (at most 120), and within an interval class after class, fastest first. A count
     /// beyond `u32` stops there.
     pub counts: Vec<u32>,
+    /// Samples in the first and the last interval where the recording fills them only in part: they are in no count. A
+    /// recording that fills no interval is shown whole.
+    pub left_out: usize,
 }
 
 impl Heat {
@@ -56,24 +60,34 @@ pub fn heat(started_s: &[f64], values_ms: &[f64]) -> Result<Heat, Error> {
     let edges_ms = edges(values_ms);
     let classes = edges_ms.len() - 1;
     let mut counts = vec![0_u32; intervals * classes];
+    let mut left_out = 0;
     for (&started, &value) in started_s.iter().zip(values_ms) {
-        let interval = floor(started / interval_s - first).min(intervals - 1);
+        let number = (started / interval_s).floor() - first;
+        if number < 0.0 || number >= as_f64(intervals) {
+            left_out += 1;
+            continue;
+        }
+        let interval = floor(number);
         let class = edges_ms[1..classes].partition_point(|&edge| edge <= value);
         let count = &mut counts[interval * classes + class];
         *count = count.saturating_add(1);
     }
-    Ok(Heat { interval_s, start_s: first * interval_s, edges_ms, counts })
+    Ok(Heat { interval_s, start_s: first * interval_s, edges_ms, counts, left_out })
 }
 
-/// The interval, the number of the first one counted from time 0, and how many there are.
+/// The interval, the number of the first whole one counted from time 0, and how many there are; all if none is whole.
 fn cut(samples: usize, earliest: f64, latest: f64) -> (f64, f64, usize) {
     let mut interval_s = fitting_interval_s(samples, latest - earliest);
     // The first interval starts before the first sample; if that makes one too many, the next longer interval it is.
     if latest / interval_s - (earliest / interval_s).floor() >= MOST_COLUMNS {
         interval_s = fitting_interval_s(samples, interval_s * MOST_COLUMNS);
     }
-    let first = (earliest / interval_s).floor();
-    (interval_s, first, floor(latest / interval_s - first) + 1)
+    let whole = whole_intervals(earliest, latest, samples, interval_s);
+    if whole.is_empty() {
+        let first = (earliest / interval_s).floor();
+        return (interval_s, first, floor((latest / interval_s).floor() - first) + 1);
+    }
+    (interval_s, whole.start, floor(whole.end - whole.start))
 }
 
 /// Edges around all values: the finest of [`STEPS`] that makes at most [`MOST_CLASSES`] classes. A few samples would be
@@ -212,10 +226,12 @@ mod tests {
                 samples.into_iter().map(|(time, power): (f64, f64)| (from + time, 10_f64.powf(power))).unzip();
             let heat = heat(&started, &values).unwrap();
             prop_assert!(heat.classes() <= MOST_CLASSES && heat.intervals() <= 120);
-            prop_assert_eq!(heat.counts.iter().sum::<u32>() as usize, values.len());
+            prop_assert_eq!(heat.counts.iter().sum::<u32>() as usize + heat.left_out, values.len());
             prop_assert!(heat.edges_ms.windows(2).all(|pair| pair[0] < pair[1]));
+            let end_s = heat.start_s + heat.interval_s * heat.intervals() as f64;
             for (class, edge) in heat.edges_ms.windows(2).enumerate() {
-                let inside = values.iter().filter(|&&value| edge[0] <= value && value < edge[1]).count();
+                let shown = started.iter().zip(&values).filter(|(time, _)| (heat.start_s..end_s).contains(*time));
+                let inside = shown.filter(|(_, value)| edge[0] <= **value && **value < edge[1]).count();
                 let counted: u32 = (0..heat.intervals()).map(|interval| heat.interval(interval)[class]).sum();
                 prop_assert_eq!(counted as usize, inside);
             }

@@ -14,6 +14,7 @@
 mod cohort;
 mod spread;
 
+pub(crate) use cohort::subset_maximum;
 use cohort::{Cohort, Kind};
 use spread::margin;
 

@@ -43,7 +43,10 @@
 //! - [`resample`]: how sure all that is, with intervals for one side and for the difference of two.
 //! - [`tail_ranks`]: few points that draw a distribution with its whole tail.
 //! - [`independence`], [`consecutive_maxima`], [`slow_clusters`], [`rank_autocorrelation`]: whether requests are
-//!   independent, and how far the model of a page is off if not; [`automatic_block_length`] for a block bootstrap.
+//!   independent, and how far the model of a page is off if not; [`independent_stretch`] for resampling
+//!   by stretches of time.
+//! - [`page_views`]: what each page of a recording waited, as samples of their own; [`Failing`]: how often a side fails,
+//!   and whether more often than another; [`together`]: many comparisons at once.
 //! - [`time_shifts`] and [`heat`]: when the distribution changed, and the whole of it over time.
 //! - [`phase_stack`] and [`phase_difference`]: which phase makes the difference, at which percentile.
 //! - [`over_time`]: percentiles, maximum and count by interval.
@@ -58,45 +61,53 @@ mod distribution;
 mod error;
 mod expected_maximum;
 mod experienced;
+mod failing;
 mod heat;
 mod histogram;
+mod holm;
 mod independence;
 mod inputs;
 mod order_statistics;
 mod over_time;
 mod page;
+mod page_views;
 mod phase_stack;
 mod qq;
 mod resample;
 mod shift;
 mod sort;
+mod stretch;
 mod sum;
 #[cfg(test)]
 mod synthetic;
 mod tail_grid;
 mod thin;
+mod whole;
 
 pub use autocorrelation::{
     ConsecutiveMaxima, SlowClusters, consecutive_maxima, rank_autocorrelation, slow_autocorrelation,
     slow_clusters,
 };
-pub use block_length::automatic_block_length;
 pub use crossover::{Crossover, Faster, crossovers};
 pub use distribution::{Distribution, LARGEST_MS};
 pub use error::Error;
+pub use failing::Failing;
 pub use heat::{Heat, MOST_CLASSES, heat};
 pub use histogram::{Bucket, MOST_SAMPLES};
+pub use holm::{holm, together};
 pub use independence::{FEWEST_PAGES, Independence, PagePoint, Versus, independence};
-pub use over_time::{Interval, MOST_INTERVALS, fitting_interval_s, over_time};
+pub use over_time::{Interval, Intervals, MOST_INTERVALS, fitting_interval_s, over_time};
 pub use page::{MOST_REQUESTS, Page};
+pub use page_views::{FailedRequest, PageViews, page_views};
 pub use phase_stack::{
     Part, PhaseDifference, PhaseMix, phase_difference, phase_mix, phase_shares, phase_stack,
 };
 pub use qq::{Point, effective_qq, qq};
 pub use resample::{
-    BandPoint, ConfidenceInterval, Difference, DifferencePoint, MOST_RESAMPLES, Pair, PlacedCrossover,
-    Resampled, Resamples, Scheme, Settings, resample, share_faster,
+    BandPoint, Certainty, ConfidenceInterval, Difference, DifferencePoint, FEWEST_MAXIMA, LIKELY,
+    MOST_RESAMPLES, Pair, PlacedCrossover, Resampled, Resamples, Scheme, Settings, resample, share_faster,
 };
 pub use shift::{MOST_SHIFTS, SHUFFLES, SURE, Shift, time_shifts};
+pub use stretch::independent_stretch;
 pub use tail_grid::{SLOWEST, share_of_rank, tail_ranks};
 pub use thin::{experienced_thin_above, thin_above};

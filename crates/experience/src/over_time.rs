@@ -3,6 +3,8 @@
 use crate::{
     Distribution, Error,
     distribution::{as_f64, floor},
+    inputs::{check_values, time_range},
+    whole::whole_intervals,
 };
 
 /// What happened between `start_s` and the start of the next interval.
@@ -22,34 +24,52 @@ pub struct Interval {
     pub max_ms: f64,
 }
 
-/// Cuts samples into intervals of `interval_s` seconds by the time at which they started, in any order. An interval
-/// without samples is left out.
+/// Percentiles over time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Intervals {
+    /// Those that the recording fills, in the order of time. Those without samples are left out.
+    pub whole: Vec<Interval>,
+    /// Samples in the first and the last interval where the recording fills them only in part: they are in no entry, for
+    /// with fewer samples a tail looks shorter.
+    pub left_out: usize,
+}
+
+/// Cuts samples into intervals of `interval_s` seconds by the time at which they started, in any order.
 ///
 /// # Errors
-/// Unequal lengths; a time that is NaN, infinite or negative; an interval that is not above 0 or that makes more than
-/// [`MOST_INTERVALS`]; a value that no [`Distribution`] takes.
-pub fn over_time(started_s: &[f64], values_ms: &[f64], interval_s: f64) -> Result<Vec<Interval>, Error> {
-    if started_s.len() != values_ms.len() {
-        return Err(Error::Unpaired { times: started_s.len(), values: values_ms.len() });
-    }
-    let span_s = span(started_s)?;
+/// Unequal lengths or no samples; a time that is NaN, infinite or negative; an interval that is not above 0 or that makes
+/// more than [`MOST_INTERVALS`]; a value that no [`Distribution`] takes.
+pub fn over_time(started_s: &[f64], values_ms: &[f64], interval_s: f64) -> Result<Intervals, Error> {
+    let (earliest, latest) = time_range(started_s, values_ms.len())?;
+    check_values(values_ms)?;
+    let span_s = latest - earliest;
     // Written so that a NaN fails it too.
     if !(interval_s > 0.0 && span_s / interval_s < as_f64(MOST_INTERVALS)) {
         return Err(Error::Interval { interval_s, span_s });
     }
-    let mut values: Vec<Vec<f64>> = vec![Vec::new(); floor(span_s / interval_s) + 1];
+    let numbers = whole_intervals(earliest, latest, values_ms.len(), interval_s);
+    let mut values: Vec<Vec<f64>> = vec![Vec::new(); floor(numbers.end - numbers.start)];
+    let mut left_out = 0;
     for (&started, &value) in started_s.iter().zip(values_ms) {
-        values[floor(started / interval_s)].push(value);
+        let number = (started / interval_s).floor();
+        if numbers.contains(&number) {
+            values[floor(number - numbers.start)].push(value);
+        } else {
+            left_out += 1;
+        }
     }
-    let starts = (0..values.len()).map(|index| as_f64(index) * interval_s);
+    let starts = (0..values.len()).map(|index| (numbers.start + as_f64(index)) * interval_s);
     let full = starts.zip(values).filter(|(_, values)| !values.is_empty());
-    full.map(|(start_s, values)| Distribution::new(values).map(|side| interval(start_s, &side))).collect()
+    let whole = full.map(|(start_s, values)| Distribution::new(values).map(|side| interval(start_s, &side)));
+    Ok(Intervals { whole: whole.collect::<Result<_, _>>()?, left_out })
 }
 
 /// The shortest round interval (1, 2 or 5 times a power of ten, seconds) that cuts `span_s` seconds into at most 120
-/// pieces with 100 of `samples` in the average one, so that its 99th percentile is not yet its maximum.
+/// pieces with 100 of `samples` in the average one, so that its 99th percentile is not yet its maximum. Of few samples
+/// ten pieces are worth more than that, as long as ten samples are in each: with fewer pieces, a partial one at the end
+/// would be much of the whole.
 pub fn fitting_interval_s(samples: usize, span_s: f64) -> f64 {
-    let most = (as_f64(samples) / 100.0).clamp(1.0, 120.0);
+    let most = (as_f64(samples) / 100.0).max((as_f64(samples) / 10.0).min(10.0)).clamp(1.0, 120.0);
     ROUND_S.into_iter().find(|interval| span_s / interval < most).unwrap_or(span_s * 2.0)
 }
 
@@ -62,18 +82,6 @@ fn interval(start_s: f64, side: &Distribution) -> Interval {
         p99_ms: side.quantile(0.99),
         max_ms: side.max(),
     }
-}
-
-/// The latest time.
-fn span(started_s: &[f64]) -> Result<f64, Error> {
-    let mut latest = 0.0_f64;
-    for (index, &value) in started_s.iter().enumerate() {
-        if !(value >= 0.0 && value.is_finite()) {
-            return Err(Error::Time { index, value });
-        }
-        latest = latest.max(value);
-    }
-    Ok(latest)
 }
 
 /// The most intervals that [`over_time`] makes: ten for every column of the widest screen, and a bound on memory.
@@ -93,16 +101,28 @@ mod tests {
 
     #[test]
     fn each_interval_has_its_own_percentiles() {
-        // Second 0: 0, 1, ..., 100; second 1: nothing; second 2: one sample.
+        // Second 0: 0, 1, ..., 100; second 1: nothing; second 2: one sample at its end.
         let mut started: Vec<f64> = (0..=100).map(|i| f64::from(i) / 101.0).collect();
         let mut values: Vec<f64> = (0..=100).map(f64::from).collect();
-        started.push(2.5);
+        started.push(2.99);
         values.push(7.0);
         let intervals = over_time(&started, &values, 1.0).unwrap();
         let first =
             Interval { start_s: 0.0, count: 101, p50_ms: 50.0, p90_ms: 90.0, p99_ms: 99.0, max_ms: 100.0 };
         let last = Interval { start_s: 2.0, count: 1, p50_ms: 7.0, p90_ms: 7.0, p99_ms: 7.0, max_ms: 7.0 };
-        assert_eq!(intervals, [first, last]);
+        assert_eq!(intervals, Intervals { whole: vec![first, last], left_out: 0 });
+    }
+
+    #[test]
+    fn partial_intervals_are_left_out_and_counted() {
+        // Every tenth of a second from 3.35 to 6.25: of second 3 only 0.65, of second 6 only 0.25.
+        let started: Vec<f64> = (0..30).map(|i| 3.35 + f64::from(i) / 10.0).collect();
+        let intervals = over_time(&started, &[5.0; 30], 1.0).unwrap();
+        let starts: Vec<f64> = intervals.whole.iter().map(|interval| interval.start_s).collect();
+        assert_eq!((starts, intervals.left_out), (vec![4.0, 5.0], 7 + 3));
+        // An hour before the first sample makes no intervals.
+        let late: Vec<f64> = started.iter().map(|time| time + 3600.0).collect();
+        assert_eq!(over_time(&late, &[5.0; 30], 0.001).unwrap().whole.len(), 30);
     }
 
     #[test]
@@ -111,7 +131,7 @@ mod tests {
         assert_eq!(of(&[1.0], 1.0), Error::Unpaired { times: 1, values: 2 });
         assert_eq!(of(&[1.0, -2.0], 1.0), Error::Time { index: 1, value: -2.0 });
         for interval_s in [0.0, -1.0, 1e-6] {
-            assert_eq!(of(&[1.0, 2.0], interval_s), Error::Interval { interval_s, span_s: 2.0 });
+            assert_eq!(of(&[0.0, 2.0], interval_s), Error::Interval { interval_s, span_s: 2.0 });
         }
         assert!(matches!(of(&[1.0, 2.0], f64::NAN), Error::Interval { .. }));
     }
@@ -123,8 +143,10 @@ mod tests {
         assert_eq!(fitting_interval_s(90_000, 59.9), 0.5);
         // 1000 samples make ten intervals of 100.
         assert_eq!(fitting_interval_s(1000, 59.9), 10.0);
-        // Too few for two.
-        assert_eq!(fitting_interval_s(50, 59.9), 100.0);
+        // 165 make ten of ten and more, 50 make three (of 10 s there would be six), 10 are one.
+        assert_eq!(fitting_interval_s(165, 9.9), 1.0);
+        assert_eq!(fitting_interval_s(50, 59.9), 20.0);
+        assert_eq!(fitting_interval_s(10, 59.9), 100.0);
         assert_eq!(fitting_interval_s(1, 0.0), 0.001);
         assert_eq!(fitting_interval_s(90_000, 1e12), 2e12);
     }
@@ -133,12 +155,18 @@ mod tests {
         #[test]
         fn no_sample_is_lost(samples in prop::collection::vec((0.0..1e5, 0.0..1e4), 1..500)) {
             let (started, values): (Vec<f64>, Vec<f64>) = samples.into_iter().unzip();
-            let fitting = fitting_interval_s(started.len(), span(&started).unwrap());
+            let (earliest, latest) = time_range(&started, started.len()).unwrap();
+            let fitting = fitting_interval_s(started.len(), latest - earliest);
             let intervals = over_time(&started, &values, fitting).unwrap();
-            prop_assert!(intervals.len() <= 120);
-            prop_assert_eq!(intervals.iter().map(|interval| interval.count).sum::<usize>(), values.len());
-            let slowest = intervals.iter().map(|interval| interval.max_ms).fold(0.0, f64::max);
-            prop_assert_eq!(slowest, values.iter().copied().fold(0.0, f64::max));
+            prop_assert!(intervals.whole.len() <= 121);
+            let counted = intervals.whole.iter().map(|interval| interval.count).sum::<usize>();
+            prop_assert_eq!(counted + intervals.left_out, values.len());
+            // What is left out lies before the first interval or after the last.
+            if let (Some(first), Some(last)) = (intervals.whole.first(), intervals.whole.last()) {
+                let within = first.start_s..last.start_s + fitting;
+                let inside = started.iter().filter(|time| within.contains(*time)).count();
+                prop_assert_eq!(inside, counted);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A page: many requests, of which a share must finish before the person is served.
 
-use crate::{Error, distribution::floor};
+use crate::Error;
 
 /// How many requests a person waits for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,10 +35,14 @@ impl Page {
         self.required
     }
 
-    /// Requests that the person waits for: max(1, round(requests x required)), halves rounded up.
+    /// Requests that the person waits for: max(1, round(requests x required)), halves rounded up. The share counts as the
+    /// decimal that it is written as: 28.5 % of 100 are 28.5 and so 29, although the f64 next to 0.285 lies below it.
     pub fn effective_requests(self) -> u32 {
-        let product = (f64::from(self.requests) * self.required).round();
-        u32::try_from(floor(product)).unwrap_or(MOST_REQUESTS).max(1)
+        let (digits, places) = decimal(self.required);
+        // Below 10^17 and 10^6. A share so small that its power of ten has no room rounds to none of the requests.
+        let product = u128::from(digits) * u128::from(self.requests);
+        let rounded = 10_u128.checked_pow(places).map_or(0, |unit| (product + unit / 2) / unit);
+        u32::try_from(rounded).unwrap_or(MOST_REQUESTS).clamp(1, self.requests)
     }
 
     /// The request percentile, as a share, that decides for a share of visitors: share^(1/effective requests). With 70
@@ -46,6 +50,20 @@ impl Page {
     pub fn percentile_to_watch(self, visitors: f64) -> f64 {
         percentile_to_watch(self.effective_requests(), visitors)
     }
+}
+
+/// The shortest decimal that is read as `share`, above 0 and at most 1: digits, and how many of them stand behind the
+/// point.
+fn decimal(share: f64) -> (u64, u32) {
+    let text = format!("{share:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let behind = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
+    let places = i64::try_from(behind).unwrap_or(0) - exponent.parse::<i64>().unwrap_or(0);
+    let digits = digits
+        .chars()
+        .filter_map(|digit| digit.to_digit(10))
+        .fold(0, |sum, digit| sum * 10 + u64::from(digit));
+    (digits, u32::try_from(places).unwrap_or(0))
 }
 
 /// `visitors`^(1/`requests`), with `visitors` brought into 0..=1 and `requests` to at least 1.
@@ -70,6 +88,22 @@ mod tests {
         assert_eq!(effective(MOST_REQUESTS, 1.0), MOST_REQUESTS);
         // 0.29 x 100 is 28.999999999999996 in f64.
         assert_eq!(effective(100, 0.29), 29);
+        assert_eq!((effective(9, 1e-300), effective(7, f64::MIN_POSITIVE), effective(3, 1.0)), (1, 1, 3));
+    }
+
+    /// Halves round up, as a person would do it, for every share that somebody writes.
+    #[test]
+    fn shares_are_decimal() {
+        let effective = |requests, required| Page::new(requests, required).unwrap().effective_requests();
+        // In f64 0.285 x 100 is 28.499999999999996 and 0.285 x 200 is 56.99999999999999.
+        assert_eq!((effective(100, 0.285), effective(200, 0.285), effective(300, 0.285)), (29, 57, 86));
+        for thousandths in 1..=1000_u32 {
+            let share: f64 = format!("{}.{:03}", thousandths / 1000, thousandths % 1000).parse().unwrap();
+            for requests in [1, 3, 7, 50, 100, 180, 200, 1000, 4999] {
+                let expected = ((requests * thousandths + 500) / 1000).max(1);
+                assert_eq!(effective(requests, share), expected, "{share} of {requests}");
+            }
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! Each resample has a generator of its own, seeded by (seed, side, number), so that results depend on the seed alone
 //! and not on the number of threads.
 
-use std::{num::NonZero, thread};
+use std::{num::NonZero, sync::OnceLock, thread};
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -26,7 +26,9 @@ use crate::{Distribution, Error};
 
 mod alias;
 pub(crate) mod beta;
+mod binomial;
 mod cells;
+mod certainty;
 mod confidence;
 mod crossing;
 mod difference;
@@ -35,19 +37,24 @@ mod grid;
 pub(crate) mod normal;
 mod pair;
 mod pass;
-mod poisson;
+mod permutation;
+pub(crate) mod poisson;
+mod pooled;
 mod rank_interval;
+mod relabel;
 mod resampled;
 mod share_faster;
+mod studentized;
 
+pub use certainty::{Certainty, LIKELY};
 pub use confidence::ConfidenceInterval;
 pub use crossing::PlacedCrossover;
 pub use difference::Difference;
 pub use pair::{DifferencePoint, Pair};
-pub use resampled::{BandPoint, Resampled};
+pub use resampled::{BandPoint, FEWEST_MAXIMA, Resampled};
 pub use share_faster::share_faster;
 
-use {cells::Cells, draw::Draw, grid::Grid, pass::Pass};
+use {cells::Cells, draw::Draw, grid::Grid, pass::Pass, permutation::Permuted};
 
 /// How often to resample, from which seed, and how sure an interval shall be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,6 +94,8 @@ pub enum Scheme<'s> {
 #[derive(Debug, Clone)]
 pub struct Resamples<'d> {
     sides: Vec<Resampled<'d>>,
+    /// Of each pair of sides, once it was asked for; a row for each first side.
+    permuted: Vec<OnceLock<Option<Permuted>>>,
 }
 
 impl<'d> Resamples<'d> {
@@ -97,7 +106,8 @@ impl<'d> Resamples<'d> {
 
     /// The side `first` against the side `second`, by their places in [`Self::sides`]; `None` if there is no such place.
     pub fn pair(&self, first: usize, second: usize) -> Option<Pair<'_>> {
-        Some(Pair::new(self.sides.get(first)?, self.sides.get(second)?))
+        let permuted = self.permuted.get(first * self.sides.len() + second)?;
+        Some(Pair::new(self.sides.get(first)?, self.sides.get(second)?, permuted))
     }
 }
 
@@ -111,7 +121,7 @@ impl<'d> Resamples<'d> {
 /// Settings out of their ranges. For [`Scheme::Blocks`]: a side from counts, values that are not the side's samples, a
 /// block of no samples or of more than all.
 pub fn resample<'d>(
-    sides: &[(&'d Distribution, Scheme<'_>)],
+    sides: &[(&'d Distribution, Scheme<'d>)],
     requests: u32,
     settings: &Settings,
 ) -> Result<Resamples<'d>, Error> {
@@ -122,7 +132,7 @@ pub fn resample<'d>(
 /// [`resample`] on so many threads.
 fn resample_on<'d>(
     threads: usize,
-    sides: &[(&'d Distribution, Scheme<'_>)],
+    sides: &[(&'d Distribution, Scheme<'d>)],
     requests: u32,
     settings: &Settings,
 ) -> Result<Resamples<'d>, Error> {
@@ -133,14 +143,15 @@ fn resample_on<'d>(
     let requests = requests.max(1);
     let distributions: Vec<&Distribution> = sides.iter().map(|(side, _)| *side).collect();
     let grid = Grid::new(&distributions, requests);
-    let one = |(number, &(side, scheme)): (usize, &(&'d Distribution, Scheme<'_>))| {
+    let one = |(number, &(side, scheme)): (usize, &(&'d Distribution, Scheme<'d>))| {
         let cells = Cells::new(side);
         let draw = Draw::new(side, &cells, scheme)?;
         let pass = Pass::new(side, &cells, &grid, requests, scheme);
         let rows = rows(threads, &pass, &draw, settings, number);
-        Ok(Resampled::new(side, *settings, &draw, &pass, grid.shares.clone(), rows))
+        Ok(Resampled::new((side, scheme), *settings, &draw, &pass, grid.shares.clone(), rows))
     };
-    Ok(Resamples { sides: sides.iter().enumerate().map(one).collect::<Result<_, Error>>()? })
+    let permuted = vec![OnceLock::new(); sides.len() * sides.len()];
+    Ok(Resamples { sides: sides.iter().enumerate().map(one).collect::<Result<_, Error>>()?, permuted })
 }
 
 /// One row of statistics for each resample. Each thread takes a part of the rows.

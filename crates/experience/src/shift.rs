@@ -13,7 +13,7 @@
 //! is a single shift, one inside a pair: an outage comes and goes. Parts between shifts are searched again. Whether a
 //! stretch is more than chance is decided by shuffling: 999 times the intervals are put in another order and the best
 //! stretch is sought again. Intervals that resemble their neighbours are shuffled as blocks of neighbours, as long as
-//! [`crate::automatic_block_length`]'s rule wants for what the stretch leaves unexplained: a slow drift has few blocks,
+//! `block_length`'s rule wants for what the stretch leaves unexplained: a slow drift has few blocks,
 //! and few blocks cannot be sure of anything. At last each shift is tested against its neighbours alone.
 
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};

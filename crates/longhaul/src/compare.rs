@@ -36,7 +36,7 @@ use values::{Period, block, is_backwards, level, moment, period, phase};
 /// Example: longhaul compare a.csv b.csv --requests 180 --required 0.5 --html report.html
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The recordings: FILE or LABEL=FILE
+    /// The recordings: FILE or LABEL=FILE; - is standard input
     #[arg(required = true, value_name = "RECORDING")]
     recordings: Vec<String>,
     /// Requests that a page makes
@@ -55,7 +55,7 @@ pub(crate) struct Compare {
     /// Take a phase out of it: dns, connect, tls, send, wait or load
     #[arg(long, value_parser = phase, value_name = "PHASE", help_heading = "What is read")]
     exclude_phase: Vec<Metric>,
-    /// The unit of plain numbers whose column names none: ns, us, ms, s
+    /// The unit of plain numbers of which the file does not say it: ns, us, ms, s
     #[arg(long, help_heading = "What is read")]
     unit: Option<Unit>,
     /// How the lines of an access log are made: nginx, envoy, or a format such as '$request_time $status'
@@ -92,7 +92,7 @@ pub(crate) struct Compare {
     block: Blocks,
 
     /// Exit with 1 if this is so: 'experienced.p95 worse by 5%', 'p99 above 300ms', 'mean surely worse by 10ms',
-    /// 'failed above 1%'
+    /// 'failed above 1%', 'experienced.failed surely worse'
     #[arg(long, value_name = "CONDITION", help_heading = "Output")]
     fail_if: Vec<Threshold>,
     /// Print the intervals of percentiles too, and every pair
@@ -118,10 +118,11 @@ impl Compare {
         if self.from.zip(self.to).is_some_and(|(from, to)| is_backwards(from, to)) {
             bail!("--from must lie before --to");
         }
+        self.spare_recordings()?;
         let progress = Progress::start("reading");
         let (metric, sides, mut warnings) = self.sides()?;
         if sides.len() < 2 && self.fail_if.iter().any(Threshold::is_relative) {
-            bail!("--fail-if 'worse by' holds one recording against another, and there is only one");
+            bail!("--fail-if 'worse' holds one recording against another, and there is only one");
         }
         let question = self.question(metric, page, &sides)?;
         progress.turn_to("resampling");
@@ -145,6 +146,21 @@ impl Compare {
         self.write(&analysis, warnings)?;
         let all_hold = comparison.thresholds.iter().all(|threshold| threshold.holds);
         Ok(if comparison.valid && all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Fails if an output would take the place of what is compared.
+    fn spare_recordings(&self) -> anyhow::Result<()> {
+        for (flag, output) in [("--html", &self.html), ("--markdown", &self.markdown)] {
+            let Some(output) = output else { continue };
+            let is_output = |text: &&String| recording::is_same_file(&sides::input(text).1, output);
+            if let Some(text) = self.recordings.iter().find(is_output) {
+                bail!(
+                    "{flag} {}: it is the recording {text}, which would be lost; write to another name",
+                    output.display()
+                );
+            }
+        }
+        Ok(())
     }
 
     fn question(&self, metric: Metric, page: Page, sides: &[SideInput]) -> anyhow::Result<Question> {

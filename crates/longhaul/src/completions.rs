@@ -1,24 +1,45 @@
 //! `longhaul completions`: what a shell needs to complete our commands.
+//!
+//! The scripts for bash, zsh and fish ask the program itself each time ([`crate::complete`]), so that they know which hosts and
+//! planets there are, and stay right when the program changes. clap's own engine for that is not stable yet; its scripts for
+//! the other shells know what is in `--help`.
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::{Shell, generate};
+
+use crate::{Cli, output};
 
 /// Print the completion script of a shell
 ///
-/// Example: longhaul completions bash > /etc/bash_completion.d/longhaul
+/// Those of bash, zsh and fish also know the planets that are up, their hosts and cities, and the
+/// metrics of recordings.
+///
+/// Examples:
+///   longhaul completions bash > ~/.local/share/bash-completion/completions/longhaul
+///   longhaul completions zsh > "${fpath[1]}/_longhaul"
+///   longhaul completions fish > ~/.config/fish/completions/longhaul.fish
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,
 }
 
 impl Completions {
-    pub(crate) fn run<C: CommandFactory>(&self) -> anyhow::Result<ExitCode> {
-        let mut script = Vec::new();
-        generate(self.shell, &mut C::command(), "longhaul", &mut script);
-        crate::output::print(&String::from_utf8(script)?)?;
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let script = match self.shell {
+            Shell::Bash => include_str!("completions/longhaul.bash").to_owned(),
+            Shell::Zsh => include_str!("completions/longhaul.zsh").to_owned(),
+            Shell::Fish => include_str!("completions/longhaul.fish").to_owned(),
+            other => {
+                let mut script = Vec::new();
+                generate(other, &mut Cli::conventional(), "longhaul", &mut script);
+                String::from_utf8(script)?
+            }
+        };
+        output::print(&script)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -62,7 +62,7 @@ struct How {
     /// The metric of a format that holds only one
     #[arg(long, value_parser = metric)]
     metric: Option<Metric>,
-    /// The unit of plain numbers whose column names none: ns, us, ms, s
+    /// The unit of plain numbers of which the file does not say it: ns, us, ms, s
     #[arg(long)]
     unit: Option<Unit>,
     /// How the lines of an access log are made: nginx, envoy, or a format such as '$request_time $status'

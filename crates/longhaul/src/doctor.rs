@@ -3,8 +3,7 @@
 use std::{fmt::Write, process::ExitCode};
 
 use clap::Args;
-use planet::doctor::{Check, State, examine};
-use serde::Serialize;
+use planet::doctor::{Check, Findings, State, examine};
 
 use crate::output::{self, COULD_NOT_RUN, GREEN, RED, YELLOW, paint};
 
@@ -20,21 +19,12 @@ pub(crate) struct Doctor {
     json: bool,
 }
 
-/// What `doctor --json` prints.
-#[derive(Serialize)]
-struct Findings {
-    schema: &'static str,
-    /// Whether planets can run here.
-    can_emulate: bool,
-    checks: Vec<Check>,
-}
-
 impl Doctor {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let checks = examine();
         let can_emulate = checks.iter().all(|check| check.state != State::Missing);
         if self.json {
-            output::print_json(&Findings { schema: "longhaul.doctor/1", can_emulate, checks })?;
+            output::print_json(&output::named("longhaul.doctor/1", Findings { can_emulate, checks }))?;
         } else {
             output::print(&table(&checks))?;
         }

@@ -2,6 +2,7 @@
 
 use std::{
     os::fd::{AsFd, BorrowedFd},
+    process::ExitCode,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -66,7 +67,7 @@ impl Interrupt {
             // Returns at the second, or in the end.
             let _ = poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PATIENCE_MS);
             clean_up();
-            std::process::exit(ENDED_BY_CTRL_C);
+            std::process::exit(ENDED_BY_CTRL_C.into());
         });
         Ok(())
     }
@@ -97,9 +98,14 @@ pub(crate) fn first_ready(descriptors: &[BorrowedFd<'_>]) -> anyhow::Result<usiz
     }
 }
 
+/// What a program ends with that was interrupted, and ended in order.
+pub(crate) fn exit_code() -> ExitCode {
+    ExitCode::from(ENDED_BY_CTRL_C)
+}
+
 /// How long what was asked to stop may take: longer than any step between two looks at `stop` that does not wait for
 /// somebody else, shorter than a person's patience.
 const PATIENCE_MS: u16 = 1000;
 
 /// 128 + SIGINT, as shells count.
-const ENDED_BY_CTRL_C: i32 = 130;
+const ENDED_BY_CTRL_C: u8 = 130;

@@ -17,15 +17,17 @@ mod status;
 mod table;
 mod up;
 mod view;
+mod which;
 
 use std::{path::Path, process::ExitCode};
 
 use anyhow::Context;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use planet::Planet;
 use world::{Document, Layout, World};
 
-use crate::output::say;
+pub(crate) use self::which::Which;
+use crate::{output::say, wrong_file};
 
 /// A planet to work in by hand
 #[derive(Debug, Subcommand)]
@@ -63,25 +65,11 @@ impl Lab {
     }
 }
 
-// No doc comment: it would take the place of the command's.
-#[derive(Debug, Args)]
-pub(crate) struct Which {
-    /// The planet, if several are up
-    #[arg(long, value_name = "NAME")]
-    planet: Option<String>,
-}
-
-impl Which {
-    /// The planet that is meant.
-    fn find(&self) -> anyhow::Result<Planet> {
-        Ok(Planet::find(self.planet.as_deref())?)
-    }
-}
-
 /// Reads and checks a world file and those that it names.
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     let mut document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
-    let (world, layout, notes) = World::read_all(&mut document, world::read_text)?;
+    let (world, layout, notes) = World::read_all(&mut document, world::read_text)
+        .map_err(|error| wrong_file::instead_of_world(path, error.into()))?;
     for note in notes {
         say(&note);
     }
@@ -89,7 +77,7 @@ pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
 }
 
 /// The world that a planet runs, under the planet's name.
-fn layout_of(planet: &Planet) -> anyhow::Result<Layout> {
+pub(crate) fn layout_of(planet: &Planet) -> anyhow::Result<Layout> {
     let document = Document::new(format!("planet {}", planet.name()), planet.world()?);
     let (_, mut layout) = World::read(&document)?;
     planet.name().clone_into(&mut layout.name);

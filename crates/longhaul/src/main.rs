@@ -1,11 +1,15 @@
 //! The `longhaul` command: subcommands, and nothing else.
 
 mod compare;
+mod complete;
 mod completions;
+mod conventions;
 mod convert;
 mod doctor;
+mod example;
 mod interrupt;
 mod lab;
+mod manual;
 mod output;
 mod ping;
 mod probe;
@@ -13,12 +17,13 @@ mod run;
 mod serve;
 mod tcp;
 mod transfer;
+mod wrong_file;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// Run, emulate and measure an edge network
+/// Measure, compare and emulate networks: what people experience over the distances of a planet
 ///
 /// Exit codes: 0 all is well, 1 a claim or a threshold failed or a measurement is invalid, 2 it could not run.
 #[derive(Debug, Parser)]
@@ -44,7 +49,25 @@ enum Command {
     Lab(lab::Lab),
     #[command(subcommand)]
     Tcp(tcp::Tcp),
+    Example(example::Example),
     Completions(completions::Completions),
+    Manual(manual::Manual),
+    #[command(hide = true)]
+    Complete(complete::Complete),
+}
+
+impl Cli {
+    /// What can be written on the command line.
+    fn conventional() -> clap::Command {
+        conventions::keep(Self::command())
+    }
+
+    /// What was written on the command line. What is wrong with it ends the program.
+    fn read() -> Self {
+        let mut command = Self::conventional();
+        let matches = command.get_matches_mut();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+    }
 }
 
 fn main() -> ExitCode {
@@ -52,7 +75,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planet::process::COMMAND) {
         return planet::process::main();
     }
-    let outcome = match Cli::parse().command {
+    let outcome = match Cli::read().command {
         Command::Doctor(doctor) => doctor.run(),
         Command::Run(run) => run.run(),
         Command::Compare(compare) => compare.run(),
@@ -64,7 +87,10 @@ fn main() -> ExitCode {
         Command::Serve(serve) => serve.run(),
         Command::Lab(lab) => lab.run(),
         Command::Tcp(tcp) => tcp.run(),
-        Command::Completions(completions) => completions.run::<Cli>(),
+        Command::Example(example) => example.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Manual(manual) => manual.run(),
+        Command::Complete(complete) => complete.run(),
     };
     outcome.unwrap_or_else(|error| output::fail(&error))
 }

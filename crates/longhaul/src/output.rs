@@ -10,6 +10,8 @@ use anstyle::{AnsiColor, Style};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 
+use crate::wrong_file::WrongFile;
+
 /// Could not run.
 pub(crate) const COULD_NOT_RUN: u8 = 2;
 
@@ -18,9 +20,27 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_to(anstream::stdout(), text)
 }
 
-/// Prints a result as one JSON object. It has no colours, and looking for them would take longer than making it.
+/// Prints a result as JSON: an object with the name of its schema, or an array of such objects. It has no colours, and looking for them would take longer than making it.
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print_to(io::stdout(), &(serde_json::to_string_pretty(value)? + "\n"))
+}
+
+/// Prints a result as JSON in one line, for those that print one after the other.
+pub(crate) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
+    print_to(io::stdout(), &(serde_json::to_string(value)? + "\n"))
+}
+
+/// A result under the name of its schema: `docs/schema/` has it by that name.
+pub(crate) fn named<T: Serialize>(schema: &'static str, document: T) -> Named<T> {
+    Named { schema, document }
+}
+
+/// A document that begins with the name of its schema.
+#[derive(Serialize)]
+pub(crate) struct Named<T> {
+    schema: &'static str,
+    #[serde(flatten)]
+    document: T,
 }
 
 fn print_to(mut output: impl Write, text: &str) -> anyhow::Result<()> {
@@ -63,6 +83,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref() {
         return tcp::Error::hint(error);
     }
+    if let Some(other) = cause.downcast_ref() {
+        return Some(WrongFile::hint(other));
+    }
     cause.downcast_ref().and_then(planet::Error::hint)
 }
 
@@ -79,6 +102,15 @@ fn joined(chain: &[String]) -> String {
     said
 }
 
+/// A word as a shell reads it, quoted where it has to be: for commands that are shown to be run.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,~".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('~') {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// `text` in a style.
 pub(crate) fn paint(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
@@ -92,3 +124,19 @@ pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
+
+#[cfg(test)]
+mod tests {
+    use super::shell_word;
+
+    #[test]
+    fn a_shell_reads_what_was_meant() {
+        assert_eq!(shell_word("scenarios/quick.toml"), "scenarios/quick.toml");
+        assert_eq!(shell_word("my world.toml"), "'my world.toml'");
+        assert_eq!(shell_word("it's.toml"), "'it'\\''s.toml'");
+        assert_eq!(shell_word("zürich.toml"), "zürich.toml");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("$HOME"), "'$HOME'");
+        assert_eq!(shell_word("~x"), "'~x'");
+    }
+}

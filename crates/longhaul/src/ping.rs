@@ -3,7 +3,6 @@
 mod show;
 
 use std::{
-    fs::File,
     io::{self, BufWriter, Write},
     path::PathBuf,
     process::ExitCode,
@@ -17,7 +16,7 @@ use probe::{
     load::Progress,
     ping::{self, Config, Family, Summary, Target},
 };
-use recording::{Header, Writer};
+use recording::{Growing, Header, Writer};
 
 use crate::{interrupt::Interrupt, output, probe::watch};
 
@@ -82,8 +81,8 @@ impl Ping {
         Interrupt::listen()?.ask(&stop);
         let summary = match &self.output {
             Some(path) => {
-                let file =
-                    File::create(path).with_context(|| format!("{}: cannot be written", path.display()))?;
+                let file = Growing::create(path)
+                    .with_context(|| format!("{}: cannot be written", path.display()))?;
                 self.measure(&targets, BufWriter::new(file), &stop)?
             }
             None => self.measure(&targets, io::sink(), &stop)?,

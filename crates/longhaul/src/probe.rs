@@ -1,11 +1,11 @@
 //! `longhaul probe`: requests with all their phases; one, or many on a schedule.
 
+mod remedy;
 mod show;
 
 use std::{
-    fs::File,
     io::{self, BufWriter, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
@@ -14,16 +14,16 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use probe::{
-    Stop,
+    Family, Stop,
     client::{Connections, Protocol, Redirects, Target, Trust},
     load::{self, Arrival, Config, Pace, Progress},
     summary::Summary,
 };
-use recording::{Header, Reader, Writer};
+use recording::{Growing, Header, Reader, Writer};
 use units::Frequency;
 
 use crate::{
-    interrupt::Interrupt,
+    interrupt::{self, Interrupt},
     output::{self, say},
 };
 
@@ -31,6 +31,9 @@ use crate::{
 ///
 /// Without --rate, --concurrency, --count or --duration: one request to each URL. With --rate: an open loop, in which
 /// requests start when the schedule says. With --concurrency: a closed loop, which hides stalls.
+///
+/// Exit codes: 0 answered, 1 a request to a URL failed, all requests of a run did, or the run is invalid, 2 it could not
+/// run, 130 interrupted; what was measured until then is recorded.
 ///
 /// Example: longhaul probe https://example.com/ --rate 50/s --duration 10s -o example.jsonl
 #[derive(Debug, Args)]
@@ -59,13 +62,23 @@ pub(crate) struct Probe {
     /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
     #[arg(long, value_enum, default_value_t = Version::Auto)]
     protocol: Version,
+    /// A header field to send, such as "Accept: text/html"; may be given several times
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// Only IPv4
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Only IPv6
+    #[arg(short = '6', long)]
+    ipv6: bool,
     /// Follow redirects; each hop is a sample of its own
     #[arg(long)]
     follow: bool,
     /// How long one request may take
     #[arg(long, default_value = "30s", value_parser = units::duration::parse)]
     timeout: Duration,
-    /// Trust the certificates signed by this one (PEM), and no others
+    /// Trust the certificates in this file (PEM) and those signed by one of them, and no others [default: the system's
+    /// store, or what SSL_CERT_FILE and SSL_CERT_DIR name]
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     ca: Option<PathBuf>,
     /// Trust any certificate
@@ -116,7 +129,7 @@ enum Version {
 
 impl Probe {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
-        let targets = self.urls.iter().map(|url| url.parse()).collect::<Result<Vec<Target>, _>>()?;
+        let targets = self.urls.iter().map(|url| self.target(url)).collect::<anyhow::Result<Vec<_>>>()?;
         let stop = Stop::new();
         Interrupt::listen()?.ask(&stop);
         let is_run = self.rate.is_some()
@@ -124,11 +137,31 @@ impl Probe {
             || self.duration.is_some()
             || self.count.is_some();
         match targets.as_slice() {
-            [target] if is_run || self.output.is_some() => self.measure(target, &stop),
-            _ if is_run || self.output.is_some() => {
-                bail!("a run measures one URL; start one for each, side by side")
+            [target] if is_run => self.measure(target, &stop),
+            _ if is_run => bail!("a run measures one URL; start one for each, side by side"),
+            [_, _, ..] if self.output.is_some() => {
+                bail!("a recording is of one URL; start a probe for each, with a file of its own")
             }
             targets => self.look(targets, &stop),
+        }
+    }
+
+    fn target(&self, url: &str) -> anyhow::Result<Target> {
+        let target: Target = url.parse()?;
+        if let Some(address) = target.address()
+            && !self.family().has(address)
+        {
+            let (other, flag) = if self.ipv6 { ("IPv6", "-6") } else { ("IPv4", "-4") };
+            bail!("{address} is not an {other} address; leave out {flag}");
+        }
+        self.headers.iter().try_fold(target, |target, line| Ok(target.header_line(line)?))
+    }
+
+    fn family(&self) -> Family {
+        match (self.ipv4, self.ipv6) {
+            (true, _) => Family::V4,
+            (_, true) => Family::V6,
+            _ => Family::Any,
         }
     }
 
@@ -140,19 +173,26 @@ impl Probe {
             duration: None,
             ..self.config()?
         };
+        // Before anything is asked for, so that nothing is measured that cannot be kept.
+        let mut file = self.output.as_deref().map(create).transpose()?;
         let mut all_answered = true;
         for target in targets {
             let kept = Kept::default();
-            let summary = load::run(
-                target,
-                &config,
-                Writer::new(kept.clone(), &load::header(target, &config))?,
-                &Progress::default(),
-                stop,
-            )?;
+            let header = Header { label: self.label.clone(), ..load::header(target, &config) };
+            let recording = Writer::new(kept.clone(), &header)?;
+            let summary = load::run(target, &config, recording, &Progress::default(), stop)?;
+            if let (Some(file), Some(path)) = (&mut file, &self.output) {
+                file.write_all(&kept.bytes()).with_context(|| cannot_write(path))?;
+            }
             all_answered &= summary.failed == 0;
+            self.advise(&summary);
+            if summary.interrupted {
+                return Ok(interrupt::exit_code());
+            }
             if self.json {
                 output::print_json(&summary)?;
+            }
+            if self.json || self.quiet {
                 continue;
             }
             for sample in Reader::new(kept.bytes().as_slice(), "the recording in memory")? {
@@ -170,9 +210,14 @@ impl Probe {
         let bar = (!self.quiet).then(|| watch(&progress, config.duration)).transpose()?;
         let summary = match &self.output {
             Some(path) => {
-                let file =
-                    File::create(path).with_context(|| format!("{}: cannot be written", path.display()))?;
-                load::run(target, &config, Writer::new(BufWriter::new(file), &header)?, &progress, stop)?
+                let file = BufWriter::new(create(path)?);
+                let run = load::run(target, &config, Writer::new(file, &header)?, &progress, stop);
+                match run {
+                    Err(error @ probe::Error::Record { .. }) => {
+                        Err(error).with_context(|| cannot_write(path))?
+                    }
+                    other => other?,
+                }
             }
             None => load::run(target, &config, Writer::new(io::sink(), &header)?, &progress, stop)?,
         };
@@ -189,10 +234,27 @@ impl Probe {
         for reason in &summary.invalid {
             say(&format!("{}: {reason}", output::paint("INVALID", output::RED)));
         }
-        if summary.requests == summary.failed {
-            bail!("no request was answered: {}", show::reasons(summary));
+        let is_unanswered = summary.requests == summary.failed;
+        if is_unanswered && summary.requests > 0 {
+            say(&format!(
+                "{}: no request was answered: {}",
+                output::paint("FAILED", output::RED),
+                show::reasons(summary)
+            ));
         }
-        Ok(if summary.invalid.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        self.advise(summary);
+        if summary.interrupted {
+            say("interrupted: the run ended before its time");
+            return Ok(interrupt::exit_code());
+        }
+        Ok(if summary.invalid.is_empty() && !is_unanswered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Says what can be done about failures, where that is known.
+    fn advise(&self, summary: &Summary) {
+        for remedy in remedy::remedies(summary, self.ca.is_some()) {
+            say(&format!("{}: {remedy}", output::paint("hint", output::CYAN)));
+        }
     }
 
     fn config(&self) -> anyhow::Result<Config> {
@@ -220,10 +282,11 @@ impl Probe {
             },
             redirects: if self.follow { Redirects::Follow } else { Redirects::Stay },
             timeout: self.timeout,
+            family: self.family(),
             trust: match &self.ca {
                 Some(path) => Trust::File(path.clone()),
                 None if self.insecure => Trust::Anyone,
-                None => Trust::WebRoots,
+                None => Trust::System,
             },
             ..defaults.client
         };
@@ -237,6 +300,14 @@ impl Probe {
             ..Config::default()
         })
     }
+}
+
+fn create(path: &Path) -> anyhow::Result<Growing> {
+    Growing::create(path).with_context(|| cannot_write(path))
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("{}: cannot be written", path.display())
 }
 
 /// A recording in memory, for one request.

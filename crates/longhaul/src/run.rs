@@ -1,7 +1,6 @@
 //! `longhaul run`: a scenario from its file to its report.
 
 use std::{
-    fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -11,17 +10,21 @@ use anyhow::Context;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use report::{Report, terminal::Detail};
-use scenario::{Options, Plan, Progress};
+use scenario::{Options, Plan, Progress, Seed};
 
 use crate::{
-    interrupt::Interrupt,
+    interrupt::{self, Interrupt},
     output::{self, say},
+    wrong_file,
 };
 
 /// Run a scenario, print its result, write its report
 ///
-/// Writes out/NAME/report.html, out/NAME/result.json and the recordings beside them. Exits with 1 if a claim failed or if
-/// the emulator was the bottleneck.
+/// Writes out/NAME/report.html, out/NAME/result.json and the recordings beside them. Ctrl-C ends the recordings in order, and
+/// the report is of what was measured until then.
+///
+/// Exit codes: 0 every claim held, 1 a claim failed or something of ours was the bottleneck, 2 it could not run, 130
+/// interrupted.
 ///
 /// Example: longhaul run scenarios/two-providers.toml
 #[derive(Debug, Args)]
@@ -31,6 +34,9 @@ pub(crate) struct Run {
     /// Write to this folder instead of out/NAME
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Where the randomness of losses, jitter and probes' schedules starts [default: as the files say]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Print result.json instead of tables
     #[arg(long)]
     json: bool,
@@ -38,21 +44,31 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
-        let plan = Plan::read(&self.scenario)?;
+        let plan = Plan::read_with(&self.scenario, self.seed.map(Seed))
+            .map_err(|error| wrong_file::instead_of_scenario(&self.scenario, error.into()))?;
         for note in &plan.notes {
             say(note);
         }
         let out = self.out.clone().unwrap_or_else(|| Path::new("out").join(&plan.name));
+        say(&format!("{} measures for {}", plan.name, units::duration::show(plan.duration)));
         let interrupted = Interrupt::listen()?.poll()?;
         let bar = bar();
         let options = Options { out: out.clone(), longhaul: std::env::current_exe()? };
-        let outcome = scenario::run(&plan, &options, |progress| {
+        let outcome = scenario::run_until_interrupted(&plan, &options, |progress| {
             show(&bar, progress);
             if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         bar.finish_and_clear();
 
-        let report = report::of_scenario(&plan, outcome?)?;
+        let outcome = match outcome {
+            // Before anything was measured, so there is nothing to report.
+            Err(error @ scenario::Error::Interrupted { .. }) => {
+                say(&error.to_string());
+                return Ok(interrupt::exit_code());
+            }
+            other => other?,
+        };
+        let report = report::of_scenario(&plan, outcome)?;
         let page = out.join("report.html");
         write(&page, &report::html(&report)?)?;
         let result = Report { charts: Vec::new(), differences: Vec::new(), ..report };
@@ -63,14 +79,19 @@ impl Run {
             output::print(&report::terminal::report(&result, Detail::default()))?;
         }
         say(&format!("report: {}", page.display()));
+        if result.partial.is_some() {
+            say("interrupted: the report is of what was measured until then");
+            return Ok(interrupt::exit_code());
+        }
         let all_hold = result.claims.iter().all(|claim| claim.holds);
         Ok(if all_hold && result.valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
-/// Writes a file, or says which one could not be written.
+/// Writes a file that appears when it is whole, or says which one could not be written.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(path, text).with_context(|| format!("{}: cannot be written", path.display()))
+    recording::write_whole(path, text.as_bytes())
+        .with_context(|| format!("{}: cannot be written", path.display()))
 }
 
 /// A bar that is drawn only where somebody sees it.
@@ -88,6 +109,7 @@ fn show(bar: &ProgressBar, progress: Progress) {
             bar.set_length(total.as_secs());
             bar.set_position(elapsed.min(total).as_secs());
         }
+        Progress::Ending => bar.set_message("ending"),
         Progress::Evaluating => bar.set_message("evaluating"),
     }
 }

@@ -139,6 +139,15 @@ impl Planet {
         Ok(names)
     }
 
+    /// Of this user's planets that are up, the one that came up last, and how many there are; none if there is none.
+    pub fn last() -> Result<Option<(Self, usize)>, Error> {
+        let running = Self::running()?;
+        // One that has ended since then is as if it had never been.
+        let planets = running.iter().filter_map(|name| Self::find(Some(name)).ok());
+        let last = planets.max_by_key(|planet| (started(planet.pid), planet.pid.as_raw()));
+        Ok(last.map(|planet| (planet, running.len())))
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
@@ -353,6 +362,14 @@ fn dial(name: &str) -> io::Result<(UnixStream, Pid)> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "another user listens under its name"));
     }
     Ok((stream, Pid::from_raw(peer.pid())))
+}
+
+/// When a process began, in ticks since the machine did: the 22nd field of `/proc/PID/stat` (proc_pid_stat(5)). The second is
+/// its name, which may have blanks and parentheses. 0 if it is gone.
+fn started(process: Pid) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let behind_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    behind_name.split_whitespace().nth(22 - 3).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
 /// Refuses what cannot be a planet's name: it stands in an address, in messages and on command lines.

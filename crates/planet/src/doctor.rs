@@ -5,6 +5,7 @@ mod features;
 use std::{fs::OpenOptions, path::Path};
 
 use nix::unistd::Uid;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -14,8 +15,17 @@ use crate::{
     sys::tun,
 };
 
+/// What this machine allows.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Findings {
+    /// Whether planets can run here.
+    pub can_emulate: bool,
+    /// All that was looked at.
+    pub checks: Vec<Check>,
+}
+
 /// One thing that was looked at.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Check {
     /// What.
     pub name: &'static str,
@@ -29,7 +39,7 @@ pub struct Check {
 }
 
 /// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// As it should be.

@@ -7,11 +7,12 @@
 use std::{
     ffi::{CString, OsStr, OsString},
     fs::File,
+    io::{self, Read, Write},
     os::{
         fd::AsFd,
         unix::{ffi::OsStrExt, fs::MetadataExt},
     },
-    process::ExitCode,
+    time::Duration,
 };
 
 use nix::{
@@ -24,16 +25,41 @@ use nix::{
 };
 
 use crate::{
+    End,
+    clock::monotonic,
     control::Planet,
     error::{Doing, Error},
     process::die_with_parent,
     sys::process::{end_by_broken_pipe, fork, is_alive, pidfd},
 };
 
+/// How a program that was waited for has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Whether it began at all: there is such a program, and it may be run.
+    pub has_started: bool,
+    /// How it ended.
+    pub end: End,
+    /// How long it ran.
+    pub ran: Duration,
+}
+
+impl Ended {
+    /// The program's exit code, or 128 + N if signal N ended it, as shells have it.
+    pub fn exit_code(self) -> u8 {
+        let code = match self.end {
+            End::Code(code) => code,
+            End::Signal(number) => 128 + number,
+            End::Unseen => i32::from(u8::MAX),
+        };
+        u8::try_from(code).unwrap_or(u8::MAX)
+    }
+}
+
 impl Planet {
-    /// Runs `command` in `host` and returns its exit code, or 128 + N if signal N ended it. The calling process must have
-    /// a single thread, and is inside the planet afterwards.
-    pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<ExitCode, Error> {
+    /// Runs `command` in `host` and says how it ended. The calling process must have a single thread, and is inside the
+    /// planet afterwards. In the child that could not become the program this returns an error.
+    pub fn run_in(&self, host: &str, command: &[OsString]) -> Result<Ended, Error> {
         let namespaces = Namespaces::of(self, host)?;
         namespaces.enter_planet()?;
         namespaces.enter_network()?;
@@ -42,14 +68,26 @@ impl Planet {
         let signals = signals();
         sigprocmask(SigmaskHow::SIG_BLOCK, Some(&signals), None).doing(|| "block signals".to_owned())?;
         let parent = pidfd(getpid()).doing(|| "watch this process".to_owned())?;
+        // A program takes no end of this pipe along. What comes out of it was put in by a child that could not become one.
+        let (mut failure, mut fail) = io::pipe().doing(|| format!("watch a program in {host}"))?;
+        let began = monotonic();
         match fork().doing(|| format!("fork for {host}"))? {
-            ForkResult::Parent { child } => Ok(ExitCode::from(wait_for(child, &signals)?)),
+            ForkResult::Parent { child } => {
+                drop(fail);
+                let end = wait_for(child, &signals)?;
+                let ran = monotonic().saturating_sub(began);
+                let has_started = matches!(failure.read(&mut [0]), Ok(0));
+                Ok(Ended { has_started, end, ran })
+            }
             ForkResult::Child => {
                 die_with_parent(|| is_alive(&parent))?;
                 end_by_broken_pipe().doing(|| "restore what a broken pipe does".to_owned())?;
                 sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&signals), None)
                     .doing(|| "unblock signals".to_owned())?;
-                Err(become_program(&arguments, host))
+                let error = become_program(&arguments, host);
+                // Who waits for it is told by its exit code as well.
+                let _ = fail.write_all(b"!");
+                Err(error)
             }
         }
     }
@@ -117,11 +155,11 @@ fn step(namespace: &File, kind: CloneFlags, what: &str) -> Result<(), Error> {
 }
 
 /// Waits for the child and passes on the signals that ask it to end. Those of the keyboard it gets itself.
-fn wait_for(child: Pid, signals: &SigSet) -> Result<u8, Error> {
+fn wait_for(child: Pid, signals: &SigSet) -> Result<End, Error> {
     loop {
         match waitpid(child, Some(WaitPidFlag::WNOHANG)).doing(|| "wait for the program".to_owned())? {
-            WaitStatus::Exited(_, code) => return Ok(u8::try_from(code).unwrap_or(u8::MAX)),
-            WaitStatus::Signaled(_, signal, _) => return Ok(128 + u8::try_from(signal as i32).unwrap_or(0)),
+            WaitStatus::Exited(_, code) => return Ok(End::Code(code)),
+            WaitStatus::Signaled(_, signal, _) => return Ok(End::Signal(signal as i32)),
             _ => {}
         }
         let signal = signals.wait().doing(|| "wait for a signal".to_owned())?;
@@ -148,7 +186,7 @@ pub(crate) fn become_program(command: &[CString], host: &str) -> Error {
 
 /// A command as the system wants it; never empty.
 pub(crate) fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
-    let convert = |part: &OsString| CString::new(OsStr::as_bytes(part)).map_err(std::io::Error::from);
+    let convert = |part: &OsString| CString::new(OsStr::as_bytes(part)).map_err(io::Error::from);
     let all: Vec<_> = command
         .iter()
         .map(convert)
@@ -157,7 +195,7 @@ pub(crate) fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
     if all.is_empty() {
         return Err(Error::System {
             operation: "run nothing".to_owned(),
-            source: std::io::Error::other("a command is expected after --"),
+            source: io::Error::other("a command is expected after --"),
         });
     }
     Ok(all)

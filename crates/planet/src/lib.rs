@@ -9,6 +9,7 @@
 //! - [`Fidelity`]: the proof that a run was shaped by its world and not by the emulator.
 //! - [`capture::Capture`]: its packets as a file for tcpdump and Wireshark.
 //! - [`doctor`]: what this machine allows.
+//! - [`outcome`]: what commands print about all this as JSON.
 //!
 //! Inside: `process` makes namespaces, `furnish` their files and `host` the hosts; `switch` moves packets between their
 //! devices, `router` (pure) decides where and when, `wire` (pure) reads, cuts and answers frames; `control` is how others
@@ -29,6 +30,7 @@ mod folder;
 mod furnish;
 mod host;
 mod keeper;
+pub mod outcome;
 pub mod process;
 mod programs;
 mod publish;
@@ -42,6 +44,7 @@ pub mod wire;
 
 pub use awake::Awake;
 pub use control::{Planet, Tap};
+pub use enter::Ended;
 pub use error::Error;
 pub use fidelity::{Bin, Fidelity};
 pub use folder::{Entry, Folder, Links};

@@ -33,6 +33,7 @@ mod resolve;
 mod target;
 mod tls;
 mod trace;
+mod trust;
 mod wire;
 
 use std::sync::{
@@ -117,6 +118,14 @@ impl Client {
             }
         }
         samples
+    }
+
+    /// Reads whose certificates count, if this target or one that it redirects to needs to know.
+    ///
+    /// # Errors
+    /// When the system's store cannot be read.
+    pub fn prepare(&self, target: &Target) -> Result<(), Error> {
+        self.inner.connector.prepare(&target.origin, self.inner.config.redirects)
     }
 
     pub(crate) fn clock(&self) -> Clock {

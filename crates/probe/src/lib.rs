@@ -14,6 +14,7 @@
 pub mod client;
 mod clock;
 mod error;
+mod family;
 pub mod limits;
 pub mod load;
 pub mod ping;
@@ -26,4 +27,5 @@ mod timer;
 pub mod transfer;
 
 pub use error::Error;
+pub use family::Family;
 pub use stop::Stop;

@@ -51,6 +51,7 @@ pub fn run<W: Write + Send>(
     let room = room(config)?;
     let halt = Stop::new();
     let client = Client::new(&config.client, &halt)?;
+    client.prepare(target)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -77,13 +78,14 @@ pub fn run<W: Write + Send>(
     });
     let conduct = conduct.map_err(|source| Error::System { what: "set a timer", source })?;
     let Ledger { recording, tally, .. } = kept?;
-    let invalid = verdict::reasons(config, &tally, conduct.cpu_share);
+    let invalid = verdict::reasons(config, &tally, &conduct);
     let end = End {
         duration_ns: u64::try_from(conduct.duration.as_nanos()).unwrap_or(u64::MAX),
         samples: tally.requests(),
         failed: tally.failed(),
         schedule_lateness_p999_ns: tally.lateness(99.9),
         cpu_share: Some(conduct.cpu_share),
+        interrupted: conduct.interrupted,
         invalid: invalid.clone(),
     };
     recording.finish(&end).map_err(|source| Error::Record { source })?;
@@ -91,6 +93,7 @@ pub fn run<W: Write + Send>(
         url: target.to_string(),
         duration_s: conduct.duration.as_secs_f64(),
         cpu_share: conduct.cpu_share,
+        interrupted: conduct.interrupted,
         invalid,
     }))
 }
@@ -145,10 +148,11 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
                 Redirects::Follow => "followed",
             }),
         ),
+        ("family", word(client.family.name())),
         (
             "trust",
             match &client.trust {
-                Trust::WebRoots => word("web roots"),
+                Trust::System => word("system"),
                 Trust::File(path) => path.display().to_string(),
                 Trust::Anyone => word("anyone"),
             },
@@ -171,6 +175,11 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
     conditions.extend(config.duration.map(|duration| ("duration", units::duration::show(duration))));
     conditions.extend(config.count.map(|count| ("count", count.to_string())));
     conditions.extend(client.connect_to.map(|address| ("connect to", address.to_string())));
+    // Only their names: a value may be a secret.
+    let added = target.added_headers().collect::<Vec<_>>();
+    if !added.is_empty() {
+        conditions.push(("headers", added.join(", ")));
+    }
     if !target.body.is_empty() {
         conditions.push(("body bytes", target.body.len().to_string()));
     }

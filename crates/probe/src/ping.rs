@@ -16,8 +16,10 @@ mod run;
 mod socket;
 mod summary;
 
+pub use crate::Family;
+
 pub use self::{
-    config::{Config, Family},
+    config::Config,
     error::Error,
     resolve::{Target, resolve},
     run::{header, run},

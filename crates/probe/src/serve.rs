@@ -133,7 +133,7 @@ fn certified(tls: &Tls, addresses: &[SocketAddr]) -> Result<Certified, Error> {
     names.dedup();
     let certified = certify(&names)?;
     if let Some(path) = &tls.write_ca {
-        std::fs::write(path, &certified.ca_pem)
+        recording::write_whole(path, certified.ca_pem.as_bytes())
             .map_err(|source| Error::WriteCa { path: path.clone(), source })?;
     }
     Ok(certified)

@@ -41,6 +41,9 @@ pub struct Summary {
     pub lateness: Option<Phase>,
     /// The share of one core that the generator used while it sent.
     pub cpu_share: f64,
+    /// Whether somebody ended the run before its time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Why the generator, and not what it measured, may have shaped the numbers. Empty when all is well.
     pub invalid: Vec<String>,
     /// How percentiles were computed, as a sentence.

@@ -22,7 +22,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A recording that could not be read or written. The first four are the environment's, the rest is the file's.
+/// A recording that could not be read or written. The first five are the environment's and the caller's, the rest is the file's.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened.
@@ -50,6 +50,18 @@ pub enum Error {
         line: u64,
         /// Why not.
         source: io::Error,
+    },
+    /// What is to be written would take the place of what is read.
+    #[error(
+        "{} is not written: it is the input {}, which would be lost; write to another name",
+        output.display(),
+        input.display()
+    )]
+    WouldReplace {
+        /// The input.
+        input: PathBuf,
+        /// The output, which may be another name of the same file.
+        output: PathBuf,
     },
     /// Whoever asked for it asked to stop.
     #[error("stopped: {} is not written", path.display())]

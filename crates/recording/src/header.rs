@@ -48,6 +48,9 @@ pub struct End {
     /// The share of one core that the generator used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_share: Option<f64>,
+    /// Whether somebody ended it before its time: there is less than was meant to be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// Why the generator itself, and not what it measured, may have shaped the numbers. Empty when all is well.
     pub invalid: Vec<String>,
 }

@@ -51,11 +51,14 @@ pub use histogram::Histogram;
 pub use merge::{Merged, merge};
 pub use read::{
     AccessLog, EPOCH_NS, Format, Labels, Options, Origin, decode,
+    file::is_same_file,
     native::{Reader, open},
     read, unix_seconds,
 };
 pub use sample::{Metric, Sample};
-pub use series::{Groups, Moment, NO_GROUP, Series, Values, Wanted, decode_series, read_series};
+pub use series::{
+    Failure, Groups, Moment, NO_GROUP, Part, Series, Values, Wanted, decode_series, read_series,
+};
 pub use sink::{Counts, Event, Sink};
 pub use unit::Unit;
-pub use write::{Recorder, Target, WriteOptions, Writer, Written, create, part_of};
+pub use write::{Growing, Recorder, Target, WriteOptions, Writer, Written, create, part_of, write_whole};

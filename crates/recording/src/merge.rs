@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
     io::{Cursor, Read},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
@@ -11,7 +10,12 @@ use std::{
 use crate::{
     Counts, End, Error, Event, Header, Labels, Metric, Options, Origin, Reader, Recorder, Sample, Sink,
     Target, WriteOptions, create,
-    read::{EPOCH_NS, rfc3339, unpack::unpack},
+    read::{
+        EPOCH_NS,
+        file::{Whole, is_same_file},
+        rfc3339,
+        unpack::unpack,
+    },
 };
 
 /// What [`merge`] did.
@@ -47,7 +51,7 @@ pub struct Merged {
 /// completed. An input that stalls ends nothing; [`part_of`](crate::part_of) is for who cannot wait.
 ///
 /// # Errors
-/// An input's, the output's, an input of counts for a target of samples, or [`Error::Stopped`]. Then nothing is left of
+/// An output that is one of the inputs, an input's error, the output's, an input of counts for a target of samples, or [`Error::Stopped`]. Then nothing is left of
 /// the output.
 pub fn merge(
     inputs: &[PathBuf],
@@ -57,6 +61,7 @@ pub fn merge(
     writing: &WriteOptions,
     stop: &AtomicBool,
 ) -> Result<Merged, Error> {
+    spare(inputs, output)?;
     let metric = writing.metric.or(reading.metric);
     let writing = WriteOptions { metric, ..writing.clone() };
     let reading = Options { metric, labels: labels(target, &writing), ..reading.clone() };
@@ -107,6 +112,15 @@ pub fn merge(
     (merged.written, merged.without_metric) = (written.samples, written.without_metric);
     merged.lost = written.lost;
     Ok(merged)
+}
+
+/// Fails if the output would take the place of an input, by whatever name. What is no file, such as a terminal, is not
+/// replaced.
+fn spare(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
+    match inputs.iter().find(|input| is_same_file(input, output)) {
+        Some(input) => Err(Error::WouldReplace { input: input.clone(), output: output.to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// Fails if somebody asked for an end.
@@ -205,8 +219,8 @@ fn labels(target: Target, writing: &WriteOptions) -> Labels {
 
 /// The header of a native recording; `None` of anything else, and of what is no file.
 fn header(path: &Path) -> Result<Option<Header>, Error> {
-    let file = File::open(path).map_err(|source| Error::Open { path: path.to_owned(), source })?;
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+    let file = Whole::open(path)?;
+    if !file.is_file() {
         return Ok(None);
     }
     // What cannot be read is told by who reads all of it.
@@ -264,6 +278,7 @@ fn add(end: &mut End, origin: &Origin, shift_ns: u64) {
     end.duration_ns = end.duration_ns.max(other.duration_ns.saturating_add(shift_ns));
     end.schedule_lateness_p999_ns = end.schedule_lateness_p999_ns.max(other.schedule_lateness_p999_ns);
     end.cpu_share = larger(end.cpu_share, other.cpu_share);
+    end.interrupted |= other.interrupted;
     end.invalid.extend(other.invalid.iter().cloned());
 }
 
@@ -275,5 +290,7 @@ fn named(path: &Path, inputs: &[PathBuf], warning: &str) -> String {
     }
 }
 
+#[cfg(test)]
+mod pairs;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,11 @@
 //! Reads a recording of any format into a [`Sink`]: unpacks it, recognises it by its content, and streams it.
 
 use std::{
-    fs::File,
     io::{Cursor, Read},
     path::{Path, PathBuf},
 };
+
+use file::Whole;
 
 use crate::{End, Error, Header, Metric, Sink, Unit};
 
@@ -13,6 +14,7 @@ mod caddy;
 mod csv;
 mod curl;
 mod detect;
+pub(crate) mod file;
 mod har;
 mod hgrm;
 mod hlog;
@@ -22,6 +24,7 @@ mod lines;
 pub(crate) mod native;
 mod number;
 mod oha;
+mod seconds;
 mod time;
 mod timing;
 pub(crate) mod unpack;
@@ -88,8 +91,7 @@ pub struct Origin {
 /// # Errors
 /// It cannot be opened or read, is no recording, or breaks its format; each with the place. Or the sink's own.
 pub fn read(path: &Path, options: &Options, sink: &mut dyn Sink) -> Result<Origin, Error> {
-    let file = File::open(path).map_err(|source| Error::Open { path: path.to_owned(), source })?;
-    decode(file, path, options, sink)
+    decode(Whole::open(path)?, path, options, sink)
 }
 
 /// [`read`] from anything that can be read; it needs no buffer. `path` stands for it in messages.
@@ -115,9 +117,12 @@ pub fn decode(
         Format::OhaCsv => oha::read_csv,
         Format::OhaJson => oha::read_json,
         Format::K6 => k6::read,
+        Format::K6Csv => k6::read_csv,
         Format::Vegeta => vegeta::read,
+        Format::VegetaCsv => vegeta::read_csv,
         Format::Timing => timing::read,
         Format::Caddy => caddy::read,
+        Format::Nginx => access::read_json,
         Format::Access => access::read,
     };
     let frame = read(input, options, sink)?;

@@ -42,6 +42,9 @@ pub struct Sample {
     /// Start to first byte, where its parts are not known. With `wait_ns` there it is not looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttfb_ns: Option<u64>,
+    /// Metrics as their source states them, where the fields above give another number: they go before it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub stated_ns: BTreeMap<Metric, u64>,
 
     /// Stamp: the first interim (1xx) response, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +71,16 @@ pub struct Sample {
     /// Whether the connection had carried a request before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused: Option<bool>,
+    /// The address and port that the connection led to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
+    /// Of that address: "ipv4" or "ipv6".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// Whether the connection came from another address than the one that was tried first (RFC 8305). Absent where none
+    /// was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<bool>,
     /// Identifies the redirect chain that this request belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u64>,
@@ -87,6 +100,9 @@ impl Sample {
     pub fn get(&self, metric: Metric) -> Option<u64> {
         if self.error.is_some() {
             return None;
+        }
+        if let Some(&stated) = self.stated_ns.get(&metric) {
+            return Some(stated);
         }
         match metric {
             Metric::Latency => self.latency_ns,
@@ -131,7 +147,8 @@ impl Sample {
         phases.iter().any(Option::is_some)
     }
 
-    /// What the sample says under a label's name, in capitals or not: one of `labels`, or `status`, `reused` or `error`.
+    /// What the sample says under a label's name, in capitals or not: one of `labels`, or `status`, `reused`, `remote`,
+    /// `family`, `fallback` or `error`.
     pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if let Some((_, text)) = self.labels.iter().find(|(known, _)| is(known)) {
@@ -142,6 +159,15 @@ impl Sample {
         }
         if is("reused") {
             return self.reused.map(|reused| if reused { "reused" } else { "new" }.into());
+        }
+        if is("remote") {
+            return self.remote.as_deref().map(Cow::from);
+        }
+        if is("family") {
+            return self.family.as_deref().map(Cow::from);
+        }
+        if is("fallback") {
+            return self.fallback.map(|fallback| if fallback { "fallback" } else { "first" }.into());
         }
         if is("error") { self.error.as_deref().map(Cow::from) } else { None }
     }
@@ -262,9 +288,37 @@ mod tests {
     }
 
     #[test]
+    fn what_the_source_states_goes_before_the_sum() {
+        let stated_ns = [(Metric::Ttfb, 70), (Metric::Response, 90)].into();
+        let sample = Sample { wait_ns: Some(50), stated_ns, ..Sample::default() };
+        assert_eq!((sample.get(Metric::Ttfb), sample.get(Metric::TtfbWithoutDns)), (Some(70), Some(50)));
+        assert_eq!(sample.get(Metric::Response), Some(90));
+        let text = serde_json::to_string(&sample).unwrap();
+        assert_eq!(text, r#"{"wait_ns":50,"stated_ns":{"ttfb":70,"response":90}}"#);
+        assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), sample);
+    }
+
+    #[test]
     fn a_failed_event_has_no_latency() {
         let failed = Sample { wait_ns: Some(5), error: Some("reset".to_owned()), ..Sample::default() };
         assert_eq!(failed.get(Metric::Wait), None);
+    }
+
+    #[test]
+    fn where_a_connection_led_is_asked_for_like_a_label() {
+        let sample = Sample {
+            remote: Some("[::1]:80".to_owned()),
+            family: Some("ipv6".to_owned()),
+            fallback: Some(true),
+            ..Sample::default()
+        };
+        let said = |name| sample.label(name).map(Cow::into_owned);
+        assert_eq!(said("remote").as_deref(), Some("[::1]:80"));
+        assert_eq!(said("Family").as_deref(), Some("ipv6"));
+        assert_eq!(said("fallback").as_deref(), Some("fallback"));
+        let first = Sample { fallback: Some(false), ..Sample::default() };
+        assert_eq!(first.label("fallback").as_deref(), Some("first"));
+        assert_eq!(Sample::default().label("fallback"), None);
     }
 
     #[test]

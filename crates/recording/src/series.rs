@@ -10,11 +10,13 @@ mod beside;
 mod build;
 mod clock;
 mod groups;
+mod parts;
 mod period;
 
 use build::Builder;
 pub use build::Wanted;
 pub use groups::{Groups, NO_GROUP};
+pub use parts::Part;
 pub use period::Moment;
 
 /// One metric of one recording, or of several that were put together by [`Series::append`].
@@ -39,6 +41,9 @@ pub struct Series {
     /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for one that did not happen. Absent if the
     /// recording knows nothing of phases.
     pub phases: Option<[Vec<f32>; 6]>,
+    /// Counted values by interval and tag, where the file tells these and all values are in one. What a label is for
+    /// samples the tag is for these.
+    pub parts: Option<Vec<Part>>,
     /// Samples in the file: with a value, failed, without the metric, or excluded.
     pub read: u64,
     /// Samples that failed and so have no value.
@@ -49,8 +54,8 @@ pub struct Series {
     pub excluded: u64,
     /// Values of which a phase was taken out.
     pub taken_out: u64,
-    /// When the failed ones started, as far as they say.
-    failed_s: Vec<f64>,
+    /// The failed samples, in the order of the file. Empty beside a histogram.
+    pub failures: Vec<Failure>,
     /// When those without the metric started, as far as they say.
     without_s: Vec<f64>,
     /// The first line of a native recording.
@@ -61,6 +66,15 @@ pub struct Series {
     pub invalid: Vec<String>,
     /// What a reader must know before trusting the values, as sentences.
     pub warnings: Vec<String>,
+}
+
+/// A sample that failed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Failure {
+    /// When it started, seconds since its recording's start. Absent if it does not say.
+    pub started_s: Option<f64>,
+    /// Its page view, by the numbers of [`Series::pages`]; [`NO_GROUP`] if it says none.
+    pub page: u32,
 }
 
 /// The values of a series.
@@ -162,7 +176,8 @@ impl Series {
         }
         let (mine, others) = (self.values.count(), other.values.count());
         self.append_times(other.started_s);
-        self.pages = groups::append_pages(self.pages.take(), mine, other.pages, others);
+        let used = self.used_pages();
+        self.pages = groups::append_pages(self.pages.take(), mine, other.pages, others, used);
         self.groups = groups::append(self.groups.take(), mine, other.groups, others);
         self.phases = match (self.phases.take(), other.phases) {
             (Some(mut phases), Some(more)) => {
@@ -171,20 +186,38 @@ impl Series {
             }
             _ => None,
         };
+        self.parts = match (self.parts.take(), other.parts) {
+            (Some(mut parts), Some(more)) => {
+                parts.extend(more);
+                Some(parts)
+            }
+            _ => None,
+        };
         self.values.append(other.values);
         if self.values.exact().is_none() {
             (self.started_s, self.pages, self.groups, self.phases) = (None, None, None, None);
+            self.failures = Vec::new();
         }
         self.read += other.read;
         self.failed += other.failed;
         self.without_metric += other.without_metric;
         self.excluded += other.excluded;
         self.taken_out += other.taken_out;
-        self.failed_s.extend(other.failed_s);
+        if self.values.exact().is_some() {
+            let moved = |failure: Failure| Failure { page: groups::moved(failure.page, used), ..failure };
+            self.failures.extend(other.failures.into_iter().map(moved));
+        }
         self.without_s.extend(other.without_s);
         self.invalid.extend(other.invalid);
         self.warnings.extend(other.warnings);
         Ok(())
+    }
+
+    /// One more than the largest number of a page.
+    fn used_pages(&self) -> u32 {
+        let failed = self.failures.iter().map(|failure| &failure.page);
+        let pages = self.pages.iter().flatten().chain(failed).filter(|&&page| page != NO_GROUP);
+        pages.max().map_or(0, |page| page.saturating_add(1))
     }
 
     fn append_times(&mut self, others: Option<Vec<f64>>) {

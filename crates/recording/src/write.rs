@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::{Counts, End, Error, Event, Header, Metric, Sink, Unknown};
 
 mod csv;
+mod growing;
 mod hgrm;
 mod hlog;
 mod lost;
@@ -16,11 +17,12 @@ mod native;
 mod output;
 mod prometheus;
 
+pub use growing::Growing;
 use lost::Lost;
 use named::Named;
 pub use native::Writer;
 use output::Output;
-pub use output::part_of;
+pub use output::{part_of, write_whole};
 
 /// A format that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,12 +192,15 @@ struct Chosen {
     samples: u64,
     failed: u64,
     without_metric: u64,
+    /// Of the counts that came: how far a value may lie from the truth already.
+    relative_error: f64,
     lost: Lost,
 }
 
 impl Chosen {
     fn new(metric: Option<Metric>) -> Self {
-        Self { metric, samples: 0, failed: 0, without_metric: 0, lost: Lost::default() }
+        let lost = Lost::default();
+        Self { metric, samples: 0, failed: 0, without_metric: 0, relative_error: 0.0, lost }
     }
 
     /// The metric's value, ms. Keeps count of what the event has besides.
@@ -214,8 +219,8 @@ impl Chosen {
             Some(_) => self.samples += 1,
             None => self.without_metric += 1,
         }
-        let phases = Metric::PHASES.into_iter().chain([Metric::Total, Metric::Latency]);
-        if phases.filter(|&other| Some(other) != metric).any(|other| sample.get(other).is_some()) {
+        let mut others = Metric::ALL.into_iter().filter(|&other| Some(other) != metric);
+        if others.any(|other| event.milliseconds(other).is_some()) {
             self.lost.note("Phases and other metrics");
         }
         if sample.page.is_some() {
@@ -223,6 +228,9 @@ impl Chosen {
         }
         if sample.status.is_some() || sample.body_bytes.is_some() || sample.reused.is_some() {
             self.lost.note("Status, size and reuse of the connection");
+        }
+        if sample.remote.is_some() || sample.family.is_some() || sample.fallback.is_some() {
+            self.lost.note("Where connections led");
         }
         if sample.intended_ns.is_some() {
             self.lost.note("Intended starts");
@@ -232,6 +240,23 @@ impl Chosen {
 
     fn counts(&mut self, counts: &Counts) {
         self.samples += counts.events();
+        self.relative_error = self.relative_error.max(counts.relative_error);
+    }
+
+    /// What a histogram's file does not say of itself: of which metric it is, and that what it was made of was not as
+    /// precise as it.
+    fn lose_name_and_doubt(&mut self, relative_error: f64) {
+        if let Some(metric) = self.metric.filter(|&metric| metric != Metric::Latency) {
+            self.lost.say(format!(
+                "The file does not say that its values are the {metric}: compare it with --metric {metric}."
+            ));
+        }
+        if self.relative_error > relative_error {
+            self.lost.say(format!(
+                "The input knows each value only within {:.3} %, which the file does not say.",
+                self.relative_error * 100.0
+            ));
+        }
     }
 
     /// For a format that is one histogram of the whole.

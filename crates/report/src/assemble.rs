@@ -1,6 +1,6 @@
 //! Puts a report together, from what was read or from what was run.
 
-use scenario::{Outcome, Plan};
+use scenario::{Outcome, Partial, Plan};
 
 use crate::{
     compare::{Analysis, Question, SideInput, compare},
@@ -33,6 +33,7 @@ pub fn of_comparison(
         commands: Vec::new(),
         claims: Vec::new(),
         faults: Vec::new(),
+        partial: None,
         fidelity: None,
         conditions: Vec::new(),
         warnings,
@@ -44,7 +45,10 @@ pub fn of_comparison(
 /// # Errors
 /// A side has no samples that make a distribution.
 pub fn of_scenario(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error> {
-    let mut warnings = Vec::new();
+    let (title, mut warnings) = (title(plan, &outcome), outcome.warnings);
+    if outcome.partial.is_some() && !plan.claims.is_empty() {
+        warnings.insert(0, "No claim is judged, because the run is not whole.".to_owned());
+    }
     let mut sides = Vec::new();
     for side in outcome.sides {
         warnings.extend(side.series.warnings.iter().map(|warning| format!("{}: {warning}", side.label)));
@@ -52,7 +56,7 @@ pub fn of_scenario(plan: &Plan, outcome: Outcome) -> Result<Report, experience::
     }
     let conditions = outcome.conditions.into_iter().map(|(name, value)| Condition { name, value });
     let question = Question::new(plan.metric, plan.page);
-    let compared = of_comparison(&plan.title, &compare(&question, &sides)?, warnings)?;
+    let compared = of_comparison(&title, &compare(&question, &sides)?, warnings)?;
     Ok(Report {
         summary: plan.summary.clone(),
         start: outcome.start,
@@ -63,8 +67,19 @@ pub fn of_scenario(plan: &Plan, outcome: Outcome) -> Result<Report, experience::
         commands: outcome.commands,
         claims: outcome.claims,
         faults: outcome.faults,
+        partial: outcome.partial,
         fidelity: Some(outcome.fidelity),
         conditions: conditions.collect(),
         ..compared
     })
+}
+
+/// What the report is called: of a run that is not whole it says so, wherever it is shown.
+fn title(plan: &Plan, outcome: &Outcome) -> String {
+    match outcome.partial {
+        Some(Partial { after_s, of_s }) => {
+            format!("{} (PARTIAL: interrupted after {after_s:.1} s of {of_s:.1} s)", plan.title)
+        }
+        None => plan.title.clone(),
+    }
 }

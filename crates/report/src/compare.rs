@@ -9,21 +9,31 @@ use experience::{
 use recording::Metric;
 
 use crate::{
-    model::{Comparison, Crossover, Intervals, Page as PageModel, Side},
+    model::{Band, Comparison, Crossover, Failures, Intervals, Page as PageModel, Quantiles, Side},
     threshold::{Evidence, Threshold},
 };
 
 mod breakdown;
+mod certainty;
 mod charts;
+mod differences;
+mod failures;
+mod headline;
+mod identical;
 mod independence;
 mod inference;
+pub(crate) mod observed;
 mod phases;
 mod side;
+mod stretch;
 mod verdict;
 mod warnings;
 
+pub(crate) use failures::SideFailures;
 pub use inference::{Blocks, fitting_resamples};
+use observed::{Observed, ObservedSide};
 pub use side::{Columns, SideInput};
+pub(crate) use verdict::Judge;
 
 /// What is asked of recordings.
 #[derive(Debug, Clone)]
@@ -66,6 +76,8 @@ pub struct Analysis<'s> {
     sides: &'s [SideInput],
     labels: Vec<String>,
     resamples: Option<Resamples<'s>>,
+    /// What each side's page views waited, and its band.
+    page_views: Vec<Option<(Quantiles, Option<Band>)>>,
     /// The numbers.
     pub comparison: Comparison,
 }
@@ -80,12 +92,42 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
     let inferred = inference::infer(question, sides)?;
     let resamples = inferred.resamples;
     let page = question.page;
+    let views: Vec<Option<ObservedSide>> =
+        sides.iter().map(|side| observed::observe(side, page.required())).collect::<Result<_, _>>()?;
+    let observed = Observed::of_all(&views, question)?;
+    // Where not all sides have page views, those that have any are described by themselves.
+    let alone = |view| Observed::new(std::iter::once(view), question.intervals, question.blocks);
+    let alone = match observed {
+        Some(_) => Vec::new(),
+        None => views.iter().map(|view| alone(view.as_ref())).collect::<Result<Vec<_>, _>>()?,
+    };
+    let drawn = |place: usize| match &observed {
+        Some(observed) => Some((observed, place)),
+        None => alone[place].as_ref().map(|observed| (observed, 0)),
+    };
+    let failing: Vec<SideFailures> =
+        sides.iter().zip(&views).map(|(side, view)| SideFailures::new(side, view.as_ref())).collect();
+    let level = question.intervals.map(|settings| settings.level);
     let describe = |(number, side): (usize, &SideInput)| {
         let resampled = resamples.as_ref().map(|all| &all.sides()[number]);
-        described(&labels[number], side, page, resampled, inferred.block_lengths[number])
+        let mut described =
+            described(&labels[number], side, page, resampled, inferred.block_lengths[number])?;
+        described.shifts.clone_from(&inferred.shifts[number]);
+        described.failures = failing[number].described(page, level);
+        described.pages = views[number].as_ref().map(|view| observed::described(view, drawn(number)));
+        Ok(described)
     };
     let described = sides.iter().enumerate().map(describe).collect::<Result<Vec<_>, _>>()?;
-    let evidence = Evidence { sides, labels: &labels, page, resamples: resamples.as_ref() };
+    let judge = Judge {
+        sides,
+        labels: &labels,
+        page,
+        resamples: resamples.as_ref(),
+        observed: observed.as_ref(),
+        settings: question.intervals.unwrap_or_default(),
+    };
+    let evidence = Evidence { judge: &judge, failing: &failing };
+    let identical = identical::identical(sides);
     let comparison = Comparison {
         schema: SCHEMA.to_owned(),
         metric: question.metric.name().to_owned(),
@@ -99,17 +141,21 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
             seed: settings.seed,
         }),
         sides: described,
-        verdict: verdict::verdicts(sides, &labels, page, resamples.as_ref()),
-        pairs: verdict::pairs(sides, &labels, page, resamples.as_ref()),
+        verdict: verdict::verdicts(&judge, &failing, &identical),
+        pairs: verdict::pairs(&judge),
+        identical: identical.iter().map(|pair| pair.map(|place| labels[place].clone())).collect(),
+        differences: judge.differences(),
         crossovers: crossed(sides, &labels, resamples.as_ref()),
         independence: independence::check(sides, &labels, question)?,
         phases: phases::difference(question.metric, sides)?,
         breakdown: breakdown::breakdown(sides, question)?,
         thresholds: question.thresholds.iter().map(|threshold| threshold.judge(&evidence)).collect(),
-        method: method(question),
-        warnings: warnings::warnings(question, sides, &labels),
+        method: method(question, observed.is_some(), sides.len()),
+        warnings: warnings::warnings(question, sides, &labels, judge.observed, &identical),
     };
-    Ok(Analysis { metric: question.metric, sides, labels, resamples, comparison })
+    let page_views = (0..sides.len()).map(|place| drawn(place).map(|(observed, at)| observed.chart(at)));
+    let page_views = page_views.collect();
+    Ok(Analysis { metric: question.metric, sides, labels, resamples, page_views, comparison })
 }
 
 fn page_model(page: Page) -> PageModel {
@@ -159,8 +205,10 @@ fn described(
         experienced_percentiles_ci_ms: intervals(&|visitors| page.percentile_to_watch(visitors)),
         thin_above: thin_above(samples.n()) * 100.0,
         experienced_thin_above: experienced_thin_above(samples.n(), requests) * 100.0,
+        failures: Failures::default(),
+        pages: None,
         block_length: block_length.map(|length| length as u64),
-        shifts: inference::shifts(side)?,
+        shifts: Vec::new(),
     })
 }
 
@@ -196,25 +244,36 @@ fn percent([low, high]: [f64; 2]) -> [f64; 2] {
     [low * 100.0, high * 100.0]
 }
 
-fn method(question: &Question) -> String {
+fn method(question: &Question, is_observed: bool, sides: usize) -> String {
     let requests = question.page.effective_requests();
-    let waits = if requests == 1 {
-        "A person waits for 1 request".to_owned()
+    let mut text = "Percentiles are type 7 (linear between samples), the default of numpy and R.".to_owned();
+    if is_observed {
+        text += " Verdicts and limits on what people experience are of the page views of the recordings, by their page \
+                 ids; a page waits for the slowest of the requests that it needs, and fails if one of them does. The \
+                 columns \"experienced\" are the model's.";
+    }
+    text += &if requests == 1 {
+        " A person waits for 1 request.".to_owned()
     } else {
-        format!("A person waits for the slowest of {requests} requests, taken to be independent")
+        let model = if is_observed { " In the model a" } else { " A" };
+        format!("{model} person waits for the slowest of {requests} requests, taken to be independent.")
     };
-    let intervals = question.intervals.map_or_else(String::new, |settings| {
-        format!(
-            " Intervals hold the truth {} % of the time; they are of the bootstrap with {} resamples (BCa) and, for \
-             percentiles, of order statistics.",
+    text += " A crossover is reported where the lead changes between percentiles at which the 99 % intervals of the two \
+             sides do not overlap. Intervals of failures are Clopper and Pearson's, one side is held against another by \
+             Fisher's exact test.";
+    if let Some(settings) = question.intervals {
+        text += &format!(
+            " Intervals hold the truth {} % of the time; they are of the bootstrap with {} resamples (BCa), for \
+             percentiles of order statistics, and for differences of means and pages of permutations.",
             settings.level * 100.0,
             settings.resamples
-        )
-    });
-    format!(
-        "Percentiles are type 7 (linear between samples), the default of numpy and R. {waits}. A crossover is reported \
-         where the lead changes between percentiles at which the 99 % intervals of the two sides do not overlap.{intervals}"
-    )
+        );
+        if sides > 2 {
+            text +=
+                " Each interval stands alone; how sure a verdict is allows for all pairs of sides (Holm).";
+        }
+    }
+    text
 }
 
 /// The percentiles that are shown: their names, and as shares. In the order of the charts' `percentiles_ms`.

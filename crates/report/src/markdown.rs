@@ -5,8 +5,11 @@ use std::{collections::BTreeMap, fmt::Write};
 use scenario::Judgement;
 
 use crate::{
-    model::{Comparison, Crossover, Side},
-    text::{self, count, label, latency, percent, plain, plural, with_interval},
+    model::{Basis, Comparison, Crossover, Differences, Side},
+    text::{
+        self, count, difference, interval, label, latency, percent, plain, plural, signed_relative,
+        with_interval,
+    },
 };
 
 /// The verdict, thresholds, sides and crossovers; warnings folded away; the conditions last.
@@ -15,6 +18,7 @@ pub fn summary(comparison: &Comparison) -> String {
         headline(comparison),
         thresholds(&comparison.thresholds),
         sides(comparison),
+        differences(comparison),
         crossovers(&comparison.crossovers),
         escape(&comparison.independence.sentence),
         warnings(&comparison.warnings),
@@ -89,6 +93,35 @@ fn sides(comparison: &Comparison) -> String {
     row("expected request", &|side| {
         with_interval(side.expected_request_ms, side.expected_request_ci_ms.as_ref())
     });
+    row("failed requests", &|side| {
+        let failures = &side.failures;
+        let counts = format!("{} of {}", count(side.failed), count(side.failed + side.n));
+        format!("{counts}: {}", share(failures.request_share, failures.request_share_ci))
+    });
+    let has_pages = sides.iter().any(|side| side.pages.is_some());
+    if has_pages || comparison.page.effective_requests > 1 {
+        row("failed page views", &|side| {
+            let failures = &side.failures;
+            let by = if failures.basis == Some(Basis::Model) { " (model)" } else { "" };
+            share(failures.page_share, failures.page_share_ci) + by
+        });
+    }
+    if has_pages {
+        row("real page views, mean", &|side| {
+            let pages = side.pages.as_ref();
+            pages
+                .and_then(|pages| Some((pages.expected_ms?, pages)))
+                .map_or_else(String::new, |(mean, pages)| with_interval(mean, pages.expected_ci_ms.as_ref()))
+        });
+        for name in SHOWN {
+            row(&format!("real page views, p{name}"), &|side| {
+                let pages = side.pages.as_ref();
+                pages.map_or_else(String::new, |pages| {
+                    percentile(&pages.percentiles_ms, name, pages.thin_above)
+                })
+            });
+        }
+    }
     let requests = comparison.page.effective_requests;
     row(&format!("expected experienced ({})", plural(requests.into(), "request")), &|side| {
         with_interval(side.expected_experienced_ms, side.expected_experienced_ci_ms.as_ref())
@@ -107,6 +140,47 @@ fn sides(comparison: &Comparison) -> String {
         text += "\n~ fewer than 10 samples beyond\n";
     }
     text
+}
+
+/// "4.0 % [2.9, 5.4]".
+fn share(share: f64, ci: Option<[f64; 2]>) -> String {
+    let ends = ci.map_or_else(String::new, |[low, high]| {
+        format!(" [{}, {}]", percent(low * 100.0), percent(high * 100.0))
+    });
+    format!("{} %{ends}", percent(share * 100.0))
+}
+
+/// How far the other sides are from the first, in milliseconds and in percent.
+fn differences(comparison: &Comparison) -> String {
+    let one = |found: &Differences| {
+        let (first, second) = (&found.first, &found.second);
+        let mut text = format!(
+            "| {} less {} | ms | % |\n| --- | ---: | ---: |\n",
+            escape(&label(second, LABEL)),
+            escape(&label(first, LABEL))
+        );
+        let people = match found.basis {
+            Basis::ObservedPages => "real page views",
+            Basis::Model => "experienced",
+        };
+        for (kind, differences) in [("request", &found.request), (people, &found.experienced)] {
+            for name in ["mean", "50", "95", "99"] {
+                let Some(found) = differences.get(name) else { continue };
+                let name = if name == "mean" { "mean".to_owned() } else { format!("p{name}") };
+                let ci = found.ci_ms.as_ref().map_or_else(String::new, |ci| format!(" {}", interval(ci)));
+                let thin = if found.thin { "~" } else { "" };
+                let relative = found.relative.map_or_else(String::new, signed_relative);
+                let _ = writeln!(
+                    text,
+                    "| {kind} {name} | {}{thin}{ci} | {} |",
+                    difference(found.difference_ms),
+                    relative.replace(" %", "")
+                );
+            }
+        }
+        text
+    };
+    comparison.differences.iter().take(DIFFERENCES).map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn percentile(values: &BTreeMap<String, f64>, name: &str, thin_above: f64) -> String {
@@ -186,6 +260,7 @@ fn escape(text: &str) -> String {
 
 const SHOWN: [&str; 3] = ["50", "95", "99"];
 const CROSSOVERS: usize = 5;
+const DIFFERENCES: usize = 4;
 const LABEL: usize = 32;
 
 #[cfg(test)]

@@ -4,20 +4,28 @@
 //! `*_percentiles_ms` maps are keyed by the percentile as text ("99.9"). What was not measured is absent.
 
 use planet::Fidelity;
-use scenario::{FaultMark, Judgement, Outages, Pinged, Printed, Transferred};
+use scenario::{FaultMark, Judgement, Outages, Partial, Pinged, Printed, Transferred};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod charts;
 mod comparison;
 mod conversion;
+mod differences;
 pub mod figures;
 mod independence;
+mod pages;
+mod verdict;
+mod written;
 
 pub use charts::*;
 pub use comparison::*;
 pub use conversion::*;
+pub use differences::*;
 pub use independence::*;
+pub use pages::*;
+pub use verdict::*;
+pub use written::*;
 
 /// All that the report page shows, and without the charts all that `result.json` holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +60,10 @@ pub struct Report {
     pub commands: Vec<Printed>,
     /// Scenario claims and whether they held. Empty for a plain comparison.
     pub claims: Vec<Judgement>,
+    /// How much of a scenario was measured, if somebody ended it before its time. Then no claim is judged. Absent of a whole
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<Partial>,
     /// Faults that a scenario put on the timeline.
     pub faults: Vec<FaultMark>,
     /// The emulator's proof of innocence. Absent when nothing was emulated.

@@ -26,6 +26,8 @@ mod palette;
 mod panels;
 mod phases;
 mod qq;
+#[cfg(test)]
+mod rules;
 mod sentences;
 
 pub use figures::figures;

@@ -13,10 +13,13 @@ use crate::{
 
 mod breakdown;
 mod commands;
+mod differences;
 mod expectations;
+mod failures;
 mod matrix;
 mod notes;
 mod outages;
+mod pages;
 mod percentiles;
 mod phases;
 mod pings;
@@ -74,7 +77,10 @@ pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
         headed(comparison)
             + &expectations::expectations(comparison, detail)
             + &expectations::counts(comparison),
+        failures::failures(comparison, detail),
+        pages::pages(comparison),
         percentiles::percentiles(comparison, detail),
+        differences::differences(comparison, detail),
         notes::crossovers(comparison) + &independence(comparison) + &notes::shifts(comparison),
         phases::phases(comparison),
         matrix::matrix(comparison, detail),

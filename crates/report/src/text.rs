@@ -1,7 +1,7 @@
 //! Numbers and labels as text: every figure on the terminal, in Markdown and in the drawings is written here, so that
 //! the same value looks the same everywhere.
 
-use crate::model::{Ci, Page};
+use crate::model::{Certainty, Ci, Page};
 
 /// A latency in milliseconds with three or four digits that count, without its unit.
 pub(crate) fn latency(ms: f64) -> String {
@@ -116,20 +116,46 @@ pub(crate) fn percent(percent: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// How sure it is, in percent; resamples that all agree leave a doubt of one in a thousand.
+/// How sure it is, in percent; a thousand resamples that all agree leave a doubt of one in a thousand.
 pub(crate) fn sure(share: f64) -> String {
-    if share > 0.9995 { "over 99.9".to_owned() } else { percent(share * 100.0) }
+    if share > 0.999 { "over 99.9".to_owned() } else { percent(share * 100.0) }
 }
 
-/// How sure it is in words and in percent: "sure (99.8 %)", "likely, but not sure (88 %)", "undecided (61 %)".
-/// `is_clear`: the interval leaves no doubt which side is better.
-pub(crate) fn certainty(share: f64, is_clear: bool) -> String {
-    let words = match share {
-        _ if is_clear => "sure",
-        share if share >= LIKELY => "likely, but not sure",
-        _ => "undecided",
+/// How sure a verdict is, in words and in percent: "sure (99.8 %)", "borderline (97.4 %)", "likely, but not sure (93 %)",
+/// "undecided (61 %)".
+pub(crate) fn certainty(certainty: Certainty, share: f64) -> String {
+    let words = match certainty {
+        Certainty::Sure => "sure",
+        Certainty::Borderline => "borderline",
+        Certainty::Likely => "likely, but not sure",
+        Certainty::Undecided => "undecided",
     };
     format!("{words} ({} %)", sure(share))
+}
+
+/// A share of a number as a percentage with two or three digits that count: "26.2 %", "0.81 %".
+pub(crate) fn relative(share: f64) -> String {
+    let percent = (share * 100.0).abs();
+    let decimals = match percent {
+        1.0.. => 1,
+        0.1.. => 2,
+        _ => 3,
+    };
+    format!("{}{percent:.decimals$} %", if share < 0.0 { MINUS } else { "" })
+}
+
+/// [`relative`] with its sign.
+pub(crate) fn signed_relative(share: f64) -> String {
+    format!("{}{}", if share > 0.0 { "+" } else { "" }, relative(share))
+}
+
+/// "a", "a and b", "a, b and c".
+pub(crate) fn list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
 }
 
 /// "91st", "50th", "97.1th".
@@ -170,9 +196,6 @@ pub(crate) fn label(text: &str, most: usize) -> String {
     format!("{}\u{2026}{}", start.trim_end(), end.trim_start())
 }
 
-/// Four to one.
-const LIKELY: f64 = 0.8;
-
 /// A minus as wide as a plus.
 const MINUS: &str = "\u{2212}";
 
@@ -192,10 +215,20 @@ mod tests {
 
     #[test]
     fn doubt_is_named() {
-        assert_eq!(certainty(1.0, true), "sure (over 99.9 %)");
-        assert_eq!(certainty(0.993, true), "sure (99.3 %)");
-        assert_eq!(certainty(0.88, false), "likely, but not sure (88 %)");
-        assert_eq!(certainty(0.61, false), "undecided (61 %)");
+        assert_eq!(certainty(Certainty::Sure, 1.0), "sure (over 99.9 %)");
+        assert_eq!(certainty(Certainty::Sure, 0.993), "sure (99.3 %)");
+        assert_eq!(certainty(Certainty::Borderline, 0.975), "borderline (97.5 %)");
+        assert_eq!(certainty(Certainty::Likely, 0.93), "likely, but not sure (93 %)");
+        assert_eq!(certainty(Certainty::Undecided, 0.61), "undecided (61 %)");
+    }
+
+    #[test]
+    fn a_share_of_a_number_has_the_digits_that_count() {
+        let text = [0.262_1, 1.5, 0.0081, 0.000_31, -0.051].map(relative);
+        assert_eq!(text, ["26.2 %", "150.0 %", "0.81 %", "0.031 %", "\u{2212}5.1 %"]);
+        assert_eq!([0.051, -0.051].map(signed_relative), ["+5.1 %", "\u{2212}5.1 %"]);
+        let parts = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!([list(&parts[..1]), list(&parts[..2]), list(&parts)], ["a", "a and b", "a, b and c"]);
     }
 
     #[test]

@@ -2,13 +2,12 @@
 
 use std::{str::FromStr, time::Duration};
 
-use experience::{Page, Resamples};
 use scenario::{Judgement, Measure};
 use units::{Probability, duration};
 
 use crate::{
-    compare::SideInput,
-    text::{difference, difference_beside, milliseconds},
+    compare::{Judge, SideFailures},
+    text::{difference, difference_beside, milliseconds, percent},
 };
 
 /// A statement that makes a comparison fail if it is true of any side but the first, which is the baseline; or, where it
@@ -25,8 +24,19 @@ enum Condition {
     Worse { measure: Measure, by: Amount, surely: Surely },
     /// A number is larger than a limit.
     Above { measure: Measure, limit_ms: f64 },
-    /// More events failed than this share.
-    Failed { limit: f64 },
+    /// More failed than this share.
+    Failed { of: Failed, limit: f64 },
+    /// More failed than of the baseline, beyond chance.
+    FailsMore { of: Failed },
+}
+
+/// What fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Failed {
+    /// Requests.
+    Requests,
+    /// Page views, because of a request that the page needs.
+    Pages,
 }
 
 /// How sure a difference must be.
@@ -61,14 +71,22 @@ impl FromStr for Threshold {
         let expected = |what: &str| {
             format!(
                 "\"{text}\": {what}; expected for example \"experienced.p95 worse by 5%\", \"request.mean surely worse \
-                 by 10ms\", \"p99 above 300ms\" or \"failed above 1%\""
+                 by 10ms\", \"p99 above 300ms\", \"failed above 1%\" or \"experienced.failed surely worse\""
             )
         };
         let words: Vec<&str> = text.split_whitespace().collect();
         let condition = match words.as_slice() {
-            ["failed", "above", limit] => {
-                let limit: Probability = limit.parse().map_err(|error| expected(&format!("{error}")))?;
-                Condition::Failed { limit: limit.get() }
+            [failed @ ("failed" | "request.failed" | "experienced.failed"), rest @ ..] => {
+                let of = if *failed == "experienced.failed" { Failed::Pages } else { Failed::Requests };
+                match rest {
+                    ["above", limit] => {
+                        let limit: Probability =
+                            limit.parse().map_err(|error| expected(&format!("{error}")))?;
+                        Condition::Failed { of, limit: limit.get() }
+                    }
+                    ["surely", "worse"] => Condition::FailsMore { of },
+                    _ => return Err(expected("what failed is \"above\" a share or \"surely worse\"")),
+                }
             }
             [measure, "above", limit] => {
                 let limit = duration::parse(limit).map_err(|error| expected(&format!("{error}")))?;
@@ -119,10 +137,8 @@ fn in_ms(duration: Duration) -> f64 {
 
 /// What a threshold is judged by.
 pub(crate) struct Evidence<'e> {
-    pub sides: &'e [SideInput],
-    pub labels: &'e [String],
-    pub page: Page,
-    pub resamples: Option<&'e Resamples<'e>>,
+    pub judge: &'e Judge<'e>,
+    pub failing: &'e [SideFailures],
 }
 
 impl Threshold {
@@ -133,15 +149,19 @@ impl Threshold {
 
     /// Whether it needs a baseline to be worse than.
     pub fn is_relative(&self) -> bool {
-        matches!(self.condition, Condition::Worse { .. })
+        matches!(self.condition, Condition::Worse { .. } | Condition::FailsMore { .. })
     }
 
     /// Whether all sides stay on the right side of it. What cannot be judged, because too few samples stand behind the
     /// number, does not hold.
     pub(crate) fn judge(&self, evidence: &Evidence<'_>) -> Judgement {
         let first = usize::from(self.is_relative());
-        let findings: Vec<(bool, String)> =
-            (first..evidence.sides.len()).map(|side| self.judge_side(evidence, side)).collect();
+        let findings: Vec<(bool, String)> = (first..evidence.judge.sides.len())
+            .map(|side| {
+                let (holds, figure) = self.judge_side(evidence, side);
+                (holds, format!("{}: {figure}", evidence.judge.labels[side]))
+            })
+            .collect();
         Judgement {
             claim: self.requirement(),
             holds: findings.iter().all(|(holds, _)| *holds),
@@ -164,50 +184,90 @@ impl Threshold {
     }
 
     fn judge_side(&self, evidence: &Evidence<'_>, side: usize) -> (bool, String) {
-        let (input, label) = (&evidence.sides[side], &evidence.labels[side]);
-        let value = |measure: Measure, side: &SideInput| measure.value(&side.distribution, evidence.page);
+        let judge = evidence.judge;
         match self.condition {
-            Condition::Failed { limit } => {
-                let all = input.distribution.n() as u64 + input.failed;
-                let share = input.failed as f64 / all as f64;
-                (
-                    share <= limit,
-                    format!("{label}: {} of {all} failed ({:.3} %)", input.failed, share * 100.0),
-                )
+            Condition::Failed { of, limit } => {
+                let (share, figure) = failed(evidence, side, of);
+                (share <= limit, figure)
             }
-            Condition::Above { measure, limit_ms } => match value(measure, input) {
-                Some(ms) => (ms <= limit_ms, format!("{label}: {}", milliseconds(ms))),
-                None => (false, format!("{label}: too few samples to say")),
+            Condition::FailsMore { of } => {
+                let (baseline, candidate) = (&evidence.failing[0], &evidence.failing[side]);
+                let chance = candidate.chance_of_more(baseline, of == Failed::Pages);
+                // One comparison for each side that is held against the baseline.
+                let chance = (chance * (judge.sides.len() - 1) as f64).min(1.0);
+                let ((_, figure), (_, of_baseline)) = (failed(evidence, side, of), failed(evidence, 0, of));
+                let sure = crate::text::sure((1.0 - chance).max(0.0));
+                let holds = chance > (1.0 - judge.settings.level) / 2.0;
+                let word = if holds { String::new() } else { format!(": sure ({sure} %)") };
+                (holds, format!("{figure} against {of_baseline}{word}"))
+            }
+            Condition::Above { measure, limit_ms } => match judge.value(measure, side) {
+                Some(ms) => (ms <= limit_ms, milliseconds(ms)),
+                None => (false, "too few samples to say".to_owned()),
             },
             Condition::Worse { measure, by, surely } => {
-                let baseline = value(measure, &evidence.sides[0]);
-                let (Some(baseline), Some(ms)) = (baseline, value(measure, input)) else {
-                    return (false, format!("{label}: too few samples to say"));
+                let (Some(baseline), Some(ms)) = (judge.value(measure, 0), judge.value(measure, side)) else {
+                    return (false, "too few samples to say".to_owned());
                 };
                 let limit = by.milliseconds(baseline);
-                let mut figure = format!("{label}: {} against {}", milliseconds(ms), milliseconds(baseline));
+                let mut figure = format!("{} against {}", milliseconds(ms), milliseconds(baseline));
                 if baseline > 0.0 {
                     let percent = difference_beside((ms / baseline - 1.0) * 100.0, 10.0);
                     figure += &format!(" ({percent} %)");
                 }
+                let fails_more = fails_more(evidence, side);
                 if surely == Surely::No {
-                    return (ms - baseline <= limit, figure);
+                    return (ms - baseline <= limit, figure + &fails_more);
                 }
-                let pair = evidence.resamples.and_then(|resamples| resamples.pair(0, side));
-                match pair.and_then(|pair| measure.difference(&pair)) {
-                    Some(found) => {
-                        let low = found.interval.low;
+                match judge.surely_above(measure, side, limit) {
+                    Some((is_above, low, word)) => {
                         let interval = low.map_or_else(
                             || "the interval has no lower end".to_owned(),
                             |low| format!("the interval begins at {} ms", difference(low)),
                         );
-                        (low.is_none_or(|low| low <= limit), format!("{figure}, {interval}"))
+                        (!is_above, format!("{figure}, {interval}{word}{fails_more}"))
                     }
                     None => (false, format!("{figure}, without an interval")),
                 }
             }
         }
     }
+}
+
+/// The share that failed, and "40 of 1000 failed (4.000 %)".
+fn failed(evidence: &Evidence<'_>, side: usize, of: Failed) -> (f64, String) {
+    let failing = &evidence.failing[side];
+    let shown = |share: f64| format!("{:.3} %", share * 100.0);
+    match of {
+        Failed::Requests => {
+            let (failed, all, share) = failing.of_requests();
+            (share, format!("{failed} of {all} failed ({})", shown(share)))
+        }
+        Failed::Pages => match failing.of_pages() {
+            Some((failed, all, share)) => {
+                (share, format!("{failed} of {all} page views failed ({})", shown(share)))
+            }
+            None => {
+                let share = failing.described(evidence.judge.page, None).page_share;
+                (share, format!("{} of page views fail, by the model", shown(share)))
+            }
+        },
+    }
+}
+
+/// A word where a side that is judged by its speed fails more than the baseline: speed alone would hide it.
+fn fails_more(evidence: &Evidence<'_>, side: usize) -> String {
+    let (baseline, candidate) = (&evidence.failing[0], &evidence.failing[side]);
+    let by_pages = baseline.of_pages().is_some() && candidate.of_pages().is_some();
+    if candidate.chance_of_more(baseline, by_pages) > (1.0 - evidence.judge.settings.level) / 2.0 {
+        return String::new();
+    }
+    let share = |side: &SideFailures| match side.of_pages().filter(|_| by_pages) {
+        Some((.., share)) => percent(share * 100.0),
+        None => percent(side.of_requests().2 * 100.0),
+    };
+    let what = if by_pages { "page views" } else { "requests" };
+    format!("; of what came: {} % of {what} failed, of the baseline {} %", share(candidate), share(baseline))
 }
 
 #[cfg(test)]
@@ -225,6 +285,9 @@ mod tests {
             "mean surely worse",
             "max above 2s",
             "failed above 1%",
+            "experienced.failed above 1%",
+            "failed surely worse",
+            "experienced.failed surely worse",
         ] {
             assert_eq!(text.parse::<Threshold>().map(|threshold| threshold.text).as_deref(), Ok(text));
         }
@@ -238,6 +301,7 @@ mod tests {
             ("mean surely worse", "mean not surely worse"),
             ("p99 above 300ms", "p99 at most 300ms"),
             ("failed above 1%", "failed at most 1%"),
+            ("experienced.failed surely worse", "experienced.failed not surely worse"),
         ] {
             assert_eq!(text.parse::<Threshold>().unwrap().requirement(), requirement);
         }
@@ -252,6 +316,7 @@ mod tests {
             ("p95 worse by -5%", "no percentage"),
             ("p100 above 1s", "p100"),
             ("failed above 120%", "120%"),
+            ("failed worse by 3%", "\"above\" a share or \"surely worse\""),
             ("experienced.max above 1s", "experienced.max"),
         ] {
             let said = text.parse::<Threshold>().unwrap_err();

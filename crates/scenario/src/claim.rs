@@ -122,8 +122,7 @@ fn faster(
 
 /// Whether a side keeps a limit, and the figures that say so.
 fn limited(subject: &Subject, (side, value): (&str, f64), relation: Relation, limit: f64) -> (bool, String) {
-    let unit = subject.unit();
-    let (shown, bound) = (unit.show(value), unit.show(limit));
+    let (shown, bound) = (subject.show(value), subject.show(limit));
     let (holds, limit) = match relation {
         Relation::Below => (value < limit, format!("limit {bound}")),
         Relation::Above => (value > limit, format!("more than {bound} expected")),
@@ -214,6 +213,22 @@ mod tests {
         assert!(!lost.holds);
         assert_eq!(lost.figure, "transfer.lost: small 10 bytes, 0 bytes expected");
         assert!(judged("transfer.lost", limit("small", Relation::Is, 10.0)).holds);
+    }
+
+    #[test]
+    fn a_share_of_page_views_is_a_limit_like_any_other() {
+        let claim = Claim {
+            text: "it is".to_owned(),
+            subject: "experienced.faster_than.swift".parse().unwrap(),
+            says: limit("steady", Relation::Above, 0.75),
+        };
+        let said = |share: f64| judge(&claim, |_, _| Ok(share));
+        assert_eq!(
+            said(0.9342).figure,
+            "experienced.faster_than.swift: steady 93.4 %, more than 75.0 % expected"
+        );
+        assert!(said(0.9342).holds && !said(0.75).holds);
+        assert!(said(0.99999).figure.contains("steady 99.9 %"), "nearly all is not all");
     }
 
     #[test]

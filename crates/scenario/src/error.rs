@@ -80,8 +80,28 @@ pub enum Error {
         /// Its last lines of output, on lines of their own.
         last_words: String,
     },
+    /// The peer: a command printed more than it may.
+    #[error(
+        "{what} printed more than {limit}, its limit; let it print less, or raise limit in its [[command]]"
+    )]
+    TooMuch {
+        /// What it was.
+        what: String,
+        /// The limit.
+        limit: units::Bytes,
+    },
+    /// The peer: nobody answered a probe.
+    #[error("no request to {url} from {host} was answered: {reasons}")]
+    Unanswered {
+        /// What was asked for.
+        url: String,
+        /// From where.
+        host: String,
+        /// Why not, with how often.
+        reasons: String,
+    },
     /// The caller: it was interrupted.
-    #[error("interrupted; recordings so far are in {}", .out.display())]
+    #[error("interrupted; what was measured until then is in {}", .out.display())]
     Interrupted {
         /// The output folder.
         out: PathBuf,

@@ -2,15 +2,15 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use experience::{Distribution, Page};
+use experience::{Distribution, Page, share_faster};
 use planet::Fidelity;
-use recording::{Metric, Wanted, read_series};
+use recording::{Metric, Sample, Series, Wanted, read_series};
 
 use crate::{
     claim::judge,
     error::Error,
     outage::{Outage, Outages},
-    outcome::{FaultMark, Outcome, Side},
+    outcome::{FaultMark, Outcome, Partial, Side},
     pinged::{Pinged, Tally},
     plan::{Ping, Plan, Probe, Target},
     printed::Printed,
@@ -22,10 +22,17 @@ use crate::{
 mod conditions;
 
 /// What came of a plan that was run.
-pub(crate) fn evaluate(plan: &Plan, fidelity: Fidelity, folder: &Folder<'_>) -> Result<Outcome, Error> {
-    let sides = sides(plan, folder)?;
-    let measured = Measured::read(plan, &sides, folder)?;
-    let claims = plan.claims.iter().map(|claim| judge(claim, |subject, side| measured.value(subject, side)));
+pub(crate) fn evaluate(
+    plan: &Plan,
+    fidelity: Fidelity,
+    folder: &Folder<'_>,
+    partial: Option<Partial>,
+) -> Result<Outcome, Error> {
+    let mut missing = Missing { is_allowed: partial.is_some(), sentences: Vec::new() };
+    let sides = sides(plan, folder, &mut missing)?;
+    let measured = Measured::read(plan, &sides, folder, partial, &mut missing)?;
+    let judged = if partial.is_some() { &[] } else { plan.claims.as_slice() };
+    let claims = judged.iter().map(|claim| judge(claim, |subject, side| measured.value(subject, side)));
     let faults = plan.faults.iter().map(|timed| FaultMark {
         label: timed.fault.to_string(),
         at_s: timed.at.as_secs_f64(),
@@ -42,7 +49,28 @@ pub(crate) fn evaluate(plan: &Plan, fidelity: Fidelity, folder: &Folder<'_>) -> 
         transfers: measured.transfers,
         pings: measured.pings,
         commands: measured.commands,
+        partial,
+        warnings: missing.sentences,
     })
+}
+
+/// What could not be read of a run: an error, unless the run was ended before its time.
+struct Missing {
+    is_allowed: bool,
+    sentences: Vec<String>,
+}
+
+impl Missing {
+    /// What was read, or nothing.
+    fn bear<T>(&mut self, what: &str, read: Result<T, Error>) -> Result<Option<T>, Error> {
+        match read {
+            Err(error) if self.is_allowed => {
+                self.sentences.push(format!("{what} has no result: {error}"));
+                Ok(None)
+            }
+            other => other.map(Some),
+        }
+    }
 }
 
 /// What was measured, as claims ask for it.
@@ -55,24 +83,41 @@ struct Measured {
     commands: Vec<Printed>,
     /// Of round trips, by side.
     errors: BTreeMap<String, Distribution>,
+    /// Connections of each side.
+    connections: BTreeMap<String, Connections>,
+}
+
+/// How many connections were opened, and how many of them to another address than the one tried first.
+#[derive(Debug, Clone, Copy, Default)]
+struct Connections {
+    opened: u64,
+    fallbacks: u64,
 }
 
 impl Measured {
-    fn read(plan: &Plan, sides: &[Side], folder: &Folder<'_>) -> Result<Self, Error> {
+    fn read(
+        plan: &Plan,
+        sides: &[Side],
+        folder: &Folder<'_>,
+        partial: Option<Partial>,
+        missing: &mut Missing,
+    ) -> Result<Self, Error> {
         // What was read is finite and not negative, so each side with a sample is a distribution.
         let distribution = |side: &Side| {
             let values = side.series.values.clone();
             Some((side.label.clone(), Distribution::try_from(values).ok()?))
         };
-        let (pings, errors) = pings(plan, folder)?;
+        let (pings, errors) = pings(plan, folder, missing)?;
+        let (outages, connections) = of_requests(plan, folder, partial, missing)?;
         Ok(Self {
             page: plan.page,
             requests: sides.iter().filter_map(distribution).collect(),
-            outages: outages(plan, folder)?,
-            transfers: transfers(plan, folder)?,
+            outages,
+            transfers: transfers(plan, folder, missing)?,
             pings,
-            commands: commands(plan, folder)?,
+            commands: commands(plan, folder, missing)?,
             errors,
+            connections,
         })
     }
 
@@ -87,6 +132,17 @@ impl Measured {
             Subject::Requests(measure) => {
                 let samples = self.requests.get(side).ok_or_else(missing)?;
                 measure.value(samples, self.page).ok_or_else(|| thin(samples))
+            }
+            Subject::FasterThan(than) => {
+                let other = self.requests.get(than).ok_or_else(|| format!("{than} was not measured"))?;
+                let own = self.requests.get(side).ok_or_else(missing)?;
+                Ok(share_faster(own, other, self.page.effective_requests()))
+            }
+            Subject::Fallback => {
+                let of_side = self.connections.get(side).filter(|connections| connections.opened > 0);
+                let Connections { opened, fallbacks } =
+                    *of_side.ok_or_else(|| format!("{side} opened no connection"))?;
+                Ok(as_f64(fallbacks) / as_f64(opened))
             }
             Subject::Outage(OverHosts(over)) => {
                 let outages = self.outages.iter().find(|outages| outages.side == side);
@@ -133,10 +189,11 @@ fn as_f64(number: u64) -> f64 {
 }
 
 /// The samples of each side that probes measured.
-fn sides(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Side>, Error> {
+fn sides(plan: &Plan, folder: &Folder<'_>, missing: &mut Missing) -> Result<Vec<Side>, Error> {
     let mut sides: Vec<Side> = Vec::new();
     for probe in &plan.probes {
-        let mut series = read_series(&folder.probe(probe), &Wanted::metric(plan.metric))?;
+        let what = format!("{} from {}", probe.side, probe.host);
+        let Some(mut series) = missing.bear(&what, series(plan, probe, folder))? else { continue };
         for sentence in series.invalid.iter_mut().chain(&mut series.warnings) {
             *sentence = format!("from {}: {sentence}", probe.host);
         }
@@ -148,30 +205,75 @@ fn sides(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Side>, Error> {
     Ok(sides)
 }
 
-/// How long the hosts of each side went without an answer.
-fn outages(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Outages>, Error> {
+/// What one probe measured. Without a single answer there is nothing to compare, and the reasons say more than a file
+/// without values.
+fn series(plan: &Plan, probe: &Probe, folder: &Folder<'_>) -> Result<Series, Error> {
+    let path = folder.probe(probe);
+    read_series(&path, &Wanted::metric(plan.metric)).map_err(|error| match failures(&path) {
+        Some(reasons) => Error::Unanswered {
+            url: probe.url.clone(),
+            host: probe.host.clone(),
+            reasons: reasons.join(", "),
+        },
+        None => error.into(),
+    })
+}
+
+/// Why requests failed, each reason with how often; `None` if one did not, or if there is none.
+fn failures(path: &Path) -> Option<Vec<String>> {
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    for sample in recording::open(path).ok()? {
+        *reasons.entry(sample.ok()?.error?).or_default() += 1;
+    }
+    let reasons: Vec<_> = reasons.into_iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    (!reasons.is_empty()).then_some(reasons)
+}
+
+type OfRequests = (Vec<Outages>, BTreeMap<String, Connections>);
+
+/// How long the hosts of each side went without an answer, and what connections it opened.
+fn of_requests(
+    plan: &Plan,
+    folder: &Folder<'_>,
+    partial: Option<Partial>,
+    missing: &mut Missing,
+) -> Result<OfRequests, Error> {
     let mut sides: Vec<(&str, Vec<Outage>)> = Vec::new();
+    let mut connections: BTreeMap<String, Connections> = BTreeMap::new();
     for probe in &plan.probes {
-        let outage = outage(probe, folder)?;
+        let of_side = connections.entry(probe.side.clone()).or_default();
+        let what = format!("{} from {}", probe.side, probe.host);
+        let outage = outage(probe, folder, partial, of_side);
+        let Some(outage) = missing.bear(&what, outage)? else { continue };
         match sides.iter_mut().find(|(side, _)| *side == probe.side) {
             Some((_, hosts)) => hosts.push(outage),
             None => sides.push((&probe.side, vec![outage])),
         }
     }
-    Ok(sides.into_iter().filter_map(|(side, hosts)| Outages::new(side, hosts)).collect())
+    let outages = sides.into_iter().filter_map(|(side, hosts)| Outages::new(side, hosts)).collect();
+    Ok((outages, connections))
 }
 
-fn outage(probe: &Probe, folder: &Folder<'_>) -> Result<Outage, Error> {
+/// How long one host went without an answer, until its end or until the run was ended.
+fn outage(
+    probe: &Probe,
+    folder: &Folder<'_>,
+    partial: Option<Partial>,
+    connections: &mut Connections,
+) -> Result<Outage, Error> {
     let mut answers_s = Vec::new();
     for sample in recording::open(&folder.probe(probe))? {
-        let sample = sample?;
+        let sample: Sample = sample?;
+        connections.opened += u64::from(sample.fallback.is_some());
+        connections.fallbacks += u64::from(sample.fallback == Some(true));
         let answered = sample.started_ns.zip(sample.get(Metric::Total));
         answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
     }
-    Ok(Outage::longest(&probe.host, answers_s, probe.duration.as_secs_f64()))
+    let lasts = probe.duration.as_secs_f64();
+    Ok(Outage::longest(&probe.host, answers_s, partial.map_or(lasts, |partial| lasts.min(partial.after_s))))
 }
 
-fn transfers(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Transferred>, Error> {
+fn transfers(plan: &Plan, folder: &Folder<'_>, missing: &mut Missing) -> Result<Vec<Transferred>, Error> {
     let read = |transfer: &crate::plan::Transfer| {
         let path = folder.transfer(transfer);
         let text = text(&path)?;
@@ -179,16 +281,24 @@ fn transfers(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Transferred>, Error
         let (side, from, to) = (transfer.side.clone(), transfer.from.clone(), transfer.to.clone());
         Ok(Transferred { side, from, to, summary })
     };
-    plan.transfers.iter().map(read).collect()
+    let mut all = Vec::new();
+    for transfer in &plan.transfers {
+        all.extend(missing.bear(&format!("{}, transfer", transfer.side), read(transfer))?);
+    }
+    Ok(all)
 }
 
-fn commands(plan: &Plan, folder: &Folder<'_>) -> Result<Vec<Printed>, Error> {
+fn commands(plan: &Plan, folder: &Folder<'_>, missing: &mut Missing) -> Result<Vec<Printed>, Error> {
     let read = |command: &crate::plan::Command| {
         let path = folder.command(command);
         let value = serde_json::from_str(&text(&path)?).map_err(|source| Error::Printed { path, source })?;
         Ok(Printed::new(&command.side, &command.host, value, &plan.claims))
     };
-    plan.commands.iter().map(read).collect()
+    let mut all = Vec::new();
+    for command in &plan.commands {
+        all.extend(missing.bear(&format!("{}, command", command.side), read(command))?);
+    }
+    Ok(all)
 }
 
 fn text(path: &Path) -> Result<String, Error> {
@@ -197,7 +307,7 @@ fn text(path: &Path) -> Result<String, Error> {
 
 type Pings = (Vec<Pinged>, BTreeMap<String, Distribution>);
 
-fn pings(plan: &Plan, folder: &Folder<'_>) -> Result<Pings, Error> {
+fn pings(plan: &Plan, folder: &Folder<'_>, missing: &mut Missing) -> Result<Pings, Error> {
     let mut tallies: Vec<(&str, Tally)> = Vec::new();
     for ping in &plan.pings {
         let known = tallies.iter().position(|(side, _)| *side == ping.side);
@@ -205,7 +315,8 @@ fn pings(plan: &Plan, folder: &Folder<'_>) -> Result<Pings, Error> {
             tallies.push((&ping.side, Tally::new(&ping.side)));
             tallies.len() - 1
         });
-        count(&mut tallies[index].1, ping, folder)?;
+        let counted = count(&mut tallies[index].1, ping, folder);
+        missing.bear(&format!("{}, pings from {}", ping.side, ping.host), counted)?;
     }
     let (mut pings, mut errors) = (Vec::new(), BTreeMap::new());
     for (side, tally) in tallies {

@@ -53,6 +53,8 @@ pub(crate) struct About {
     pub summary: Option<String>,
     /// A world file beside this one, instead of a world in this one.
     pub world: Option<Spanned<String>>,
+    /// How much of what each program puts out is kept: the first half and the last.
+    pub log_limit: Option<Spanned<Bytes>>,
     /// What claims and report speak of.
     #[serde(default = "default_metric")]
     pub metric: recording::Metric,
@@ -106,6 +108,9 @@ pub(crate) struct Probe {
     pub connections: Connections,
     #[serde(default)]
     pub protocol: Protocol,
+    /// Which of the addresses of the URL's name are used.
+    #[serde(default)]
+    pub family: Family,
     /// Accept any certificate.
     #[serde(default)]
     pub insecure: bool,
@@ -151,6 +156,27 @@ impl Connections {
         match self {
             Self::New => "new",
             Self::Reuse => "reuse",
+        }
+    }
+}
+
+/// Which addresses of a name are used, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Family {
+    #[default]
+    Any,
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    /// The flag that says so; none is needed for both.
+    pub(crate) fn flag(self) -> Option<&'static str> {
+        match self {
+            Self::Any => None,
+            Self::Ipv4 => Some("--ipv4"),
+            Self::Ipv6 => Some("--ipv6"),
         }
     }
 }
@@ -272,6 +298,8 @@ pub(crate) struct Command {
     /// How long it may take.
     #[serde(default = "default_limit", with = "units::duration")]
     pub timeout: Duration,
+    /// How much it may print.
+    pub limit: Option<Spanned<Bytes>>,
     /// The side whose measurements end before this one begins.
     pub after: Option<Spanned<String>>,
 }

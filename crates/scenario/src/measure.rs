@@ -41,6 +41,19 @@ impl Measure {
         }
     }
 
+    /// Whether it is about people on the page, and not about requests.
+    pub fn is_of_people(self) -> bool {
+        self.of == Of::Experienced
+    }
+
+    /// The share that a percentile is at; `None` for a mean or a maximum.
+    pub fn percentile(self) -> Option<f64> {
+        match self.statistic {
+            Statistic::Percentile(percentile) => Some(percentile / 100.0),
+            Statistic::Mean | Statistic::Max => None,
+        }
+    }
+
     /// How two sides differ in it, with its interval; `None` for the maximum, which no samples bound.
     pub fn difference(self, pair: &Pair<'_>) -> Option<Difference> {
         match (self.of, self.statistic) {

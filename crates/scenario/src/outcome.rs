@@ -28,8 +28,21 @@ pub struct Outcome {
     pub fidelity: Fidelity,
     /// When measuring started, RFC 3339.
     pub start: Option<String>,
+    /// How much of it was measured, if somebody ended it before its time. Then no claim is judged.
+    pub partial: Option<Partial>,
+    /// What a reader must know before trusting it, as sentences.
+    pub warnings: Vec<String>,
     /// Under which conditions it was measured, in the order to show them.
     pub conditions: Vec<(String, String)>,
+}
+
+/// How much of a scenario was measured when somebody ended it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Partial {
+    /// When that was, seconds since measuring started.
+    pub after_s: f64,
+    /// How long measuring would have taken, seconds, as far as the file says it.
+    pub of_s: f64,
 }
 
 /// One side of a scenario: the samples of all its probes.

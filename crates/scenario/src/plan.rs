@@ -43,6 +43,8 @@ pub struct Plan {
     pub pings: Vec<Ping>,
     /// Programs that measure themselves.
     pub commands: Vec<Command>,
+    /// How much of what each program puts out is kept.
+    pub log_limit: Bytes,
     /// How long all that takes, as far as the file says it.
     pub duration: Duration,
     /// What goes wrong meanwhile, in order of time since measuring started. The world's own, and the scenario's.
@@ -158,24 +160,36 @@ pub struct Command {
     pub duration: Duration,
     /// How long it may take.
     pub timeout: Duration,
+    /// How much it may print.
+    pub limit: Bytes,
     /// The side whose measurements end before this one begins.
     pub after: Option<String>,
 }
 
+/// Where the randomness of a run starts, in place of what its file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seed(pub u64);
+
 impl Plan {
     /// Reads a scenario file and, if it names one, its world file. Starts nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::read_with(path, None)
+    }
+
+    /// As [`Self::read`]; with a seed, losses, jitter and the schedules of probes are others than those of the file.
+    pub fn read_with(path: &Path, seed: Option<Seed>) -> Result<Self, Error> {
         let mut document = open(path)?;
         let mut file: File = document.parse()?;
         let name = path
             .file_stem()
             .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        let (mut world, mut layout, notes) = read_world(&mut file, path, &mut document)?;
+        let (mut world, mut layout, notes) = read_world(&mut file, path, &mut document, seed)?;
         // What goes wrong in a world file counts from when measuring starts, like all else here.
         world.faults.clear();
         let mut faults = std::mem::take(&mut layout.faults);
 
-        let check = Check { document: &document, layout: &layout };
+        let check = Check { document: &document, layout: &layout, seed };
+        let log_limit = check.limit(file.scenario.log_limit.as_ref())?;
         let mut programs =
             file.program.into_iter().map(|program| check.program(program)).collect::<Result<Vec<_>, _>>()?;
         let probes = check.probes(&file.probe)?;
@@ -217,6 +231,7 @@ impl Plan {
             transfers,
             pings,
             commands,
+            log_limit,
             duration,
             faults,
             claims,
@@ -284,7 +299,13 @@ fn read_world(
     file: &mut File,
     path: &Path,
     document: &mut Document,
+    seed: Option<Seed>,
 ) -> Result<(World, Layout, Vec<String>), Error> {
+    let seeded = |world: &mut World| {
+        if let Some(Seed(seed)) = seed {
+            world.settings.seed = seed;
+        }
+    };
     let has_settings = file.world.is_some();
     let mut inline = World {
         settings: file.world.take().unwrap_or_default(),
@@ -306,6 +327,7 @@ fn read_world(
     ];
     let Some(other) = &file.scenario.world else {
         let notes = inline.gather(document, world::read_text)?;
+        seeded(&mut inline);
         let layout = inline.layout(document)?;
         return Ok((inline, layout, notes));
     };
@@ -314,7 +336,14 @@ fn read_world(
         return Err(document.mistake(other.span(), message).into());
     }
     let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());
-    Ok(World::read_all(&mut open(&beside)?, world::read_text)?)
+    let mut named = open(&beside)?;
+    let (mut world, layout, notes) = World::read_all(&mut named, world::read_text)?;
+    if seed.is_none() {
+        return Ok((world, layout, notes));
+    }
+    seeded(&mut world);
+    let layout = world.layout(&named)?;
+    Ok((world, layout, notes))
 }
 
 fn open(path: &Path) -> Result<Document, Error> {

@@ -1,13 +1,22 @@
-//! A child process in a host: started, watched, and its output kept in a file.
+//! A child process in a host: started, watched, asked to end, and its output kept.
 
 use std::{
-    fs::{self, File},
     io,
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
 };
 
-use crate::error::Error;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use units::Bytes;
+
+use crate::{
+    error::Error,
+    kept::{Keep, Kept},
+};
 
 /// What is to be started.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +27,10 @@ pub(crate) struct Job {
     pub command: Vec<String>,
     /// Where its output goes.
     pub log: PathBuf,
-    /// Where its standard output goes instead.
-    pub result: Option<PathBuf>,
+    /// How much of that is kept.
+    pub log_limit: Bytes,
+    /// Where its standard output goes instead, and how much of that there may be.
+    pub result: Option<(PathBuf, Bytes)>,
 }
 
 /// A process that was started in a host. Dropping it ends it.
@@ -29,20 +40,25 @@ pub(crate) struct Process {
     /// Where it runs.
     pub host: String,
     child: Child,
-    log: PathBuf,
+    log: Kept,
+    result: Option<Kept>,
 }
 
 impl Process {
     /// Starts a job on a planet.
     pub(crate) fn start(longhaul: &Path, planet: &str, job: Job) -> Result<Self, Error> {
-        let Job { host, command, log, result } = job;
-        let errors = create(&log)?;
-        let output = match &result {
-            Some(result) => create(result)?,
-            None => errors.try_clone().map_err(|source| Error::Access { path: log.clone(), source })?,
-        };
+        let Job { host, command, log, log_limit, result } = job;
         let what =
             format!("{} in {host}", command.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
+        let failed = |source| Error::Start { what: what.clone(), source };
+        let (log, said, errors) = Kept::create(&log, Keep::Ends(log_limit))?;
+        let (result, printed, output) = match result {
+            Some((path, limit)) => {
+                let (result, printed, output) = Kept::create(&path, Keep::Whole(limit))?;
+                (Some(result), Some(printed), output)
+            }
+            None => (None, None, errors.try_clone().map_err(failed)?),
+        };
         let program = if command[0] == "longhaul" { longhaul.as_os_str() } else { command[0].as_ref() };
         let child = Command::new(longhaul)
             .args(["lab", "exec", "--planet", planet, &host, "--"])
@@ -51,9 +67,37 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors)
+            // A Ctrl-C is for the runner, who then ends what measures before what is measured.
+            .process_group(0)
             .spawn()
-            .map_err(|source| Error::Start { what: what.clone(), source })?;
-        Ok(Self { what, host, child, log })
+            .map_err(failed)?;
+        let process = Self { what: what.clone(), host, child, log, result };
+        process.log.listen(said).map_err(failed)?;
+        if let (Some(result), Some(printed)) = (&process.result, printed) {
+            result.listen(printed).map_err(failed)?;
+        }
+        Ok(process)
+    }
+
+    /// What is kept of its output.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Kept> {
+        [&self.log].into_iter().chain(&self.result)
+    }
+
+    /// Asks it to end in order.
+    pub(crate) fn ask(&self) {
+        // It may have ended by itself, and then its number is still its own until it is waited for.
+        let _ = i32::try_from(self.child.id()).map(|id| kill(Pid::from_raw(id), Signal::SIGTERM));
+    }
+
+    /// Fails if it has printed more than it may.
+    pub(crate) fn check_result(&self) -> Result<(), Error> {
+        match &self.result {
+            Some(result) if result.is_too_much() => {
+                Err(Error::TooMuch { what: self.what.clone(), limit: result.limit() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// How it ended, if it has.
@@ -68,8 +112,8 @@ impl Process {
 
     /// The end of its output, on lines of their own.
     pub(crate) fn last_words(&self) -> String {
-        let text =
-            fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let end = self.log.end(LAST_BYTES);
+        let text = String::from_utf8_lossy(&end);
         let lines: Vec<_> = text.lines().collect();
         let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
         last.iter().map(|line| format!("\n  | {line}")).collect()
@@ -84,9 +128,8 @@ impl Drop for Process {
     }
 }
 
-fn create(path: &Path) -> Result<File, Error> {
-    File::create(path).map_err(|source| Error::Access { path: path.to_owned(), source })
-}
-
 /// Enough for a message and its cause.
 const LAST_LINES: usize = 8;
+
+/// As much of a line without an end as a person reads.
+const LAST_BYTES: usize = 4096;

@@ -14,7 +14,8 @@ use crate::{
     clock::{Clock, pause},
     error::Error,
     evaluate::evaluate,
-    outcome::Outcome,
+    kept::Kept,
+    outcome::{Outcome, Partial},
     plan::Plan,
     program::{Job, Process},
 };
@@ -45,23 +46,53 @@ pub enum Progress {
         /// How long it takes in all.
         total: Duration,
     },
+    /// Asking what measures to end, because somebody wants the run to end.
+    Ending,
     /// Reading what was recorded.
     Evaluating,
 }
 
-/// Runs `plan`. `watch` is called many times a second and ends the run by breaking. To be called from a thread that lives
-/// until it returns: the planet dies with that thread.
+/// Runs `plan`. `watch` is called many times a second and ends the run by breaking, which is an error. To be called from a
+/// thread that lives until it returns: the planet dies with that thread.
 pub fn run(
     plan: &Plan,
     options: &Options,
+    watch: impl FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Outcome, Error> {
+    perform(plan, options, Interruption::Fails, watch)
+}
+
+/// As [`run`], but what is interrupted while it measures has an outcome too: of what was measured until then
+/// ([`Outcome::partial`]). What measures is asked to end in order, which takes some seconds at most, and less when `watch`
+/// breaks again.
+pub fn run_until_interrupted(
+    plan: &Plan,
+    options: &Options,
+    watch: impl FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Outcome, Error> {
+    perform(plan, options, Interruption::EndsInOrder, watch)
+}
+
+/// What becomes of a run that is interrupted while it measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Interruption {
+    Fails,
+    EndsInOrder,
+}
+
+fn perform(
+    plan: &Plan,
+    options: &Options,
+    interruption: Interruption,
     mut watch: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
     let folder = Folder(&options.out);
     let logs = folder.logs();
     fs::create_dir_all(&logs).map_err(|source| Error::Access { path: logs, source })?;
+    let interrupted = || Error::Interrupted { out: options.out.clone() };
     let mut look = |progress| match watch(progress) {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Error::Interrupted { out: options.out.clone() }),
+        ControlFlow::Break(()) => Err(interrupted()),
     };
 
     look(Progress::Preparing)?;
@@ -70,18 +101,44 @@ pub fn run(
         plan.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let name = format!("run-{plain}-{}", std::process::id());
     let running = Running::start(&plan.world, &name, Life::WithStarter)?;
-    let mut stage =
-        Stage { plan, planet: running.planet(), longhaul: &options.longhaul, programs: Vec::new() };
+    let mut stage = Stage {
+        plan,
+        planet: running.planet(),
+        longhaul: &options.longhaul,
+        interruption,
+        programs: Vec::new(),
+        outputs: Vec::new(),
+    };
     let awake = Awake::hold();
     stage.start_programs(&folder, &mut look)?;
-    stage.measure(&folder, &mut look)?;
+    let partial = stage.measure(&folder, &mut look)?;
     let fidelity = stage.planet.brief_status()?.fidelity;
     drop(awake);
+    let outputs = std::mem::take(&mut stage.outputs);
     drop(stage);
     drop(running);
 
-    look(Progress::Evaluating)?;
-    evaluate(plan, fidelity, &folder)
+    // With the planet everybody is gone who could write more.
+    let cut = conclude(outputs, &options.out)?;
+    if partial.is_none() {
+        look(Progress::Evaluating)?;
+    }
+    let mut outcome = evaluate(plan, fidelity, &folder, partial)?;
+    outcome.warnings.extend(cut);
+    Ok(outcome)
+}
+
+/// Sees all outputs to their ends, and says what is missing in them.
+fn conclude(outputs: Vec<(String, Kept)>, out: &Path) -> Result<Vec<String>, Error> {
+    let mut sentences = Vec::new();
+    for (what, kept) in outputs {
+        let name = kept.path().strip_prefix(out).unwrap_or(kept.path()).display().to_string();
+        sentences.extend(kept.conclude(&name));
+        if kept.is_too_much() {
+            return Err(Error::TooMuch { what, limit: kept.limit() });
+        }
+    }
+    Ok(sentences)
 }
 
 /// A planet, and what runs on it.
@@ -89,12 +146,17 @@ struct Stage<'p> {
     plan: &'p Plan,
     planet: &'p Planet,
     longhaul: &'p Path,
+    interruption: Interruption,
     programs: Vec<Process>,
+    /// Of all that was started: what it is, and what is kept of what it puts out.
+    outputs: Vec<(String, Kept)>,
 }
 
 impl Stage<'_> {
-    fn start(&self, job: Job) -> Result<Process, Error> {
-        Process::start(self.longhaul, self.planet.name(), job)
+    fn start(&mut self, job: Job) -> Result<Process, Error> {
+        let process = Process::start(self.longhaul, self.planet.name(), job)?;
+        self.outputs.extend(process.outputs().map(|kept| (process.what.clone(), kept.clone())));
+        Ok(process)
     }
 
     /// Starts all programs, then waits for those that say when they are ready.
@@ -104,7 +166,8 @@ impl Stage<'_> {
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
     ) -> Result<(), Error> {
         for job in folder.programs(self.plan) {
-            self.programs.push(self.start(job)?);
+            let program = self.start(job)?;
+            self.programs.push(program);
         }
         let clock = Clock::start();
         for (index, program) in self.plan.programs.iter().enumerate() {
@@ -129,19 +192,22 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Starts all that measures, each when it is its turn, and waits until all of it is done. Faults happen meanwhile.
+    /// Starts all that measures, each when it is its turn, and waits until all of it is done. Faults happen meanwhile. If
+    /// somebody wants an end: how much of it was measured.
     fn measure(
         &mut self,
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Partial>, Error> {
         let (mut measuring, clock) = self.prepare(folder, look)?;
         let total = self.plan.duration;
         while !measuring.is_over() {
             while let Some(next) = measuring.next() {
                 let process = self.start(next.job.clone())?;
                 measuring.started(next, process, clock.elapsed());
-                look(Progress::Measuring { elapsed: clock.elapsed(), total })?;
+                if let Err(interrupted) = look(Progress::Measuring { elapsed: clock.elapsed(), total }) {
+                    return self.wind_up(measuring, interrupted, clock.elapsed(), look).map(Some);
+                }
             }
             for program in &mut self.programs {
                 if let Some(status) = program.ended()?
@@ -151,34 +217,61 @@ impl Stage<'_> {
                 }
             }
             measuring.look(clock.elapsed())?;
-            look(Progress::Measuring { elapsed: clock.elapsed(), total })?;
+            if let Err(interrupted) = look(Progress::Measuring { elapsed: clock.elapsed(), total }) {
+                return self.wind_up(measuring, interrupted, clock.elapsed(), look).map(Some);
+            }
             pause();
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Asks what measures to end: it sends nothing more and waits for what is in flight. What takes too long is asked again,
+    /// which it takes for less patience, and ended in the end. How much was measured.
+    fn wind_up(
+        &self,
+        mut measuring: Measuring,
+        interrupted: Error,
+        elapsed: Duration,
+        look: &mut impl FnMut(Progress) -> Result<(), Error>,
+    ) -> Result<Partial, Error> {
+        if self.interruption == Interruption::Fails {
+            return Err(interrupted);
+        }
+        measuring.forget_waiting();
+        for patience in [IN_ORDER, AT_ONCE] {
+            measuring.ask();
+            let clock = Clock::start();
+            while !measuring.is_over() && clock.elapsed() < patience && look(Progress::Ending).is_ok() {
+                pause();
+                measuring.let_go();
+            }
+        }
+        Ok(Partial { after_s: elapsed.as_secs_f64(), of_s: self.plan.duration.as_secs_f64() })
     }
 
     /// What must be there when measuring starts: tells the planet what goes wrong and when, and starts programs that wait
     /// until they ping, for hundreds that start keep the machine busy. Returns when measuring starts, with its clock.
     fn prepare(
-        &self,
+        &mut self,
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
     ) -> Result<(Measuring, Clock), Error> {
-        let pings = &self.plan.pings;
+        let plan = self.plan;
+        let pings = &plan.pings;
         let ahead = AHEAD + AHEAD_EACH * u32::try_from(pings.len()).unwrap_or(u32::MAX);
         let start = Duration::from_secs_f64(self.planet.brief_status()?.running_s) + ahead;
         let clock = Clock::start();
-        for fault in &self.plan.faults {
+        for fault in &plan.faults {
             let at = Some(start + fault.at);
             self.planet.fault(&Fault { at, ..fault.fault.clone() })?;
         }
-        let mut measuring = Measuring::of(folder.measurements(self.plan));
+        let mut measuring = Measuring::of(folder.measurements(plan));
         for (number, ping) in (0_u32..).zip(pings) {
             // Between two pings of one host there is one of each other, so that they do not come in bursts.
             let between = ping.interval.div_f64(ping.targets.len().max(1) as f64);
             let turn = between.mul_f64(f64::from(number) / pings.len() as f64);
             let delay = ahead.saturating_sub(clock.elapsed()) + turn;
-            let measurement = folder.ping(ping, delay);
+            let measurement = folder.ping(ping, delay, plan.log_limit);
             let process = self.start(measurement.job.clone())?;
             measuring.started(measurement, process, Duration::ZERO);
             look(Progress::Preparing)?;
@@ -190,6 +283,12 @@ impl Stage<'_> {
         Ok((measuring, Clock::start()))
     }
 }
+
+/// How long what was asked to end may wait for answers that are under way: for one SYN that is lost on a long path.
+const IN_ORDER: Duration = Duration::from_secs(3);
+
+/// How long what was asked again may take to write down what it has.
+const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// A program that takes longer than this to listen has a problem that more waiting does not solve.
 const READY_WITHIN: Duration = Duration::from_secs(15);

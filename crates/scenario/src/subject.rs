@@ -15,6 +15,10 @@ use crate::{
 pub enum Subject {
     /// A number of requests, in the scenario's metric.
     Requests(Measure),
+    /// The share of page views that are faster than those of this side; two equal ones count half.
+    FasterThan(String),
+    /// The share of connections that came from another address than the one tried first.
+    Fallback,
     /// The longest time without an answer at a host, over the hosts of a side.
     Outage(OverHosts),
     /// The longest time in which nothing of a transfer arrived.
@@ -86,7 +90,7 @@ impl Subject {
     /// What measures it.
     pub fn source(&self) -> Source {
         match self {
-            Self::Requests(_) | Self::Outage(_) => Source::Probe,
+            Self::Requests(_) | Self::FasterThan(_) | Self::Fallback | Self::Outage(_) => Source::Probe,
             Self::Stall | Self::Duration | Self::Goodput | Self::Memory | Self::Lost => Source::Transfer,
             Self::Answered | Self::PingError(_) => Source::Ping,
             Self::Printed(_) => Source::Command,
@@ -101,8 +105,17 @@ impl Subject {
             }
             Self::Goodput => Unit::Rate,
             Self::Memory | Self::Lost => Unit::Size,
-            Self::Answered => Unit::Share,
+            Self::Answered | Self::FasterThan(_) | Self::Fallback => Unit::Share,
             Self::Printed(path) => path.unit(),
+        }
+    }
+
+    /// A value with its unit, with as many digits as count.
+    pub(crate) fn show(&self, value: f64) -> String {
+        match self {
+            // An estimate, not a count; rounded down, for nearly all is not all.
+            Self::FasterThan(_) => format!("{:.1} %", (value * 1e3).floor() / 10.0),
+            _ => self.unit().show(value),
         }
     }
 }
@@ -179,8 +192,13 @@ impl FromStr for Subject {
             "transfer.memory" => Some(Self::Memory),
             "transfer.lost" => Some(Self::Lost),
             "ping.answered" => Some(Self::Answered),
+            "connections.fallback" => Some(Self::Fallback),
             _ if text.starts_with("json") => return text.parse().map(Self::Printed),
             _ => {
+                let side = text.strip_prefix("experienced.faster_than.").filter(|side| !side.is_empty());
+                if let Some(side) = side {
+                    return Ok(Self::FasterThan(side.to_owned()));
+                }
                 let over = |prefix| text.strip_prefix(prefix).and_then(Statistic::parse);
                 let outage = over("outage.").map(|over| Self::Outage(OverHosts(over)));
                 outage
@@ -191,8 +209,9 @@ impl FromStr for Subject {
         found.ok_or_else(|| {
             format!(
                 "\"{text}\" is no measure; expected request., experienced., outage. or ping.error. with mean, max or a \
-                 percentile such as p99.9, or transfer.stall, transfer.duration, transfer.goodput, transfer.memory, \
-                 transfer.lost, ping.answered, or json. with a place in what a command prints"
+                 percentile such as p99.9, experienced.faster_than. with a side, connections.fallback, transfer.stall, \
+                 transfer.duration, transfer.goodput, transfer.memory, transfer.lost, ping.answered, or json. with a place in \
+                 what a command prints"
             )
         })
     }
@@ -203,6 +222,8 @@ impl fmt::Display for Subject {
         match self {
             Self::Requests(measure) => measure.fmt(f),
             Self::Outage(OverHosts(over)) => write!(f, "outage.{over}"),
+            Self::FasterThan(side) => write!(f, "experienced.faster_than.{side}"),
+            Self::Fallback => f.write_str("connections.fallback"),
             Self::Stall => f.write_str("transfer.stall"),
             Self::Duration => f.write_str("transfer.duration"),
             Self::Goodput => f.write_str("transfer.goodput"),
@@ -224,6 +245,8 @@ mod tests {
         for text in [
             "request.p50",
             "experienced.mean",
+            "experienced.faster_than.other.side",
+            "connections.fallback",
             "outage.max",
             "outage.p50",
             "transfer.stall",
@@ -237,7 +260,9 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Subject>().unwrap().to_string(), text);
         }
-        for text in ["outage", "outage.p100", "transfer.p50", "ping.error", "stall"] {
+        for text in
+            ["outage", "outage.p100", "transfer.p50", "ping.error", "stall", "experienced.faster_than."]
+        {
             assert!(text.parse::<Subject>().unwrap_err().contains("is no measure"), "{text}");
         }
     }

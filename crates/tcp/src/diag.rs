@@ -4,6 +4,7 @@
 //! - [`Socket`]: what is told of one. Attributes that a kernel does not have are absent.
 
 mod message;
+mod multipath;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ pub(crate) use self::message::{
     DIAG_HEADER, FAMILIES, INET_DIAG_INFO, INET_DIAG_ULP_INFO, IPPROTO_TCP, SOCK_DIAG_BY_FAMILY, request,
     socket,
 };
+pub use self::multipath::Multipath;
 use crate::{
     error::{Doing, Error},
     info::Info,
@@ -86,6 +88,8 @@ pub struct Socket {
     pub congestion: Option<String>,
     /// What its congestion control tells.
     pub model: Option<Model>,
+    /// If it is a subflow of an MPTCP connection, that connection's token at this end.
+    pub mptcp_token: Option<u32>,
 }
 
 /// What the kernel finds a socket by: its family, addresses, device and cookie. Only good for the namespace it came from.
@@ -193,6 +197,22 @@ impl Diag {
         }
     }
 
+    /// The MPTCP connection with this token; none if it has gone, or the kernel has no MPTCP.
+    pub fn multipath(&self, token: u32) -> Result<Option<Multipath>, Error> {
+        let mut found = None;
+        let request = multipath::request(token);
+        let answered = self.0.ask(SOCK_DIAG_BY_FAMILY, Answer::One, &request, |message| {
+            found = Multipath::decode(message);
+        });
+        match answered {
+            // ENOENT: it has gone, or nobody answers for MPTCP; EOPNOTSUPP: the kernel was built without.
+            Err(error) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&error.raw_os_error()) => {
+                Ok(None)
+            }
+            other => other.map(|()| found).doing(|| LIST.to_owned()),
+        }
+    }
+
     /// The connection between two addresses as this end sees it; none if there is none.
     pub fn between(&self, local: SocketAddr, remote: SocketAddr) -> Result<Option<Socket>, Error> {
         let found = self.again(&Key::between(local, remote))?;
@@ -237,6 +257,9 @@ impl States {
 
     /// Those of connections: all but `TimeWait`, `Closed` and `Listen`.
     pub const CONNECTED: Self = Self(0x1fff & !(1 << 6 | 1 << 7 | 1 << 10));
+
+    /// Those of connections, and those that wait for connections.
+    pub const CONNECTED_OR_LISTENING: Self = Self(Self::CONNECTED.0 | 1 << 10);
 
     /// Of these only.
     pub fn only(states: &[State]) -> Self {

@@ -8,9 +8,11 @@
 //! between. Inside: `figures` are what follows from the looks alone, `held` divides a sender's time, `sender` and `receiver` say
 //! what limits each, `network` what a congestion window stands for, and `finding` has the words.
 
+mod ceiling;
 mod figures;
 mod finding;
 mod held;
+mod listener;
 mod network;
 mod observe;
 mod options;
@@ -19,6 +21,7 @@ mod ports;
 mod receiver;
 mod sender;
 mod shares;
+mod state;
 mod text;
 
 use std::time::Duration;
@@ -28,10 +31,11 @@ use serde::Serialize;
 
 use self::{
     figures::Figures,
-    others::{Others, Senders},
+    others::{Others, Surroundings},
 };
 pub use self::{
     finding::{Finding, Kind},
+    listener::{Listener, Queue},
     observe::{End, Filter, Observer},
     options::Chosen,
     ports::PortUse,
@@ -39,7 +43,7 @@ pub use self::{
 };
 use crate::{
     Process,
-    diag::{Socket, State},
+    diag::{Multipath, Socket, State},
     kernel::Version,
     settings::Settings,
 };
@@ -55,6 +59,10 @@ pub struct Observation {
     pub connections: Vec<Seen>,
     /// How many source ports each destination takes.
     pub ports: Vec<PortUse>,
+    /// Who waits for connections.
+    pub listeners: Vec<Listener>,
+    /// How many of the connections that were asked for have ended and wait for a minute (`TIME_WAIT`).
+    pub ended: u64,
 }
 
 /// A connection, and what was seen of it.
@@ -77,13 +85,16 @@ pub struct Look {
     pub at: Duration,
     /// What the kernel told.
     pub socket: Socket,
+    /// Of a subflow: what the kernel told of its MPTCP connection.
+    pub multipath: Option<Multipath>,
 }
 
 /// What limits a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// The window that the receiver advertises, small because its buffer is.
+    /// The window that the receiver advertises, small because its buffer is. At the sender: or because its program reads slowly
+    /// and evenly, which looks the same from there.
     ReceiverWindow,
     /// The receiving program reads more slowly than the network brings.
     ReceiverApplication,
@@ -95,7 +106,9 @@ pub enum Limit {
     CongestionWindow,
     /// A rate that the sending program asked for (`SO_MAX_PACING_RATE`).
     Pacing,
-    /// Packets that were lost.
+    /// Small segments that wait for the acknowledgement of those before them (Nagle's algorithm).
+    Nagle,
+    /// Packets that were lost, or nobody who answers.
     Loss,
     /// Packets that came in another order and were taken for lost.
     Reordering,
@@ -103,8 +116,13 @@ pub enum Limit {
     InitialWindow,
     /// The path: it carries no more.
     Path,
-    /// Something that the other end knows: this one only receives, and nothing here holds it up.
+    /// Something that the other end knows: this one only receives, and nothing here holds it up; or it sends, and a full path
+    /// and a program that reads evenly look the same.
     OtherEnd,
+    /// A program that listens and does not accept.
+    AcceptQueue,
+    /// Nothing: the peer has closed, and the program at this end has not.
+    PeerClosed,
     /// The range of source ports, to one destination.
     SourcePorts,
     /// Nothing: no byte was to be moved.
@@ -135,6 +153,9 @@ pub struct Explanation {
     /// Why, what says so, and what would help.
     #[serde(flatten)]
     pub finding: Finding,
+    /// For which share of the time it limits, by the kernel's times and the looks. Absent where it is no matter of time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_share: Option<f64>,
     /// What its time went to. Absent for source ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
@@ -148,6 +169,8 @@ pub struct Explanation {
     pub state: Option<State>,
     /// Whether it had gone before the end of the observation.
     pub has_closed: bool,
+    /// Whether it is a subflow of an MPTCP connection, of which the windows and buffers are then.
+    pub is_subflow: bool,
     /// The process that has it open. Absent: not for us to know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -183,6 +206,8 @@ pub struct Explanation {
 struct Verdict {
     role: Role,
     limit: Limit,
+    /// For which share of the time, if that is known.
+    limit_share: Option<f64>,
     shares: Shares,
     findings: Vec<Finding>,
 }
@@ -192,27 +217,29 @@ struct Case<'a> {
     seen: &'a Seen,
     figures: Figures<'a>,
     around: &'a Observation,
+    surroundings: &'a Surroundings,
     others: Others,
 }
 
 /// Says why each connection is as fast as it is; those that moved the most bytes come first.
 pub fn judge(observation: &Observation) -> Vec<Explanation> {
-    let senders = Senders::of(&observation.connections);
+    let surroundings = Surroundings::of(observation);
     let connections = observation.connections.iter();
-    let mut all: Vec<_> = connections.filter_map(|seen| explain(seen, observation, &senders)).collect();
+    let mut all: Vec<_> = connections.filter_map(|seen| explain(seen, observation, &surroundings)).collect();
     all.extend(ports::judge(observation));
+    all.extend(listener::judge(observation));
     let moved = |each: &Explanation| each.bytes_sent + each.bytes_received;
     all.sort_by(|a, b| (moved(b), &a.local, &a.remote).cmp(&(moved(a), &b.local, &b.remote)));
-    // Source ports concern every connection to come.
-    all.sort_by_key(|each| each.limit != Limit::SourcePorts);
+    // Source ports and who listens concern every connection to come; they have no time of their own.
+    all.sort_by_key(|each| each.shares.is_some());
     all
 }
 
 /// None for a socket of which the kernel tells nothing, as one that is no connection yet.
-fn explain(seen: &Seen, around: &Observation, senders: &Senders) -> Option<Explanation> {
+fn explain(seen: &Seen, around: &Observation, surroundings: &Surroundings) -> Option<Explanation> {
     let figures = Figures::of(&seen.looks)?;
-    let others = senders.beside(&figures);
-    let case = Case { seen, figures, around, others };
+    let others = surroundings.senders_beside(&figures);
+    let case = Case { seen, figures, around, surroundings, others };
     let verdict = case.verdict();
     let (figures, socket) = (&case.figures, case.figures.socket);
     let mut findings = verdict.findings.into_iter();
@@ -222,11 +249,13 @@ fn explain(seen: &Seen, around: &Observation, senders: &Senders) -> Option<Expla
         remote: socket.remote.to_string(),
         limit: verdict.limit,
         finding,
+        limit_share: verdict.limit_share,
         shares: Some(verdict.shares),
         also: findings.collect(),
         role: Some(verdict.role),
         state: Some(socket.state),
         has_closed: seen.has_closed,
+        is_subflow: socket.mptcp_token.is_some(),
         pid: seen.process.as_ref().map(|process| process.pid),
         process: seen.process.as_ref().map(|process| process.name.clone()),
         // One that no process has open any more has no user either.
@@ -244,20 +273,25 @@ fn explain(seen: &Seen, around: &Observation, senders: &Senders) -> Option<Expla
 
 impl Case<'_> {
     fn verdict(&self) -> Verdict {
+        if let Some((limit, finding)) = self.state() {
+            return self.at_rest(limit, finding);
+        }
         match self.figures.role() {
             Role::Sender => self.sender(),
             Role::Receiver => self.receiver(),
-            Role::Neither => self.idle(),
+            // No byte moved, and none waits to be moved.
+            Role::Neither => self.at_rest(Limit::Idle, finding::idle(&self.figures)),
         }
     }
 
-    /// No byte moved, and none waits to be moved.
-    fn idle(&self) -> Verdict {
+    /// What is said where its state says it, and no division of time.
+    fn at_rest(&self, limit: Limit, finding: Finding) -> Verdict {
         Verdict {
-            role: Role::Neither,
-            limit: Limit::Idle,
+            role: self.figures.role(),
+            limit,
+            limit_share: None,
             shares: Shares { sender_application: 1.0, ..Shares::default() },
-            findings: vec![finding::idle(&self.figures)],
+            findings: vec![finding],
         }
     }
 

@@ -13,7 +13,6 @@ use crate::{Error, error::Doing};
 /// A version of Linux, such as 5.15 or 6.18.44. What a distribution adds to it ("-fc", "-91-generic") is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(into = "String")]
-#[schemars(try_from = "String")]
 pub struct Version {
     major: u16,
     minor: u16,
@@ -34,6 +33,37 @@ impl Version {
     /// Whether both are releases of one series, as 6.6.1 and 6.6.33 are.
     pub const fn is_of_series(self, other: Self) -> bool {
         self.major == other.major && self.minor == other.minor
+    }
+
+    /// The oldest kernel whose defaults are known here.
+    pub const OLDEST: Self = Rule::RECEIVE_6_MIB.since;
+
+    /// The newest kernel that this was tried with. What a newer one changes is not known here.
+    pub const NEWEST: Self = Self::new(7, 3);
+
+    /// Checks that a version that somebody names was released, and that its defaults are known. A newer one than
+    /// [`Self::NEWEST`] may have been released since.
+    pub fn released(self) -> Result<Self, Error> {
+        let refuse = |what: String, remedy: &str| Err(Error::Input { what, remedy: remedy.to_owned() });
+        if let Some((major, last)) = LAST_MINOR.iter().find(|(major, _)| *major == self.major)
+            && self.minor > *last
+        {
+            let next = major + 1;
+            return refuse(
+                format!("there is no Linux {self}: after {major}.{last} came {next}.0"),
+                "write the version as uname -r does, such as \"5.15\" or \"6.6.30\"",
+            );
+        }
+        if self < Self::OLDEST {
+            return refuse(
+                format!(
+                    "Linux {self} is older than {}, the oldest whose defaults are known here",
+                    Self::OLDEST
+                ),
+                "name that one or a newer one",
+            );
+        }
+        Ok(self)
     }
 
     /// The kernel that runs here. Fails where `/proc` is not mounted or names no version.
@@ -77,9 +107,31 @@ impl From<Version> for String {
 
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
+/// The last series of each major version that has ended.
+const LAST_MINOR: [(u16, u16); 5] = [(2, 6), (3, 19), (4, 20), (5, 19), (6, 19)];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_never_released_or_is_too_old_to_be_known_is_refused() {
+        let said =
+            |text: &str| text.parse::<Version>().unwrap().released().map_err(|error| error.to_string());
+        for text in ["3.4", "3.19.8", "4.20", "5.15", "6.6.30", "6.19", "7.0", "7.3", "8.1"] {
+            assert_eq!(said(text).unwrap().to_string(), text);
+        }
+        for text in ["3.3.8", "3.2", "2.6.32", "2.4", "1.0", "0.0"] {
+            let said = said(text).unwrap_err();
+            assert!(said.contains(&format!("Linux {text} is older than 3.4")), "{said}");
+        }
+        for (text, after) in
+            [("6.200", "after 6.19 came 7.0"), ("4.21", "after 4.20 came 5.0"), ("2.7", "after 2.6 came 3.0")]
+        {
+            let said = said(text).unwrap_err();
+            assert!(said.contains(after), "{text}: {said}");
+        }
+    }
 
     #[test]
     fn releases_of_distributions() {

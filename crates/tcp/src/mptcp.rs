@@ -1,25 +1,33 @@
 //! Multipath TCP (RFC 8684): one connection over several paths, and why it has only one.
 //!
-//! [`audit`] reads what the kernel knows; `cause` (pure) says what follows from it. Nothing is changed.
+//! [`Auditor`] reads what the kernel knows, once or again and again; `cause` (pure) says what follows from it, and `account`
+//! (pure) what counters say of one connection. Nothing is changed.
 
+mod account;
 mod cause;
 mod network;
 mod path_manager;
 mod sockets;
 
-use std::{collections::BTreeMap, fs, net::SocketAddr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::SocketAddr,
+};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use self::{account::Account, sockets::SeenConnection};
 pub use self::{
+    account::{Counted, Since},
     cause::{Cause, Finding},
     network::Address,
     path_manager::{Endpoint, Limits, PathManager, Purpose},
-    sockets::{Origin, State},
+    sockets::{Handshake, Origin, State},
 };
 use crate::{
-    counters::Source,
+    counters::{Counters, Source},
     error::{Doing, Error},
     processes::Processes,
 };
@@ -63,7 +71,7 @@ pub struct Connection {
     pub remote: SocketAddr,
     /// Its state.
     pub state: State,
-    /// By which further subflows are joined to it here; 8 hexadecimal digits.
+    /// By which further subflows are joined to it here; 8 hexadecimal digits. 00000000: it was plain TCP from its first packet.
     pub token: String,
     /// Whether it has become plain TCP, for good.
     pub is_fallback: bool,
@@ -75,6 +83,8 @@ pub struct Connection {
     pub subflows: Vec<Subflow>,
     /// Whether at least two subflows are established.
     pub has_second: bool,
+    /// Of what the counters in its evidence are.
+    pub counted: Counted,
     /// Why there is no second subflow, or what it is not good for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<Finding>,
@@ -94,6 +104,9 @@ pub struct Subflow {
     pub state: State,
     /// How it came to be.
     pub origin: Origin,
+    /// Of a connection's first subflow: what its first packets agreed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<Handshake>,
     /// Whether either end wants it to carry data only when the others are gone.
     pub is_backup: bool,
 }
@@ -103,7 +116,6 @@ pub struct Subflow {
 struct Surroundings {
     endpoints: Vec<Endpoint>,
     addresses: Vec<Address>,
-    counters: BTreeMap<String, u64>,
 }
 
 impl Audit {
@@ -113,36 +125,78 @@ impl Audit {
     }
 }
 
-/// Looks at the MPTCP connections of the calling thread's network namespace.
+/// Looks at the MPTCP connections of the calling thread's network namespace, once.
 pub fn audit(filter: Filter) -> Result<Audit, Error> {
-    let is_enabled = is_enabled()?;
-    let own = filter.pid.map(Processes::one).transpose()?;
-    let is_wanted = |inode: u64, local: SocketAddr, remote: SocketAddr| {
-        own.as_ref().is_none_or(|own| own.of(inode).is_some())
-            && filter.port.is_none_or(|port| [local.port(), remote.port()].contains(&port))
-    };
-    let paths = PathManager::open()?;
-    let limits = paths.limits()?;
-    let network = network::Network::open()?;
-    let surroundings = Surroundings {
-        endpoints: paths.endpoints()?,
-        addresses: network.addresses()?,
-        counters: counters()?,
-    };
-    let seen = sockets::read()?;
-    let subflows = |token| -> Vec<Subflow> {
-        let own = seen.subflows.iter().filter(|subflow| subflow.token == token);
-        let mut own: Vec<_> = own.map(|subflow| subflow.describe(&network)).collect();
-        own.sort_by_key(|subflow| (subflow.origin, subflow.local, subflow.remote));
-        own
-    };
-    let connections = seen.connections.iter().filter(|each| is_wanted(each.inode, each.local, each.remote));
-    let connections = connections.map(|each| each.describe(subflows(each.token), &surroundings)).collect();
-    let plain = seen.plain.iter().filter(|each| is_wanted(each.inode, each.local, each.remote));
-    let plain_tcp = plain.filter(|each| !each.remote.ip().is_loopback()).count();
-    let Surroundings { endpoints, addresses, counters } = surroundings;
-    let schema = "longhaul.tcp.mptcp/1";
-    Ok(Audit { schema, is_enabled, limits, endpoints, addresses, counters, plain_tcp, connections })
+    Auditor::new(filter).look()
+}
+
+/// Looks again and again. What it counts of a connection that began between two looks begins at the first of them.
+#[derive(Debug)]
+pub struct Auditor {
+    filter: Filter,
+    /// The counters of the look before, if there was one.
+    earlier: Option<Counters>,
+    /// The connections of the look before, each with the counters of the last look before it began.
+    known: BTreeMap<Name, Option<Counters>>,
+}
+
+/// What tells connections apart.
+type Name = (SocketAddr, SocketAddr, u32);
+
+impl Auditor {
+    /// To look at these connections.
+    pub fn new(filter: Filter) -> Self {
+        Self { filter, earlier: None, known: BTreeMap::new() }
+    }
+
+    /// Looks at the MPTCP connections of the calling thread's network namespace.
+    pub fn look(&mut self) -> Result<Audit, Error> {
+        let is_enabled = is_enabled()?;
+        let Filter { pid, port } = self.filter;
+        let own = pid.map(Processes::one).transpose()?;
+        let is_wanted = |inode: u64, local: SocketAddr, remote: SocketAddr| {
+            own.as_ref().is_none_or(|own| own.of(inode).is_some())
+                && port.is_none_or(|port| [local.port(), remote.port()].contains(&port))
+        };
+        let paths = PathManager::open()?;
+        let limits = paths.limits()?;
+        let network = network::Network::open()?;
+        let surroundings = Surroundings { endpoints: paths.endpoints()?, addresses: network.addresses()? };
+        let counters = counters()?;
+        let seen = sockets::read()?;
+        let subflows = |connection: &SeenConnection| -> Vec<Subflow> {
+            let own = seen.subflows.iter().filter(|subflow| subflow.is_of(connection));
+            let mut own: Vec<_> = own.map(|subflow| subflow.describe(&network)).collect();
+            own.sort_by_key(|subflow| (subflow.origin, subflow.local, subflow.remote));
+            own
+        };
+        self.remember(&seen.connections);
+        let wanted = seen.connections.iter().filter(|each| is_wanted(each.inode, each.local, each.remote));
+        let connections = wanted.map(|each| {
+            let before = self.known.get(&name(each)).and_then(Option::as_ref);
+            each.describe(subflows(each), &surroundings, &Account::new(&counters, before))
+        });
+        let connections = connections.collect();
+        self.earlier = Some(counters.clone());
+        let plain = seen.plain.iter().filter(|each| is_wanted(each.inode, each.local, each.remote));
+        let plain_tcp = plain.filter(|each| !each.remote.ip().is_loopback()).count();
+        let Surroundings { endpoints, addresses } = surroundings;
+        let schema = "longhaul.tcp.mptcp/1";
+        Ok(Audit { schema, is_enabled, limits, endpoints, addresses, counters, plain_tcp, connections })
+    }
+
+    /// Notes which connections are new, and forgets those that have gone.
+    fn remember(&mut self, connections: &[SeenConnection]) {
+        let now: BTreeSet<_> = connections.iter().map(name).collect();
+        self.known.retain(|name, _| now.contains(name));
+        for name in now {
+            self.known.entry(name).or_insert_with(|| self.earlier.clone());
+        }
+    }
+}
+
+fn name(connection: &SeenConnection) -> Name {
+    (connection.local, connection.remote, connection.token)
 }
 
 fn is_enabled() -> Result<bool, Error> {

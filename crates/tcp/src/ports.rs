@@ -33,6 +33,7 @@ use serde::Serialize;
 pub use self::{config::Config, forecast::Forecast};
 use self::{
     fill::{Ending, fill},
+    summary::Ports,
     target::Target,
 };
 use crate::{
@@ -75,6 +76,10 @@ pub struct Measurement {
     pub port_high: u16,
     /// How many ports could be taken: all of them but reserved ones.
     pub ports: usize,
+    /// How many of them were taken towards the destination before it began. They count as used in every share.
+    pub taken_before: usize,
+    /// How many of those were left by connections that have ended (`TIME_WAIT`).
+    pub waiting_before: usize,
     /// The share of them that was to be used.
     pub share: f64,
     /// When the ports run out at the rate that was given.
@@ -201,15 +206,31 @@ pub fn measure(
     let range = config.ports()?;
     let (plans, mut skipped) = config.possible_plans()?;
     let target = Target::open(config)?;
-    let goal = config.goal(range.len());
     let before = occupied::count(config.transport, target.destination)?;
+    let taken = occupied::taken(config.transport, target.destination, &range)?;
+    let goal = config.goal(range.len()).saturating_sub(taken.all);
+    if goal == 0 {
+        return Err(Error::Input {
+            what: format!(
+                "{} of the {} ports towards {} are taken already, and --share is to use {:.0} % of them",
+                taken.all,
+                range.len(),
+                target.destination,
+                config.share.get() * 100.0
+            ),
+            remedy: "wait until they are free (TIME_WAIT keeps a port for 60 s), or name another --range or a larger \
+                     --share"
+                .to_owned(),
+        });
+    }
+    let ports = Ports { all: range.len(), taken: taken.all };
     let mut strategies = Vec::new();
     let mut plans = plans.into_iter();
     for plan in plans.by_ref() {
         let chooser = Chooser::within(plan.strategy, range.clone());
         let task = target.task(config, plan.sharing, goal);
         let filled = fill(&task, chooser, |used| watch(Progress { strategy: plan.strategy, used, goal }));
-        strategies.push(plan.summary(&filled, range.len(), config.transport));
+        strategies.push(plan.summary(&filled, ports, config.transport));
         if filled.ending == Ending::Stopped {
             break;
         } else if !target.is_free_again(config.transport, before)? {
@@ -229,6 +250,8 @@ pub fn measure(
         port_low: range.low(),
         port_high: range.high(),
         ports: range.len(),
+        taken_before: taken.all,
+        waiting_before: taken.waiting,
         share: config.share.get(),
         forecast: config.rate.map(|rate| Forecast::at(rate.per_second(), range.len())),
         strategies,

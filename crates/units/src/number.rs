@@ -22,14 +22,15 @@ pub(crate) struct Form {
 impl Form {
     /// The value of `text` in base units: not negative, at most `most`.
     pub(crate) fn parse(&self, text: &str) -> Result<f64, Error> {
-        let (number, unit) = split(text.trim(), self.example)?;
+        let (digits, unit) = split(text.trim(), self.example)?;
         let scale = self.scale(unit).ok_or_else(|| Error::Unit {
             text: text.to_owned(),
             unit: unit.to_owned(),
             expected: self.expected,
         })?;
-        // Divided where the unit is a part of the base unit: 95/100 is the number nearest to 0.95, 95 x 0.01 is not.
-        let value = if scale < 1.0 { number / scale.recip() } else { number * scale };
+        let number =
+            digits.parse().map_err(|_| Error::NotANumber { text: text.to_owned(), example: self.example })?;
+        let value = scaled(digits, number, scale);
         let is_negative = text.trim_start().starts_with('-');
         if is_negative || !value.is_finite() || value > self.most {
             return Err(Error::Range { text: text.to_owned(), limit: self.limit });
@@ -42,14 +43,26 @@ impl Form {
     }
 }
 
-/// Splits "12.5 ms" into 12.5 and "ms". Only plain decimals: no exponent, no infinity, no thousands separator.
-fn split<'t>(text: &'t str, example: &'static str) -> Result<(f64, &'t str), Error> {
+/// `number`, which is written as `digits`, in units of `scale`: the value nearest to what is written, and not to a product
+/// that has been rounded before. 0.07 % is 0.0007, where 0.07/100 is 0.0007000000000000001.
+fn scaled(digits: &str, number: f64, scale: f64) -> f64 {
+    let places = scale.log10().round();
+    if scale < 1.0 && 10_f64.powf(places) == scale {
+        return format!("{digits}e{places}").parse().unwrap_or(number * scale);
+    }
+    number * scale
+}
+
+/// Splits "12.5 ms" into "12.5" and "ms". Only plain decimals: no exponent, no infinity, no thousands separator.
+fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str), Error> {
     let end = text
         .char_indices()
         .find(|&(at, c)| !(c.is_ascii_digit() || c == '.' || (at == 0 && (c == '-' || c == '+'))))
         .map_or(text.len(), |(at, _)| at);
-    let number = text[..end].parse().map_err(|_| Error::NotANumber { text: text.to_owned(), example })?;
-    Ok((number, text[end..].trim_start()))
+    match text[..end].parse::<f64>() {
+        Ok(_) => Ok((&text[..end], text[end..].trim_start())),
+        Err(_) => Err(Error::NotANumber { text: text.to_owned(), example }),
+    }
 }
 
 /// Prints `value` base units with the largest unit of which it is a short decimal.

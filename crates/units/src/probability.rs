@@ -62,6 +62,18 @@ mod tests {
         assert_eq!("0.1%".parse::<Probability>().unwrap().to_string(), "0.1%");
     }
 
+    /// A percentage is the number that it says, to the last digit.
+    #[test]
+    fn percentages_are_decimal() {
+        for hundredths in 0..=10_000_u32 {
+            let (whole, part) = (hundredths / 100, hundredths % 100);
+            let percent: Probability = format!("{whole}.{part:02}%").parse().unwrap();
+            let share: Probability =
+                format!("{}.{:04}", hundredths / 10_000, hundredths % 10_000).parse().unwrap();
+            assert_eq!(percent, share, "{whole}.{part:02}%");
+        }
+    }
+
     #[test]
     fn more_than_everything_is_refused() {
         let said = "120%".parse::<Probability>().unwrap_err().to_string();

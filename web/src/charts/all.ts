@@ -7,6 +7,7 @@ import { phaseDifferences } from "../views/phases";
 import { segmented } from "../views/segmented";
 import { cdf } from "./cdf";
 import { curveOf, difference } from "./difference";
+import { experiencedChart, hasExperienced } from "./experienced";
 import { type Frame, frame } from "./frame";
 import { heat, heatHeight } from "./heat";
 import { legend } from "./legend";
@@ -26,6 +27,18 @@ export function charts(element: HTMLElement, report: Report, store: Store): void
   timeSection(element, report, store);
   heatSection(element, report, store);
   phaseSection(element, report, store);
+}
+
+/** Who is faster for a page of N: the chart that explains the verdict stands right below it. */
+export function pageSection(parent: HTMLElement, report: Report, store: Store): void {
+  if (!hasExperienced(report)) return;
+  const box = frame("", [], (width) => (width < 600 ? 250 : 280));
+  const heading =
+    report.charts.length > 1 ? "Who is faster for a page of N requests?" : "What a page of N requests waits for";
+  parent.append(section("pages", heading, box.element));
+  box.title.textContent = "Expected wait for a page by the requests that it waits for";
+  const keys: Key[] = ["requests", "required", "theme"];
+  store.watch(keys, (state) => experiencedChart(box, report, state));
 }
 
 type Choice = "time" | "cdf" | "axis" | "qq" | "of" | "differenceAxis" | "differenceScale" | "phaseAxis" | "phaseUnit";
@@ -88,7 +101,9 @@ function timeSection(parent: HTMLElement, report: Report, store: Store): void {
     title: "percentiles over time",
     has: (chart) => (chart.over_time?.start_s.length ?? 0) > 0,
     height: () => panelHeight(report),
-    absent: "Not measured: the samples carry no time.",
+    absent: report.charts.some((chart) => chart.over_time)
+      ? "The samples fill no interval of time: too few for percentiles over time."
+      : "Not measured: the samples carry no time.",
     controls: [choice(store, "time", "latency scale", SCALES)],
     keys: ["time"],
     draw: (box, state, side) => overTime(box, report, state, side),

@@ -11,6 +11,7 @@ import { dense, Labels, type Point } from "./labels";
 import { type Palette, palette } from "./palette";
 import { axis, axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue } from "./plot";
 import { shareScale } from "./shares";
+import { drawThinning, THIN_NOTE, thinIndex, undrawn } from "./thinning";
 
 export function cdf(box: Frame, report: Report, state: State): void {
   const colors = palette();
@@ -23,7 +24,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
     lines.flat().filter((value) => value !== null),
     state.cdf,
   );
-  const upward = shareScale(state.axis, shares, "left");
+  const upward = shareScale(state.axis, shares);
   const heights = shares.map(upward.at);
   const bands = report.charts.map((chart) => chart.band ?? undefined);
   const ends = bands.map((band) => band && endsAt(band));
@@ -31,7 +32,9 @@ export function cdf(box: Frame, report: Report, state: State): void {
   const seen = (share: number): boolean => inNines || (share > 0.015 && share < 0.985);
   const open = bands.some((band) => band?.ci_ms.some((ci, i) => ci.includes(null) && seen(band.share[i] ?? 0)));
   const level = bands.some((band) => band !== undefined) ? report.comparison.intervals?.level : undefined;
-  say(box, cdfSentence(report) + (inNines ? beyond(report) : "") + bandNote(level, open));
+  const thin = report.comparison.sides.map((side) => thinIndex(shares, side.thin_above));
+  const thinNote = thin.some((from) => from < shares.length) ? THIN_NOTE : "";
+  say(box, cdfSentence(report) + (inNines ? beyond(report) : "") + thinNote + bandNote(level, open));
   draw(box, {
     data: [heights, ...lines.map((line) => onScale(line, scale.limits))] as uPlot.AlignedData,
     options: {
@@ -44,11 +47,12 @@ export function cdf(box: Frame, report: Report, state: State): void {
           side: "left",
           title: "percentile of requests (%)",
           ticks: upward.ticks,
+          gap: 22,
           text: upward.text,
         }),
         latencyAxis(colors, state.cdf, { scale: "y", side: "bottom", title: axisTitle(report.metric) }),
       ],
-      series: [{}, ...report.charts.map((_, i) => ({ stroke: colors.side(i), width: 2, points: { show: false } }))],
+      series: [{}, ...report.charts.map((_, i) => undrawn(colors.side(i)))],
       // All sides are read at one share; the pointer's latency says nothing.
       cursor: { x: false },
       hooks: {
@@ -56,7 +60,10 @@ export function cdf(box: Frame, report: Report, state: State): void {
           (u) =>
             bands.forEach((band, i) => band && drawBand(u, colors.side(i), stations(u, band, inNines, upward.at), "y")),
         ],
-        draw: [(u) => nameLines(u, colors, report)],
+        draw: [
+          (u) => drawnLines(u).forEach((points, i) => drawThinning(u, colors.side(i), points, thin[i] ?? points.length)),
+          (u) => nameLines(u, colors, report),
+        ],
       },
     },
     read: (index) => {
@@ -95,15 +102,18 @@ function stations(u: uPlot, band: Band, inNines: boolean, at: (share: number) =>
   });
 }
 
-function nameLines(u: uPlot, colors: Palette, report: Report): void {
+/** The points of each side's line, in canvas pixels. */
+function drawnLines(u: uPlot): Point[][] {
   const [heights = [], ...lines] = u.data as [number[], ...(number | null)[][]];
-  const drawn = lines.map((line) =>
-    dense(
-      line.flatMap((value, i): Point[] =>
-        value === null ? [] : [[u.valToPos(value, "y", true), u.valToPos(heights[i] ?? 0, "x", true)]],
-      ),
+  return lines.map((line) =>
+    line.flatMap((value, i): Point[] =>
+      value === null ? [] : [[u.valToPos(value, "y", true), u.valToPos(heights[i] ?? 0, "x", true)]],
     ),
   );
+}
+
+function nameLines(u: uPlot, colors: Palette, report: Report): void {
+  const drawn = drawnLines(u).map(dense);
   const labels = new Labels(u, colors, drawn.flat());
   drawn.forEach((points, i) => {
     // The middle of a line is where it is steep and most its own; places further off come after it.

@@ -1,6 +1,6 @@
 // How another side differs from the first, percentile by percentile, with its confidence band: the curve of the verdict.
 import type uPlot from "uplot";
-import { interval, ordinal, percentile, short, signed, signedTick } from "../format";
+import { interval, percentile, place, short, signed, signedTick } from "../format";
 import { chosenPage, experiencedThinAbove } from "../page";
 import { peopleShare } from "../quantiles";
 import { differenceSentence } from "../sentences/difference";
@@ -12,7 +12,8 @@ import { dense, Labels, type Point } from "./labels";
 import { type Palette, palette } from "./palette";
 import { axis, draw } from "./plot";
 import { shareScale, type ShareScale } from "./shares";
-import { differenceLimits, differenceScale, differenceTicks } from "./signed";
+import { drawThinning, thinIndex, undrawn } from "./thinning";
+import { differenceLimits, differencePlace, differenceScale, differenceTicks } from "./signed";
 
 /** People below this share are met by nobody: with many requests a page, thousands of percentiles lie there. */
 const FIRST_SHARE = 0.0005;
@@ -50,9 +51,11 @@ export function difference(box: Frame, report: Report, state: State): void {
   const open = banded && entries.some(({ low, high }) => low === null || high === null);
   const level = banded ? report.comparison.intervals?.level : undefined;
   say(box, differenceSentence(curve, report, state, page) + bandNote(level, open));
-  const scale = shareScale(state.differenceAxis, entries.map((entry) => entry.share), "bottom");
-  const bounds = differenceLimits(entries.map((entry) => entry.value), entries.flatMap(({ low, high }) => [low, high]));
+  const scale = shareScale(state.differenceAxis, entries.map((entry) => entry.share));
   const values = entries.map((entry) => entry.value);
+  const thin = thinFrom(report, state.other, effective);
+  const known = knownOf(entries, thin);
+  const bounds = differenceLimits(known, entries.flatMap(({ low, high }) => [low, high]));
   const who = state.of === "people" ? "visitors" : "requests";
   draw(box, {
     data: [entries.map((entry) => scale.at(entry.share)), values],
@@ -68,18 +71,28 @@ export function difference(box: Frame, report: Report, state: State): void {
           scale: "y",
           side: "left",
           title: `${short(curve.second, 18)} less ${short(curve.first, 18)}: ${report.metric} (ms)`,
-          ticks: (low, high, pixels) => differenceTicks(state.differenceScale, low, high, pixels),
+          ticks: (low, high) => differenceTicks(state.differenceScale, low, high),
+          place: (low, high) => differencePlace(state.differenceScale, low, high),
           text: signedTick,
         }),
       ],
-      series: [{}, { stroke: colors.side(state.other), width: 2, points: { show: entries.length < 3 } }],
+      series: [{}, undrawn(colors.side(state.other))],
       cursor: { y: false },
       hooks: {
         drawAxes: [
           (u) => banded && drawBand(u, colors.side(state.other), stations(u, entries, scale), "x"),
           (u) => zeroLine(u, colors),
         ],
-        draw: [(u) => annotate(u, colors, { report, state, curve, scale, effective })],
+        draw: [
+          (u) => {
+            const points = entries.map(({ share, value }): Point => [
+              u.valToPos(scale.at(share), "x", true),
+              u.valToPos(value, "y", true),
+            ]);
+            drawThinning(u, colors.side(state.other), points, thinIndex(entries.map(({ share }) => share), 100 * thin));
+          },
+          (u) => annotate(u, colors, { report, state, curve, scale, effective }),
+        ],
       },
     },
     read: (index) => {
@@ -89,6 +102,18 @@ export function difference(box: Frame, report: Report, state: State): void {
       return `p${percentile(entry.share * 100)} of ${who}: ${curve.second} ${signed(entry.value)}\u00a0ms${ends} against ${curve.first}`;
     },
   });
+}
+
+/** A tail of few samples may make the chart so many times as high as what is known. */
+const DWARFED = 4;
+
+/** The differences that the chart must hold: all, unless a tail of few samples would dwarf what enough stand behind. */
+function knownOf(entries: Entry[], thin: number): number[] {
+  const range = (some: Entry[]): number =>
+    Math.max(0, ...some.map(({ value }) => value)) - Math.min(0, ...some.map(({ value }) => value));
+  const known = entries.filter(({ share }) => share <= thin);
+  const dwarfed = range(known) > 0 && range(entries) > DWARFED * range(known);
+  return (dwarfed ? known : entries).map(({ value }) => value);
 }
 
 /** An end that is not bounded lies at the plot's edge. */
@@ -125,21 +150,32 @@ interface Shown {
 function annotate(u: uPlot, colors: Palette, { report, state, curve, scale, effective }: Shown): void {
   const { left, top, width, height } = u.bbox;
   const [xs = [], ys = []] = u.data as number[][];
-  const line = dense(xs.map((x, i): Point => [u.valToPos(x, "x", true), u.valToPos(ys[i] ?? 0, "y", true)]));
+  // Of a tail that is cut, what lies just beyond the plot is enough.
+  const near = (y: number): number => Math.min(top + 2 * height, Math.max(top - height, y));
+  const line = dense(xs.map((x, i): Point => [u.valToPos(x, "x", true), near(u.valToPos(ys[i] ?? 0, "y", true))]));
   const zero = u.valToPos(0, "y", true);
   const thin = thinFrom(report, state.other, effective);
   const labels = new Labels(u, colors, [...line, ...dense([[left, zero], [left + width, zero]])]);
   const at = (part: number): number => u.valToPos(Math.min(scale.top, scale.at(part)), "x", true);
   if (state.other === 1) {
+    const named: [string, Point][] = [];
     for (const { percentile: percent, ci } of report.comparison.crossovers) {
       const people = (value: number): number => peopleShare(value / 100, effective);
       if (effective > 1 && people(percent) < FIRST_SHARE) continue;
       const ends = ci ? ([at(people(ci[0])), at(people(ci[1]))] as const) : undefined;
       whisker(u, colors, at(people(percent)), zero, ends);
-      labels.place(`${ordinal(100 * people(percent))}`, [[at(people(percent)), zero]]);
+      const spot: Point = [at(people(percent)), zero];
+      labels.keepOff(spot, 6);
+      named.push([`p${place(100 * people(percent))}`, spot]);
     }
+    for (const [text, spot] of named) labels.place(text, [spot]);
   }
   if (thin < 1 && at(thin) < left + width - 3 * devicePixelRatio) thinLine(u, colors, at(thin), labels);
+  // Where a tail that is cut goes.
+  const [low = 0, high = 0] = [u.scales["y"]?.min, u.scales["y"]?.max];
+  const last = ys.at(-1) ?? 0;
+  const seen = line.findLast(([, y]) => y >= top && y <= top + height);
+  if ((last < low || last > high) && seen) labels.place(`goes to ${signed(last)}\u00a0ms~`, [seen], { muted: true });
   const name = short(curve.second, 20);
   const half = 9 * devicePixelRatio;
   labels.place(`\u25b2 ${name} slower`, spots(left, width, top + half, zero - half), { muted: true });
@@ -198,5 +234,5 @@ function thinLine(u: uPlot, colors: Palette, x: number, labels: Labels): void {
   ctx.stroke();
   ctx.restore();
   const places = Array.from({ length: 16 }, (_, i): Point => [x, bbox.top + ((i + 0.5) * bbox.height) / 16]);
-  labels.place("\u2020 few samples", places, { muted: true });
+  labels.place("~ few samples", places, { muted: true });
 }

@@ -3,15 +3,15 @@ import uPlot from "uplot";
 import type { Axis, Line } from "../figure_types";
 import { latency, percentile, tick } from "../format";
 import type { Palette } from "./palette";
-import { axis, type AxisOptions, fixed, type Fixed, onScale, ticksOf } from "./plot";
+import { axis, type AxisOptions, fixed, type Fixed, onScale, spacing } from "./plot";
 import { limits, linearTicks } from "./ticks";
 
 /** How an axis is spaced; shares are linear. */
-const spacing = ({ scale }: Axis): "log" | "linear" => (scale === "log" ? "log" : "linear");
+const spacingOf = ({ scale }: Axis): "log" | "linear" => (scale === "log" ? "log" : "linear");
 
 /** A scale that holds these values. */
 export const scaleOf = (of: Axis, values: number[]): Fixed =>
-  fixed(of.scale === "share" ? [0, 1] : limits(values, spacing(of)), spacing(of));
+  fixed(of.scale === "share" ? [0, 1] : limits(values, spacingOf(of)), spacingOf(of));
 
 /** "throughput (Mbit/s)". */
 export const axisText = ({ title, unit }: Axis): string => (unit === "" ? title : `${title} (${unit})`);
@@ -19,27 +19,25 @@ export const axisText = ({ title, unit }: Axis): string => (unit === "" ? title 
 const tickOf = ({ scale }: Axis): ((value: number) => string) =>
   scale === "share" ? (value) => tick(100 * value) : tick;
 
-/** Upright axes have more ticks than those of latencies: their charts are lower. */
-const ticksOn = (of: Axis, side: AxisOptions["side"]): AxisOptions["ticks"] =>
-  side === "left" && spacing(of) === "linear"
-    ? (low, high, pixels) => linearTicks(low, high, pixels / 28)
-    : ticksOf(spacing(of), side);
-
 /** An axis as uPlot draws it; `room` as in `leftRoom`. */
 export const figureAxis = (colors: Palette, of: Axis, side: AxisOptions["side"], room?: number): uPlot.Axis =>
   axis(colors, {
     scale: side === "left" ? "y" : "x",
     side,
     title: axisText(of),
-    ticks: ticksOn(of, side),
+    ...spacing(spacingOf(of), side),
     text: tickOf(of),
     ...(room === undefined ? {} : { room }),
   });
 
-/** How wide the numbers of upright axes are at most, in CSS pixels, for charts of this height. */
-export function leftRoom(axes: { of: Axis; scale: Fixed }[], height: number): number {
-  const texts = axes.flatMap(({ of, scale }) => ticksOn(of, "left")(...scale.limits, height - 60).map(tickOf(of)));
-  return DIGIT * Math.max(...texts.map((text) => text.length)) + 10;
+/** How wide the numbers of upright axes are at most, in CSS pixels. */
+export function leftRoom(axes: { of: Axis; scale: Fixed }[]): number {
+  // Of all that an axis may show, those that one of some height has room for.
+  const shown = ({ of, scale: { limits: [low, high] } }: { of: Axis; scale: Fixed }): string[] => {
+    const sets = spacing(spacingOf(of), "left").ticks(low, high).filter((ticks) => ticks.length >= 3 && ticks.length <= 9);
+    return sets.flat().map(tickOf(of));
+  };
+  return DIGIT * Math.max(0, ...axes.flatMap(shown).map((text) => text.length)) + 10;
 }
 
 /** The axis of seconds since the start. Only the lowest of several charts has a title; on others each number has its unit. */
@@ -48,7 +46,7 @@ export const secondsAxis = (colors: Palette, titled: boolean): uPlot.Axis => ({
     scale: "x",
     side: "bottom",
     title: titled ? "time since the start (s)" : "",
-    ticks: (low, high, pixels) => linearTicks(low, high, pixels / 60),
+    ticks: linearTicks,
     text: (value) => (titled ? tick(value) : `${tick(value)}\u00a0s`),
   }),
   labelSize: titled ? 22 : 0,

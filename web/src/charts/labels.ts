@@ -43,14 +43,22 @@ export class Labels {
     private readonly obstacles: Point[],
   ) {}
 
+  /** Lets no label cover a dot of this radius in CSS pixels. */
+  keepOff([x, y]: Point, radius: number): void {
+    const half = radius * this.scale;
+    this.taken.push({ left: x - half, top: y - half, width: 2 * half, height: 2 * half });
+  }
+
   /**
    * Puts the text beside the best of these anchors; without any free place it is left out. It keeps well away from the
    * points of `others`, lest it be taken for theirs.
    */
-  place(text: string, anchors: readonly Point[], style: Style = {}, others: Point[] = []): void {
+  place(whole: string, anchors: readonly Point[], style: Style = {}, others: Point[] = []): void {
     const { ctx } = this.u;
-    ctx.font = `${style.muted ? "italic " : ""}${SIZE * this.scale}px ${this.colors.font}`;
+    const font = `${style.muted ? "italic " : ""}${SIZE * this.scale}px ${this.colors.font}`;
+    ctx.font = font;
     const dot = style.dot === undefined ? 0 : 12 * this.scale;
+    const text = cut(ctx, whole, this.u.bbox.width / 2 - dot);
     const width = ctx.measureText(text).width + dot;
     let best: { box: Box; cost: number } | undefined;
     anchors.forEach((anchor, i) => {
@@ -63,6 +71,7 @@ export class Labels {
     if (best === undefined) return;
     this.taken.push(best.box);
     if (anchors.length === 1 && anchors[0] !== undefined) this.lead(anchors[0], best.box);
+    ctx.font = font;
     this.write(text, best.box, dot, style);
   }
 
@@ -138,6 +147,17 @@ export class Labels {
   }
 }
 
+/** A text that takes no more than this room in the font of the drawing: whole, or without its end. */
+export function cut(ctx: CanvasRenderingContext2D, text: string, room: number): string {
+  if (ctx.measureText(text).width <= room) return text;
+  let kept = text;
+  while (kept !== "" && ctx.measureText(`${kept}\u2026`).width > room) kept = kept.slice(0, -1);
+  return kept === "" ? "" : `${kept.trimEnd()}\u2026`;
+}
+
+/** More points than the longest line of a screen has. */
+const MOST_STEPS = 2000;
+
 /** A line as points no further apart than a few pixels: what labels keep clear of, and where they may hang. */
 export function dense(points: Point[]): Point[] {
   const step = 4 * devicePixelRatio;
@@ -146,7 +166,9 @@ export function dense(points: Point[]): Point[] {
     const before = points[i - 1];
     if (before !== undefined) {
       const distance = Math.hypot(point[0] - before[0], point[1] - before[1]);
-      for (let walked = step; walked < distance; walked += step) {
+      // A segment that leaves the plot may end millions of pixels away.
+      const stride = Math.max(step, distance / MOST_STEPS);
+      for (let walked = stride; walked < distance; walked += stride) {
         const part = walked / distance;
         result.push([before[0] + (point[0] - before[0]) * part, before[1] + (point[1] - before[1]) * part]);
       }
@@ -173,13 +195,22 @@ export interface EndLabel {
   dot?: string;
 }
 
-/** Writes labels to the right of the plot at the heights of the lines they name, pushed apart where those meet. */
+/**
+ * Writes labels to the right of the plot at the heights of the lines they name, pushed apart where those meet. Those that
+ * find no room in its height are counted.
+ */
 export function endLabels(u: uPlot, colors: Palette, ends: EndLabel[]): void {
   const scale = devicePixelRatio;
-  const sorted = ends.toSorted((a, b) => a.y - b.y);
+  const line = SIZE * 1.2 * scale;
+  let sorted = ends.toSorted((a, b) => a.y - b.y);
+  const rows = Math.max(1, Math.floor(u.bbox.height / line) + 1);
+  if (sorted.length > rows) {
+    const more = { text: `${sorted.length - rows + 1} more`, y: u.bbox.top + u.bbox.height };
+    sorted = [...sorted.slice(0, rows - 1), more];
+  }
   const heights = apart(
     sorted.map((end) => end.y),
-    SIZE * 1.2 * scale,
+    line,
     [u.bbox.top, u.bbox.top + u.bbox.height],
   );
   const { ctx } = u;
@@ -194,7 +225,8 @@ export function endLabels(u: uPlot, colors: Palette, ends: EndLabel[]): void {
       ctx.fillRect(x, y - 5 * scale, 10 * scale, 10 * scale);
     }
     ctx.fillStyle = colors.ink;
-    ctx.fillText(end.text, end.dot === undefined ? x : x + 15 * scale, y);
+    const at = end.dot === undefined ? x : x + 15 * scale;
+    ctx.fillText(cut(ctx, end.text, ctx.canvas.width - at - 2 * scale), at, y);
   });
   ctx.restore();
 }

@@ -2,6 +2,7 @@
 import type uPlot from "uplot";
 import { latency, ms, short } from "../format";
 import type { Report, Shift } from "../types";
+import { cut } from "./labels";
 import type { Palette } from "./palette";
 
 export interface Moment {
@@ -131,9 +132,10 @@ export function momentLabels(
   ctx.lineWidth = 4 * scale;
   ctx.strokeStyle = colors.surface;
   const edge = bbox.left + bbox.width + room * scale;
-  for (const { left, top, text, color } of place(u, colors, moments, span)) {
+  for (const { left, top, text: whole, color } of place(u, colors, moments, span)) {
+    const text = cut(ctx, whole, edge - 6 * scale);
     const beside = left + 5 * scale;
-    const at = Math.max(0, Math.min(beside, edge - ctx.measureText(text).width));
+    const at = Math.max(3 * scale, Math.min(beside, edge - 3 * scale - ctx.measureText(text).width));
     // The pole reaches up to its label, unless the label had to move over it.
     const pole = at < beside ? top + row : top;
     ctx.fillStyle = color;

@@ -1,10 +1,14 @@
 // What was done when, as bands behind a timeline: those of one name look alike, and each is named above where it fits.
 import type uPlot from "uplot";
 import type { Phase } from "../figure_types";
+import { cut } from "./labels";
 import type { Palette } from "./palette";
 
 /** Height of the row of names above the plot, CSS pixels. */
 export const PHASE_ROW = 22;
+
+/** A name takes no more of the row than this, CSS pixels. */
+const WIDEST = 120;
 
 /** Shades the phases, under whatever is drawn. The first name stays pale, unless it is the only one. */
 export function phaseBands(u: uPlot, colors: Palette, phases: Phase[]): void {
@@ -42,11 +46,13 @@ function places(u: uPlot, phases: Phase[]): { label: string; middle: number }[] 
   let free = Number.NEGATIVE_INFINITY;
   return phases.flatMap((phase) => {
     const [left, right] = ends(u, phase);
-    const half = u.ctx.measureText(phase.label).width / 2;
-    const middle = Math.max((left + right) / 2, free + half);
+    const label = cut(u.ctx, phase.label, WIDEST * devicePixelRatio);
+    const half = u.ctx.measureText(label).width / 2;
+    // Within the drawing, which begins left of the plot.
+    const middle = Math.max((left + right) / 2, free + half, half + devicePixelRatio);
     if (middle > right) return [];
     free = middle + half + 5 * devicePixelRatio;
-    return [{ label: phase.label, middle }];
+    return [{ label, middle }];
   });
 }
 

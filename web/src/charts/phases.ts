@@ -5,14 +5,13 @@ import { phasesSentence } from "../sentences/phases";
 import type { State } from "../store";
 import type { PhaseStack, Report } from "../types";
 import { type Frame, say } from "./frame";
-import { endLabels } from "./labels";
+import { endLabels, nameRoom } from "./labels";
 import { type Palette, palette } from "./palette";
 import { axis, axisTitle, draw } from "./plot";
 import { shareScale } from "./shares";
+import { thinIndex } from "./thinning";
 import { linearTicks } from "./ticks";
 
-/** Room for the names of the phases. */
-const PADDING_RIGHT = 70;
 
 interface Stack {
   names: string[];
@@ -50,13 +49,15 @@ export function phases(box: Frame, report: Report, state: State, side: number): 
   const all = stacks.filter((stack) => stack !== undefined);
   const inMs = state.phaseUnit === "ms";
   const high = inMs ? Math.max(...all.flatMap((stack) => stack.tops.at(-1) ?? []), 1e-6) * 1.04 : 100;
-  const scale = shareScale(state.phaseAxis, all.flatMap((stack) => stack.shares), "bottom");
+  const scale = shareScale(state.phaseAxis, all.flatMap((stack) => stack.shares));
   const xs = one.shares.map(scale.at);
-  say(box, phasesSentence(chart.label, one.stack));
+  const thinFrom = Math.min(1 - 1e-12, (report.comparison.sides[side]?.thin_above ?? 100) / 100);
+  const thinNote = thinIndex(one.shares, 100 * thinFrom) < xs.length ? " ~ and pale: fewer than 10 samples beyond." : "";
+  say(box, phasesSentence(chart.label, one.stack) + thinNote);
   draw(box, {
     data: [xs, one.tops.at(-1) ?? xs.map(() => 0)],
     options: {
-      padding: [10, PADDING_RIGHT, 0, 0],
+      padding: [10, nameRoom(all.flatMap((stack) => stack.names)) + 6, 0, 0],
       scales: {
         x: { time: false, auto: false, range: () => [0, scale.top] },
         y: { time: false, auto: false, range: () => [0, high] },
@@ -67,14 +68,14 @@ export function phases(box: Frame, report: Report, state: State, side: number): 
           scale: "y",
           side: "left",
           title: inMs ? axisTitle(report.metric) : `share of ${report.metric} (%)`,
-          ticks: (low, top, pixels) => linearTicks(low, top, pixels / 50),
+          ticks: linearTicks,
           text: tick,
         }),
       ],
       series: [{}, { stroke: colors.ink, width: 1, points: { show: false } }],
       cursor: { y: false },
       hooks: {
-        drawAxes: [(u) => drawAreas(u, colors, one, xs)],
+        drawAxes: [(u) => drawAreas(u, colors, one, xs, scale.at(thinFrom))],
         draw: [(u) => nameAreas(u, colors, one, high)],
       },
     },
@@ -92,23 +93,72 @@ function readAt({ names, shares, tops, stack }: Stack, index: number): string {
     : `p${percentile((shares[index] ?? 0) * 100)}: ${parts.join(" \u00b7 ")} \u00b7 together ${ms(total)}`;
 }
 
-function drawAreas(u: uPlot, colors: Palette, { names, tops }: Stack, xs: number[]): void {
+/** The same with an entry at x, if it lies between two others. */
+function withEntry(xs: number[], tops: number[][], x: number): [xs: number[], tops: number[][]] {
+  const after = xs.findIndex((one) => one > x);
+  const [low, high] = [xs[after - 1], xs[after]];
+  if (low === undefined || high === undefined || low === x) return [xs, tops];
+  const part = (x - low) / (high - low);
+  const insert = (values: number[], value: number): number[] => values.toSpliced(after, 0, value);
+  const between = (top: number[]): number => {
+    const [from, to] = [top[after - 1] as number, top[after] as number];
+    return from + part * (to - from);
+  };
+  return [insert(xs, x), tops.map((top) => insert(top, between(top)))];
+}
+
+/** Pale from the place `thinFrom` of the axis on: fewer than 10 samples lie beyond. */
+function drawAreas(u: uPlot, colors: Palette, { names, tops: own }: Stack, places: number[], thinFrom: number): void {
   const { ctx } = u;
+  const [xs, tops] = withEntry(places, own, thinFrom);
+  const first = xs.findIndex((x) => x >= thinFrom - 1e-9);
+  const thin = first < 0 ? xs.length : first;
   const across = xs.map((x) => u.valToPos(x, "x", true));
   const down = (value: number): number => u.valToPos(value, "y", true);
   ctx.save();
   tops.forEach((top, phase) => {
     const under = tops[phase - 1] ?? xs.map(() => 0);
-    ctx.beginPath();
-    across.forEach((x, i) => (i === 0 ? ctx.moveTo(x, down(top[i] as number)) : ctx.lineTo(x, down(top[i] as number))));
-    for (let i = across.length - 1; i >= 0; i--) ctx.lineTo(across[i] as number, down(under[i] as number));
-    ctx.closePath();
-    ctx.fillStyle = colors.phase(names[phase] ?? "");
-    ctx.fill();
-    ctx.strokeStyle = colors.surface;
-    ctx.lineWidth = devicePixelRatio;
-    ctx.stroke();
+    const area = (first: number, last: number): void => {
+      ctx.beginPath();
+      for (let i = first; i <= last; i++) ctx.lineTo(across[i] as number, down(top[i] as number));
+      for (let i = last; i >= first; i--) ctx.lineTo(across[i] as number, down(under[i] as number));
+      ctx.closePath();
+      ctx.fillStyle = colors.phase(names[phase] ?? "");
+      ctx.fill();
+      ctx.globalAlpha = 1;
+      ctx.strokeStyle = colors.surface;
+      ctx.lineWidth = devicePixelRatio;
+      ctx.stroke();
+    };
+    if (thin > 0) area(0, Math.min(thin, across.length - 1));
+    if (thin >= across.length) return;
+    ctx.globalAlpha = 0.45;
+    area(Math.max(0, thin), across.length - 1);
   });
+  ctx.restore();
+  const x = across[Math.max(0, thin)];
+  if (x !== undefined && thin < across.length) markThin(u, colors, x);
+}
+
+/** The line from which on samples are few, with the mark of the tables. */
+function markThin(u: uPlot, colors: Palette, x: number): void {
+  const { ctx, bbox } = u;
+  const scale = devicePixelRatio;
+  if (x > bbox.left + bbox.width - 2 * scale) return;
+  ctx.save();
+  ctx.strokeStyle = colors.muted;
+  ctx.lineWidth = scale;
+  ctx.setLineDash([2 * scale, 4 * scale]);
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.fillStyle = colors.ink;
+  ctx.font = `${14 * scale}px ${colors.font}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "middle";
+  const left = Math.min(x + 3 * scale, bbox.left + bbox.width - ctx.measureText("~").width);
+  ctx.fillText("~", left, bbox.top + 8 * scale);
   ctx.restore();
 }
 

@@ -5,9 +5,10 @@ import "uplot/dist/uPlot.min.css";
 import { latency, tick, timeUnit } from "../format";
 import type { Scale } from "../store";
 import { savePicture } from "./download";
+import { cut } from "./labels";
 import { type Frame, read } from "./frame";
 import type { Palette } from "./palette";
-import { limits, linearTicks, logTicks } from "./ticks";
+import { limits, linearTicks, logTicks, spaced } from "./ticks";
 
 export interface Drawing {
   options: Omit<uPlot.Options, "width" | "height">;
@@ -177,11 +178,20 @@ export interface AxisOptions {
   scale: "x" | "y";
   side: "bottom" | "left";
   title: string;
-  ticks: (low: number, high: number, pixels: number) => number[];
+  /** Sets of ticks between two limits, the best first. */
+  ticks: (low: number, high: number) => number[][];
+  /** Where a value lies on the scale, in any unit; evenly if absent. */
+  place?: (low: number, high: number) => (value: number) => number;
   text: (value: number) => string;
+  /** The least distance of ticks in pixels, if not the usual one. */
+  gap?: number | undefined;
   /** The least width of an upright axis: charts above each other begin at the same place. */
   room?: number;
 }
+
+/** The height of a line of text, and the least distance of ticks along an axis at the bottom and up one at the left, px. */
+const LINE = 12;
+const GAP = { bottom: 52, left: 38 };
 
 /** An axis with its title, a faint grid and nothing else. */
 export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
@@ -190,7 +200,7 @@ export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
   return {
     scale: options.scale,
     side: left ? 3 : 2,
-    label: options.title,
+    label: (u: uPlot) => cut(u.ctx, options.title, left ? u.bbox.height : u.bbox.width),
     labelFont: font,
     labelSize: 22,
     labelGap: 2,
@@ -203,7 +213,22 @@ export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
     space: 1,
     incrs: [1e-9, 1, 1e9],
     filter: (_, splits) => splits,
-    splits: (u, _, low, high) => options.ticks(low, high, left ? u.height - 60 : u.width - 70),
+    splits: (u, _, low, high) => {
+      const length = (left ? u.bbox.height : u.bbox.width) / devicePixelRatio;
+      const place = options.place?.(low, high) ?? ((value: number) => value);
+      const [from, to] = [place(low), place(high)];
+      u.ctx.font = font;
+      return spaced(options.ticks(low, high), {
+        at: (value) => ((place(value) - from) / (to - from)) * length,
+        text: options.text,
+        extent: (text) => (left ? LINE : u.ctx.measureText(text).width),
+        gap: options.gap ?? GAP[options.side],
+        // To the edges of the drawing.
+        room: left
+          ? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+          : [-u.bbox.left / devicePixelRatio, u.width - u.bbox.left / devicePixelRatio - 1],
+      });
+    },
     values: (_, splits) => splits.map((value) => options.text(value)),
     size: (u, values) => {
       if (!left) return 26;
@@ -214,16 +239,17 @@ export function axis(colors: Palette, options: AxisOptions): uPlot.Axis {
 }
 
 /** A latency axis, log or linear. */
-export const latencyAxis = (colors: Palette, scale: Scale, options: Omit<AxisOptions, "ticks" | "text">): uPlot.Axis =>
-  axis(colors, { ...options, ticks: ticksOf(scale, options.side), text: tick });
+export const latencyAxis = (
+  colors: Palette,
+  scale: Scale,
+  options: Omit<AxisOptions, "ticks" | "text" | "place" | "gap">,
+): uPlot.Axis => axis(colors, { ...options, ...spacing(scale, options.side), text: tick });
 
-/** The ticks of an axis, log or linear. */
-export function ticksOf(scale: Scale, side: AxisOptions["side"]): AxisOptions["ticks"] {
-  const gap = side === "left" ? 26 : 52;
-  const linearGap = side === "left" ? 50 : 75;
-  return (low, high, pixels) =>
-    scale === "log" ? logTicks(low, high, pixels, gap) : linearTicks(low, high, pixels / linearGap);
-}
+/** The ticks of an axis, log or linear, where they lie, and how near to each other. */
+export const spacing = (scale: Scale, side: AxisOptions["side"]): Pick<AxisOptions, "ticks" | "place" | "gap"> =>
+  scale === "log"
+    ? { ticks: logTicks, place: () => Math.log, gap: side === "left" ? 26 : undefined }
+    : { ticks: linearTicks };
 
 /** The axis of time since the start, in the unit that suits the span. */
 export function timeAxis(colors: Palette, span: number): uPlot.Axis {
@@ -232,8 +258,8 @@ export function timeAxis(colors: Palette, span: number): uPlot.Axis {
     scale: "x",
     side: "bottom",
     title: `time since the start (${unit.name})`,
-    ticks: (low, high, pixels) =>
-      linearTicks(low / unit.seconds, high / unit.seconds, pixels / 55).map((value) => value * unit.seconds),
+    ticks: (low, high) =>
+      linearTicks(low / unit.seconds, high / unit.seconds).map((ticks) => ticks.map((value) => value * unit.seconds)),
     text: (value) => tick(value / unit.seconds),
   });
 }

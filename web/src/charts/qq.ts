@@ -64,7 +64,7 @@ function drawPairs(box: Frame, report: Report, state: State, { sentence, effecti
     at: (percent: number): [number, number] => [at(first, percent / 100), at(other, percent / 100)],
     thin: (percent: number) => isThin(percent, experiencedThinAbove(thinAbove, effective)),
   };
-  const thin = LABELLED.some(marks.thin) ? " \u2020 and hollow points: fewer than 10 samples beyond." : "";
+  const thin = LABELLED.some(marks.thin) ? " ~ and hollow points: fewer than 10 samples beyond." : "";
   const curve = curveOf(report, state.other);
   const banded = curve !== undefined && curve.ci_ms.length > 0 ? curve : undefined;
   const ends = banded && endsAt(banded);

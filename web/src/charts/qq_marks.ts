@@ -59,12 +59,34 @@ export function drawMarks(u: uPlot, colors: Palette, marks: Marks, [first, other
     [corners.right, bbox.top],
   ]);
   const labels = new Labels(u, colors, [...curve, ...equal]);
-  for (const { percent, point } of points) labels.place(`p${percent}${marks.thin(percent) ? " \u2020" : ""}`, [point]);
+  for (const { point } of points) labels.keepOff(point, 7);
+  for (const together of onOneSpot(points)) {
+    const [low, high] = [together[0] as Dot, together.at(-1) as Dot];
+    const until = together.length > 1 ? ` to p${high.percent}` : "";
+    labels.place(`p${low.percent}${until}${marks.thin(high.percent) ? "~" : ""}`, [low.point]);
+  }
   labels.place(`${short(first, 16)} faster`, along(bbox.left, bbox.top, 1), { muted: true, dot: firstColor });
   labels.place(`${short(other, 16)} faster`, along(corners.right, corners.bottom, -1), {
     muted: true,
     dot: otherColor,
   });
+}
+
+interface Dot {
+  percent: number;
+  point: Point;
+}
+
+/** Neighbours that lie on one another have one name. */
+function onOneSpot(dots: Dot[]): Dot[][] {
+  const groups: Dot[][] = [];
+  for (const dot of dots) {
+    const before = groups.at(-1)?.at(-1);
+    const near = before && Math.hypot(before.point[0] - dot.point[0], before.point[1] - dot.point[1]) < 8 * devicePixelRatio;
+    if (near) groups.at(-1)?.push(dot);
+    else groups.push([dot]);
+  }
+  return groups;
 }
 
 /** Anchors from a corner of the plot inwards, nearest first. */

@@ -7,20 +7,17 @@ export interface ShareScale {
   /** Where a share of 0..=1 lies on the axis. */
   at: (share: number) => number;
   top: number;
-  ticks: (low: number, high: number, pixels: number) => number[];
+  ticks: (low: number, high: number) => number[][];
   text: (value: number) => string;
 }
 
-/** Room in pixels that a tick and its text take along an axis at the bottom, and up one at the left. */
-const ROOM = { bottom: 50, left: 16 };
-
 /** A scale that holds these shares. Share 1 lies beyond any number of nines: leave it out of what is drawn. */
-export function shareScale(axis: ShareAxis, shares: number[], side: "bottom" | "left"): ShareScale {
+export function shareScale(axis: ShareAxis, shares: number[]): ShareScale {
   if (axis === "percent") {
     return {
       at: (share) => share * 100,
       top: 100,
-      ticks: (_, __, pixels) => linearTicks(0, 100, pixels / (side === "left" ? 45 : 60)),
+      ticks: () => linearTicks(0, 100),
       text: tick,
     };
   }
@@ -28,7 +25,7 @@ export function shareScale(axis: ShareAxis, shares: number[], side: "bottom" | "
   return {
     at: nines,
     top: Math.max(1, nines(highest)),
-    ticks: (_, high, pixels) => ninesTicks(high, ROOM[side] / (pixels / high)),
+    ticks: (_, high) => ninesTicks(high),
     text: (value) => percentile(fromNines(value) * 100),
   };
 }

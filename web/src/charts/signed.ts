@@ -34,23 +34,27 @@ export function differenceScale(scale: Scale, [low, high]: [number, number]): uP
   return { time: false, auto: false, distr: 4, asinh: linearWithin(low, high), range };
 }
 
-export function differenceTicks(scale: Scale, low: number, high: number, pixels: number): number[] {
-  if (scale === "linear") return linearTicks(low, high, pixels / 50);
+/** Where a difference lies on its scale. */
+export const differencePlace = (scale: Scale, low: number, high: number): ((value: number) => number) => {
+  if (scale === "linear") return (value) => value;
   const within = linearWithin(low, high);
-  const place = (value: number): number => Math.asinh(value / within);
-  const each = pixels / (place(high) - place(low));
-  const ticks = [0];
-  // From 0 outwards, each at least a line's height from the one before.
-  for (const [sign, end] of [
-    [1, high],
-    [-1, -low],
-  ] as const) {
-    let last = 0;
-    for (let power = within; power <= end; power *= 10) {
-      if ((place(power) - place(last)) * each < 22) continue;
-      ticks.push(sign * Number(power.toPrecision(3)));
-      last = power;
+  return (value) => Math.asinh(value / within);
+};
+
+export function differenceTicks(scale: Scale, low: number, high: number): number[][] {
+  const even = linearTicks(low, high);
+  if (scale === "linear") return even;
+  const within = linearWithin(low, high);
+  // From 0 outwards: every power, every second one, ...
+  const outwards = [1, 2, 3, 4].map((every) => {
+    const ticks = [0];
+    for (const [sign, end] of [
+      [1, high],
+      [-1, -low],
+    ] as const) {
+      for (let power = within; power <= end; power *= 10 ** every) ticks.push(sign * Number(power.toPrecision(3)));
     }
-  }
-  return ticks.sort((a, b) => a - b);
+    return ticks.sort((a, b) => a - b);
+  });
+  return [...outwards, ...even];
 }

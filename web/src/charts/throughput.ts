@@ -26,7 +26,7 @@ export function throughput(box: Frame, report: Report): void {
   const least = Math.max(...transfers.map(interval));
   const length = Math.ceil(end / POINTS / least) * least;
   const lines = transfers.map((transfer) => megabits(transfer, length));
-  const top = Math.max(...lines.flatMap(([, rates]) => rates)) * 1.05;
+  const top = Math.max(...lines.flatMap(([, rates]) => rates)) * 1.05 || 1;
   const moments = faultMoments(report);
   const names = transfers.map((transfer) => short(transfer.side, LETTERS));
   const room = nameRoom(names);
@@ -43,7 +43,7 @@ export function throughput(box: Frame, report: Report): void {
           scale: "y",
           side: "left",
           title: "arrived (Mbit/s)",
-          ticks: (low, high, pixels) => linearTicks(low, high, pixels / 50),
+          ticks: linearTicks,
           text: tick,
         }),
       ],
@@ -73,7 +73,9 @@ export function throughput(box: Frame, report: Report): void {
 const interval = ({ intervals }: Transferred): number => (intervals[1]?.t_s ?? 1) - (intervals[0]?.t_s ?? 0);
 
 /** The middle of each time of this length, and Mbit/s in it. */
-function megabits({ intervals }: Transferred, length: number): [times: number[], rates: number[]] {
+function megabits(transfer: Transferred, length: number): [times: number[], rates: number[]] {
+  const { intervals } = transfer;
+  const step = interval(transfer);
   const rates: number[] = [];
   for (const { t_s: at, bytes } of intervals) {
     // A hair more, for 0.3 / 0.1 is less than 3.
@@ -81,6 +83,10 @@ function megabits({ intervals }: Transferred, length: number): [times: number[],
     while (rates.length <= place) rates.push(0);
     rates[place] = (rates[place] ?? 0) + (bytes * 8) / 1e6 / length;
   }
+  // A last one that the transfer fills only in part would look like a plunge; a single one is all that there is.
+  const last = intervals.at(-1);
+  const until = (last?.t_s ?? 0) + step;
+  if (rates.length > 1 && until < rates.length * length - 1e-9) rates.pop();
   return [rates.map((_, i) => (i + 0.5) * length), rates];
 }
 

@@ -1,37 +1,88 @@
 // Where ticks stand, and the limits of scales: round numbers, few enough to be read, for 0.01 ms as for 60 000 ms.
 import type { Scale } from "../store";
 
-/** Round steps of 1, 2 or 5 between two limits, about so many. */
-export function linearTicks(low: number, high: number, wanted: number): number[] {
-  const rough = (high - low) / Math.max(1, wanted);
-  if (!(rough > 0)) return [low];
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10) * power;
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+/** An axis with fewer ticks does not say how it is spaced. */
+const LEAST_TICKS = 3;
+/** Between the texts of two ticks, px. */
+const BETWEEN = 6;
+
+/** How values lie along an axis, and how much room their texts take there. */
+export interface Along {
+  /** Where a value lies, in pixels. */
+  at: (value: number) => number;
+  text: (value: number) => string;
+  /** What a text takes along the axis, in pixels. */
+  extent: (text: string) => number;
+  /** The least distance of two ticks, in pixels. */
+  gap: number;
+  /** Between which pixels texts may lie. */
+  room: [from: number, to: number];
 }
 
-/** Decades and, where there is room for them, their 2 and 5 or 3; `length` and `gap` in pixels. */
-export function logTicks(low: number, high: number, length: number, gap: number): number[] {
-  const decades = Math.log10(high / low);
-  const perDecade = length / decades;
-  // Within less than a decade, 1-2-5 leaves one or two ticks: steps of equal size say more.
-  if (decades < 0.9) return linearTicks(low, high, Math.max(2, Math.floor(length / gap / 1.5)));
-  // Each set with the smallest distance between its neighbours, in decades: log10(2), log10(3).
-  const sets: { within: number[]; distance: number }[] = [
-    { within: [1, 2, 5], distance: 0.301 },
-    { within: [1, 3], distance: 0.477 },
-    { within: [1], distance: 1 },
-  ];
-  const within = sets.find((set) => set.distance * perDecade >= gap)?.within ?? [1];
-  const every = Math.max(1, Math.ceil(gap / perDecade));
-  const ticks: number[] = [];
-  for (let exponent = Math.floor(Math.log10(low)); exponent <= Math.ceil(Math.log10(high)); exponent += every) {
-    for (const factor of within) ticks.push(Number((factor * 10 ** exponent).toPrecision(6)));
-  }
-  return ticks.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+/** Of these sets of ticks, the best first, the first with three at least that keep their distance and whose texts do not meet. */
+export function spaced(candidates: number[][], { at, text, extent, gap, room: [from, to] }: Along): number[] {
+  const held = (tick: number): boolean => {
+    const [place, half] = [at(tick), extent(text(tick)) / 2];
+    return place - half >= from && place + half <= to;
+  };
+  const sets = candidates.map((ticks) => ticks.filter(held));
+  const fits = (least: number) => (ticks: number[]) => {
+    const places = ticks.map(at);
+    const sizes = ticks.map((tick) => extent(text(tick)));
+    return (
+      ticks.length >= LEAST_TICKS &&
+      places.every((place, i) => {
+        if (i === 0) return true;
+        const needed = ((sizes[i - 1] as number) + (sizes[i] as number)) / 2 + BETWEEN;
+        return place - (places[i - 1] as number) >= Math.max(least, needed);
+      })
+    );
+  };
+  // Where three are many, those that do not meet; at last the ends and the middle of a set.
+  const three = (ticks: number[]): number[] => [ticks[0], ticks[(ticks.length - 1) >> 1], ticks.at(-1)].filter((one) => one !== undefined);
+  const spread = sets.filter((ticks) => ticks.length > LEAST_TICKS).map(three);
+  return sets.find(fits(gap)) ?? sets.find(fits(0)) ?? spread.find(fits(0)) ?? spread.at(-1) ?? [];
 }
+
+/** Steps of 1, 2 or 5 times a power of ten between two limits, the finest first. */
+export function linearTicks(low: number, high: number): number[][] {
+  const range = high - low;
+  if (!(range > 0)) return [];
+  const power = Math.floor(Math.log10(range));
+  const steps = [-2, -1, 0].flatMap((lower) => [1, 2, 5].map((factor) => factor * 10 ** (power + lower)));
+  return steps
+    .filter((step) => range / step <= 100)
+    .map((step) => {
+      const first = Math.ceil(low / step - 1e-9);
+      const last = Math.floor(high / step + 1e-9);
+      const count = Math.max(0, last - first + 1);
+      return Array.from({ length: count }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+    });
+}
+
+/** Decades and, where there is room for them, their 2 and 5 or 3; then what a few decades or a part of one needs. */
+export function logTicks(low: number, high: number): number[][] {
+  const decades = Math.log10(high / low);
+  // Within a part of a decade, 1-2-5 leaves one or two ticks: steps of equal size say more.
+  const even = decades < 2 ? linearTicks(low, high) : [];
+  if (decades < 0.9) return even;
+  const every = (step: number, within: number[]): number[] => {
+    const ticks: number[] = [];
+    for (let exponent = Math.floor(Math.log10(low)); exponent <= Math.ceil(Math.log10(high)); exponent += step) {
+      for (const factor of within) ticks.push(Number((factor * 10 ** exponent).toPrecision(6)));
+    }
+    return ticks.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+  };
+  const usual = [[1, 2, 5], [1, 3], [1]].map((within) => every(1, within));
+  const sparse = [2, 3, 5, 10, 20, 50, 100].map((step) => every(step, [1]));
+  return [...usual, ...sparse, every(1, [1, 1.5, 2, 3, 5, 7]), ...even];
+}
+
+/**
+ * Values that differ by less, as a share of them, are drawn as equal: ticks between them would have more digits than
+ * anybody measures.
+ */
+const LEAST = 1e-5;
 
 /** Limits that hold all these latencies with a little room, also if all are equal or some are 0. */
 export function limits(values: number[], scale: Scale): [number, number] {
@@ -44,10 +95,10 @@ export function limits(values: number[], scale: Scale): [number, number] {
     high = Math.max(high, value);
   }
   if (scale === "log") {
-    const room = Math.max(1.05, (high / low) ** 0.04);
-    return high / low < 1.02 ? [low / 1.5, high * 1.5] : [low / room, high * room];
+    const room = (high / low) ** 0.04;
+    return high / low < 1 + LEAST ? [low / 1.5, high * 1.5] : [low / room, high * room];
   }
-  if (high === low) return high === 0 ? [0, 1] : [Math.min(0, low * 1.5), Math.max(0, high * 1.5)];
+  if (high - low <= LEAST * Math.max(Math.abs(high), Math.abs(low))) return high === 0 ? [0, 1] : [Math.min(0, low * 1.5), Math.max(0, high * 1.5)];
   // A distribution that starts near 0 is drawn from 0; one far from it would be a line at the top.
   const room = (high - low) * 0.04;
   return [low >= 0 && low < high * 0.6 ? 0 : low - room, high + room];
@@ -60,15 +111,17 @@ export const nines = (share: number): number => -Math.log10(1 - share);
 export const fromNines = (value: number): number => 1 - 10 ** -value;
 
 /**
- * Ticks of the nines axis, up to `high` and no nearer to each other than `room`: 0, 90, 99, 99.9, ..., and where there is
- * room between them 50, 95, 99.5, ...
+ * Ticks of the nines axis, up to `high`: 0, 50, 90, 95, 99, ..., then those without 50 and 5, then every second nine and
+ * so on.
  */
-export function ninesTicks(high: number, room: number): number[] {
-  const whole = Array.from({ length: Math.floor(high + 1e-9) + 1 }, (_, i) => i);
-  const between = whole.map((value) => value + nines(0.5));
-  const kept: number[] = [];
-  for (const value of [...whole, ...between]) {
-    if (value <= high + 1e-9 && kept.every((other) => Math.abs(other - value) >= room)) kept.push(value);
-  }
-  return kept.sort((a, b) => a - b);
+export function ninesTicks(high: number): number[][] {
+  const every = (step: number): number[] =>
+    Array.from({ length: Math.floor((high + 1e-9) / step) + 1 }, (_, i) => i * step);
+  const half = nines(0.5);
+  const sorted = (ticks: number[]): number[] => ticks.filter((tick) => tick <= high + 1e-9).sort((a, b) => a - b);
+  return [
+    sorted(every(1).flatMap((tick) => [tick, tick + half])),
+    sorted([...every(1), half]),
+    ...[1, 2, 3, 4, 5].map(every),
+  ];
 }

@@ -10,12 +10,17 @@ import { type Palette, palette } from "./palette";
 import { faultMoments, momentBands, momentLabels, MOMENT_ROW, rowsOf } from "./moments";
 import { axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue, timeAxis } from "./plot";
 
+/** `needs`: samples that an interval must have for ten to lie beyond: 10/(1 - share). */
 const LINES = [
-  { name: "p50", key: "p50_ms", width: 2.5, alpha: 1 },
-  { name: "p90", key: "p90_ms", width: 1.5, alpha: 0.85 },
-  { name: "p99", key: "p99_ms", width: 1.25, alpha: 0.65 },
-  { name: "max", key: "max_ms", width: 1, alpha: 0.45 },
+  { name: "p50", key: "p50_ms", width: 2.5, alpha: 1, needs: 20 },
+  { name: "p90", key: "p90_ms", width: 1.5, alpha: 0.85, needs: 100 },
+  { name: "p99", key: "p99_ms", width: 1.25, alpha: 0.65, needs: 1000 },
+  { name: "max", key: "max_ms", width: 1, alpha: 0.45, needs: 0 },
 ] as const;
+
+/** Whether fewer than 10 samples lie beyond it in the middle one of all intervals. */
+const isThinLine = (over: OverTime, needs: number): boolean =>
+  (over.count.toSorted((a, b) => a - b)[over.count.length >> 1] ?? 0) < needs;
 
 /** Room for the names of the lines. */
 const PADDING_RIGHT = 44;
@@ -25,7 +30,7 @@ export function overTime(box: Frame, report: Report, state: State, side: number)
   const over = report.charts[side]?.over_time;
   if (!over) return;
   const colors = palette();
-  const all = report.charts.flatMap((chart) => chart.over_time ?? []);
+  const all = report.charts.flatMap((chart) => chart.over_time ?? []).filter((one) => one.start_s.length > 0);
   const scale = latencyScale(
     all.flatMap((one) => LINES.flatMap((line) => one[line.key])),
     state.time,
@@ -33,7 +38,8 @@ export function overTime(box: Frame, report: Report, state: State, side: number)
   const [start, end] = spanOf(all);
   const moments = faultMoments(report);
   const columns = withGaps(over);
-  say(box, timeSentence(over));
+  const thin = LINES.some((line) => isThinLine(over, line.needs));
+  say(box, timeSentence(over) + (thin ? " ~ fewer than 10 samples beyond." : ""));
   draw(box, {
     data: [columns.middle, ...LINES.map((line) => onScale(columns[line.key], scale.limits))] as uPlot.AlignedData,
     options: {
@@ -57,7 +63,7 @@ export function overTime(box: Frame, report: Report, state: State, side: number)
       hooks: {
         drawClear: [(u) => momentBands(u, colors, moments, [start, end])],
         drawAxes: [(u) => momentLabels(u, colors, moments, [start, end], { room: PADDING_RIGHT, poles: "bottom" })],
-        draw: [(u) => nameLines(u, colors, columns)],
+        draw: [(u) => nameLines(u, colors, over, columns)],
       },
     },
     read: (index) => {
@@ -103,11 +109,11 @@ function withGaps(over: OverTime): Columns {
   return columns;
 }
 
-function nameLines(u: uPlot, colors: Palette, columns: Columns): void {
+function nameLines(u: uPlot, colors: Palette, over: OverTime, columns: Columns): void {
   // The maximum first: where lines meet, labels keep this order from the top.
   const ends = LINES.toReversed().map((line) => {
     const last = columns[line.key].findLast((value) => value !== null) ?? 0;
-    return { text: line.name, y: u.valToPos(Math.max(last, u.scales["y"]?.min ?? last), "y", true) };
+    return { text: `${line.name}${isThinLine(over, line.needs) ? "~" : ""}`, y: u.valToPos(Math.max(last, u.scales["y"]?.min ?? last), "y", true) };
   });
   endLabels(u, colors, ends);
 }

@@ -13,7 +13,7 @@ import { draw, fixed, type Fixed } from "./plot";
 export function timelines(boxes: Frame[], panels: Timeline[], key: string): void {
   const span = spanOf(panels);
   const scaled = panels.map((panel) => ({ of: panel.y, scale: scaleOf(panel.y, valuesOf(panel.lines)) }));
-  const left = leftRoom(scaled, TIMELINE_HEIGHT);
+  const left = leftRoom(scaled);
   const right = nameRoom(panels.flatMap(({ lines }) => lines.map(({ name }) => short(name, LETTERS))));
   boxes.forEach((box, i) => {
     const [panel, y] = [panels[i], scaled[i]?.scale];
@@ -76,7 +76,11 @@ const stepped = uPlot.paths.stepped?.({ align: 1 });
 
 /** The name of each line of the plot where the line ends. */
 export function nameEnds(u: uPlot, colors: Palette, lines: Line[], colorOf = (_: Line, i: number) => colors.side(i)): void {
+  // A line and its crosses have one name, which stands at the line's end.
+  const own = (line: Line): Line | undefined =>
+    lines.filter(({ name }) => name === line.name).toSorted((a, b) => Number(a.look === "crosses") - Number(b.look === "crosses"))[0];
   const ends = lines.flatMap((line, i) => {
+    if (line.look === "crosses" && own(line) !== line) return [];
     const last = (u.data[i + 1] as (number | null)[]).findLast((value) => typeof value === "number");
     if (typeof last !== "number") return [];
     return [{ text: short(line.name, LETTERS), y: u.valToPos(last, "y", true), dot: colorOf(line, i) }];

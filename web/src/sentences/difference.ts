@@ -1,5 +1,6 @@
 // Says in a sentence how two sides differ, percentile by percentile.
-import { interval, ms, percentile } from "../format";
+import { endsAt } from "../charts/bands";
+import { interval, ms, place, signed } from "../format";
 import type { ChosenPage } from "../page";
 import { quantile, requestShare } from "../quantiles";
 import type { State } from "../store";
@@ -10,10 +11,13 @@ export function differenceSentence(curve: DifferenceCurve, report: Report, state
   const people = state.of === "people";
   const effective = people ? page.effective : 1;
   const column = { share: curve.share, latency_ms: curve.difference_ms };
+  const ends = curve.ci_ms.length > 0 ? endsAt(curve) : undefined;
   const at = (share: number): string => {
-    const value = quantile(column, requestShare(share, effective)) ?? 0;
-    if (value === 0) return "no different";
-    return `${ms(Math.abs(value))} ${value > 0 ? "slower" : "faster"}`;
+    const place = requestShare(share, effective);
+    const value = quantile(column, place) ?? 0;
+    const range = ends ? ` (${interval([ends.low(place), ends.high(place)], signed)})` : "";
+    if (value === 0) return `no different${range}`;
+    return `${ms(Math.abs(value))} ${value > 0 ? "slower" : "faster"}${range}`;
   };
   const who = people ? `of what visitors of a page with ${page.effective} effective requests wait` : "of requests";
   return (
@@ -26,7 +30,7 @@ function crossing(report: Report, effective: number): string {
   const { crossovers } = report.comparison;
   if (crossovers.length === 0) return "";
   const told = crossovers.slice(0, 3).map(({ percentile: percent, ci }) => {
-    const people = (value: number): string => percentile(100 * (value / 100) ** effective);
+    const people = (value: number): string => place(100 * (value / 100) ** effective);
     return `p${people(percent)}${ci ? ` (${interval(ci, people)})` : ""}`;
   });
   const more = crossovers.length - told.length;

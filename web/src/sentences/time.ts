@@ -16,9 +16,14 @@ export function timeSentence(over: OverTime): string {
     counts[0] === counts[1] ? plural(counts[0], "sample") : `${counts[0]} to ${plural(counts[1], "sample")}`;
   return (
     `The median of an interval ${range(over.p50_ms)}, its p99 ${range(over.p99_ms)}; the slowest of all, ${ms(peak)}, ` +
-    `falls into the interval at ${elapsed(when, span)}. Intervals of ${over.interval_s}\u00a0s with ${samples} each.`
+    `falls into the interval at ${elapsed(when, span)}. Intervals of ${over.interval_s}\u00a0s with ${samples} each.` +
+    leftOut(over.left_out)
   );
 }
+
+/** What becomes of the first and the last interval where the recording fills them only in part. */
+export const leftOut = (samples: number | null | undefined): string =>
+  samples ? ` Partial intervals at its ends are left out (${plural(samples, "sample")}).` : "";
 
 /** More shifts than this are counted instead of told. */
 const TOLD_SHIFTS = 3;
@@ -29,7 +34,8 @@ export function heatSentence(heat: Heat, shifts: Shift[], most: number): string 
   const samples = heat.counts.reduce((sum, one) => sum + one, 0);
   return (
     `${plural(samples, "sample")} over ${elapsed(span, span)}; a cell\u2019s colour is its share of an interval\u2019s ` +
-    `samples, up to ${share(Number(most.toPrecision(2)))}; without a sample there is none. ${shiftsSentence(shifts, span)}`
+    `samples, up to ${share(Number(most.toPrecision(2)))}; without a sample there is none. ${shiftsSentence(shifts, span)}` +
+    leftOut(heat.left_out)
   );
 }
 

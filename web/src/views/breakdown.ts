@@ -3,10 +3,10 @@ import { el, section, sideName } from "../dom";
 import { count, latency, ms, plural, share } from "../format";
 import { breakdownSentence } from "../sentences/breakdown";
 import { intervalsNote } from "../sentences/intervals";
-import { sureness } from "../sentences/sure";
+import { isBest, sureness } from "../sentences/sure";
 import type { Store } from "../store";
 import type { Breakdown, Group, GroupSide, Report } from "../types";
-import { type Cell, type Column, lowest, table } from "./table";
+import { type Cell, type Column, table } from "./table";
 
 /** So many groups are listed before somebody asks for all. */
 const LISTED = 20;
@@ -68,11 +68,11 @@ function groupTable(report: Report, found: Breakdown, listed: number): HTMLEleme
 
 function row(report: Report, group: Group, most: number): Cell[] {
   const both = [group.first, group.second];
+  const labels = report.comparison.sides.map((side) => side.label);
   const figures = (of: (side: GroupSide) => number, mayBeThin: boolean): Cell[] => {
-    const best = lowest(both.map((side) => (side ? of(side) : undefined)));
     return both.map((side, i) => {
       if (!side) return { text: "no samples", look: "absent-cell" };
-      const marks: Cell["marks"] = best.has(i) ? ["best"] : [];
+      const marks: Cell["marks"] = mayBeThin && isBest(group.experienced, labels[i] ?? "") ? ["best"] : [];
       if (side.thin && mayBeThin) marks.push("thin");
       return { text: latency(of(side)), marks };
     });

@@ -1,7 +1,8 @@
 // The control for the page: how many requests it makes and which share of them is required.
-import { el } from "../dom";
-import { count, plural } from "../format";
+import { el, sideName } from "../dom";
+import { count, ms, plural } from "../format";
 import { chosenPage } from "../page";
+import { winner } from "../sentences/experienced";
 import { MAX_REQUESTS, type State, type Store } from "../store";
 import type { Report } from "../types";
 
@@ -20,6 +21,7 @@ export function control(element: HTMLElement, report: Report, store: Store): voi
     "aria-label": "Requests of a page, slider",
   });
   const result = el("output", { class: "effective", "aria-live": "polite" });
+  const answer = el("output", { class: "winner", "aria-live": "polite" });
   const reset = el("button", { type: "button", class: "quiet", title: "Back to the report's own page" }, "Reset");
 
   onValid(requests, (value) => store.set({ requests: Math.round(value) }));
@@ -39,6 +41,7 @@ export function control(element: HTMLElement, report: Report, store: Store): voi
       el("span", {}, "requests, of which"),
     ),
     el("div", { class: "control-row" }, required, el("span", {}, "% are required"), result, reset),
+    answer,
   );
   store.watch(["requests", "required"], (state) => {
     // Only what differs is written: writing into a field while someone types moves their cursor.
@@ -47,6 +50,7 @@ export function control(element: HTMLElement, report: Report, store: Store): voi
     if (required.valueAsNumber !== percent) required.valueAsNumber = percent;
     slider.valueAsNumber = Math.min(SLIDER_MAX, state.requests);
     result.replaceChildren(...effective(report, state));
+    answer.replaceChildren(...winnerOf(report, state));
     reset.hidden = state.requests === store.defaults.requests && state.required === store.defaults.required;
   });
 }
@@ -64,6 +68,19 @@ function onValid(input: HTMLInputElement, use: (value: number) => void): void {
   input.addEventListener("change", () => {
     if (Number.isNaN(input.valueAsNumber) || !input.validity.valid) input.value = last;
   });
+}
+
+/** Who wins the chosen page, and how far that can be relied on: a report has intervals for its own page only. */
+function winnerOf(report: Report, state: State): (string | Node)[] {
+  const page = chosenPage(report, state);
+  const found = winner(report, page);
+  if (found === undefined) return [];
+  const size = `For a page that waits for ${plural(page.effective, "request")}`;
+  if (report.charts.length === 1) return [`${size}, ${ms(found.by)} are expected.`];
+  const honest = el("span", { class: found.firm ? "firm" : "doubted" }, found.honest);
+  if (found.side === undefined) return [`${size} the sides are level; `, honest];
+  const name = sideName(report.charts[found.side]?.label ?? "", found.side);
+  return [`${size} `, el("b", {}, name), ` is faster by ${ms(found.by)}; `, honest];
 }
 
 function effective(report: Report, state: State): (string | Node)[] {

@@ -1,28 +1,34 @@
 // Both expectations side by side: of one request, and of a person who needs many of them, each with its interval.
 import { sideName } from "../dom";
-import { count, type Ends, latency, plural } from "../format";
+import { count, type Ends, interval, latency, percentile, plural, share } from "../format";
 import { chosenPage, experiencedOf, isThin, isOwnPage } from "../page";
 import { intervalsNote } from "../sentences/intervals";
+import { isBest } from "../sentences/sure";
 import type { State } from "../store";
-import type { Report, Side } from "../types";
-import { type Cell, type Column, lowest, table } from "./table";
+import type { Report, Side, Verdict } from "../types";
+import { type Cell, type Column, table } from "./table";
 
 interface Figure {
   title: string;
   value: (side: Side, index: number) => number | null | undefined;
   ci?: (side: Side) => Ends | null | undefined;
   thin?: (side: Side) => boolean;
+  /** Which side is better in it, where the report says so. */
+  verdict?: Verdict | null;
 }
 
 export function expectations(element: HTMLElement, report: Report, state: State): void {
   const page = chosenPage(report, state);
   const sides = report.comparison.sides;
   const ownPage = isOwnPage(report, page);
+  const verdicts = report.comparison.verdict;
+  const byPages = verdicts?.experienced.basis === "observed pages";
   const figures: Figure[] = [
     {
       title: "expected request (ms)",
       value: (side) => side.expected_request_ms,
       ci: (side) => side.expected_request_ci_ms,
+      verdict: verdicts?.request,
     },
     {
       title: `expected experienced, ${plural(page.effective, "request")} (ms)`,
@@ -30,11 +36,23 @@ export function expectations(element: HTMLElement, report: Report, state: State)
         experiencedOf(report, i, page)?.expected_ms ?? (ownPage ? side.expected_experienced_ms : undefined),
       // The report's interval is of its own page; for another it would be a lie.
       ci: (side) => (ownPage ? side.expected_experienced_ci_ms : undefined),
+      verdict: ownPage ? (byPages ? verdicts?.model : verdicts?.experienced) : undefined,
     },
+    ...(sides.some((side) => side.pages)
+      ? [
+          {
+            title: "real page views, mean (ms)",
+            value: (side: Side) => side.pages?.expected_ms,
+            ci: (side: Side) => side.pages?.expected_ci_ms,
+            verdict: byPages ? verdicts?.experienced : undefined,
+          },
+        ]
+      : []),
     {
       title: "median (ms)",
       value: (side) => side.request_percentiles_ms["50"],
       ci: (side) => side.request_percentiles_ci_ms["50"],
+      verdict: verdicts?.median_request,
       thin: (side) => isThin(50, side.thin_above),
     },
     {
@@ -45,25 +63,42 @@ export function expectations(element: HTMLElement, report: Report, state: State)
     },
     { title: "max (ms)", value: (side) => side.max_ms },
   ];
-  const best = figures.map((figure) => lowest(sides.map(figure.value)));
   const columns: Column[] = [
     { title: "side", align: "text" },
-    ...[...figures.map((figure) => figure.title), "n", "failed"].map((title): Column => ({ title, align: "number" })),
+    ...[...figures.map((figure) => figure.title), "n", "failed requests", "failed page views"].map((title): Column => ({ title, align: "number" })),
   ];
   const rows = sides.map((side, i): Cell[] => [
     { text: sideName(side.label, i) },
-    ...figures.map((figure, f): Cell => {
+    ...figures.map((figure): Cell => {
       const marks: Cell["marks"] = [];
-      if (best[f]?.has(i)) marks.push("best");
+      if (isBest(figure.verdict, side.label)) marks.push("best");
       if (figure.thin?.(side)) marks.push("thin");
       return { text: latency(figure.value(side, i)), ci: figure.ci?.(side), marks };
     }),
     { text: count(side.n) },
-    { text: count(side.failed) },
+    failed(side),
+    failedPages(side),
   ]);
   element.replaceChildren(
     table("One request, and the slowest of those that a page needs", columns, rows, {
       note: intervalsNote(report, page),
     }),
   );
+}
+
+const percents = (ends: Ends): string => `${interval(ends, (value) => percentile(value * 100))}\u00a0%`;
+
+/** How many requests failed, and with its interval which share of all. */
+function failed({ failed: requests, failures }: Side): Cell {
+  if (failures?.basis == null) return { text: count(requests) };
+  const ci = failures.request_share_ci;
+  return { text: `${count(requests)} (${share(failures.request_share)})`, detail: ci ? percents(ci) : undefined };
+}
+
+/** The share of page views that failed: of real ones, or by the model. */
+function failedPages({ failures }: Side): Cell {
+  if (failures?.basis == null) return { text: "not in this report" };
+  const by = failures.basis === "model" ? "by the model" : "of real ones";
+  const ci = failures.page_share_ci;
+  return { text: share(failures.page_share), detail: ci ? `${percents(ci)} ${by}` : by };
 }

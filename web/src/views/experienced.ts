@@ -3,9 +3,10 @@ import { el, sideName } from "../dom";
 import { latency, plural } from "../format";
 import { chosenPage, experiencedOf, experiencedThinAbove, isOwnPage, isThin, PEOPLE_PERCENTILES } from "../page";
 import { intervalsNote } from "../sentences/intervals";
+import { lowestSurely } from "../sentences/sure";
 import type { State } from "../store";
 import type { Report } from "../types";
-import { type Cell, type Column, lowest, table } from "./table";
+import { type Cell, type Column, table } from "./table";
 
 export function experienced(element: HTMLElement, report: Report, state: State): void {
   const page = chosenPage(report, state);
@@ -17,7 +18,13 @@ export function experienced(element: HTMLElement, report: Report, state: State):
   }
   const value = (side: number, column: number): number | undefined =>
     experiencedOf(report, side, page)?.percentiles_ms[column];
-  const best = PEOPLE_PERCENTILES.map((_, column) => lowest(sides.map((_, side) => value(side, column))));
+  const known = report.comparison.intervals && report.comparison.differences;
+  const best = PEOPLE_PERCENTILES.map((people, column): Set<number> => {
+    const values = sides.map((_, side) => value(side, column));
+    // How sure it is, the report knows for its own page alone.
+    if (known && !ownPage) return new Set();
+    return lowestSurely(report, "experienced", String(people), values);
+  });
   const columns: Column[] = [
     { title: "share of visitors", align: "text" },
     ...PEOPLE_PERCENTILES.map((people): Column => ({ title: `${people}\u00a0%`, align: "number" })),

@@ -1,10 +1,10 @@
 // The charts of a document of figures: neighbours of one kind stand in one section and are drawn together.
 import { axisText, valuesOf } from "../charts/figure_axes";
 import { type Frame, frame } from "../charts/frame";
-import { multiples, SMALL_HEIGHT } from "../charts/multiples";
+import { legendOf, multiples, SMALL_HEIGHT } from "../charts/multiples";
 import { scatters } from "../charts/scatter";
 import { TIMELINE_HEIGHT, timelines } from "../charts/timeline";
-import { el, section } from "../dom";
+import { el, section, sideName } from "../dom";
 import type { Bars, Multiples, Panel, Scatter, Timeline } from "../figure_types";
 import type { Store, Themed } from "../store";
 import { bars } from "./bars";
@@ -85,10 +85,23 @@ function multiplesSection(element: HTMLElement, id: string, panel: Multiples, st
       id,
       panel.title,
       el("p", { class: "finding" }, panel.sentence),
+      key(panel),
       el("div", { class: "multiples", style: `--across:${across}` }, ...boxes.map((box) => box.element)),
     ),
   );
   store.watch(["theme"], () => multiples(boxes, panel));
+}
+
+/** The names that are too long for the ends of lines, and what a cross means. */
+function key(panel: Multiples): HTMLElement | false {
+  const { names, crosses } = legendOf(panel);
+  if (names.length === 0 && !crosses) return false;
+  return el(
+    "p",
+    { class: "key" },
+    ...names.map((name, i) => sideName(name, i)),
+    crosses && el("span", {}, "\u2715 INVALID: the tool shaped this measurement"),
+  );
 }
 
 function small(title: string): Frame {

@@ -4,8 +4,9 @@ import { type Ends, interval, latency, ms, ordinal, percentile, plural, share } 
 import { isThin } from "../page";
 import { watchSentence } from "../sentences/distribution";
 import { intervalsNote } from "../sentences/intervals";
+import { lowestSurely } from "../sentences/sure";
 import type { Report, Side } from "../types";
-import { type Cell, type Column, lowest, table } from "./table";
+import { type Cell, type Column, table } from "./table";
 
 export function percentiles(element: HTMLElement, report: Report): void {
   const { page, sides, crossovers } = report.comparison;
@@ -16,6 +17,7 @@ export function percentiles(element: HTMLElement, report: Report): void {
       { class: "pair" },
       percentileTable(
         report,
+        "request",
         "One request (ms)",
         (side) => side.request_percentiles_ms,
         (side) => side.request_percentiles_ci_ms,
@@ -23,6 +25,7 @@ export function percentiles(element: HTMLElement, report: Report): void {
       ),
       percentileTable(
         report,
+        "experienced",
         `A page of ${own} (ms)`,
         (side) => side.experienced_percentiles_ms,
         (side) => side.experienced_percentiles_ci_ms,
@@ -36,6 +39,7 @@ export function percentiles(element: HTMLElement, report: Report): void {
 
 function percentileTable(
   report: Report,
+  kind: "request" | "experienced",
   caption: string,
   of: (side: Side) => Record<string, number>,
   ciOf: (side: Side) => Record<string, Ends>,
@@ -49,7 +53,7 @@ function percentileTable(
   ];
   const rows = keys.map((key): Cell[] => {
     const values = sides.map((side) => of(side)[key]);
-    const best = lowest(values);
+    const best = lowestSurely(report, kind, key, values);
     return [
       { text: `p${key}` },
       ...sides.map((side, i): Cell => {

@@ -1,6 +1,7 @@
 // Which phase makes the difference between the first two sides, percentile by percentile.
 import { el } from "../dom";
 import { latency, signed } from "../format";
+import { isThin } from "../page";
 import type { Report } from "../types";
 import { type Cell, type Column, table } from "./table";
 
@@ -21,7 +22,9 @@ export function phaseDifferences(element: HTMLElement, report: Report): void {
     ...names.map((name): Column => ({ title: `${name} (ms)`, align: "number" })),
     { title: "together (ms)", align: "number" },
   ];
+  const thinAbove = Math.min(...sides.slice(0, 2).map((side) => side.thin_above));
   const rows = phases.map((at): Cell[] => {
+    const thin: Cell["marks"] = isThin(Number(at.percentile), thinAbove) ? ["thin"] : [];
     const total = at.phases.reduce((sum, one) => sum + one.second_ms - one.first_ms, 0);
     return [
       { text: `p${at.percentile}` },
@@ -31,10 +34,10 @@ export function phaseDifferences(element: HTMLElement, report: Report): void {
         return {
           text: signed(one.second_ms - one.first_ms),
           detail: `${latency(one.first_ms)} \u2192 ${latency(one.second_ms)}`,
-          marks: at.decisive === name ? ["decisive"] : [],
+          marks: at.decisive === name ? ["decisive", ...thin] : thin,
         };
       }),
-      { text: signed(total) },
+      { text: signed(total), marks: thin },
     ];
   });
   element.replaceChildren(

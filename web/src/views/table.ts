@@ -30,7 +30,7 @@ interface Options {
 
 const MARKS = {
   best: { sign: "\u2713", meaning: "lowest" },
-  thin: { sign: "\u2020", meaning: "fewer than 10 samples beyond" },
+  thin: { sign: "~", meaning: "fewer than 10 samples beyond" },
   decisive: { sign: "\u25c6", meaning: "most of the difference" },
 } as const;
 

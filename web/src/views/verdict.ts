@@ -5,7 +5,7 @@ import { levelName, sureness } from "../sentences/sure";
 import type { Report, Verdict } from "../types";
 
 export function verdict(report: Report): HTMLElement[] {
-  const { verdict: verdicts, page, intervals } = report.comparison;
+  const { verdict: verdicts, intervals } = report.comparison;
   if (!verdicts) return [];
   const sure = sureness(verdicts.experienced, intervals);
   const open = sure?.firm === false;
@@ -14,6 +14,14 @@ export function verdict(report: Report): HTMLElement[] {
     // Older reports have the whole in one sentence.
     el("p", { class: open ? "verdict open" : "verdict" }, verdicts.headline ?? verdicts.sentence),
     ...(verdicts.certainty ? [el("p", { class: "certainty" }, verdicts.certainty)] : []),
+  ];
+}
+
+/** What the verdict rests on: by the median request, by the mean, and by the page. */
+export function tiles(element: HTMLElement, report: Report): void {
+  const { verdict: verdicts, page, intervals } = report.comparison;
+  if (!verdicts) return;
+  element.replaceChildren(
     el(
       "dl",
       { class: "tiles" },
@@ -21,16 +29,21 @@ export function verdict(report: Report): HTMLElement[] {
       tile(report, "Expected request", verdicts.request, "requests"),
       tile(
         report,
-        `Expected experience, ${plural(page.effective_requests, "request")}`,
+        verdicts.experienced.basis === "observed pages" ? "Real page views" : `Expected experience, ${plural(page.effective_requests, "request")}`,
         verdicts.experienced,
         "page views",
       ),
+      verdicts.model &&
+        tile(report, `The model, ${plural(page.effective_requests, "request")}`, verdicts.model, "page views"),
     ),
     ...(intervals
       ? []
       : [el("p", { class: "facts" }, "This report holds no confidence intervals: how sure this is, is not known.")]),
-  ];
+  );
 }
+
+/** How much of the slower side's figure that is. */
+const relative = (one: Verdict): string => (typeof one.relative === "number" ? ` (${share(one.relative)})` : "");
 
 function tile(report: Report, what: string, one: Verdict, of: string): HTMLElement {
   const { sides, intervals } = report.comparison;
@@ -39,7 +52,7 @@ function tile(report: Report, what: string, one: Verdict, of: string): HTMLEleme
   const answer =
     index < 0
       ? [el("b", {}, "a tie")]
-      : [el("b", {}, sideName(one.better ?? "", index)), ` faster by ${ms(one.difference_ms)}`];
+      : [el("b", {}, sideName(one.better ?? "", index)), ` faster by ${ms(one.difference_ms)}${relative(one)}`];
   const small = [
     one.ci_ms && intervals && `${levelName(intervals)}: ${interval(one.ci_ms)}\u00a0ms`,
     index >= 0 && typeof one.share_better === "number" && `faster for ${share(one.share_better)} of ${of}`,

@@ -46,10 +46,28 @@ fn clusters_are_counted_exactly() {
     assert_eq!((found.threshold_ms, found.slow, found.slow_after_slow), (1.0, 0.4, 0.5));
     // E J = 8 x 7/20 = 2.8, var J = 8 x 7 x 12 x 13/(400 x 19) = 1.149474: z = 1.2/1.072135 = 1.119262.
     assert!((found.z - 1.119_262).abs() < 1e-6, "{found:?}");
-    // The normal share below it: 0.868486.
-    assert!((found.sure - 0.868_486).abs() < 2e-6, "{found:?}");
+    // Four or more where Poisson expects 2.8: 1 - e^-2.8 (1 + 2.8 + 2.8^2/2 + 2.8^3/6) = 0.308063.
+    assert!((found.chance - 0.308_063).abs() < 1e-6, "{found:?}");
     let constant = slow_clusters(&[1.0; 9], 0.9).unwrap();
-    assert_eq!((constant.slow, constant.slow_after_slow, constant.z, constant.sure), (0.0, 0.0, 0.0, 0.5));
+    assert_eq!((constant.slow, constant.slow_after_slow, constant.z, constant.chance), (0.0, 0.0, 0.0, 1.0));
+}
+
+#[test]
+fn independent_samples_are_rarely_said_to_come_together() {
+    // The level is 5 %, and a Poisson chance keeps below it. Of 400 series: 20, and four standard deviations of 4.4.
+    for n in [300, 500, 3000] {
+        let accused = (0..400_u64).filter(|&seed| {
+            // Neighbouring seeds of so plain a generator give series that resemble each other.
+            let mut random = Synthetic::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let series: Vec<f64> = (0..n).map(|_| random.exponential()).collect();
+            slow_clusters(&series, 0.95).unwrap().chance <= 0.05
+        });
+        let accused = accused.count();
+        assert!(accused <= 38, "{n}: {accused}");
+        // And those that do come together, slow in two of forty, are found.
+        let series: Vec<f64> = (0..n).map(|i| if i % 40 < 2 { 9.0 } else { 1.0 }).collect();
+        assert!(slow_clusters(&series, 0.9).unwrap().chance < 1e-3, "{n}");
+    }
 }
 
 #[test]

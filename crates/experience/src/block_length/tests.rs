@@ -1,6 +1,7 @@
 //! Block lengths against the authors' program as the Python package arch has it.
 
 use super::*;
+use crate::autocorrelation::slow_above;
 use crate::synthetic::Synthetic;
 
 fn centred_series(mut series: Vec<f64>) -> Vec<f64> {
@@ -50,32 +51,13 @@ fn a_series_too_long_for_its_lags_is_grouped() {
 }
 
 #[test]
-fn what_matters_is_seen_through_heavy_tails() {
-    let mut random = Synthetic::new(10);
-    // Independent, whatever the tail: Pareto with infinite variance.
-    let tail: Vec<f64> = (0..20_000).map(|_| (1.0 - random.uniform()).powf(-0.7)).collect();
-    assert_eq!(automatic_block_length(&tail), 1);
-    // The same with a level that follows an autoregression: the values hide it, ranks do not.
-    let drift = random.autoregression(20_000, 0.95);
-    let both: Vec<f64> = tail.iter().zip(&drift).map(|(tail, drift)| tail * drift.exp()).collect();
-    assert_eq!(needed(&centred_series(tail), WORK), 1.0);
-    assert!(automatic_block_length(&both) > 20, "{}", automatic_block_length(&both));
-    // Only the slowest 5 % come together, in runs of 50 of every 1000; all else is independent.
-    let stalls: Vec<f64> =
-        (0..20_000).map(|i| random.uniform() + if i % 1000 < 50 { 100.0 } else { 0.0 }).collect();
-    assert!(automatic_block_length(&stalls) > 50, "{}", automatic_block_length(&stalls));
-}
-
-#[test]
 fn its_ends() {
-    assert_eq!((automatic_block_length(&[]), automatic_block_length(&[1.0; 19])), (1, 1));
-    assert_eq!(automatic_block_length(&[3.0; 1000]), 1);
-    // Up and down for good: the longest block of n/3 = 33.3, which 3 sqrt(n) = 30 limits.
+    assert_eq!((residual_block_length(&[]), residual_block_length(&[1.0; 19])), (1, 1));
+    assert_eq!(residual_block_length(&[3.0; 1000]), 1);
+    // Up for good: the longest block of n/3 = 33.3, which 3 sqrt(n) = 30 limits.
     let halves: Vec<f64> = (0..100).map(|i| if i < 50 { 1.0 } else { 2.0 }).collect();
-    let length = automatic_block_length(&halves);
+    let length = residual_block_length(&halves);
     assert!((10..=30).contains(&length), "{length}");
     let alternating: Vec<f64> = (0..1000).map(|i| f64::from(i % 2)).collect();
-    assert!((1..=95).contains(&automatic_block_length(&alternating)));
-    assert_eq!(ranks(&[5.0, 1.0, 5.0, 2.0]), [3.0, 0.5, 3.0, 1.5]);
-    assert_eq!(ranks(&[7.0; 9]), [4.5; 9]);
+    assert!((1..=95).contains(&residual_block_length(&alternating)));
 }

@@ -217,7 +217,7 @@ fn needed(samples: usize, required: f64) -> Result<(u32, u32), Error> {
 /// The chance that the maximum of a random subset of k of m samples is the largest sample, the next, and so on down to
 /// the k-th smallest: C(j - 1, k - 1)/C(m, k) for j = m, m - 1, ..., k; k/m and then each (j - k)/(j - 1) of the one
 /// before it.
-fn subset_maximum(m: usize, k: u32) -> impl Iterator<Item = f64> {
+pub(crate) fn subset_maximum(m: usize, k: u32) -> impl Iterator<Item = f64> {
     let k = k as usize;
     let mut weight = as_f64(k) / as_f64(m);
     (k..=m).rev().map(move |j| {

@@ -74,7 +74,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 }
 
 /// ln Gamma(x), x > 0: Stirling's series above 10, reached by multiplying up.
-fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     let (mut shifted, mut product) = (x, 1.0);
     while shifted < 10.0 {
         product *= shifted;

@@ -35,7 +35,7 @@ impl Cells {
         let (mut starts, mut means) = (vec![0], Vec::new());
         let mut start = 0;
         while start < values.len() {
-            let size = size(start, values.len());
+            let size = cell_size(start, values.len());
             let cell = &values[start..start + size];
             means.push(if size == 1 { cell[0] } else { cell.iter().sum::<f64>() / as_f64(size) });
             start += size;
@@ -68,7 +68,7 @@ impl Cells {
 }
 
 /// The size of the cell that begins at a rank: the largest power of two that keeps its distance from both ends.
-fn size(start: usize, n: usize) -> usize {
+pub(crate) fn cell_size(start: usize, n: usize) -> usize {
     if n <= SINGLE {
         return 1;
     }

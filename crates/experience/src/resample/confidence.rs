@@ -42,17 +42,19 @@ pub(crate) struct Shape {
     pub(crate) acceleration: f64,
     /// How many independent maxima of N the samples make: n for a mean of independent samples.
     pub(crate) maxima: f64,
+    /// With fewer of them there is no upper end.
+    pub(crate) fewest: f64,
 }
 
 /// The BCa interval of a statistic from its resamples, in any order.
 ///
 /// The upper end is open where the samples do not even bound the median of what is averaged: they make n/N maxima of N,
 /// and all of those lie below the median with chance 0.5^(n/N). Above (1 - level)/2, at 95 % with fewer than 5.4 maxima,
-/// the largest of them is no upper end.
+/// the largest of them is no upper end. It is open, too, with fewer maxima than [`Shape::fewest`].
 pub(crate) fn interval(mut resamples: Vec<f64>, shape: Shape, level: f64) -> ConfidenceInterval {
     resamples.sort_unstable_by(f64::total_cmp);
     let count = as_f64(resamples.len());
-    let Shape { estimate, acceleration, maxima } = shape;
+    let Shape { estimate, acceleration, maxima, fewest } = shape;
     // The statistic is reckoned in another order here and there, so equal means equal but for rounding.
     let slack = 1e-12 * estimate.abs();
     let less = resamples.partition_point(|&value| value < estimate - slack);
@@ -71,7 +73,7 @@ pub(crate) fn interval(mut resamples: Vec<f64>, shape: Shape, level: f64) -> Con
         let above = (below + 1).min(resamples.len() - 1);
         between(resamples[below], resamples[above], position - as_f64(below))
     };
-    let open = 0.5_f64.powf(maxima) > outside;
+    let open = 0.5_f64.powf(maxima) > outside || maxima < fewest;
     ConfidenceInterval { low: Some(end(-wide).min(estimate)), high: (!open).then(|| end(wide).max(estimate)) }
 }
 
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn without_bias_and_skewness_it_is_the_middle_of_the_resamples() {
         // 0, 1, ..., 9999 around 4999.5: 2.5 % lies below 250.025 - 1, read at share x (count + 1) - 1.
-        let shape = Shape { estimate: 4999.5, acceleration: 0.0, maxima: 1e9 };
+        let shape = Shape { estimate: 4999.5, acceleration: 0.0, maxima: 1e9, fewest: 0.0 };
         let found = interval((0..10_000).map(f64::from).collect(), shape, 0.95);
         assert!((found.low.unwrap() - 249.025).abs() < 0.01 && (found.high.unwrap() - 9749.975).abs() < 0.01);
         // A positive acceleration moves both ends up: z = 1.96/(1 - 0.1 x 1.96) = 2.4377 and -1.96/1.196 = -1.6388.
@@ -139,7 +141,7 @@ mod tests {
     fn few_maxima_bound_nothing() {
         // 0.5^5.4 = 0.0237 and 0.5^5.3 = 0.0254.
         let open = |maxima| {
-            let shape = Shape { estimate: 1.0, acceleration: 0.0, maxima };
+            let shape = Shape { estimate: 1.0, acceleration: 0.0, maxima, fewest: 0.0 };
             interval(vec![1.0; 100], shape, 0.95).high.is_none()
         };
         assert_eq!((open(5.3), open(5.4)), (true, false));

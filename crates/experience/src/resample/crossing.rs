@@ -57,12 +57,20 @@ fn other(side: Faster) -> Faster {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resample::Difference;
+    use crate::resample::{Certainty, Difference};
 
     fn band(points: &[(f64, Option<f64>, Option<f64>)]) -> Vec<DifferencePoint> {
         let point = |&(share, low, high): &(f64, Option<f64>, Option<f64>)| {
             let interval = ConfidenceInterval { low, high };
-            DifferencePoint { share, difference: Difference { difference_ms: 0.0, interval, sure: 0.5 } }
+            let difference = Difference {
+                difference_ms: 0.0,
+                interval,
+                sure: 0.5,
+                certainty: Certainty::Undecided,
+                samples_needed: None,
+                surest: 0.5,
+            };
+            DifferencePoint { share, difference }
         };
         points.iter().map(point).collect()
     }

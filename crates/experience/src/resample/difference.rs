@@ -1,7 +1,9 @@
 //! How far two sides are apart, and how sure it is which of them is better.
 //!
-//! Resamples of a side know nothing beyond its samples: those of a single one all agree. So the share of resamples in
-//! which one side is better is no surer than what can be said exactly, at any level:
+//! Means and expected maxima are judged by [`super::permutation`], percentiles by the order statistics of each side
+//! ([`super::rank_interval`]). Either way one number says how sure it is, one minus the chance of being so far apart by chance,
+//! and the interval excludes 0 if and only if that number exceeds (1 + level)/2. Samples can say no more than this,
+//! at any level:
 //!
 //! - *By permutation.* Were the sides alike, any a of the a + b draws could be the first side's, and with chance
 //!   1/C(a + b, a) they would be the a smallest: nothing that a and b samples do is surer than 1 - 1/C(a + b, a). One
@@ -14,10 +16,14 @@
 //!   be the reverse. So it is no surer than 1 less either of these: 100 samples of the better side say 63 % at p99, and
 //!   368 of them 97.5 %, which is where a 95 % interval closes. n is of samples that vary as much as blocks do.
 //!
-//! Neither goes below 0.5, where nothing is known. While the interval holds 0, as it does when it is open towards 0,
-//! sure is (1 + level)/2 at most besides, so that the two do not contradict each other.
+//! Neither goes below 0.5, where nothing is known.
 
-use super::confidence::ConfidenceInterval;
+use super::{
+    certainty::Certainty,
+    confidence::ConfidenceInterval,
+    normal,
+    permutation::{Chance, Test},
+};
 use crate::distribution::{as_f64, floor};
 
 /// The second side less the first.
@@ -25,17 +31,24 @@ use crate::distribution::{as_f64, floor};
 pub struct Difference {
     /// Second less first, ms, of the samples themselves. Above 0 the second is slower.
     pub difference_ms: f64,
-    /// Its interval, ms. Open below where the first has no upper end, and above where the second has none.
+    /// Its interval, ms. Open below where the first has no upper end, and above where the second has none; at both ends
+    /// where a side has too few stretches of time to say anything.
     pub interval: ConfidenceInterval,
-    /// The share of resamples (ties count half) in which the side that is better by the samples is better: 0.5 is
-    /// undecided, 1 is sure.
+    /// 1 less the chance that the side that is better by the samples is so much better by chance: 0.5 is undecided, 1 is
+    /// sure. Above (1 + level)/2 if and only if the interval excludes 0.
     ///
     /// It is at most what an exact argument gives for so few samples, whatever the level: 1 - 1/C(a + b, a) for a draws
     /// of the better side and b of the other, of which at most a count; and for the quantile at share p 1 - p^a and 1 -
     /// (1 - p)^b. Draws are samples or blocks, and for the slowest of N requests the maxima of N that they make. One
-    /// sample against one is undecided. While the interval holds 0 it is at most (1 + level)/2, so that it does not
-    /// contradict it; nothing else depends on the level.
+    /// sample against one is undecided.
     pub sure: f64,
+    /// The word for that.
+    pub certainty: Certainty,
+    /// How many times as many samples, of each side, would say which side is better in four cases of five, if the
+    /// difference is what it seems to be. `None` where it is sure already, or where even a thousand times as many would not do.
+    pub samples_needed: Option<f64>,
+    /// The most that so few samples can say, by the exact argument for [`Self::sure`].
+    pub surest: f64,
 }
 
 /// What is known of one side's statistic.
@@ -59,28 +72,80 @@ impl Known {
     }
 }
 
-/// The difference of two estimates with their intervals, and of their resamples.
+/// The difference of two estimates whose chance is known.
+pub(crate) fn by_permutation(first: Known, second: Known, chance: &Chance, level: f64) -> Difference {
+    let difference_ms = second.estimate_ms - first.estimate_ms;
+    let test = chance.test(difference_ms, level);
+    // What a side cannot bound, the difference cannot either.
+    let bounded = |of_first: Option<f64>, of_second: Option<f64>| of_first.is_some() && of_second.is_some();
+    let interval = ConfidenceInterval {
+        low: test.interval.low.filter(|_| bounded(first.interval.high, second.interval.low)),
+        high: test.interval.high.filter(|_| bounded(first.interval.low, second.interval.high)),
+    };
+    judged(
+        [first, second],
+        interval,
+        Evidence { sure: test.sure, noise: test.noise, distance: test.distance },
+        level,
+    )
+}
+
+/// The difference of two estimates with their intervals.
 ///
 /// The interval is Zou and Donner's ("Construction of confidence limits about effect measures", 2008): the distance
 /// from the estimate to each end is the root of the sum of the squares of the distances of the two single ends that
-/// make it. So it inherits what the single intervals know about skewness and about the end of the samples.
+/// make it. So it inherits what the single intervals know about skewness and about the end of the samples. How sure it is follows
+/// from the distance to the end that lies towards 0, which is that of `level` on the normal scale. Where
+/// that end is open, the share of `resamples` in which the better side is better says it (ties count half). Where a permutation
+/// `test` is less sure, it wins, and the interval becomes as much wider.
 pub(crate) fn difference(
     first: Known,
     second: Known,
     resamples: impl Iterator<Item = (f64, f64)>,
+    test: Option<Test>,
     level: f64,
 ) -> Difference {
     let difference_ms = second.estimate_ms - first.estimate_ms;
     let reach = |of_first: Option<f64>, of_second: Option<f64>| {
         Some((of_first? - first.estimate_ms).hypot(of_second? - second.estimate_ms))
     };
+    let (below, above) =
+        (reach(first.interval.high, second.interval.low), reach(first.interval.low, second.interval.high));
     let interval = ConfidenceInterval {
-        low: reach(first.interval.high, second.interval.low).map(|reach| difference_ms - reach),
-        high: reach(first.interval.low, second.interval.high).map(|reach| difference_ms + reach),
+        low: below.map(|reach| difference_ms - reach),
+        high: above.map(|reach| difference_ms + reach),
     };
-    if difference_ms == 0.0 {
-        return Difference { difference_ms, interval, sure: 0.5 };
+    let unit = normal::quantile(f64::midpoint(1.0, level));
+    let (sure, distance) = match if difference_ms > 0.0 { below } else { above } {
+        Some(reach) => {
+            let distance = unit * difference_ms.abs() / reach;
+            (normal::share_below(distance), distance)
+        }
+        None => {
+            let sure = agreeing(difference_ms, resamples);
+            (sure, normal::quantile(sure))
+        }
+    };
+    let mut evidence = Evidence { sure, noise: 0.0, distance };
+    let mut interval = interval;
+    if let Some(test) = test {
+        evidence.noise = test.noise;
+        if test.sure < sure {
+            let proven = normal::quantile(test.sure);
+            evidence = Evidence { sure: test.sure, distance: distance.min(proven), ..evidence };
+            if test.sure <= f64::midpoint(1.0, level) && !interval.contains(0.0) {
+                // As much wider as the test is less sure, which takes in 0.
+                let wider = |end: f64| difference_ms + (end - difference_ms) * distance / proven;
+                let widened = |end: Option<f64>| end.map(wider).filter(|end| end.is_finite());
+                interval = ConfidenceInterval { low: widened(interval.low), high: widened(interval.high) };
+            }
+        }
     }
+    judged([first, second], interval, evidence, level)
+}
+
+/// The share of resamples that agree with the samples.
+fn agreeing(difference_ms: f64, resamples: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut agree, mut count) = (0.0, 0);
     for (first, second) in resamples {
         count += 1;
@@ -93,9 +158,59 @@ pub(crate) fn difference(
             0.5
         };
     }
-    let (better, worse) = if difference_ms > 0.0 { (first, second) } else { (second, first) };
-    let most = if interval.contains(0.0) { f64::midpoint(1.0, level) } else { 1.0 };
-    Difference { difference_ms, interval, sure: (agree / as_f64(count)).min(surest(better, worse)).min(most) }
+    if count == 0 { 0.5 } else { agree / as_f64(count) }
+}
+
+/// What speaks for the better side, before it is known how little so few samples can say.
+#[derive(Debug, Clone, Copy)]
+struct Evidence {
+    sure: f64,
+    noise: f64,
+    /// Standard errors between the sides.
+    distance: f64,
+}
+
+fn judged(
+    [first, second]: [Known; 2],
+    mut interval: ConfidenceInterval,
+    evidence: Evidence,
+    level: f64,
+) -> Difference {
+    let difference_ms = second.estimate_ms - first.estimate_ms;
+    if difference_ms == 0.0 {
+        let certainty = Certainty::Undecided;
+        return Difference {
+            difference_ms,
+            interval,
+            sure: 0.5,
+            certainty,
+            samples_needed: None,
+            surest: 0.5,
+        };
+    }
+    let is_first = difference_ms > 0.0;
+    let (better, worse) = if is_first { (first, second) } else { (second, first) };
+    let enough = f64::midpoint(1.0, level);
+    let most = if interval.contains(0.0) { enough } else { 1.0 };
+    let surest = surest(better, worse);
+    let sure = evidence.sure.min(surest).min(most).max(0.5);
+    if sure <= enough && !interval.contains(0.0) {
+        // So few samples bound nothing on this side.
+        *(if is_first { &mut interval.low } else { &mut interval.high }) = None;
+    }
+    let certainty = Certainty::new(sure, enough, if surest > enough { evidence.noise } else { 0.0 });
+    let samples_needed =
+        (certainty != Certainty::Sure).then(|| needed(evidence.distance, better, enough)).flatten();
+    Difference { difference_ms, interval, sure, certainty, samples_needed, surest }
+}
+
+/// How many times as many samples would do: standard errors shrink with the root of their number, and a test of level
+/// alpha finds what is z_(1 - alpha) + z_0.8 of them away in four cases of five.
+fn needed(distance: f64, better: Known, enough: f64) -> Option<f64> {
+    let wanted = normal::quantile(enough) + normal::quantile(0.8);
+    let by_distance = (wanted / distance).powi(2);
+    let by_number = FEWEST_DRAWS / better.draws.max(1e-9);
+    Some(by_distance.max(by_number).max(1.0)).filter(|&factor| factor <= 1000.0)
 }
 
 /// What samples can say at most: see the module.
@@ -121,6 +236,9 @@ fn choices(many: usize, few: usize) -> f64 {
 /// One in more than so many does not change a share.
 const MANY: f64 = 1e17;
 
+/// With 5.4 draws an interval closes: see [`super::confidence::interval`].
+const FEWEST_DRAWS: f64 = 5.4;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,21 +258,44 @@ mod tests {
         let pairs = [(1.0, 2.0), (1.0, 1.0), (1.0, 3.0), (2.0, 1.0)];
         let (first, second) =
             (known(10.0, interval(7.0, 14.0), 100.0), known(20.0, interval(17.0, 24.0), 100.0));
-        let found = difference(first, second, pairs.into_iter(), 0.95);
+        let found = difference(first, second, pairs.into_iter(), None, 0.95);
         assert_eq!((found.difference_ms, found.interval), (10.0, interval(5.0, 15.0)));
-        // Two of four, and half a tie.
-        assert_eq!(found.sure, 2.5 / 4.0);
+        // The lower end is 5 away, 1.96 standard errors; so 0 is 3.92 away.
+        assert!((found.sure - normal::share_below(2.0 * normal::quantile(0.975))).abs() < 1e-12);
+        assert_eq!((found.certainty, found.samples_needed), (Certainty::Sure, None));
+    }
+
+    #[test]
+    fn word_and_number_and_interval_say_the_same() {
+        let side =
+            |estimate: f64, reach: f64| known(estimate, interval(estimate - reach, estimate + reach), 100.0);
+        // The end just touches 0, and lies on either side of it.
+        for (difference_ms, sure) in [(4.999, false), (5.001, true)] {
+            let found =
+                difference(side(10.0, 3.0), side(10.0 + difference_ms, 4.0), [].into_iter(), None, 0.95);
+            assert_eq!((found.sure > 0.975, found.certainty == Certainty::Sure), (sure, sure), "{found:?}");
+            assert_eq!(found.interval.contains(0.0), !sure);
+        }
+        // Half as far: (2.8016/0.97998)^2 = 8.17 times as many samples.
+        let found = difference(side(10.0, 3.0), side(12.5, 4.0), [].into_iter(), None, 0.95);
+        assert!((found.samples_needed.unwrap() - 8.17).abs() < 0.01, "{found:?}");
+        assert_eq!(found.certainty, Certainty::Undecided);
+        // A test that is less sure widens the interval.
+        let test = Test { interval: found.interval, sure: 0.95, noise: 0.001, distance: 1.64 };
+        let found = difference(side(10.0, 3.0), side(20.0, 4.0), [].into_iter(), Some(test), 0.95);
+        assert!(found.interval.contains(0.0) && (found.sure - 0.95).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.certainty, Certainty::Likely);
     }
 
     #[test]
     fn open_ends_stay_open_and_limit_what_is_sure() {
         let sides = (known(10.0, interval(7.0, None), 100.0), known(20.0, interval(17.0, 24.0), 100.0));
-        let found = difference(sides.0, sides.1, [(1.0, 2.0)].into_iter(), 0.95);
+        let found = difference(sides.0, sides.1, [(1.0, 2.0)].into_iter(), None, 0.95);
         assert_eq!(found.interval, ConfidenceInterval { low: None, high: Some(15.0) });
         assert_eq!(found.sure, 0.975);
-        let found = difference(sides.1, sides.0, [(1.0, 2.0)].into_iter(), 0.95);
-        assert_eq!((found.interval.high, found.sure), (None, 0.0));
-        let same = difference(sides.1, sides.1, [(1.0, 1.0), (1.0, 2.0)].into_iter(), 0.95);
+        let found = difference(sides.1, sides.0, [(1.0, 2.0)].into_iter(), None, 0.95);
+        assert_eq!((found.interval.high, found.sure), (None, 0.5));
+        let same = difference(sides.1, sides.1, [(1.0, 1.0), (1.0, 2.0)].into_iter(), None, 0.95);
         assert_eq!((same.difference_ms, same.sure), (0.0, 0.5));
     }
 
@@ -181,14 +322,17 @@ mod tests {
             let of = |n, m| sure(n, m, 1, level, mean);
             assert_eq!(of(1, 1), 0.5);
             assert_eq!(of(2, 2), 1.0 - 1.0 / 6.0);
-            assert_eq!(of(3, 3), 1.0 - 1.0 / 20.0);
-            // C(4, 1); and many of the slower side do not help.
-            assert_eq!((of(3, 1), of(1, 3), of(2, 500)), (0.75, 0.5, 1.0 - 1.0 / 6.0));
-            // C(24, 12) = 2 704 156; the interval is closed at both levels: 0.5^12 = 0.00024.
-            assert_eq!(of(12, 12), 1.0 - 1.0 / 2_704_156.0);
+            // A hundred deals know the chance of 1/20 to sqrt(0.05 x 0.95/100) = 0.022.
+            assert!((0.95 - 4.0 * 0.022..=0.95).contains(&of(3, 3)), "{}", of(3, 3));
+            // C(4, 1), a quarter known to 0.043; and many of the slower side do not help.
+            assert!((0.75 - 4.0 * 0.043..=0.75).contains(&of(3, 1)), "{}", of(3, 1));
+            assert_eq!((of(1, 3), of(2, 500)), (0.5, 1.0 - 1.0 / 6.0));
         }
-        // C(10, 5) = 252: where the interval is open to 0, the lesser of the two counts.
-        assert_eq!((sure(5, 5, 1, 0.95, mean), sure(5, 5, 1, 0.999, mean)), (0.975, 1.0 - 1.0 / 252.0));
+        // One of 2 704 156 deals puts 12 and 12 as far apart. Of a hundred none does, which leaves the boundary within reach, so
+        // they are doubled until it is not: 0.025 > 3.5 sqrt(0.025 x 0.975/n) from n = 478 on.
+        assert_eq!(sure(12, 12, 1, 0.95, mean), 1.0 - 1.0 / 801.0);
+        // The interval of so few is open to 0.
+        assert_eq!(sure(5, 5, 1, 0.95, mean), 0.975);
     }
 
     #[test]
@@ -207,7 +351,7 @@ mod tests {
             assert!((sure(100, 900, 1, level, at(0.99)) - 0.633_968).abs() < 1e-6);
             assert_eq!(sure(10, 900, 1, level, at(0.99)), 0.5);
             // The other way round for p1: the slower side's few samples may all lie above theirs.
-            assert!((sure(900, 100, 1, level, at(0.01)) - 0.633_968).abs() < 1e-6);
+            assert!((0.5..0.633_969).contains(&sure(900, 100, 1, level, at(0.01))));
             // 0.5^3.
             assert_eq!(sure(3, 3, 1, level, at(0.5)), 0.875);
         }
@@ -217,12 +361,12 @@ mod tests {
 
     #[test]
     fn blocks_are_draws() {
-        // 6 samples in blocks of 3 are two draws.
+        // 6 samples in stretches of 3 are two, of which a permutation makes nothing.
         let series = |from: f64| (0..6).map(|i| from + f64::from(i) / 1000.0).collect::<Vec<f64>>();
         let (first, second) = (series(5.0), series(6.0));
         let sides = [&first, &second].map(|series| Distribution::new(series.clone()).unwrap());
         let of = |side: usize, in_time_ms| (&sides[side], Scheme::Blocks { in_time_ms, length: 3 });
         let resamples = resample(&[of(0, &first), of(1, &second)], 1, &Settings::default()).unwrap();
-        assert_eq!(resamples.pair(0, 1).unwrap().mean().sure, 1.0 - 1.0 / 6.0);
+        assert_eq!(resamples.pair(0, 1).unwrap().mean().sure, 0.5);
     }
 }

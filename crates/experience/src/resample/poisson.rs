@@ -88,6 +88,18 @@ pub(crate) fn ln_chance(count: f64, mean: f64) -> f64 {
     -stirling_error(count) - deviance(count, mean) - 0.5 * (TAU * count).ln()
 }
 
+/// The chance of `count` or more when `mean` are expected.
+pub(crate) fn at_least(count: f64, mean: f64) -> f64 {
+    if count <= mean {
+        // Terms fall below 1e-20 of the largest within 12 standard deviations and 40 more of the mean.
+        let least = floor((mean - 40.0 - 12.0 * mean.sqrt()).max(0.0));
+        let below = (least..floor(count.ceil())).map(|count| ln_chance(as_f64(count), mean).exp());
+        return (1.0 - below.sum::<f64>()).clamp(0.0, 1.0);
+    }
+    let terms = floor(40.0 + 12.0 * count.sqrt());
+    (0..terms).map(|more| ln_chance(count + as_f64(more), mean).exp()).sum::<f64>().min(1.0)
+}
+
 /// ln k! - ln(sqrt(2 pi k) (k/e)^k).
 fn stirling_error(k: f64) -> f64 {
     if k < 16.0 {
@@ -138,6 +150,10 @@ mod tests {
             assert!((moment(2) / mean - 1.0).abs() < 1e-11, "{mean}");
             assert!((moment(3) / mean - 1.0).abs() < 1e-8, "{mean}");
         }
+        // Three or more where two are expected: 1 - e^-2 (1 + 2 + 2); one or more.
+        assert!((at_least(3.0, 2.0) - (1.0 - 5.0 * (-2.0_f64).exp())).abs() < 1e-12);
+        assert!((at_least(1.0, 2.0) - (1.0 - (-2.0_f64).exp())).abs() < 1e-12);
+        assert_eq!((at_least(0.0, 2.0), at_least(0.0, 0.0)), (1.0, 1.0));
         // e^-2 2^3/3!.
         assert!((ln_chance(3.0, 2.0) - (8.0_f64 / 6.0).ln() + 2.0).abs() < 1e-14);
         assert_eq!((ln_chance(0.0, 0.0), ln_chance(1.0, 0.0)), (0.0, f64::NEG_INFINITY));

@@ -1,7 +1,7 @@
 //! One side with all that resampling says about it.
 
 use super::{
-    Settings,
+    Scheme, Settings,
     confidence::{self, ConfidenceInterval, Shape},
     difference::Known,
     draw::Draw,
@@ -18,6 +18,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Resampled<'d> {
     pub(crate) side: &'d Distribution,
+    pub(super) scheme: Scheme<'d>,
     pub(crate) settings: Settings,
     pub(crate) requests: u32,
     /// The shares at which resamples know their quantile.
@@ -25,7 +26,7 @@ pub struct Resampled<'d> {
     /// Independent draws: samples or blocks.
     pub(crate) draws: f64,
     /// How many independent samples vary as much at each share; nothing if all are independent.
-    effective: Vec<f64>,
+    as_variable: Vec<f64>,
     mean: Shape,
     expected: Shape,
     rows: Vec<f64>,
@@ -48,7 +49,7 @@ pub struct BandPoint {
 
 impl<'d> Resampled<'d> {
     pub(super) fn new(
-        side: &'d Distribution,
+        (side, scheme): (&'d Distribution, Scheme<'d>),
         settings: Settings,
         draw: &Draw,
         pass: &Pass<'_>,
@@ -59,15 +60,17 @@ impl<'d> Resampled<'d> {
         let shape = |requests: u32, estimate| {
             let skewness = draw.skewness(&confidence::influence(pass.cells, requests));
             let maxima = draws.min(as_f64(side.n()) / f64::from(requests));
-            Shape { estimate, acceleration: skewness / 6.0 / draws.sqrt(), maxima }
+            let fewest = if requests > 1 { FEWEST_MAXIMA } else { 0.0 };
+            Shape { estimate, acceleration: skewness / 6.0 / draws.sqrt(), maxima, fewest }
         };
         let mut resampled = Self {
             side,
+            scheme,
             settings,
             requests: pass.requests,
             shares,
             draws,
-            effective: Vec::new(),
+            as_variable: Vec::new(),
             mean: shape(1, side.mean()),
             expected: shape(pass.requests, side.expected_experienced(pass.requests)),
             rows,
@@ -79,7 +82,7 @@ impl<'d> Resampled<'d> {
             rank_interval::as_variable(share, variance, draws)
         };
         // Without the columns of blocks there is nothing to zip with.
-        resampled.effective = (pass.own()..pass.width()).zip(&resampled.shares).map(effective).collect();
+        resampled.as_variable = (pass.own()..pass.width()).zip(&resampled.shares).map(effective).collect();
         resampled
     }
 
@@ -99,7 +102,7 @@ impl<'d> Resampled<'d> {
     }
 
     /// The interval of the expected wait for the slowest of the page's requests, ms (BCa). Open upwards if the samples
-    /// make fewer than 5.4 maxima of so many requests (at 95 %).
+    /// make fewer than [`FEWEST_MAXIMA`] maxima of so many requests: with fewer, what is too rare to be met decides.
     pub fn expected_experienced(&self) -> ConfidenceInterval {
         confidence::interval(self.column(EXPECTED).collect(), self.expected, self.settings.level)
     }
@@ -107,10 +110,13 @@ impl<'d> Resampled<'d> {
     /// The interval of the quantile at any share of requests, ms, from order statistics. Open upwards where all samples
     /// may well lie below it: share^n > (1 - level)/2.
     pub fn quantile(&self, share: f64) -> ConfidenceInterval {
+        rank_interval::interval(self.side, share, self.effective(share), self.settings.level)
+    }
+
+    /// How many independent samples these are worth at a share.
+    pub(super) fn effective(&self, share: f64) -> f64 {
         let (n, level) = (as_f64(self.side.n()), self.settings.level);
-        let effective =
-            self.as_variable(share).map_or(n, |found| rank_interval::paid(found, self.draws, n, level));
-        rank_interval::interval(self.side, share, effective, level)
+        self.as_variable(share).map_or(n, |found| rank_interval::paid(found, self.draws, n, level))
     }
 
     /// The interval of what a share of visitors experience on the page, ms: [`Self::quantile`] at
@@ -149,7 +155,10 @@ impl<'d> Resampled<'d> {
 
     /// What is known of E[max].
     pub(super) fn expected_known(&self) -> Known {
-        Known::of_mean(self.expected.estimate, self.expected_experienced(), self.expected.maxima)
+        // A difference is judged by permutation, which knows what few maxima are worth.
+        let shape = Shape { fewest: 0.0, ..self.expected };
+        let interval = confidence::interval(self.column(EXPECTED).collect(), shape, self.settings.level);
+        Known::of_mean(self.expected.estimate, interval, self.expected.maxima)
     }
 
     /// What is known of the quantile.
@@ -192,7 +201,7 @@ impl<'d> Resampled<'d> {
     /// How many independent samples vary as much as these at a share; `None` if these are independent.
     fn as_variable(&self, share: f64) -> Option<f64> {
         let (below, above, part) = self.around(share);
-        Some(between(*self.effective.get(below)?, *self.effective.get(above)?, part))
+        Some(between(*self.as_variable.get(below)?, *self.as_variable.get(above)?, part))
     }
 
     /// The shares of the grid around a share, and how far it lies between them.
@@ -207,6 +216,10 @@ impl<'d> Resampled<'d> {
         self.rows.chunks(self.width).map(move |row| row[column])
     }
 }
+
+/// Of exponential latencies and 5.5 maxima, 95 % intervals hold the truth in 88 % of cases, of log-normal ones with s = 1.5 in
+/// 79 %; from 20 on in 92 % and more.
+pub const FEWEST_MAXIMA: f64 = 20.0;
 
 /// The variance of resamples.
 pub(super) fn variance(resamples: &[f64]) -> f64 {

@@ -1,6 +1,6 @@
 //! On which share of page views one side is faster than the other.
 
-use super::{beta, confidence::ConfidenceInterval, rank_interval, resampled};
+use super::{beta, confidence::ConfidenceInterval, permutation::Test, rank_interval, resampled};
 use crate::{
     Distribution,
     distribution::{as_f64, floor},
@@ -77,6 +77,17 @@ pub(super) fn estimate(
         high: Some(beta::quantile(1.0 - outside, faster + 1.0, views - faster).max(share)),
     };
     (share, interval)
+}
+
+/// The interval, brought up to 1/2 where it leaves that out and a permutation test is not sure.
+pub(super) fn tested(share: f64, interval: ConfidenceInterval, test: Test, level: f64) -> ConfidenceInterval {
+    if interval.contains(0.5) || test.sure > f64::midpoint(1.0, level) {
+        interval
+    } else if share > 0.5 {
+        ConfidenceInterval { low: Some(0.5), ..interval }
+    } else {
+        ConfidenceInterval { high: Some(0.5), ..interval }
+    }
 }
 
 /// The share from the cumulative shares at common cuts; within two cuts the sides count as equal.

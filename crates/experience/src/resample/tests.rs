@@ -142,7 +142,8 @@ fn a_verdict_that_flips_between_requests_and_pages() {
     let (mean, page) = (pair.mean(), pair.expected_experienced());
     assert!(mean.interval.low.unwrap() > 38.0 && mean.interval.high.unwrap() < 42.0, "{mean:?}");
     assert!(page.interval.low.unwrap() < -100.0 && page.interval.high.unwrap() < -90.0, "{page:?}");
-    assert_eq!((mean.sure, page.sure), (1.0, 1.0));
+    // None of a thousand deals is as far apart.
+    assert_eq!((mean.sure, page.sure), (1.0 - 1.0 / 1001.0, 1.0 - 1.0 / 1001.0));
     let (requests, pages) = (pair.share_faster(1), pair.share_faster(90));
     assert!(requests.1.low.unwrap() > 0.5 && pages.1.high.unwrap() < 0.1, "{requests:?} {pages:?}");
     let crossovers = pair.crossovers();

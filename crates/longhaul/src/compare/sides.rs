@@ -1,12 +1,13 @@
 //! Reads the recordings of a comparison and makes sides of them.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use anyhow::{Context, bail};
-use recording::{Metric, Series, Wanted, read_series};
+use recording::{Metric, Series, Wanted, decode_series, read_series};
 use report::SideInput;
 
 use super::Compare;
@@ -51,7 +52,10 @@ impl Compare {
             exact_up_to: self.exact_up_to,
         };
         let read = |(label, path): &(Option<String>, PathBuf)| -> anyhow::Result<Vec<Series>> {
-            let mut series = read_series(path, &wanted)?;
+            let mut series = match path.to_str() {
+                Some(STDIN) => decode_series(io::stdin(), Path::new("stdin"), &wanted)?,
+                _ => read_series(path, &wanted)?,
+            };
             series.label = label.clone().unwrap_or(series.label);
             // Each file by its own clock, before several become one side.
             series.restrict(self.from, self.to, &self.exclude)?;
@@ -61,6 +65,9 @@ impl Compare {
             })
         };
         let inputs: Vec<_> = self.recordings.iter().map(|text| input(text)).collect();
+        if inputs.iter().filter(|(_, path)| path.as_os_str() == STDIN).count() > 1 {
+            bail!("- is standard input, which can be read once: give the other recordings as files");
+        }
         let all: Vec<anyhow::Result<Vec<Series>>> = in_parallel(inputs.iter().collect(), read);
         let mut sides: Vec<Series> = Vec::new();
         for ((label, path), parts) in inputs.iter().zip(all) {
@@ -115,8 +122,11 @@ fn in_parallel<I: Send, O: Send>(items: Vec<I>, work: impl Fn(I) -> O + Sync) ->
     done.into_iter().map(|(_, output)| output).collect()
 }
 
+/// Stands for standard input. A file of that name is `./-`.
+const STDIN: &str = "-";
+
 /// "LABEL=FILE" or "FILE". A file whose name has an equals sign is still a file.
-fn input(text: &str) -> (Option<String>, PathBuf) {
+pub(super) fn input(text: &str) -> (Option<String>, PathBuf) {
     match text.split_once('=') {
         Some((label, path)) if !label.is_empty() && !Path::new(text).exists() => {
             (Some(label.to_owned()), path.into())

@@ -20,12 +20,16 @@ use nix::sys::{
     time::TimeSpec,
     timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags},
 };
-use planet::{Planet, Tap, capture::Blocks};
+use planet::{
+    Planet, Tap,
+    capture::Blocks,
+    outcome::{CaptureEnd, Captured},
+};
 
 use super::{Which, layout_of, names::Names};
 use crate::{
     interrupt::{Interrupt, first_ready},
-    output::say,
+    output::{self, say},
 };
 
 /// Capture the packets of hosts and links as pcapng, until Ctrl-C
@@ -51,18 +55,9 @@ pub(crate) struct Capture {
     duration: Option<Duration>,
     #[command(flatten)]
     which: Which,
-}
-
-/// Why a capture has ended.
-enum End {
-    /// Ctrl-C, or its time is up. All that there was has come.
-    Asked,
-    /// Ctrl-C twice, or the planet took too long to end what was asked to end.
-    Impatient,
-    /// The planet sends no more.
-    Planet,
-    /// Who read standard output went away.
-    Reader,
+    /// Print what was captured as JSON; with -o - in the last line of standard error
+    #[arg(long)]
+    json: bool,
 }
 
 impl Capture {
@@ -75,13 +70,31 @@ impl Capture {
         say(&format!("capturing into {}     (Ctrl-C ends this)", writing.name));
         let end = self.follow(&interrupt, stream, &mut writing)?;
         let why = match end {
-            End::Asked => String::new(),
-            End::Impatient => "; more may have been on its way".to_owned(),
-            End::Planet => format!("; planet \"{}\" sends no more", planet.name()),
-            End::Reader => "; its reader went away".to_owned(),
+            CaptureEnd::Asked => String::new(),
+            CaptureEnd::Impatient => "; more may have been on its way".to_owned(),
+            CaptureEnd::Planet => format!("; planet \"{}\" sends no more", planet.name()),
+            CaptureEnd::Reader => "; its reader went away".to_owned(),
         };
         writing.bar.finish_and_clear();
         say(&format!("{}: {}{why}", writing.name, writing.summary()));
+        if self.json {
+            let captured = output::named(
+                "longhaul.lab.capture/1",
+                Captured {
+                    planet: planet.name().to_owned(),
+                    file: (!is_standard_output(&self.output)).then(|| writing.name.clone()),
+                    packets: writing.blocks.packets(),
+                    missed: writing.blocks.missed(),
+                    bytes: writing.written,
+                    ended: end,
+                },
+            );
+            if is_standard_output(&self.output) {
+                say(&serde_json::to_string(&captured)?);
+            } else {
+                output::print_json(&captured)?;
+            }
+        }
         Ok(ExitCode::SUCCESS)
     }
 
@@ -102,7 +115,7 @@ impl Capture {
         interrupt: &Interrupt,
         mut stream: UnixStream,
         writing: &mut Writing,
-    ) -> anyhow::Result<End> {
+    ) -> anyhow::Result<CaptureEnd> {
         let (asked, time) = (interrupt.descriptor()?, Timer::new()?);
         if let Some(duration) = self.duration {
             time.set(duration)?;
@@ -111,12 +124,12 @@ impl Capture {
         loop {
             match first_ready(&[asked.as_fd(), time.as_fd(), stream.as_fd()])? {
                 2 => match writing.take(&mut stream)? {
-                    Some(End::Planet) if is_ending => return Ok(End::Asked),
+                    Some(CaptureEnd::Planet) if is_ending => return Ok(CaptureEnd::Asked),
                     Some(end) => return Ok(end),
                     None if is_ending => time.set(PATIENCE)?,
                     None => {}
                 },
-                _ if is_ending => return Ok(End::Impatient),
+                _ if is_ending => return Ok(CaptureEnd::Impatient),
                 ready => {
                     if ready == 0 {
                         // So that the next one is seen.
@@ -130,6 +143,10 @@ impl Capture {
             }
         }
     }
+}
+
+fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Tells a link from a single city.
@@ -173,7 +190,7 @@ struct Writing {
 
 impl Writing {
     fn begin(path: &Path) -> anyhow::Result<Self> {
-        let (name, output, bar) = if path.as_os_str() == "-" {
+        let (name, output, bar) = if is_standard_output(path) {
             let stdout = io::stdout();
             if stdout.is_terminal() {
                 bail!("packets are not for a terminal: choose a file with -o, or add: | tcpdump -r -");
@@ -189,16 +206,16 @@ impl Writing {
     }
 
     /// Writes what has come; why nothing more will.
-    fn take(&mut self, stream: &mut UnixStream) -> anyhow::Result<Option<End>> {
+    fn take(&mut self, stream: &mut UnixStream) -> anyhow::Result<Option<CaptureEnd>> {
         let length = match stream.read(&mut self.buffer) {
-            Ok(0) => return Ok(Some(End::Planet)),
+            Ok(0) => return Ok(Some(CaptureEnd::Planet)),
             other => other.context("the capture broke off")?,
         };
         self.blocks.add(&self.buffer[..length])?;
         let bytes = self.blocks.complete();
         match self.output.write_all(bytes) {
             Ok(()) => self.written += bytes.len() as u64,
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Some(End::Reader)),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Some(CaptureEnd::Reader)),
             Err(error) => {
                 // Half a block goes, so that the file can be read. A pipe or a device has nothing to cut.
                 let _ = self.output.set_len(self.written);
@@ -248,7 +265,7 @@ mod tests {
         drop(planet);
         let mut writing = Writing::begin(&path).unwrap();
         assert!(writing.take(&mut stream).unwrap().is_none());
-        assert!(matches!(writing.take(&mut stream).unwrap(), Some(End::Planet)));
+        assert!(matches!(writing.take(&mut stream).unwrap(), Some(CaptureEnd::Planet)));
         assert_eq!(std::fs::read(&path).unwrap(), [SECTION, PACKET, PACKET, MISSED].concat());
         assert_eq!(writing.summary(), "2 packets, 7 missed, 128 B");
     }
@@ -273,6 +290,6 @@ mod tests {
         let mut writing = Writing::begin(Path::new("/dev/null")).unwrap();
         writing.output = File::from(std::os::fd::OwnedFd::from(writer));
         drop(reader);
-        assert!(matches!(writing.take(&mut stream).unwrap(), Some(End::Reader)));
+        assert!(matches!(writing.take(&mut stream).unwrap(), Some(CaptureEnd::Reader)));
     }
 }

@@ -45,7 +45,7 @@ impl Catchment {
             write(path, &map::svg(&layout, map::Options::default(), &overlay))?;
         }
         if self.json {
-            output::print_json(&catchment)?;
+            output::print_json(&output::named("longhaul.lab.catchment/1", &catchment))?;
         } else {
             output::print(&text(&catchment))?;
         }

@@ -12,9 +12,12 @@ use std::{
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use planet::{Entry, Links, Planet};
+use planet::{Entry, Links, outcome::Copied};
 
 use place::{Place, Spot};
+
+use super::Which;
+use crate::output;
 
 /// Copy files and folders between this machine and a host's folder /srv/HOST
 ///
@@ -27,9 +30,11 @@ pub(crate) struct Cp {
     /// What to copy, and last where to: FILE... HOST:[PATH] or HOST:[PATH]... FILE
     #[arg(required = true, num_args = 2.., value_name = "FILE|HOST:PATH")]
     paths: Vec<Spot>,
-    /// The planet, if several are up
+    #[command(flatten)]
+    which: Which,
+    /// Print what was copied as JSON
     #[arg(long)]
-    planet: Option<String>,
+    json: bool,
 }
 
 impl Cp {
@@ -42,15 +47,20 @@ impl Cp {
                  and a file with a colon in its name ./FILE"
             );
         }
-        let planet = Planet::find(self.planet.as_deref())?;
+        let planet = self.which.find()?;
         let to = Place::destination(&planet, destination)?;
         if sources.len() > 1 && !to.is_folder {
             bail!("{destination}: several files can only be copied into a folder, and this is none");
         }
+        let mut copied =
+            Copied { planet: planet.name().to_owned(), to: destination.to_string(), ..Copied::default() };
         for source in sources {
             let from = Place::source(&planet, source)?;
             let path = if to.is_folder { to.path.join(&from.name) } else { to.path.clone() };
-            Copy { from: &from, to: &to }.any(&from.path, &path, Links::Follow)?;
+            Copy { from: &from, to: &to, copied: &mut copied }.any(&from.path, &path, Links::Follow)?;
+        }
+        if self.json {
+            output::print_json(&output::named("longhaul.lab.cp/1", copied))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -60,23 +70,29 @@ impl Cp {
 struct Copy<'a> {
     from: &'a Place,
     to: &'a Place,
+    /// What was copied so far.
+    copied: &'a mut Copied,
 }
 
 impl Copy<'_> {
     /// Copies whatever is there.
-    fn any(&self, from: &Path, to: &Path, links: Links) -> anyhow::Result<()> {
+    fn any(&mut self, from: &Path, to: &Path, links: Links) -> anyhow::Result<()> {
         match self.from.check(from, self.from.folder.entry(from, links))? {
             Entry::File { bytes, mode } => self.file(from, to, bytes, mode),
             Entry::Folder { mode } => self.folder(from, to, mode),
-            Entry::Link(target) => self.to.check(to, self.to.folder.make_link(to, &target)),
+            Entry::Link(target) => {
+                self.copied.links += 1;
+                self.to.check(to, self.to.folder.make_link(to, &target))
+            }
             Entry::Other => bail!("{}: neither a file nor a folder", self.from.show(from)),
         }
     }
 
-    fn folder(&self, from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
+    fn folder(&mut self, from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
         let is_there = matches!(self.to.folder.entry(to, Links::Follow), Ok(Entry::Folder { .. }));
         if !is_there {
             self.to.check(to, self.to.folder.make_folder(to))?;
+            self.copied.folders += 1;
         }
         for name in self.from.check(from, self.from.folder.list(from))? {
             self.any(&from.join(&name), &to.join(&name), Links::Keep)?;
@@ -88,12 +104,13 @@ impl Copy<'_> {
         self.to.check(to, self.to.folder.set_mode(to, mode))
     }
 
-    fn file(&self, from: &Path, to: &Path, bytes: u64, mode: u32) -> anyhow::Result<()> {
+    fn file(&mut self, from: &Path, to: &Path, bytes: u64, mode: u32) -> anyhow::Result<()> {
         let source = self.from.check(from, self.from.folder.read(from))?;
         let target = self.to.check(to, self.to.folder.write(to))?;
         let bar = progress(bytes, self.from.show(from))?;
         let copied = self.content(source, target, (from, to), &bar);
         bar.finish_and_clear();
+        self.copied.files += u64::from(copied.is_ok());
         if copied.is_err() {
             // Half a file is worse than none. Where it cannot be removed either, the error is said already.
             let _ = self.to.folder.remove(to);
@@ -102,7 +119,7 @@ impl Copy<'_> {
     }
 
     fn content(
-        &self,
+        &mut self,
         mut source: File,
         mut target: File,
         (from, to): (&Path, &Path),
@@ -116,6 +133,7 @@ impl Copy<'_> {
             }
             self.to.check(to, target.write_all(&buffer[..length]))?;
             bar.inc(length as u64);
+            self.copied.bytes += length as u64;
         }
     }
 }

@@ -3,33 +3,38 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use planet::Planet;
+use planet::{Planet, outcome};
 
-use crate::output::say;
+use super::Which;
+use crate::output::{self, say};
 
 /// End a planet with everything that runs in it
+///
+/// Where several are up it ends the one that is named, here or by LONGHAUL_PLANET, and does not choose.
 ///
 /// Example: longhaul lab down
 #[derive(Debug, Args)]
 pub(crate) struct Down {
-    /// The planet, if several are up
-    #[arg(long, conflicts_with = "all")]
-    planet: Option<String>,
+    #[command(flatten)]
+    which: Which,
     /// End all of this user's planets
-    #[arg(long)]
+    #[arg(long, conflicts_with = "planet")]
     all: bool,
+    /// Print which planets were ended as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Down {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let names = if self.all {
-            Planet::running()?
-        } else {
-            vec![Planet::find(self.planet.as_deref())?.name().to_owned()]
-        };
-        for name in names {
-            Planet::find(Some(&name))?.down()?;
+        let names =
+            if self.all { Planet::running()? } else { vec![self.which.find_for_good()?.name().to_owned()] };
+        for name in &names {
+            Planet::find(Some(name))?.down()?;
             say(&format!("planet \"{name}\" is gone"));
+        }
+        if self.json {
+            output::print_json(&output::named("longhaul.lab.down/1", outcome::Down { planets: names }))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -5,6 +5,7 @@ mod place;
 
 use std::{process::ExitCode, time::Duration};
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use planet::FaultStatus;
 use units::duration;
@@ -20,6 +21,7 @@ use crate::output;
 /// Let something go wrong on a planet, now or later
 ///
 /// Without a command it is a link between two cities that suffers. Prints the number of the fault.
+/// Flags follow the command; --planet and --json may also come before it.
 ///
 /// Examples:
 ///   longhaul lab fault london-newyork --loss 5% --for 10s
@@ -30,7 +32,7 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    args_conflicts_with_subcommands = true,
+    override_usage = "longhaul lab fault [OPTIONS] <LINK> [HOW]\n       longhaul lab fault <COMMAND>",
     subcommand_negates_reqs = true,
     arg_required_else_help = true
 )]
@@ -58,6 +60,12 @@ enum Command {
 
 impl Fault {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        if self.command.is_some() && (self.link.is_some() || self.line.is_given() || self.when.is_given()) {
+            bail!(
+                "what stands before a command of lab fault is about a link between two cities; write it after the \
+                 command and its names, such as: longhaul lab fault host origin --loss 5%"
+            );
+        }
         match &self.command {
             None => self.when.cause(|names| self.fault(names)),
             Some(Command::City(city)) => city.when.cause(|names| city.fault(names)),
@@ -98,11 +106,15 @@ struct When {
     #[command(flatten)]
     which: Which,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, global = true)]
     json: bool,
 }
 
 impl When {
+    fn is_given(&self) -> bool {
+        self.lasts.is_some() || self.at.is_some()
+    }
+
     /// Lets what `describe` makes of the planet's names go wrong at this time, and says by which number it is lifted.
     fn cause(
         &self,
@@ -127,9 +139,10 @@ impl When {
             fault,
         };
         if self.json {
-            output::print_json(&caused)?;
+            output::print_json(&output::named(SCHEMA, &caused))?;
         } else {
-            output::print(&format!("fault {number}: {}{}\n", caused.what, self.phrase(number)))?;
+            let phrase = self.phrase(number, &self.which.flag(&planet));
+            output::print(&format!("fault {number}: {}{phrase}\n", caused.what))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -139,20 +152,21 @@ impl When {
         self.at.filter(|later| !later.is_zero())
     }
 
-    /// ", in 5s for 10s", or how it is lifted.
-    fn phrase(&self, number: u64) -> String {
+    /// ", in 5s for 10s", or how it is lifted, with what says on which planet.
+    fn phrase(&self, number: u64, planet: &str) -> String {
         let begin = self.later().map_or_else(String::new, |later| format!(", in {}", duration::show(later)));
         let comma = if begin.is_empty() { "," } else { "" };
         match self.lasts {
             Some(lasts) => format!("{begin}{comma} for {}", duration::show(lasts)),
             None => {
-                let planet = &self.which.planet;
-                let planet = planet.as_ref().map_or_else(String::new, |name| format!(" --planet {name}"));
                 format!("{begin}, until it is lifted: longhaul lab fault lift {number}{planet}")
             }
         }
     }
 }
+
+/// The schema of a fault.
+const SCHEMA: &str = "longhaul.lab.fault/1";
 
 #[cfg(test)]
 mod tests {
@@ -163,13 +177,14 @@ mod tests {
         let when = |at: &str, lasts: &str| When {
             at: duration::parse(at).ok(),
             lasts: duration::parse(lasts).ok(),
-            which: Which { planet: None },
+            which: Which::default(),
             json: false,
         };
-        assert_eq!(when("", "10s").phrase(3), ", for 10s");
-        assert_eq!(when("5s", "10s").phrase(3), ", in 5s for 10s");
-        assert_eq!(when("0s", "10s").phrase(3), ", for 10s");
-        assert_eq!(when("5s", "").phrase(3), ", in 5s, until it is lifted: longhaul lab fault lift 3");
-        assert_eq!(when("", "").phrase(3), ", until it is lifted: longhaul lab fault lift 3");
+        assert_eq!(when("", "10s").phrase(3, ""), ", for 10s");
+        assert_eq!(when("5s", "10s").phrase(3, ""), ", in 5s for 10s");
+        assert_eq!(when("0s", "10s").phrase(3, ""), ", for 10s");
+        assert_eq!(when("5s", "").phrase(3, ""), ", in 5s, until it is lifted: longhaul lab fault lift 3");
+        let named = ", until it is lifted: longhaul lab fault lift 3 --planet cdn";
+        assert_eq!(when("", "").phrase(3, " --planet cdn"), named);
     }
 }

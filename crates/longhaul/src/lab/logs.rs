@@ -6,6 +6,7 @@ use clap::Args;
 use nix::sys::signal::Signal;
 use planet::{End, Log, Piece, Planet, Program};
 
+use super::Which;
 use crate::{
     interrupt::{Interrupt, first_ready},
     output::{self, paint, say},
@@ -23,9 +24,8 @@ pub(crate) struct Logs {
     /// Go on with what comes, until Ctrl-C or the end of the planet
     #[arg(short, long)]
     follow: bool,
-    /// The planet, if several are up
-    #[arg(long)]
-    planet: Option<String>,
+    #[command(flatten)]
+    which: Which,
     /// Print the programs as JSON instead, without their output
     #[arg(long, conflicts_with = "follow")]
     json: bool,
@@ -34,13 +34,15 @@ pub(crate) struct Logs {
 impl Logs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let interrupt = self.follow.then(Interrupt::listen).transpose()?;
-        let planet = Planet::find(self.planet.as_deref())?;
+        let planet = self.which.find()?;
         if let Some(host) = &self.host {
             // Says which hosts there are if there is none of that name.
             planet.folder(host)?;
         }
         if self.json {
-            output::print_json(&self.programs(&planet)?)?;
+            let programs = self.programs(&planet)?;
+            let programs = programs.iter().map(|program| output::named("longhaul.lab.logs/1", program));
+            output::print_json(&programs.collect::<Vec<_>>())?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut shown = Shown::default();

@@ -1,7 +1,6 @@
 //! `longhaul lab map`: a picture of a world, or of a planet with what moves and what is wrong on it.
 
 use std::{
-    fs,
     io::{self, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -9,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use planet::{LinkStatus, Status};
+use planet::{LinkStatus, Status, outcome::Drawn};
 use world::{
     Layout,
     map::{Options, Overlay, svg},
@@ -37,11 +36,14 @@ pub(crate) struct Map {
     width: u32,
     #[command(flatten)]
     which: Which,
+    /// Print where the picture is as JSON, or without -o the picture itself in it
+    #[arg(long)]
+    json: bool,
 }
 
 impl Map {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        if self.output.is_none() && io::stdout().is_terminal() {
+        if self.output.is_none() && !self.json && io::stdout().is_terminal() {
             bail!("an SVG is nothing for a terminal; name a file with -o, or see: longhaul lab view --map");
         }
         let (layout, overlay) = match &self.world {
@@ -56,7 +58,16 @@ impl Map {
         let picture = svg(&layout, Options { width: self.width }, &overlay);
         match &self.output {
             Some(path) => write(path, &picture)?,
+            None if self.json => {}
             None => output::print(&picture)?,
+        }
+        if self.json {
+            let file = self.output.as_ref().map(|path| path.display().to_string());
+            let svg = file.is_none().then_some(picture);
+            output::print_json(&output::named(
+                "longhaul.lab.map/1",
+                Drawn { name: layout.name, width: self.width, file, svg },
+            ))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -80,7 +91,8 @@ pub(super) fn running(status: &Status, layout: &Layout) -> Overlay {
 
 /// Writes a picture where it was asked for.
 pub(super) fn write(path: &Path, picture: &str) -> anyhow::Result<()> {
-    fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+    recording::write_whole(path, picture.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     output::say(&format!("wrote {}", path.display()));
     Ok(())
 }

@@ -8,9 +8,9 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use planet::{Planet, Status};
-use serde::Serialize;
+use planet::{Status, outcome::Publishing};
 
+use super::Which;
 use crate::{
     interrupt::{Interrupt, first_ready},
     output::{self, say},
@@ -29,27 +29,20 @@ pub(crate) struct Publish {
     /// Where the visitor is: a host, or a city that has one
     #[arg(long, value_name = "HOST|CITY")]
     from: String,
-    /// Where to listen; an address other than loopback lets other machines in
+    /// Where to listen; a port alone is on loopback, another address lets other machines in
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// The planet, if several are up
-    #[arg(long)]
-    planet: Option<String>,
+    #[command(flatten)]
+    which: Which,
     /// Print where it listens as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// What is printed as JSON.
-#[derive(Serialize)]
-struct Listening {
-    listen: SocketAddr,
-}
-
 impl Publish {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let interrupt = Interrupt::listen()?;
-        let planet = Planet::find(self.planet.as_deref())?;
+        let planet = self.which.find()?;
         let status = planet.status()?;
         let (from, city) = visitor(&status, &self.from)?;
         let listener =
@@ -59,7 +52,16 @@ impl Publish {
         let published = planet.publish(&self.server, from, listener)?;
 
         if self.json {
-            output::print(&(serde_json::to_string(&Listening { listen })? + "\n"))?;
+            output::print_json_line(&output::named(
+                "longhaul.lab.publish/1",
+                Publishing {
+                    planet: planet.name().to_owned(),
+                    listen,
+                    server: self.server.clone(),
+                    from: from.to_owned(),
+                    city: city.to_owned(),
+                },
+            ))?;
         }
         let scheme = if self.server.ends_with(":443") { "https" } else { "http" };
         say(&format!("listening on {scheme}://{listen}/"));

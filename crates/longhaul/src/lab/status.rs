@@ -33,7 +33,7 @@ impl Status {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let overview = self.which.find()?.overview()?;
         if self.json {
-            output::print_json(&overview)?;
+            output::print_json(&output::named("longhaul.lab.status/1", &overview))?;
         } else {
             output::print(&text(&overview, if self.all { usize::MAX } else { SHORT }))?;
         }

@@ -1,13 +1,19 @@
 //! `longhaul lab up`: a world file becomes a planet.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Args;
-use planet::{Life, Running};
+use planet::{Life, Running, outcome};
 use world::Layout;
 
 use super::read_world;
-use crate::{interrupt::Interrupt, output::say};
+use crate::{
+    interrupt::Interrupt,
+    output::{self, say},
+};
 
 /// Start a planet from a world file
 ///
@@ -24,6 +30,9 @@ pub(crate) struct Up {
     /// Call it this instead of what the file says
     #[arg(long)]
     name: Option<String>,
+    /// Print its hosts as one line of JSON when it is up
+    #[arg(long)]
+    json: bool,
 }
 
 impl Up {
@@ -31,16 +40,18 @@ impl Up {
         let (world, layout) = read_world(&self.world)?;
         let name = self.name.clone().unwrap_or_else(|| match &world.settings.name {
             Some(name) => name.clone(),
-            None => self
-                .world
-                .file_stem()
-                .map_or_else(|| "planet".to_owned(), |stem| stem.to_string_lossy().into_owned()),
+            None => name_of(&self.world),
         });
         let life = if self.detach { Life::Detached } else { Life::WithStarter };
         // Before the planet is up, so that a Ctrl-C in between ends it in order too.
         let interrupted = (!self.detach).then(Interrupt::listen).transpose()?;
         let running = Running::start(&world, &name, life)?;
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
+        if self.json {
+            let hosts = running.planet().status()?.hosts;
+            let up = outcome::Up { planet: name.clone(), detached: self.detach, hosts };
+            output::print_json_line(&output::named("longhaul.lab.up/1", up))?;
+        }
         if let Some(distance) = layout.distance() {
             say(&format!("{distance}"));
         }
@@ -57,6 +68,15 @@ impl Up {
     }
 }
 
+/// A planet's name from that of a file, which may have characters that a planet's may not.
+fn name_of(world: &Path) -> String {
+    let stem = world.file_stem().unwrap_or_default().to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let plain: String = stem.chars().map(|c| if is_plain(c) { c } else { '-' }).take(60).collect();
+    let name = plain.trim_start_matches('-');
+    if name.is_empty() { "planet".to_owned() } else { name.to_owned() }
+}
+
 fn summary(layout: &Layout) -> String {
     let plural = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     format!(
@@ -64,4 +84,19 @@ fn summary(layout: &Layout) -> String {
         plural(layout.hosts.len(), "host", "hosts"),
         plural(layout.cities.len(), "city", "cities")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_be_called_what_no_planet_can_be() {
+        let name = |path: &str| name_of(Path::new(path));
+        assert_eq!(name("scenarios/worlds/atlantic.toml"), "atlantic");
+        assert_eq!(name("my world.toml"), "my-world");
+        assert_eq!(name("-x.toml"), "x");
+        assert_eq!(name("東京.toml"), "planet");
+        assert_eq!(name(&"a".repeat(99)).len(), 60);
+    }
 }

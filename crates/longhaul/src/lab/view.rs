@@ -8,28 +8,36 @@ mod terminal;
 
 use std::{
     io::{self, IsTerminal},
+    os::fd::AsFd,
     process::ExitCode,
 };
 
 use anyhow::bail;
 use clap::Args;
-use planet::Planet;
+use planet::{Planet, Status, outcome};
 use terminal_size::terminal_size_of;
 use world::Layout;
 
 use self::{
     flow::Window,
-    terminal::{Event, Terminal},
+    terminal::{Event, Terminal, ticks},
 };
 use super::{Which, layout_of, table::Line};
-use crate::output;
+use crate::{
+    interrupt::{Interrupt, first_ready},
+    output,
+};
 
 /// Watch a planet: what its links carry now, what is wrong, and how faithful it is
 ///
-/// Keys: m for the map and back, q or Ctrl-C to quit.
+/// Keys: m for the map and back, q or Ctrl-C to quit. With --json it is a line of JSON twice a
+/// second, until Ctrl-C, the end of the planet, or nobody reads any more.
 ///
-/// Example: longhaul lab view --map
+/// Examples:
+///   longhaul lab view --map
+///   longhaul lab view --json | jq .links
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct View {
     /// Begin with the map
     #[arg(long)]
@@ -39,10 +47,16 @@ pub(crate) struct View {
     once: bool,
     #[command(flatten)]
     which: Which,
+    /// Print lines of JSON
+    #[arg(long, conflicts_with = "map")]
+    json: bool,
 }
 
 impl View {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        if self.json {
+            return self.lines();
+        }
         let planet = self.which.find()?;
         let layout = layout_of(&planet)?;
         if self.once {
@@ -55,6 +69,54 @@ impl View {
             bail!("a live view needs a terminal; for one picture of it: longhaul lab view --once");
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints a line for each look.
+    fn lines(&self) -> anyhow::Result<ExitCode> {
+        let interrupt = Interrupt::listen()?;
+        let planet = self.which.find()?;
+        let (asked, ended, ticks) = (interrupt.descriptor()?, planet.watch()?, ticks()?);
+        let mut window = Window { before: None, now: planet.status()? };
+        loop {
+            output::print_json_line(&output::named("longhaul.lab.view/1", line(&window)))?;
+            if self.once || !output::has_reader() {
+                return Ok(ExitCode::SUCCESS);
+            }
+            match first_ready(&[asked.as_fd(), ended.as_fd(), ticks.as_fd()])? {
+                0 => return Ok(ExitCode::SUCCESS),
+                1 => break,
+                _ => ticks.wait()?,
+            }
+            // It may end while it is asked.
+            let Ok(now) = planet.status() else { break };
+            window = Window { before: Some(window.now), now };
+        }
+        output::say(&format!("planet \"{}\" is gone", planet.name()));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What moves, as it is printed.
+fn line(window: &Window) -> outcome::View {
+    let (links, lines) = window.flows();
+    let Status { name, running_s, faults, fidelity, .. } = window.now.clone();
+    let moving = links.into_iter().chain(lines).map(|flow| outcome::Moving {
+        from: flow.link.from.clone(),
+        to: flow.link.to.clone(),
+        access: flow.link.access.clone(),
+        delivered_bps: flow.bits_per_second,
+        rate_bps: flow.link.rate_bps,
+        drops_per_s: flow.drops_per_second,
+        waiting: flow.link.waiting,
+        is_down: flow.link.is_down,
+    });
+    outcome::View {
+        planet: name,
+        running_s,
+        over_s: window.seconds(),
+        links: moving.collect(),
+        faults,
+        fidelity,
     }
 }
 

@@ -15,7 +15,12 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
     }
     let status = sample.status.map_or_else(String::new, |status| status.to_string());
     let protocol = sample.labels.get("protocol").map_or("", String::as_str);
-    let mut text = format!("{url}  {status}  {protocol}  {} bytes\n", sample.body_bytes.unwrap_or_default());
+    let remote = sample.remote.as_ref().map_or_else(String::new, |remote| {
+        let way = if sample.fallback == Some(true) { ", after another address" } else { "" };
+        format!("  from {remote}{way}")
+    });
+    let mut text =
+        format!("{url}  {status}  {protocol}  {} bytes{remote}\n", sample.body_bytes.unwrap_or_default());
     let phases = [
         ("dns", sample.dns_ns),
         ("connect", sample.connect_ns),

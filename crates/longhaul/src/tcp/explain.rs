@@ -67,7 +67,11 @@ impl Explain {
                 }
                 other => other?,
             };
-            self.print(&judge(&observation), first)?;
+            let all = judge(&observation);
+            if self.json && all.is_empty() && observation.ended > 0 {
+                output::say(&format!("no open TCP connection here; {}", show::waiting(observation.ended)));
+            }
+            self.print(&all, observation.ended, first)?;
             first = false;
             if !self.watch || go_on().is_break() || !output::has_reader() {
                 break;
@@ -76,13 +80,14 @@ impl Explain {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn print(&self, all: &[Explanation], is_first: bool) -> anyhow::Result<()> {
+    fn print(&self, all: &[Explanation], ended: u64, is_first: bool) -> anyhow::Result<()> {
+        let named = || -> Vec<_> { all.iter().map(|each| output::named(SCHEMA, each)).collect() };
         match (self.json, self.watch) {
-            (true, false) => output::print_json(&all),
-            (true, true) => output::print(&(serde_json::to_string(all)? + "\n")),
-            (false, false) => output::print(&show::all(all, self.top)),
+            (true, false) => output::print_json(&named()),
+            (true, true) => output::print(&(serde_json::to_string(&named())? + "\n")),
+            (false, false) => output::print(&show::all(all, ended, self.top)),
             (false, true) => {
-                let text = show::all(all, self.top);
+                let text = show::all(all, ended, self.top);
                 let is_screen = std::io::stdout().is_terminal();
                 let before = match (is_screen, is_first) {
                     (true, _) => CLEAR,
@@ -109,7 +114,7 @@ fn end(text: &str) -> anyhow::Result<End> {
             (
                 name,
                 Some(port.with_context(|| {
-                    format!("\"{text}\" is no ADDRESS[:PORT]: a port is between 1 and 65535")
+                    format!("\"{text}\" is not an ADDRESS[:PORT]: a port is between 1 and 65535")
                 })?),
             )
         }
@@ -132,6 +137,9 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
     Ok(duration)
 }
+
+/// The schema of an explanation.
+const SCHEMA: &str = "longhaul.tcp.explain/1";
 
 /// Clears the screen and goes to its top.
 const CLEAR: &str = "\x1b[H\x1b[2J";

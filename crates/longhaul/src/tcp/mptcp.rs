@@ -1,18 +1,25 @@
 //! `longhaul tcp mptcp`: which Multipath TCP connections have a second subflow, and why the others have not.
 
-use std::{fmt::Write, process::ExitCode};
+use std::{fmt::Write, io::IsTerminal, os::fd::AsFd, process::ExitCode};
 
 use clap::Args;
-use tcp::mptcp::{Audit, Connection, Filter, State, audit};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use tcp::mptcp::{Audit, Auditor, Connection, Filter, State};
 
-use crate::output::{self, GREEN, YELLOW, paint};
+use crate::{
+    interrupt::Interrupt,
+    output::{self, GREEN, YELLOW, paint},
+};
 
 /// Say which Multipath TCP connections have a second subflow, and why the others have not
 ///
 /// Looks at the connections of the network namespace that it runs in, and changes nothing. Exits with 0 when every one has
 /// a second subflow, 1 when one has not or there is none, 2 when it could not look. See docs/mptcp.md.
 ///
-/// Examples: longhaul tcp mptcp --port 443, longhaul lab exec phone -- longhaul tcp mptcp
+/// The kernel's counters are of all connections together. With --watch, what is counted of a connection that opens meanwhile
+/// begins with it.
+///
+/// Examples: longhaul tcp mptcp --port 443, longhaul lab exec phone -- longhaul tcp mptcp --watch
 #[derive(Debug, Args)]
 pub(crate) struct Mptcp {
     /// Only connections of this process
@@ -21,20 +28,45 @@ pub(crate) struct Mptcp {
     /// Only connections with this port at either end
     #[arg(long)]
     port: Option<u16>,
-    /// Print JSON
+    /// Look again each second, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
+    /// Print JSON: an object, with --watch one in each line
     #[arg(long)]
     json: bool,
 }
 
 impl Mptcp {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
-        let audit = audit(Filter { pid: self.pid, port: self.port })?;
-        if self.json {
-            output::print_json(&audit)?;
-        } else {
-            output::print(&show(&audit))?;
+        let interrupted = Interrupt::listen()?.descriptor()?;
+        let mut auditor = Auditor::new(Filter { pid: self.pid, port: self.port });
+        let mut audit = auditor.look()?;
+        self.print(&audit, true)?;
+        while self.watch && output::has_reader() {
+            let mut asked = [PollFd::new(interrupted.as_fd(), PollFlags::POLLIN)];
+            if poll(&mut asked, PollTimeout::from(BETWEEN_LOOKS))? > 0 {
+                break;
+            }
+            audit = auditor.look()?;
+            self.print(&audit, false)?;
         }
         Ok(if audit.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn print(&self, audit: &Audit, is_first: bool) -> anyhow::Result<()> {
+        match (self.json, self.watch) {
+            (true, false) => output::print_json(audit),
+            (true, true) => output::print(&(serde_json::to_string(audit)? + "\n")),
+            (false, false) => output::print(&show(audit)),
+            (false, true) => {
+                let before = match (std::io::stdout().is_terminal(), is_first) {
+                    (true, _) => CLEAR,
+                    (false, true) => "",
+                    (false, false) => "\n",
+                };
+                output::print(&format!("{before}{}", show(audit)))
+            }
+        }
     }
 }
 
@@ -61,7 +93,8 @@ fn show_connection(text: &mut String, connection: &Connection) {
         let _ = writeln!(text, "  {word}");
         return;
     };
-    let _ = writeln!(text, "  {word}: {}", finding.why);
+    let likely = if finding.is_certain { "" } else { "likely: " };
+    let _ = writeln!(text, "  {word}: {likely}{}", finding.why);
     for evidence in &finding.evidence {
         let _ = writeln!(text, "    seen:   {evidence}");
     }
@@ -93,3 +126,9 @@ fn state(state: State) -> &'static str {
         State::Closing => "closing",
     }
 }
+
+/// From one look to the next, ms.
+const BETWEEN_LOOKS: u16 = 1000;
+
+/// Clears the screen and goes to its top.
+const CLEAR: &str = "\x1b[H\x1b[2J";

@@ -192,7 +192,10 @@ impl Programmes {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let names = Programme::shipped().filter(|name| self.name.as_ref().is_none_or(|only| only == name));
         if self.json {
-            output::print_json(&names.map(Programme::find).collect::<Result<Vec<_>, _>>()?)?;
+            let found = names.map(Programme::find).collect::<Result<Vec<_>, _>>()?;
+            let named =
+                found.iter().map(|programme| output::named("longhaul.tcp.oscil.programme/1", programme));
+            output::print_json(&named.collect::<Vec<_>>())?;
         } else {
             let texts = names.filter_map(|name| Some(format!("# {name}\n{}", Programme::text(name)?)));
             output::print(&texts.collect::<Vec<_>>().join("\n"))?;

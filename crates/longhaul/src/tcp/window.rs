@@ -71,7 +71,16 @@ impl Window {
     /// The kernel and the settings that it is about.
     fn host(&self) -> anyhow::Result<(Version, Settings)> {
         let (kernel, mut settings) = match self.kernel {
-            Some(kernel) => (kernel, Settings::defaults(kernel, None)),
+            Some(kernel) => {
+                if kernel > Version::NEWEST {
+                    output::say(&format!(
+                        "note: Linux {kernel} is newer than {}, the newest that this was tried with: what it changes is not \
+                         known here",
+                        Version::NEWEST
+                    ));
+                }
+                (kernel, Settings::defaults(kernel, None))
+            }
             None => (Version::running()?, Settings::read()?),
         };
         if self.adv_win_scale.is_some() {
@@ -158,7 +167,8 @@ fn place(line: &str) -> Result<Place, String> {
 }
 
 fn kernel(text: &str) -> Result<Version, String> {
-    text.parse().map_err(|error: Error| format!("{error}; {}", error.hint().unwrap_or_default()))
+    let version = text.parse().and_then(Version::released);
+    version.map_err(|error: Error| format!("{error}; {}", error.hint().unwrap_or_default()))
 }
 
 /// A buffer as the kernel takes it.

@@ -1,6 +1,11 @@
 //! `longhaul compare`: its numbers, its JSON, and what it says of files that are no recordings.
 
-use crate::harness::{Folder, longhaul, number};
+use std::{
+    fs::File,
+    process::{Command, Stdio},
+};
+
+use crate::harness::{Ended, Folder, LONGHAUL, longhaul, number};
 
 /// 99 fast requests and a slow one, against 100 that are all alike.
 fn sides(folder: &Folder) -> [String; 2] {
@@ -57,6 +62,45 @@ fn files_of_one_label_are_one_side() {
     let json = longhaul(&["compare", &sides[0], &sides[1], &sides[2], "--json"]).json();
     assert_eq!(json["sides"].as_array().unwrap().len(), 2);
     assert_eq!((number(&json, "/sides/0/n"), number(&json, "/sides/1/n")), (200.0, 100.0));
+}
+
+#[test]
+fn one_recording_may_come_from_standard_input() {
+    let folder = Folder::new();
+    let [swift, steady] = sides(&folder);
+    let piped = |arguments: &[&str], input: Stdio| {
+        let arguments = [&["compare"], arguments, &["--json"]].concat();
+        Ended::of(Command::new(LONGHAUL).args(arguments).stdin(input).output().unwrap())
+    };
+    let json = piped(&[&swift, "-"], File::open(&steady).unwrap().into()).json();
+    let labels = |json: &serde_json::Value| {
+        [0, 1].map(|side| json["sides"][side]["label"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(
+        (labels(&json), number(&json, "/sides/1/max_ms")),
+        (["swift", "stdin"].map(str::to_owned), 20.0)
+    );
+    let json = piped(&["today=-", &swift], File::open(&steady).unwrap().into()).json();
+    assert_eq!(labels(&json), ["today", "swift"]);
+    let twice = piped(&["-", "other=-"], Stdio::null()).refused();
+    assert!(twice.contains("can be read once"), "{twice}");
+    let empty = piped(&["-", &swift], Stdio::null()).refused();
+    assert!(empty.contains("stdin"), "{empty}");
+}
+
+#[test]
+fn a_copy_of_a_recording_is_named_so() {
+    let folder = Folder::new();
+    let [swift, steady] = sides(&folder);
+    let copy = folder.file("copy.csv", std::fs::read(&swift).unwrap());
+    let text = longhaul(&["compare", &swift, &copy]).ok();
+    assert!(
+        text.starts_with("swift and copy hold the same 100 samples: there is nothing to compare.\n"),
+        "{text}"
+    );
+    assert!(!text.contains("sure (") && !text.contains(" *"), "{text}");
+    let json = longhaul(&["compare", &swift, &steady, "--json"]).json();
+    assert_eq!(json["identical"], serde_json::json!([]));
 }
 
 #[test]
@@ -138,13 +182,13 @@ fn the_terminal_shows_verdict_expectations_and_percentiles() {
 }
 
 const EXPECTED: &str = "\
-swift is 10.0 ms faster at the median request, but steady is 281.7 ms faster for the expected page of 180 requests (90 required). steady's expected page is 281.7 ms faster (the samples cannot bound that): undecided (50 %).
+Undecided for the expected page of 180 requests (90 required); at the median request swift is 10.0 ms (50.0 %) faster. In these samples steady's expected page is 281.7 ms (93.4 %) faster (the samples cannot bound that): undecided (50 %); about 4.9 times as many samples would decide it, were the difference as it is.
 
 latency in ms; page of 180 requests, 50 % required: 90 effective
             n    expected request     expected experienced
 ─────────────────────────────────────────────────────────────
- swift    100   14.9 [10.0, 34.5] *       301.7 [10.0, ..]
- steady   100   20.0 [20.0, 20.0]          20.0 [20.0, ..] *
+ swift    100   14.9 [10.0, 34.5]         301.7 [10.0, ..]
+ steady   100   20.0 [20.0, 20.0]          20.0 [20.0, ..]
 
  request         p50      p75      p90      p95      p99    p99.9    p99.99
 ─────────────────────────────────────────────────────────────────────────────
@@ -155,6 +199,20 @@ latency in ms; page of 180 requests, 50 % required: 90 effective
  steady         20.0~    20.0~    20.0~    20.0~    20.0~    20.0~     20.0~
 ~ fewer than 10 samples beyond
 decides for 50 % of people: p99.23 of requests; 90 %: p99.88; 99 %: p99.989
+
+steady less swift
+ request           ms          interval        %
+─────────────────────────────────────────────────
+ mean           +5.10     [−1.01, 11.0]    +34.2
+ p50            +10.0      [10.0, 10.0]   +100.0
+ p95            +10.0~   [−118.2, 10.0]   +100.0
+ p99            +5.10~         [.., ..]    +34.2
+ experienced
+ mean          −281.7          [.., ..]    −93.4
+ p50           −107.8~         [.., ..]    −84.4
+ p95           −452.4~         [.., ..]    −95.8
+ p99           −474.6~         [.., ..]    −96.0
+~ fewer than 10 beyond
 
 Independence is assumed, not checked: samples carry no page ids and no times.
 

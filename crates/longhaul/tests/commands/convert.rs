@@ -166,3 +166,118 @@ fn what_others_write_is_read() {
     let file = folder.file("access.log", wrong);
     assert!(longhaul(&["compare", &file, "--log-format", format]).refused().contains("access.log:2:"));
 }
+
+/// The default is asked for, and every metric that the input has.
+#[test]
+fn conversion_keeps_every_metric() {
+    let folder = Folder::new();
+    // Sending and a queue are in the stamp of the first byte, and not in the sum of the phases.
+    let transfer = |i: u32| {
+        let at = |ms: u32| f64::from(ms + i % 7) / 1e3;
+        format!(
+            "{{\"url\":\"http://a/\",\"exitcode\":0,\"num_connects\":1,\"http_code\":200,\"time_queue\":{},\"time_namelookup\":{},\
+             \"time_connect\":{},\"time_appconnect\":0,\"time_pretransfer\":{},\"time_posttransfer\":{},\"time_starttransfer\":{},\
+             \"time_total\":{}}}\n",
+            at(10),
+            at(15),
+            at(25),
+            at(26),
+            at(40),
+            at(70),
+            at(90)
+        )
+    };
+    let curl = folder.file("curl.jsonl", (0..30).map(transfer).collect::<String>());
+    let numbers = |file: &str, metric: &[&str]| {
+        let json = longhaul(&[&["compare", file, "--json", "--resamples", "0"], metric].concat()).json();
+        (json["metric"].clone(), json["sides"][0]["request_percentiles_ms"].clone())
+    };
+    for name in ["a.csv", "a.tsv.gz", "b.jsonl", "b.json.zst"] {
+        let output = path(&folder, name);
+        let json = longhaul(&["convert", &curl, &output, "--json"]).json();
+        assert_eq!(json["lost"], serde_json::json!([]), "{name}");
+        for metric in ["ttfb", "ttfb_without_dns", "total", "dns", "connect", "send", "wait", "load"] {
+            assert_eq!(
+                numbers(&curl, &["--metric", metric]),
+                numbers(&output, &["--metric", metric]),
+                "{name} {metric}"
+            );
+        }
+        assert_eq!(numbers(&curl, &[]), numbers(&output, &[]), "{name}");
+    }
+    // 5 + 10 + 30.
+    assert_eq!(numbers(&curl, &[]).1["50"], 45.0);
+    let said = longhaul(&["convert", &curl, &path(&folder, "c.hlog")]);
+    assert!(said.stderr.contains("note: The file does not say that its values are the ttfb"), "{said:?}");
+}
+
+#[test]
+fn an_input_is_never_the_output() {
+    let folder = Folder::new();
+    let (first, second) = (recording(&folder, "a.csv", 100), recording(&folder, "b.csv", 200));
+    let before = std::fs::read_to_string(&first).unwrap();
+    let page = folder.file("page.html", "mine");
+    for arguments in [
+        &["convert", &first, &first][..],
+        &["merge", &first, &second, "-o", &first],
+        &["merge", &second, &first, "-o", &first],
+        &["compare", &first, &second, "--html", &first],
+        &["compare", &second, &format!("x={first}"), "--markdown", &first],
+    ] {
+        let said = longhaul(arguments).refused();
+        assert!(said.contains("which would be lost; write to another name"), "{said}");
+        assert_eq!(std::fs::read_to_string(&first).unwrap(), before);
+    }
+    // An old report is not in the way.
+    longhaul(&["compare", &first, &second, "--resamples", "0", "--html", &page]).ok();
+}
+
+#[test]
+fn the_interval_log_has_periods_and_tags() {
+    let folder = Folder::new();
+    let row = |i: u32| {
+        format!("{}.25,{},{}\n", i / 50, if i.is_multiple_of(2) { "oslo" } else { "lima" }, 10 + i / 50 * 10)
+    };
+    let csv = folder
+        .file("a.csv", "started_s,city,latency_ms\n".to_owned() + &(0..200).map(row).collect::<String>());
+    let log = path(&folder, "a.hlog");
+    longhaul(&["convert", &csv, &log, "--tag", "city"]).ok();
+    let n = |arguments: &[&str]| {
+        let json = longhaul(&[&["compare", "--json", "--resamples", "0"], arguments].concat()).json();
+        json["sides"].as_array().unwrap().iter().map(|side| number(side, "/n")).collect::<Vec<f64>>()
+    };
+    assert_eq!(n(&[&log]), [200.0]);
+    assert_eq!((n(&[&log, "--from", "2s"]), n(&[&csv, "--from", "2s"])), (vec![100.0], vec![100.0]));
+    assert_eq!(n(&[&log, "--mark", "1s"]), [50.0, 150.0]);
+    for by in ["tag", "city"] {
+        let json = longhaul(&["compare", &log, &log, "--by", by, "--json", "--resamples", "0"]).json();
+        let groups = json["breakdown"]["groups"].as_array().unwrap();
+        let mut names: Vec<&str> = groups.iter().map(|group| group["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["lima", "oslo"]);
+        assert_eq!(number(&groups[0], "/first/n"), 100.0);
+    }
+}
+
+#[test]
+fn a_share_is_decimal() {
+    let folder = Folder::new();
+    let csv = recording(&folder, "side.csv", 100);
+    for (requests, required, effective) in
+        [("200", "28.5%", 57.0), ("100", "28.5%", 29.0), ("100", "0.285", 29.0), ("1000", "28.57%", 286.0)]
+    {
+        let json = longhaul(&[
+            "compare",
+            &csv,
+            "--requests",
+            requests,
+            "--required",
+            required,
+            "--json",
+            "--resamples",
+            "0",
+        ])
+        .json();
+        assert_eq!(number(&json, "/page/effective_requests"), effective, "{requests} {required}");
+    }
+}

@@ -13,6 +13,8 @@ use nix::{
 };
 use tempfile::TempDir;
 
+use crate::documents;
+
 /// The program.
 pub(crate) const LONGHAUL: &str = env!("CARGO_BIN_EXE_longhaul");
 
@@ -30,12 +32,11 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    #[track_caller]
     pub(crate) fn of(output: Output) -> Self {
-        Self {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        documents::keep(&stdout);
+        Self { code: output.status.code(), stdout, stderr: String::from_utf8(output.stderr).unwrap() }
     }
 
     /// Its output, if all went well.

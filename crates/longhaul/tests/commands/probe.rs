@@ -1,8 +1,10 @@
 //! `longhaul probe` against `longhaul serve`, on loopback.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use crate::harness::{Folder, LONGHAUL, Running, longhaul, number};
+use nix::sys::signal::Signal;
+
+use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, number, wait_until};
 
 fn serve(arguments: &[&str]) -> (Running, String) {
     Running::listening(Command::new(LONGHAUL).args(["serve", "--listen", "127.0.0.1:0"]).args(arguments))
@@ -58,7 +60,7 @@ fn tls_is_trusted_by_its_certificate_only() {
     assert_eq!(number(&summary, "/protocol/h2"), 3.0);
     assert!(summary["phases"].to_string().contains("\"tls\""));
     let distrusted = longhaul(&["probe", &url, "--count", "1"]);
-    assert_eq!(distrusted.code, Some(2));
+    assert_eq!(distrusted.code, Some(1));
     assert!(distrusted.stderr.contains("tls"), "{distrusted:?}");
 }
 
@@ -98,7 +100,108 @@ fn nonsense_is_refused() {
 fn nobody_who_listens_is_an_error() {
     let (origin, url) = serve(&[]);
     drop(origin);
-    let ended = longhaul(&["probe", &url, "--count", "2"]);
-    assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("connection refused"), "{ended:?}");
+    // One rule, however many requests were made: the measurement failed.
+    let folder = Folder::new();
+    let file = folder.path("refused.jsonl");
+    let file = file.to_str().unwrap();
+    for arguments in [
+        &["--count", "2"] as &[_],
+        &[],
+        &["-o", file],
+        &["--json"],
+        &["--count", "2", "--json"],
+        &["--rate", "20/s", "--duration", "100ms", "-o", file, "--quiet"],
+        &["--concurrency", "2", "--count", "4"],
+    ] {
+        let ended = longhaul(&[&["probe", &url], arguments].concat());
+        assert_eq!(ended.code, Some(1), "{arguments:?}: {ended:?}");
+        let said = ended.stdout + &ended.stderr;
+        assert!(said.contains("connection refused"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_recording_of_one_request_holds_one() {
+    let (_origin, url) = serve(&["--body", "3KB"]);
+    let folder = Folder::new();
+    let file = folder.path("one.jsonl");
+    let file = file.to_str().unwrap();
+    let shown = longhaul(&["probe", &url, "-o", file, "--label", "mine"]).ok();
+    assert!(shown.contains("200") && shown.contains("wait"), "{shown}");
+    let lines: Vec<serde_json::Value> = std::fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [header, sample, end] = lines.as_slice() else { panic!("{lines:?}") };
+    assert_eq!(header["label"], "mine");
+    assert_eq!((&sample["status"], &sample["body_bytes"]), (&200.into(), &3000.into()));
+    assert_eq!((&sample["family"], &sample["fallback"]), (&"ipv4".into(), &false.into()));
+    assert!(url.contains(sample["remote"].as_str().unwrap()), "{sample}");
+    assert_eq!((&end["end"]["samples"], end["end"].get("interrupted")), (&1.into(), None));
+    let said = longhaul(&["probe", &url, &url, "-o", file]).refused();
+    assert!(said.contains("a file of its own"), "{said}");
+    // Nothing was overwritten by what was refused.
+    assert_eq!(std::fs::read_to_string(file).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn an_interrupted_probe_says_so_in_its_file() {
+    let (_origin, url) = serve(&[]);
+    let folder = Folder::new();
+    let file = folder.path("cut.jsonl");
+    let mut command = Command::new(LONGHAUL);
+    command
+        .args(["probe", &url, "--rate", "200/s", "--duration", "600s", "-o", file.to_str().unwrap()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut probe = Running::start(&mut command);
+    // The header alone is shorter.
+    wait_until(|| file.metadata().is_ok_and(|data| data.len() > 4000));
+    probe.signal(Signal::SIGINT);
+    probe.says("interrupted: the run ended before its time");
+    assert_eq!(probe.wait(), Some(130));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let end: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(end["end"]["interrupted"], true);
+    assert_eq!(end["end"]["samples"], text.lines().count() - 2);
+    let compared = longhaul(&["compare", file.to_str().unwrap(), "--json"]).measured();
+    assert!(compared["warnings"].to_string().contains("interrupted"), "{}", compared["warnings"]);
+}
+
+#[test]
+fn the_system_s_store_is_trusted_or_what_stands_for_it() {
+    let folder = Folder::new();
+    let ca = folder.path("ca.pem");
+    let (_origin, url) = serve(&["--tls", "--write-ca", ca.to_str().unwrap()]);
+    let with = |name: &str, value: &std::path::Path| {
+        let mut command = Command::new(LONGHAUL);
+        command.args(["probe", &url, "--json"]).env_remove("SSL_CERT_FILE").env_remove("SSL_CERT_DIR");
+        Ended::of(command.env(name, value).output().unwrap())
+    };
+    assert_eq!(number(&with("SSL_CERT_FILE", &ca).json(), "/status/200"), 1.0);
+    // What the variable names is there, but has nothing that can be trusted.
+    let empty = folder.file("empty.pem", "nothing\n");
+    for missing in [folder.path("no.pem"), empty.into()] {
+        let said = with("SSL_CERT_FILE", &missing).refused();
+        assert!(said.contains("SSL_CERT_FILE") && said.contains(missing.to_str().unwrap()), "{said}");
+    }
+    // The system's own does not know the authority; what can be done about it is said.
+    let refused = with("UNRELATED", &ca);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("--ca FILE") && refused.stderr.contains("SSL_CERT_FILE"), "{refused:?}");
+}
+
+#[test]
+fn header_fields_and_families_are_asked_for() {
+    let (_origin, url) = serve(&[]);
+    longhaul(&["probe", &url, "-4", "-H", "Accept: text/html", "--header", "X-Test: 1"]).ok();
+    let said = longhaul(&["probe", &url, "-6"]).refused();
+    assert!(said.contains("127.0.0.1 is not an IPv6 address; leave out -6"), "{said}");
+    let said = longhaul(&["probe", &url, "-H", "no colon"]).refused();
+    assert!(said.contains("a colon and a value"), "{said}");
+    // What an address with credentials advises can be done.
+    let said = longhaul(&["probe", &url.replace("http://", "http://me:secret@")]).refused();
+    assert!(said.contains("-H \"Authorization: Basic") && !said.contains("secret"), "{said}");
+    longhaul(&["probe", &url, "-H", "Authorization: Basic bWU6c2VjcmV0"]).ok();
 }

@@ -4,7 +4,10 @@ use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
 
-use crate::harness::{Folder, LONGHAUL, Running, longhaul, number, project, wait_until};
+use crate::{
+    documents,
+    harness::{Folder, LONGHAUL, Running, longhaul, number, project, wait_until},
+};
 
 #[test]
 fn a_scenario_becomes_a_report() {
@@ -12,8 +15,9 @@ fn a_scenario_becomes_a_report() {
     let out = folder.path("out");
     let quick = project("scenarios/quick.toml");
     let result = longhaul(&["run", &quick, "--out", out.to_str().unwrap(), "--json"]).measured();
-    let written: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(out.join("result.json")).unwrap()).unwrap();
+    let written = std::fs::read_to_string(out.join("result.json")).unwrap();
+    documents::keep(&written);
+    let written: serde_json::Value = serde_json::from_str(&written).unwrap();
     assert_eq!(result, written);
     assert_eq!(result["schema"], "longhaul.report/1");
 
@@ -166,6 +170,115 @@ fn a_command_that_cannot_measure_ends_the_run() {
 }
 
 #[test]
+fn ctrl_c_before_anything_is_measured_leaves_nothing() {
+    let folder = Folder::new();
+    let name = format!("early-{}", std::process::id());
+    let file = folder.file(
+        &format!("{name}.toml"),
+        format!(
+            "{TWO}[[program]]\nhost = 'b'\nrun = ['sh', '-c', 'touch {{out}}/begun; sleep 100']\nready = 80\n"
+        ),
+    );
+    let out = folder.path("out");
+    let mut command = Command::new(LONGHAUL);
+    command.args(["run", &file, "--out", out.to_str().unwrap()]).stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut run = Running::start(&mut command);
+    wait_until(|| out.join("begun").exists());
+    run.signal(Signal::SIGINT);
+    run.says("interrupted");
+    assert_eq!(run.wait(), Some(130));
+    assert!(!out.join("report.html").exists());
+    let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
+    assert!(!sockets.contains(&format!("/run-{name}-")), "{sockets}");
+}
+
+#[test]
+fn output_is_bounded_and_what_is_cut_is_said() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    // Both write without end, one to its log and one beside its result.
+    let file = folder.file(
+        "loud.toml",
+        THREE.replacen("title = 'x'\n", "title = 'x'\nlog_limit = '20KB'\n", 1)
+            + "[[program]]\nhost = 'b'\nrun = ['sh', '-c', 'echo first; exec yes tedious']\n\
+               [[command]]\nside = 'quiet'\nhost = 'a'\nduration = '1s'\n\
+               run = ['sh', '-c', 'echo first >&2; seq 100000 >&2; echo 7']\n\
+               [[claim]]\nclaim = 'seven'\nat = 'json'\nside = 'quiet'\nis = '7'\n"
+                .replace("at = 'json'", "at = 'json.0'")
+                .replace("echo 7", "echo [7]")
+                .as_str(),
+    );
+    let result = longhaul(&["run", &file, "--out", out.to_str().unwrap(), "--json"]).measured();
+    assert_eq!(result["claims"][0]["holds"], true, "{}", result["claims"]);
+    let said = result["warnings"].to_string();
+    for log in ["logs/b-1.log: of ", "logs/command-quiet-from-a.log: of 588.9 KB that were put out"] {
+        assert!(said.contains(log), "{said}");
+    }
+    for (log, last) in [("b-1.log", "tedious"), ("command-quiet-from-a.log", "100000")] {
+        let text = std::fs::read_to_string(out.join("logs").join(log)).unwrap();
+        assert!(text.len() < 20_200, "{log}: {}", text.len());
+        assert!(text.starts_with("first\n") && text.contains(" are left out here]"), "{log}");
+        assert!(text.contains(last), "{log}");
+    }
+}
+
+#[test]
+fn a_command_that_prints_too_much_is_ended_with_its_limit() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    for run in ["['yes']", "['sh', '-c', 'head -c 6000 /dev/zero']"] {
+        let file = folder.file(
+            "s.toml",
+            format!("{THREE}[[command]]\nside = 'one'\nhost = 'a'\nrun = {run}\nlimit = '5KB'\n"),
+        );
+        let said = longhaul(&["run", &file, "--out", out.to_str().unwrap()]).refused();
+        assert!(said.contains("printed more than 5KB, its limit"), "{said}");
+        assert!(out.join("command-one-from-a.json").metadata().unwrap().len() <= 5000);
+    }
+    let file = folder.file(
+        "s.toml",
+        format!("{THREE}[[command]]\nside = 'one'\nhost = 'a'\nrun = ['true']\nlimit = '1B'\n"),
+    );
+    let said = longhaul(&["run", &file, "--out", out.to_str().unwrap()]).refused();
+    assert!(said.contains("s.toml:") && said.contains("expected 4KB to 256MB"), "{said}");
+}
+
+#[test]
+fn a_probe_that_nobody_answers_ends_the_run() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let file = folder.file("s.toml", TWO.replace("60s", "500ms"));
+    let said = longhaul(&["run", &file, "--out", out.to_str().unwrap()]).refused();
+    assert!(said.contains("no request to http://b/ from a was answered: "), "{said}");
+    assert!(said.contains(" connection refused"), "{said}");
+}
+
+#[test]
+fn a_seed_makes_other_losses_and_schedules() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "s.toml",
+        TWO.replace("60s", "1s")
+            + "[[program]]\nhost = 'b'\nrun = ['longhaul', 'serve', '--listen', '[::]:80']\nready = 80\n",
+    );
+    let run = |out: &str, seed: &[&str]| {
+        let out = folder.path(out);
+        let arguments = ["run", &file, "--out", out.to_str().unwrap(), "--json"];
+        let result = longhaul(&[&arguments, seed].concat()).measured();
+        let condition = |name: &str| {
+            let all = result["conditions"].as_array().unwrap();
+            all.iter().find(|one| one["name"] == name).unwrap()["value"].as_str().unwrap().to_owned()
+        };
+        (condition("seed"), condition("one, how"))
+    };
+    let seeds = [&[] as &[_], &["--seed", "1"], &["--seed", "2"]].map(|seed| run("out", seed));
+    assert_eq!(seeds.each_ref().map(|(seed, _)| seed.as_str()), ["1", "1", "2"]);
+    for ((_, how), schedule) in seeds.iter().zip(["seed 1", "seed 1000001", "seed 2000001"]) {
+        assert!(how.contains(schedule), "{how}");
+    }
+}
+
+#[test]
 fn ctrl_c_ends_a_scenario_in_order() {
     let folder = Folder::new();
     let out = folder.path("out");
@@ -176,6 +289,7 @@ fn ctrl_c_ends_a_scenario_in_order() {
             "{THREE}[[probe]]\nside = 'one'\nfrom = ['a']\nurl = 'http://b/'\nduration = '60s'\n\
              [[transfer]]\nside = 'two'\nfrom = 'a'\nto = 'c'\nduration = '60s'\n\
              [[ping]]\nside = 'three'\nfrom = ['*']\nto = ['*']\ncount = 60\n\
+             [[claim]]\nclaim = 'soon'\nat = 'request.p50'\nside = 'one'\nbelow = '1s'\n\
              [[program]]\nhost = 'b'\nrun = ['{LONGHAUL}', 'serve', '--listen', '[::]:80']\nready = 80\n"
         ),
     );
@@ -187,8 +301,23 @@ fn ctrl_c_ends_a_scenario_in_order() {
         wait_until(|| recording.metadata().is_ok_and(|data| data.len() > 0));
     }
     run.signal(Signal::SIGINT);
-    run.says("interrupted; recordings so far are in");
-    assert_eq!(run.wait(), Some(2));
+    run.says("interrupted: the report is of what was measured until then");
+    assert_eq!(run.wait(), Some(130));
+    for recording in ["one-from-a.jsonl", "ping-three-from-c.jsonl"] {
+        let text = std::fs::read_to_string(out.join(recording)).unwrap();
+        let end: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(end["end"]["interrupted"], true, "{recording}: {end}");
+        assert_eq!(end["end"]["samples"], text.lines().count() - 2, "{recording}");
+    }
+    let result: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("result.json")).unwrap()).unwrap();
+    assert!(number(&result, "/partial/after_s") < number(&result, "/partial/of_s"));
+    assert_eq!((number(&result, "/partial/of_s"), &result["claims"]), (60.0, &serde_json::json!([])));
+    assert!(result["title"].as_str().unwrap().contains("PARTIAL: interrupted after"), "{}", result["title"]);
+    assert!(result["warnings"].to_string().contains("No claim is judged"), "{}", result["warnings"]);
+    assert!(number(&result, "/comparison/sides/0/n") > 0.0);
+    assert_eq!(result["transfers"][0]["side"], "two");
+    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains("PARTIAL: interrupted after"));
     // The planet is gone, and with it all that ran in it.
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
     assert!(!sockets.contains(&format!("/run-{name}-")), "{sockets}");

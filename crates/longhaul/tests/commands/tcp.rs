@@ -1,16 +1,22 @@
 //! `longhaul tcp mptcp` on planets: a phone with two networks and a server. The programs that ask for MPTCP are Python.
 
-use std::process::Stdio;
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::harness::{Ended, LONGHAUL, Planet, Running, World, wait_until};
+use crate::{
+    documents,
+    harness::{Ended, LONGHAUL, Planet, Running, World, wait_until},
+};
 
 /// Listens with the protocol that it is given, and sends back what it gets.
 const SERVER: &str = "
 import socket, sys, threading
 listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(sys.argv[1]))
-listener.bind(('', 80))
+listener.bind(('', int(sys.argv[2])))
 listener.listen()
 print('listening', file=sys.stderr, flush=True)
 def echo(connection):
@@ -24,7 +30,7 @@ while True:
 const CLIENT: &str = "
 import signal, socket, sys
 connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
-connection.connect(('server', 80))
+connection.connect(('server', int(sys.argv[1])))
 for _ in range(5):
     connection.sendall(b'x' * 1000)
     connection.recv(65536)
@@ -43,15 +49,30 @@ fn planet(name: &str) -> Planet {
     World::named(name).host("server", "paris").tables(&(lines.to_owned() + phone)).up()
 }
 
-/// Connects the phone to a server that speaks this protocol. The connection lives as long as both.
+/// Starts a Python program in a host and waits until it says so.
+fn program(planet: &Planet, host: &str, arguments: &[&str], sign: &str) -> Running {
+    let command = [&["python3", "-c"], arguments].concat();
+    let mut running = Running::start(planet.command(host, &command).stderr(Stdio::piped()));
+    running.says(sign);
+    running
+}
+
+fn serve(planet: &Planet, port: &str, protocol: &str) -> Running {
+    program(planet, "server", &[SERVER, protocol, port], "listening")
+}
+
+/// A connection of the phone's, which lives as long as this and its server.
+fn client(planet: &Planet, port: &str) -> Running {
+    program(planet, "phone", &[CLIENT, port], "connected")
+}
+
+/// Connects the phone to a server that speaks this protocol.
+fn connect_to(planet: &Planet, port: &str, protocol: &str) -> [Running; 2] {
+    [serve(planet, port, protocol), client(planet, port)]
+}
+
 fn connect(planet: &Planet, protocol: &str) -> [Running; 2] {
-    let program = |host: &str, arguments: &[&str], sign: &str| {
-        let command = [&["python3", "-c"], arguments].concat();
-        let mut running = Running::start(planet.command(host, &command).stderr(Stdio::piped()));
-        running.says(sign);
-        running
-    };
-    [program("server", &[SERVER, protocol], "listening"), program("phone", &[CLIENT], "connected")]
+    connect_to(planet, "80", protocol)
 }
 
 fn audit(planet: &Planet, host: &str, arguments: &[&str]) -> Ended {
@@ -110,7 +131,10 @@ fn a_server_without_mptcp_is_named() {
     let _connection = connect(&planet, PLAIN_TCP);
     let finding = finding(&planet, "phone");
     assert_eq!(finding["cause"], "peer_without_mptcp", "{finding}");
-    assert_eq!(finding["evidence"][0], "MPCapableFallbackSYNACK is 1");
+    assert_eq!(
+        (finding["evidence"][1].as_str(), &finding["is_certain"]),
+        (Some("MPCapableFallbackSYNACK is 1"), &true.into())
+    );
     let server = audit(&planet, "server", &[]);
     assert!(server.code == Some(1) && server.stdout.contains("\"plain_tcp\": 1"), "{server:?}");
 }
@@ -122,4 +146,87 @@ fn limits_of_either_end_are_named() {
     let _connection = connect(&planet, MPTCP);
     assert_eq!(finding(&planet, "phone")["cause"], "no_subflows_admitted");
     assert_eq!(finding(&planet, "server")["cause"], "peer_opens");
+}
+
+/// The server's host loses first packets that ask for MPTCP, as some firewalls do.
+const LOSE_MPTCP: [&str; 3] = [
+    "add table inet f",
+    "add chain inet f in { type filter hook input priority 0; }",
+    "add rule inet f in tcp option mptcp exists tcp flags & (syn|ack) == syn drop",
+];
+
+#[test]
+fn a_pause_is_told_from_what_caused_it_and_sticks_to_no_other_connection() {
+    let planet = planet("pause");
+    let [_plain_server, _refused] = connect_to(&planet, "81", PLAIN_TCP);
+    let _server = serve(&planet, "80", MPTCP);
+    planet.exec("server", &["nft", &LOSE_MPTCP.join("; ")]).ok();
+    // Its first packet is lost three times, and answered without MPTCP: the kernel sends plain TCP from now on.
+    let _dropped = client(&planet, "80");
+    let _paused = client(&planet, "80");
+    let audit: Value = serde_json::from_str(&audit(&planet, "phone", &[]).stdout).unwrap();
+    let of = |port: &str, token: bool| {
+        let all = audit["connections"].as_array().unwrap();
+        let is_it = |each: &&Value| {
+            each["remote"].as_str().unwrap().ends_with(port) && (each["token"] != "00000000") == token
+        };
+        let found: Vec<_> = all.iter().filter(is_it).collect();
+        assert_eq!(found.len(), 1, "{port}: {audit}");
+        (found[0]["finding"]["cause"].as_str().unwrap(), found[0]["finding"]["is_certain"] == true)
+    };
+    assert_eq!(of(":80", true), ("option_dropped", true));
+    assert_eq!(of(":80", false), ("paused", true));
+    // Another cause, although the pause was counted as well.
+    assert_eq!(of(":81", true), ("peer_without_mptcp", true));
+    assert_eq!(audit["counters"]["Blackhole"], 1);
+}
+
+#[test]
+fn a_look_before_a_connection_takes_older_counts_away() {
+    let planet = planet("watched");
+    let _server = serve(&planet, "80", MPTCP);
+    planet.exec("server", &["ip", "mptcp", "limits", "set", "subflows", "0"]).ok();
+    // The server admits no join; then it does, and the next connection has no endpoint to open one from.
+    let first = client(&planet, "80");
+    wait_until(|| {
+        finding(&planet, "phone")["cause"] == "join_refused"
+            || finding(&planet, "phone")["cause"] == "subflow_lost"
+    });
+    drop(first);
+    planet.exec("server", &["ip", "mptcp", "limits", "set", "subflows", "8"]).ok();
+    planet.exec("phone", &["ip", "mptcp", "endpoint", "flush"]).ok();
+    let mut watching = planet.command("server", &[LONGHAUL, "tcp", "mptcp", "--watch", "--json"]);
+    let mut watching = watching.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut look = || -> Value {
+        let line = lines.next().unwrap().unwrap();
+        documents::keep(&line);
+        serde_json::from_str(&line).unwrap()
+    };
+    look();
+    let _second = client(&planet, "80");
+    let seen = loop {
+        let now = look();
+        let new = now["connections"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|each| each["counted"]["since"] == "look_before");
+        if let Some(connection) = new {
+            break connection.clone();
+        }
+    };
+    drop(lines);
+    watching.wait().unwrap();
+    assert_eq!(seen["counted"], json!({ "since": "look_before", "connections": 1 }), "{seen}");
+    assert_eq!(
+        (&seen["finding"]["cause"], &seen["finding"]["is_certain"]),
+        (&"peer_opens".into(), &true.into())
+    );
+    // One look knows no better than the namespace's counters, and says so.
+    let all: Value = serde_json::from_str(&audit(&planet, "server", &[]).stdout).unwrap();
+    let once =
+        all["connections"].as_array().unwrap().iter().find(|each| each["remote"] == seen["remote"]).unwrap();
+    let evidence = once["finding"]["evidence"].as_array().unwrap();
+    assert!(evidence.last().unwrap().as_str().unwrap().contains("of all its 2 connections"), "{once}");
 }

@@ -1,6 +1,7 @@
 //! `longhaul tcp explain` on a planet: connections that are slow each in a way of its own, beside neighbours that lack just
 //! that cause, and must not be explained by it. All of them run at the same time, each on a link of its own.
 
+mod loopback;
 mod trouble;
 mod ways;
 
@@ -16,9 +17,12 @@ use std::{
 use serde_json::Value;
 
 use self::ways::{WAYS, Way};
-use crate::harness::{LONGHAUL, Planet, Running, World};
+use crate::{
+    documents,
+    harness::{LONGHAUL, Planet, Running, World},
+};
 
-/// Both ends of a transfer. `read` accepts one connection, `send` opens one. Options: `rate` in Mbit/s, buffers, pacing in
+/// Both ends of a transfer. `read` accepts one connection, `send` opens one. Options: `rate` in Mbit/s, how much is read at once (`chunk`), buffers, pacing in
 /// bytes a second, `burst` of bytes `every` so many seconds, `bytes` in all. Says "moved" when `warm` bytes have come.
 const TRAFFIC: &str = "
 import socket, sys, time
@@ -43,7 +47,7 @@ def read():
     print('listening', file=sys.stderr, flush=True)
     end, _ = listener.accept()
     done, warm, begin = 0, number('warm'), time.monotonic()
-    while data := end.recv(65536):
+    while data := end.recv(int(number('chunk', 65536))):
         if done < warm <= done + len(data):
             print('moved', file=sys.stderr, flush=True)
         done += len(data)
@@ -164,7 +168,7 @@ fn watching_ends_with_its_reader() {
     command.args(["tcp", "explain", "--watch", "--json", "--for", "100ms"]).stdout(Stdio::piped());
     let mut watching = command.spawn().unwrap();
     let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
-    lines.next().unwrap().unwrap();
+    documents::keep(&lines.next().unwrap().unwrap());
     drop(lines);
     assert_eq!(watching.wait().unwrap().code(), Some(0));
 }

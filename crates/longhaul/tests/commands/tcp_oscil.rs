@@ -153,6 +153,23 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn a_server_that_sends_nothing_is_no_measurement() {
+    let folder = Folder::new();
+    let programme = folder.file("mine.toml", PROGRAMME);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let read = ["tcp", "oscil", "read", &address, "--programme", &programme];
+    let said = longhaul(&read);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stdout.contains(&format!("INVALID: {address} accepted the connection and sent nothing")),
+        "{said:?}"
+    );
+    let json = longhaul(&[read.as_slice(), &["--json"]].concat()).measured();
+    assert_eq!((&json["valid"], &json["ended"]), (&false.into(), &"complete".into()));
+}
+
+#[test]
 fn ctrl_c_keeps_what_was_seen() {
     let (folder, (_server, address)) = (Folder::new(), serve(&[]));
     let file = folder.path("a.json");

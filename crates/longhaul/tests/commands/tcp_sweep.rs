@@ -10,7 +10,10 @@ use std::{
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Ended, Folder, LONGHAUL, Running, is_up, longhaul, number, wait_until};
+use crate::{
+    documents,
+    harness::{Ended, Folder, LONGHAUL, Running, is_up, longhaul, number, wait_until},
+};
 
 /// Two round trips on a slow link, a second each, on a machine that may be busy.
 const SMALL: &str = "rtt = ['5ms', '20ms']\nrate = ['20Mbit']\nrmem = ['4MiB']\nprogramme = ['steady']\nfor = '1s'\n\
@@ -111,6 +114,7 @@ fn ctrl_c_ends_a_sweep_in_order() {
     assert_eq!(running.wait(), Some(2));
     assert!(!is_up(&planet));
     let result = json(&out.join("sweep.json"));
+    documents::keep(&result.to_string());
     assert_eq!(
         (&result["valid"], &result["cells"][0]["runs"][0]["state"]),
         (&false.into(), &"missing".into())

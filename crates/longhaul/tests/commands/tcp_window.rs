@@ -108,6 +108,20 @@ fn a_host_of_a_planet_has_settings_of_its_own() {
 }
 
 #[test]
+fn a_kernel_newer_than_any_that_was_tried_gets_a_note() {
+    let path = |kernel| window(&["--rtt", "100ms", "--rate", "1Gbit", "--kernel", kernel]);
+    let newer = path("99.7");
+    assert!(
+        newer.stderr.contains("Linux 99.7 is newer than 7.3, the newest that this was tried with"),
+        "{newer:?}"
+    );
+    assert!(newer.ok().contains("Linux 99.7"));
+    assert_eq!(path("7.3").stderr, "");
+    // The oldest that is known has an answer for buffers too.
+    assert!(window(&["--rtt", "100ms", "--kernel", "3.4"]).ok().contains("6 MiB"));
+}
+
+#[test]
 fn mistakes_are_answered_with_a_remedy() {
     let folder = Folder::new();
     let file = folder.file("places", "london 8ms\nmelbourne\n");
@@ -124,6 +138,12 @@ fn mistakes_are_answered_with_a_remedy() {
         (&["--rtt", "1s", "--rmem", "3GiB"], "'3GiB' for '--rmem <BYTES>'", "between 4KiB and 2 GiB"),
         (&["--rtt", "1s", "--wmem", "0B"], "'0B' for '--wmem <BYTES>'", "between 4KiB and 2 GiB"),
         (&["--rtt", "1s", "--kernel", "six"], "\"six\" is no version of Linux", "write it as \"5.15\""),
+        (&["--rtt", "1s", "--kernel", "3.2"], "Linux 3.2 is older than 3.4, the oldest whose", "a newer one"),
+        (
+            &["--rtt", "1s", "--kernel", "6.200"],
+            "there is no Linux 6.200: after 6.19 came 7.0",
+            "as uname -r",
+        ),
         (
             &["--rtt", "1s", "--kernel", "6.6", "--adv-win-scale", "-2"],
             "tcp_adv_win_scale does nothing on Linux 6.6",

@@ -10,15 +10,19 @@ use nix::sys::epoll::{Epoll, EpollEvent};
 /// were filled.
 pub(crate) fn wait(epoll: &Epoll, events: &mut [EpollEvent], timeout: Option<Duration>) -> io::Result<usize> {
     let timeout = timeout.map(|timeout| libc::timespec {
-        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: libc::c_long::from(timeout.subsec_nanos().cast_signed()),
     });
     let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let room = libc::c_int::try_from(events.len()).unwrap_or(libc::c_int::MAX);
+    let events = events.as_mut_ptr();
+    let no_mask: *const libc::sigset_t = std::ptr::null();
+    // By its number: musl has no function of this name.
     // SAFETY: EpollEvent is a transparent wrapper of epoll_event, `events` has room for `room` of them, and `timeout` is
-    // null or points to a timespec that lives until the call returns. No signal mask is passed.
+    // null or points to a timespec that lives until the call returns; on the 64-bit machines that we run on it is the
+    // kernel's. No signal mask is passed, so its size does not matter.
     let ready = unsafe {
-        libc::epoll_pwait2(epoll.0.as_raw_fd(), events.as_mut_ptr().cast(), room, timeout, std::ptr::null())
+        libc::syscall(libc::SYS_epoll_pwait2, epoll.0.as_raw_fd(), events, room, timeout, no_mask, 0_usize)
     };
     match usize::try_from(ready) {
         Ok(ready) => Ok(ready),

@@ -71,7 +71,7 @@ impl AsFd for Tun {
     }
 }
 
-fn ioctl(file: &File, request: libc::c_ulong, argument: usize) -> io::Result<()> {
+fn ioctl(file: &File, request: libc::Ioctl, argument: usize) -> io::Result<()> {
     // SAFETY: the descriptor is open, and each request gets what tuntap's interface defines for it: TUNSETIFF a pointer
     // to an ifreq of full size, TUNSETVNETLE and TUNSETCARRIER pointers to an int, TUNSETOFFLOAD and TUNSETPERSIST a number. All
     // outlive the call.
@@ -91,11 +91,11 @@ struct InterfaceRequest {
 pub(crate) const PATH: &str = "/dev/net/tun";
 
 // linux/if_tun.h
-const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
-const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
-const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
-const TUNSETCARRIER: libc::c_ulong = 0x4004_54e2;
-const TUNSETVNETLE: libc::c_ulong = 0x4004_54dc;
+const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
+const TUNSETPERSIST: libc::Ioctl = 0x4004_54cb;
+const TUNSETOFFLOAD: libc::Ioctl = 0x4004_54d0;
+const TUNSETCARRIER: libc::Ioctl = 0x4004_54e2;
+const TUNSETVNETLE: libc::Ioctl = 0x4004_54dc;
 /// IFF_TUN | IFF_NO_PI | IFF_VNET_HDR
 const FLAGS: u16 = 0x0001 | 0x1000 | 0x4000;
 /// TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN

@@ -2,6 +2,8 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use crate::Family;
+
 /// How requests are made: protocol, connections, trust, patience.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -17,6 +19,8 @@ pub struct Config {
     pub timeout: Duration,
     /// Whose certificates count.
     pub trust: Trust,
+    /// Which of a name's addresses are used.
+    pub family: Family,
     /// Where to connect, whatever the URL's host resolves to; no name is resolved then.
     pub connect_to: Option<SocketAddr>,
 }
@@ -29,7 +33,8 @@ impl Default for Config {
             lookups: Lookups::Once,
             redirects: Redirects::Stay,
             timeout: Duration::from_secs(30),
-            trust: Trust::WebRoots,
+            trust: Trust::System,
+            family: Family::Any,
             connect_to: None,
         }
     }
@@ -78,9 +83,10 @@ pub enum Redirects {
 /// Whose certificates count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Certificates signed by Mozilla's list of roots, which is compiled in.
-    WebRoots,
-    /// Certificates signed by one in this PEM file, and no others.
+    /// Certificates signed by one of the system's store, or of the file and folders that `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR` name. A system without a store: by Mozilla's list, which is compiled in.
+    System,
+    /// Certificates in this PEM file, and those signed by one of them. No others.
     File(PathBuf),
     /// Any certificate for any name. For experiments: it proves nothing of who answers.
     Anyone,

@@ -1,11 +1,11 @@
 //! From an origin to a connection that speaks HTTP: dns, connect and tls, each timed.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{net::TcpStream, task::JoinSet};
 
 use super::{
-    config::{Config, Protocol},
+    config::{Config, Protocol, Redirects},
     failure::Failure,
     http1::Http1,
     http2::Http2,
@@ -37,10 +37,18 @@ impl Connector {
         Ok(Self {
             protocol: config.protocol,
             connect_to: config.connect_to,
-            resolver: Resolver::new(config.lookups, clock),
-            tls: Tls::new(config.protocol, &config.trust)?,
+            resolver: Resolver::new(config.lookups, config.family, clock),
+            tls: Tls::new(config.protocol, config.trust.clone())?,
             clock,
         })
+    }
+
+    /// Reads whose certificates count, if a connection to this origin or one that it redirects to needs to know.
+    pub(crate) fn prepare(&self, origin: &Origin, redirects: Redirects) -> Result<(), Error> {
+        match (origin.scheme, redirects) {
+            (Scheme::Http, Redirects::Stay) => Ok(()),
+            (Scheme::Https, _) | (_, Redirects::Follow) => self.tls.connector().map(drop),
+        }
     }
 
     /// Whether a connection to this origin may turn out to be one that requests share.
@@ -59,8 +67,9 @@ impl Connector {
             None => self.resolver.resolve(origin, trace).await?,
         };
         let started = self.clock.now();
-        let tcp = first_to_answer(&addresses).await?;
+        let Reached { stream: tcp, remote, fallback } = first_to_answer(&addresses).await?;
         trace.connect = Some(self.clock.now().saturating_sub(started));
+        (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
         let (stream, speaks_http2): (Box<dyn Connection>, bool) = match origin.scheme {
             Scheme::Http => (Box::new(tcp), self.protocol == Protocol::Http2),
@@ -76,30 +85,42 @@ impl Connector {
             }
         };
         if speaks_http2 {
-            Http2::start(stream, self.clock).await.map(Fresh::Http2)
+            Http2::start(stream, remote, self.clock).await.map(Fresh::Http2)
         } else {
-            Http1::start(stream, self.clock).await.map(Fresh::Http1)
+            Http1::start(stream, remote, self.clock).await.map(Fresh::Http1)
         }
     }
+}
+
+/// A connection, and where it came from.
+struct Reached {
+    stream: TcpStream,
+    remote: SocketAddr,
+    /// Whether the address that was tried first is another one.
+    fallback: bool,
 }
 
 /// Happy Eyeballs (RFC 8305): the next address is tried when the one before has failed or has been silent for
 /// a while; the first connection wins. If all fail, the first failure is the answer, as its address was the
 /// preferred one.
-async fn first_to_answer(addresses: &[SocketAddr]) -> Result<TcpStream, Failure> {
+async fn first_to_answer(addresses: &[SocketAddr]) -> Result<Reached, Failure> {
+    let reach = |remote: SocketAddr, fallback| async move {
+        let stream = TcpStream::connect(remote).await?;
+        Ok::<_, io::Error>(Reached { stream, remote, fallback })
+    };
     if let [only] = addresses {
-        return TcpStream::connect(only).await.map_err(|error| Failure::from_io(&error));
+        return reach(*only, false).await.map_err(|error| Failure::from_io(&error));
     }
-    let mut waiting = addresses.iter().copied();
+    let mut waiting = addresses.iter().copied().enumerate();
     let mut attempts = JoinSet::new();
     let mut first_failure = None;
     loop {
-        if let Some(address) = waiting.next() {
-            attempts.spawn(TcpStream::connect(address));
+        if let Some((number, address)) = waiting.next() {
+            attempts.spawn(reach(address, number > 0));
         }
         tokio::select! {
             attempt = attempts.join_next() => match attempt {
-                Some(Ok(Ok(stream))) => return Ok(stream),
+                Some(Ok(Ok(reached))) => return Ok(reached),
                 Some(Ok(Err(error))) => {
                     first_failure.get_or_insert(Failure::from_io(&error));
                 }

@@ -4,6 +4,9 @@
 
 use std::{error::Error as _, fmt, io};
 
+use super::trust;
+use crate::Family;
+
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
@@ -13,6 +16,8 @@ pub(crate) enum Failure {
     Abandoned,
     /// The name has no address, or nobody could say.
     Dns,
+    /// The name has addresses, but none of the family that was asked for.
+    NoAddress(Family),
     Refused,
     Reset,
     Unreachable,
@@ -111,6 +116,9 @@ impl fmt::Display for Failure {
             Self::Timeout => f.write_str("timeout"),
             Self::Abandoned => f.write_str("unfinished when the run ended"),
             Self::Dns => f.write_str("dns"),
+            Self::NoAddress(Family::V4) => f.write_str("dns: no IPv4 address"),
+            Self::NoAddress(Family::V6) => f.write_str("dns: no IPv6 address"),
+            Self::NoAddress(Family::Any) => f.write_str("dns: no address"),
             Self::Refused => f.write_str("connection refused"),
             Self::Reset => f.write_str("connection reset"),
             Self::Unreachable => f.write_str("unreachable"),
@@ -174,6 +182,7 @@ fn tls_phrase(error: &rustls::Error) -> &'static str {
                 "certificate for another name"
             }
             Certificate::Revoked => "certificate revoked",
+            other if trust::is_authority(other) => "certificate of an authority, not of a server",
             _ => "bad certificate",
         },
         Tls::NoApplicationProtocol => "no common HTTP version",

@@ -1,6 +1,6 @@
 //! One request at a time on an HTTP/1.1 connection.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, header};
@@ -20,12 +20,17 @@ use crate::{clock::Clock, limits};
 pub(crate) struct Http1 {
     sender: http1::SendRequest<Full<Bytes>>,
     wire: Arc<Wire>,
+    remote: SocketAddr,
     used: bool,
 }
 
 impl Http1 {
-    /// Speaks HTTP/1.1 over a connection; nothing is sent yet.
-    pub(crate) async fn start(stream: Box<dyn Connection>, clock: Clock) -> Result<Self, Failure> {
+    /// Speaks HTTP/1.1 over a connection to `remote`; nothing is sent yet.
+    pub(crate) async fn start(
+        stream: Box<dyn Connection>,
+        remote: SocketAddr,
+        clock: Clock,
+    ) -> Result<Self, Failure> {
         let wire = Arc::new(Wire::new(clock));
         let (sender, connection) = http1::Builder::new()
             .max_headers(limits::HEADERS)
@@ -35,7 +40,7 @@ impl Http1 {
             .map_err(|error| Failure::from_hyper(&error, Stage::Head))?;
         // What ends a connection is told to the request that is on it; without one, the next finds it closed.
         tokio::spawn(async move { connection.await.ok() });
-        Ok(Self { sender, wire, used: false })
+        Ok(Self { sender, wire, remote, used: false })
     }
 
     /// Whether it is known that no further request can be made.
@@ -47,6 +52,7 @@ impl Http1 {
     pub(crate) async fn exchange(&mut self, target: &Target, trace: &mut Trace) -> Result<(), Failure> {
         trace.protocol = Some("http/1.1");
         trace.reused = Some(self.used);
+        trace.remote = Some(self.remote);
         if self.sender.ready().await.is_err() {
             trace.unsent = true;
             return Err(Failure::Closed(Stage::Head));

@@ -8,6 +8,7 @@
 
 use std::{
     future::poll_fn,
+    net::SocketAddr,
     pin::Pin,
     sync::{
         Arc,
@@ -33,6 +34,7 @@ use crate::{clock::Clock, limits};
 pub(crate) struct Http2 {
     sender: client::SendRequest<Bytes>,
     wire: Arc<Wire>,
+    remote: SocketAddr,
     clock: Clock,
     used: Arc<AtomicBool>,
     closed: Arc<AtomicBool>,
@@ -57,8 +59,12 @@ impl Drop for UnderWay {
 }
 
 impl Http2 {
-    /// Speaks HTTP/2 over a connection: sends the preface and settings, and waits for no answer to them.
-    pub(crate) async fn start(stream: Box<dyn Connection>, clock: Clock) -> Result<Self, Failure> {
+    /// Speaks HTTP/2 over a connection to `remote`: sends the preface and settings, and waits for no answer to them.
+    pub(crate) async fn start(
+        stream: Box<dyn Connection>,
+        remote: SocketAddr,
+        clock: Clock,
+    ) -> Result<Self, Failure> {
         let wire = Arc::new(Wire::new(clock));
         let (sender, connection) = client::Builder::new()
             .initial_window_size(STREAM_WINDOW)
@@ -75,7 +81,7 @@ impl Http2 {
             connection.await.ok();
             ended.store(true, Relaxed);
         });
-        Ok(Self { sender, wire, clock, used: Arc::default(), closed, under_way: Arc::default() })
+        Ok(Self { sender, wire, remote, clock, used: Arc::default(), closed, under_way: Arc::default() })
     }
 
     /// Whether it is known that no further request can be made.
@@ -92,6 +98,7 @@ impl Http2 {
     pub(crate) async fn exchange(&self, target: &Target, trace: &mut Trace) -> Result<(), Failure> {
         trace.protocol = Some("h2");
         trace.reused = Some(self.used.swap(true, Relaxed));
+        trace.remote = Some(self.remote);
         let head_failed = |error| Failure::from_h2(&error, Stage::Head);
         let Ok(mut sender) = self.sender.clone().ready().await else {
             trace.unsent = true;
@@ -177,10 +184,12 @@ impl Http2 {
 fn request(target: &Target) -> Result<Request<()>, Failure> {
     let mut request = Request::new(());
     *request.method_mut() = target.method.clone();
+    // A Host header that somebody asked for is `:authority` here (RFC 9113 section 8.3.1).
+    let host = target.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     // What was parsed as a URL is one.
     *request.uri_mut() = Uri::builder()
         .scheme(target.origin.scheme.name())
-        .authority(target.origin.authority())
+        .authority(host.map_or_else(|| target.origin.authority(), str::to_owned))
         .path_and_query(target.path.clone())
         .build()
         .map_err(|_| Failure::Garbled)?;

@@ -9,21 +9,22 @@ use std::{
 use tokio::sync::OnceCell;
 
 use super::{config::Lookups, failure::Failure, target::Origin, trace::Trace};
-use crate::{clock::Clock, limits};
+use crate::{Family, clock::Clock, limits};
 
 /// The system's resolver, perhaps with a memory.
 pub(crate) struct Resolver {
     lookups: Lookups,
+    family: Family,
     clock: Clock,
     known: Mutex<HashMap<String, Arc<OnceCell<Vec<IpAddr>>>>>,
 }
 
 impl Resolver {
-    pub(crate) fn new(lookups: Lookups, clock: Clock) -> Self {
-        Self { lookups, clock, known: Mutex::default() }
+    pub(crate) fn new(lookups: Lookups, family: Family, clock: Clock) -> Self {
+        Self { lookups, family, clock, known: Mutex::default() }
     }
 
-    /// The addresses of an origin, alternating between IPv6 and IPv4. Phase `dns` stays absent if nothing was
+    /// The addresses of an origin, of the family that is used; of both, alternating between IPv6 and IPv4. Phase `dns` stays absent if nothing was
     /// looked up.
     pub(crate) async fn resolve(
         &self,
@@ -32,13 +33,13 @@ impl Resolver {
     ) -> Result<Vec<SocketAddr>, Failure> {
         let port = origin.port;
         if let Ok(literal) = origin.host.parse::<IpAddr>() {
-            return Ok(vec![SocketAddr::new(literal, port)]);
+            return with_port(&[literal], self.family, port);
         }
         let started = self.clock.now();
         let addresses = match self.memory(&origin.host) {
             Some(memory) => {
                 if let Some(known) = memory.get() {
-                    return Ok(with_port(known, port));
+                    return with_port(known, self.family, port);
                 }
                 // Those who ask while the first lookup is under way wait for it, and have waited for it.
                 memory.get_or_try_init(|| look_up(origin.host.clone())).await?.clone()
@@ -46,7 +47,7 @@ impl Resolver {
             None => look_up(origin.host.clone()).await?,
         };
         trace.dns = Some(self.clock.now().saturating_sub(started));
-        Ok(with_port(&addresses, port))
+        with_port(&addresses, self.family, port)
     }
 
     fn memory(&self, host: &str) -> Option<Arc<OnceCell<Vec<IpAddr>>>> {
@@ -87,8 +88,11 @@ fn interleaved(addresses: &[IpAddr]) -> Vec<IpAddr> {
     ordered
 }
 
-fn with_port(addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
-    addresses.iter().map(|&address| SocketAddr::new(address, port)).collect()
+/// Those of a family. The resolver was asked for both, as it is by programs that then take one.
+fn with_port(addresses: &[IpAddr], family: Family, port: u16) -> Result<Vec<SocketAddr>, Failure> {
+    let wanted = addresses.iter().filter(|address| family.has(**address));
+    let found: Vec<_> = wanted.map(|&address| SocketAddr::new(address, port)).collect();
+    if found.is_empty() { Err(Failure::NoAddress(family)) } else { Ok(found) }
 }
 
 #[cfg(test)]
@@ -104,5 +108,15 @@ mod tests {
             parse("::1 1.1.1.1 ::2 2.2.2.2 3.3.3.3")
         );
         assert_eq!(interleaved(&parse("1.1.1.1")), parse("1.1.1.1"));
+    }
+
+    #[test]
+    fn one_family_may_be_wanted() {
+        let found: Vec<IpAddr> = ["::1", "1.1.1.1"].map(|address| address.parse().unwrap()).to_vec();
+        let of = |family| with_port(&found, family, 80).unwrap();
+        assert_eq!(of(Family::Any).len(), 2);
+        assert_eq!(of(Family::V4), ["1.1.1.1:80".parse().unwrap()]);
+        assert_eq!(of(Family::V6), ["[::1]:80".parse().unwrap()]);
+        assert_eq!(with_port(&found[..1], Family::V4, 80), Err(Failure::NoAddress(Family::V4)));
     }
 }

@@ -58,15 +58,52 @@ impl Target {
     /// When the name is not a token or the value has control characters.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
         let refused = |text: &str, what| Error::Request { text: text.to_owned(), what };
+        // A value may be a secret, so it is not said again.
         let field: HeaderName = name.parse().map_err(|_| refused(name, "the name of a header field"))?;
-        let content =
-            HeaderValue::from_str(value).map_err(|_| refused(value, "the value of a header field"))?;
+        let content = HeaderValue::from_str(value)
+            .map_err(|_| refused(name, "followed by the value of a header field"))?;
         if DEFAULTS.iter().any(|(default, _)| field == *default) {
             self.headers.insert(field, content);
         } else {
             self.headers.append(field, content);
         }
         Ok(self)
+    }
+
+    /// With a header field as people write it: "Name: value".
+    ///
+    /// # Errors
+    /// When it is not that, or a field that says how long the request is, which follows from the request.
+    pub fn header_line(self, line: &str) -> Result<Self, Error> {
+        let refused = |what| Error::Request { text: line.to_owned(), what };
+        let Some((name, value)) = line.split_once(':') else {
+            return Err(refused(
+                "a header field; expected a name, a colon and a value, such as \"Accept: text/html\"",
+            ));
+        };
+        let name = name.trim();
+        if [header::CONTENT_LENGTH, header::TRANSFER_ENCODING]
+            .iter()
+            .any(|own| name.eq_ignore_ascii_case(own.as_str()))
+        {
+            return Err(refused("a header field that can be set; it follows from the request"));
+        }
+        self.header(name, value.trim())
+    }
+
+    /// The names of the header fields that were asked for, in order and each once.
+    pub(crate) fn added_headers(&self) -> impl Iterator<Item = &str> {
+        let is_default = |name: &HeaderName| {
+            DEFAULTS.iter().any(|(default, value)| {
+                name == default && self.headers.get(name).is_some_and(|now| now == *value)
+            })
+        };
+        self.headers.keys().filter(move |name| !is_default(name)).map(HeaderName::as_str)
+    }
+
+    /// The address that it names in place of a host's name, if it does.
+    pub fn address(&self) -> Option<std::net::IpAddr> {
+        self.origin.host.parse().ok()
     }
 
     /// With a body; its length is announced.
@@ -91,8 +128,11 @@ impl FromStr for Target {
             _ => return Err(refused("it has to begin with http:// or https://")),
         };
         let authority = uri.authority().ok_or_else(|| refused("it names no host"))?;
-        if authority.as_str().contains('@') {
-            return Err(refused("it carries a user name; send an Authorization header instead"));
+        if let Some((_, host)) = authority.as_str().rsplit_once('@') {
+            // A password is not said again, to a terminal or a log.
+            let path = uri.path_and_query().map_or("", |path| path.as_str());
+            let text = format!("{}://...@{host}{path}", scheme.name());
+            return Err(Error::Url { text, why: CREDENTIALS });
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
         if host.is_empty() {
@@ -148,6 +188,9 @@ impl Scheme {
     }
 }
 
+const CREDENTIALS: &str = "it carries a user name; leave that out and send it as a header: \
+     -H \"Authorization: Basic $(printf %s USER:PASSWORD | base64 -w 0)\"";
+
 /// What is sent when nobody says otherwise. No accept-encoding: bodies are discarded, not decoded.
 const DEFAULTS: [(HeaderName, &str); 2] =
     [(header::ACCEPT, "*/*"), (header::USER_AGENT, concat!("longhaul/", env!("CARGO_PKG_VERSION")))];
@@ -175,10 +218,36 @@ mod tests {
         let said = |url: &str| url.parse::<Target>().unwrap_err().to_string();
         assert!(said("example.com").contains("begin with http://"));
         assert!(said("ftp://example.com/").contains("begin with http://"));
-        assert!(said("http://me:secret@example.com/").contains("Authorization"));
+        let credentials = said("http://me:secret@example.com/a");
+        assert!(credentials.contains("-H \"Authorization: Basic"), "{credentials}");
+        assert!(credentials.contains("\"http://...@example.com/a\""), "{credentials}");
+        assert!(!credentials.contains("secret"), "{credentials}");
         assert!(said("http://example.com:99999/").contains("65535"), "{}", said("http://example.com:99999/"));
         assert!(said("http://").contains("cannot be probed"));
         assert!(said("").contains("cannot be probed"));
+    }
+
+    #[test]
+    fn header_fields_are_written_as_people_write_them() {
+        let target: Target = "http://localhost/".parse().unwrap();
+        let with = |line: &str| target.clone().header_line(line);
+        let added = |line: &str| with(line).unwrap().added_headers().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(with("X-Test:  a: b ").unwrap().headers["x-test"], "a: b");
+        assert_eq!(added("X-Test: 1"), ["x-test"]);
+        assert_eq!(added("Accept: text/html"), ["accept"]);
+        assert_eq!(target.added_headers().count(), 0);
+        for (line, expected) in [
+            ("no colon", "a colon and a value"),
+            ("a b: c", "name of a header field"),
+            (": c", "name of a header field"),
+            ("Content-Length: 5", "follows from the request"),
+            ("transfer-encoding: chunked", "follows from the request"),
+        ] {
+            let said = with(line).unwrap_err().to_string();
+            assert!(said.contains(expected), "{line}: {said}");
+        }
+        let said = with("Authorization: s\u{7f}ecret").unwrap_err().to_string();
+        assert!(said.contains("Authorization") && !said.contains("ecret"), "{said}");
     }
 
     #[test]

@@ -2,7 +2,10 @@
 //!
 //! It outlives the request's future, so that a request which times out keeps what was measured until then.
 
-use std::sync::{Arc, atomic::AtomicU64};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use http::{HeaderMap, Method, StatusCode};
 use recording::Sample;
@@ -11,6 +14,7 @@ use super::{
     failure::Failure,
     wire::{Wire, happened},
 };
+use crate::Family;
 
 /// Durations and stamps of one request, in nanoseconds of the run's clock.
 #[derive(Default)]
@@ -31,6 +35,10 @@ pub(crate) struct Trace {
     pub(crate) body_bytes: u64,
     pub(crate) protocol: Option<&'static str>,
     pub(crate) reused: Option<bool>,
+    /// Where the connection leads.
+    pub(crate) remote: Option<SocketAddr>,
+    /// Whether it came from another address than the first one tried; `None` if none was opened.
+    pub(crate) fallback: Option<bool>,
     /// Whether a reused connection turned out to be closed and the request was made again on a new one.
     pub(crate) retried: bool,
     /// Whether the server allowed no more streams when the request was made, so that it had to wait here.
@@ -117,6 +125,9 @@ impl Trace {
             body_bytes: self.final_headers.map(|_| self.body_bytes),
             server_timing: self.server_timing,
             reused: self.reused,
+            remote: self.remote.map(|remote| remote.to_string()),
+            family: self.remote.map(|remote| Family::of(remote.ip()).name().to_owned()),
+            fallback: self.fallback,
             error: failure.map(|failure| failure.to_string()),
             ..Sample::default()
         };

@@ -25,6 +25,7 @@ use super::{
 use crate::{
     Stop,
     client::{Client, Target},
+    clock::nanos,
     sys,
     timer::Timer,
 };
@@ -49,6 +50,10 @@ pub(crate) struct Generator {
 pub(crate) struct Conduct {
     pub(crate) duration: Duration,
     pub(crate) cpu_share: f64,
+    /// Requests that were due before the run's end and could not be sent until then.
+    pub(crate) left_over: u64,
+    /// Whether somebody asked for the end before the run came to it.
+    pub(crate) interrupted: bool,
 }
 
 impl Generator {
@@ -56,27 +61,38 @@ impl Generator {
     pub(crate) async fn run(self: Arc<Self>) -> io::Result<Conduct> {
         let clock = self.client.clock();
         let (began, cpu_before) = (clock.now(), sys::thread_cpu());
-        match self.config.pace {
+        let left_over = match self.config.pace {
             Pace::Open { rate, arrival } => self.follow_schedule(rate, arrival).await?,
-            Pace::Closed { concurrency } => self.employ(concurrency).await,
-        }
+            Pace::Closed { concurrency } => {
+                self.employ(concurrency).await;
+                0
+            }
+        };
+        // Who asks while the last requests are in flight, or asks a run without an end, interrupts nothing that was left
+        // to do unless he insists and they are given up.
+        let has_end = self.config.duration.is_some() || self.config.count.is_some();
+        let ended_early = has_end && self.stop.is_asked();
         let sending = Duration::from_nanos(clock.now().saturating_sub(began).max(1));
         let cpu = sys::thread_cpu().saturating_sub(cpu_before);
         self.halt.ask();
-        self.drain().await;
+        let gave_up = self.drain().await;
         Ok(Conduct {
+            left_over,
+            interrupted: ended_early || gave_up,
             duration: Duration::from_nanos(clock.now()),
             cpu_share: cpu.as_secs_f64() / sending.as_secs_f64(),
         })
     }
 
-    /// Open loop: each request at its time, whatever becomes of the others.
-    async fn follow_schedule(self: &Arc<Self>, rate: Frequency, arrival: Arrival) -> io::Result<()> {
+    /// Open loop: each request at its time, whatever becomes of the others. Returns how many were due before the end and
+    /// could not be sent.
+    async fn follow_schedule(self: &Arc<Self>, rate: Frequency, arrival: Arrival) -> io::Result<u64> {
         let clock = self.client.clock();
         let mut timer = Timer::new()?;
         let mut ended = pin!(self.ended());
         let rng = Xoshiro256PlusPlus::seed_from_u64(self.config.seed);
         let began = clock.now();
+        let end = self.config.duration.map(|duration| began.saturating_add(nanos(duration)));
         let mut burst = 0;
         for (made, offset) in (0..).zip(Schedule::new(rate, arrival, rng)) {
             let is_over = self.config.duration.is_some_and(|limit| offset >= limit);
@@ -93,6 +109,9 @@ impl Generator {
                     slept = timer.sleep(Duration::from_nanos(early)) => slept?,
                 }
             } else {
+                if end.is_some_and(|end| clock.now() >= end.saturating_add(CATCH_UP_NS)) {
+                    return Ok(left_over(rate, offset, made, &self.config));
+                }
                 // Behind the schedule: send what is due, but let the requests already sent have their turn.
                 burst += 1;
                 if burst % BURST == 0 {
@@ -104,7 +123,7 @@ impl Generator {
             }
             self.start(intended).await;
         }
-        Ok(())
+        Ok(0)
     }
 
     async fn start(self: &Arc<Self>, intended: u64) {
@@ -192,15 +211,17 @@ impl Generator {
         drop(place);
     }
 
-    /// Waits for what is in flight, for as long as grace and caller allow; then gives it up.
-    async fn drain(&self) {
-        tokio::select! {
-            () = self.all_done() => return,
-            () = tokio::time::sleep(self.config.grace) => {}
-            () = self.stop.insisted() => {}
-        }
+    /// Waits for what is in flight, for as long as grace and caller allow; then gives it up. Whether the caller wanted it
+    /// so.
+    async fn drain(&self) -> bool {
+        let insisted = tokio::select! {
+            () = self.all_done() => return false,
+            () = tokio::time::sleep(self.config.grace) => false,
+            () = self.stop.insisted() => true,
+        };
         self.halt.ask();
         self.all_done().await;
+        insisted
     }
 
     async fn all_done(&self) {
@@ -215,6 +236,23 @@ impl Generator {
         }
     }
 }
+
+/// How many requests were still due when the run ended at the schedule's `offset`, `made` of them before it: by the rate,
+/// for to draw them all may take as long as to send them.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of requests, and never negative"
+)]
+fn left_over(rate: Frequency, offset: Duration, made: u64, config: &Config) -> u64 {
+    let rest = config.duration.unwrap_or(offset).saturating_sub(offset);
+    let due = ((rest.as_secs_f64() * rate.per_second()).round() as u64).max(1);
+    config.count.map_or(due, |count| due.min(count.saturating_sub(made)))
+}
+
+/// How long after its end a run still sends what was due before: a stall of the machine then costs no request, and a
+/// rate that cannot be kept no time.
+const CATCH_UP_NS: u64 = 100_000_000;
 
 /// Requests sent in a row when behind the schedule, before others have their turn: about a millisecond's
 /// worth of work.

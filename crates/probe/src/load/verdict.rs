@@ -2,12 +2,22 @@
 
 use std::time::Duration;
 
-use super::config::{Config, Pace};
+use super::{
+    config::{Config, Pace},
+    generator::Conduct,
+};
 use crate::{client::Failure, summary::Tally};
 
 /// The reasons why a run is invalid; none when all is well.
-pub(crate) fn reasons(config: &Config, tally: &Tally, cpu_share: f64) -> Vec<String> {
+pub(crate) fn reasons(config: &Config, tally: &Tally, conduct: &Conduct) -> Vec<String> {
     let mut reasons = Vec::new();
+    let cpu_share = conduct.cpu_share;
+    if conduct.left_over > 0 {
+        let (left, due) = (conduct.left_over, conduct.left_over.saturating_add(tally.requests()));
+        reasons.push(format!(
+            "about {left} of {due} requests were due but not sent when the time was up: the generator could not keep the rate"
+        ));
+    }
     let percentile = judged_percentile(tally.requests());
     if let Some(late) = tally.lateness(percentile).map(Duration::from_nanos)
         && late > config.lateness_limit
@@ -60,6 +70,10 @@ mod tests {
 
     use super::*;
 
+    fn busy(cpu_share: f64) -> Conduct {
+        Conduct { duration: Duration::from_secs(1), cpu_share, left_over: 0, interrupted: false }
+    }
+
     fn tally(samples: &[Sample]) -> Tally {
         let mut tally = Tally::new();
         samples.iter().for_each(|sample| tally.add(sample));
@@ -72,7 +86,10 @@ mod tests {
 
     #[test]
     fn a_run_within_its_limits_is_valid() {
-        assert_eq!(reasons(&Config::default(), &tally(&[late(4_900_000)]), 0.89), Vec::<String>::new());
+        assert_eq!(
+            reasons(&Config::default(), &tally(&[late(4_900_000)]), &busy(0.89)),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
@@ -85,17 +102,30 @@ mod tests {
         let with_stalls = |stalls| {
             let samples: Vec<_> =
                 (0..1000).map(|i| late(if i < stalls { 40_000_000 } else { 100_000 })).collect();
-            reasons(&Config::default(), &tally(&samples), 0.1)
+            reasons(&Config::default(), &tally(&samples), &busy(0.1))
         };
         assert_eq!(with_stalls(9), Vec::<String>::new());
         assert!(with_stalls(11)[0].starts_with("1.0 % of the requests started 40"), "{:?}", with_stalls(11));
     }
 
     #[test]
+    fn a_rate_that_was_not_kept_is_said_with_its_figures() {
+        let conduct = Conduct { left_over: 60_000, ..busy(0.1) };
+        let samples: Vec<_> = (0..40_000).map(|_| late(0)).collect();
+        assert_eq!(
+            reasons(&Config::default(), &tally(&samples), &conduct),
+            [
+                "about 60000 of 100000 requests were due but not sent when the time was up: the generator could not keep the \
+              rate"
+            ]
+        );
+    }
+
+    #[test]
     fn each_limit_has_its_sentence() {
         let failed = |error: &str| Sample { error: Some(error.to_owned()), ..Sample::default() };
         let samples = [late(6_000_000), failed(NOT_SENT), failed("out of local ports"), failed("timeout")];
-        let reasons = reasons(&Config::default(), &tally(&samples), 0.97);
+        let reasons = reasons(&Config::default(), &tally(&samples), &busy(0.97));
         assert_eq!(reasons.len(), 4);
         assert!(reasons[0].contains("started 6ms late or more (limit 5ms)"), "{}", reasons[0]);
         assert!(reasons[1].contains("97% of its core (limit 90%)"), "{}", reasons[1]);

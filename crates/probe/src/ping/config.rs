@@ -49,15 +49,3 @@ impl Default for Config {
         }
     }
 }
-
-/// Which addresses of a name are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Family {
-    /// The one that the system's resolver prefers (RFC 6724).
-    #[default]
-    Any,
-    /// IPv4 only.
-    V4,
-    /// IPv6 only.
-    V6,
-}

@@ -179,9 +179,11 @@ impl Rounds {
         self.flights.range(settled.min(self.flights.len())..).find(|flight| flight.fate == Fate::Waiting)
     }
 
-    /// Nothing more is sent.
-    pub(super) fn stop(&mut self) {
+    /// Nothing more is sent. Whether something would have been.
+    pub(super) fn stop(&mut self) -> bool {
+        let left = self.next < self.end;
         self.end = self.next;
+        left
     }
 
     fn flight(&mut self, number: u64) -> Option<&mut Flight> {

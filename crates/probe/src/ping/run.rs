@@ -82,6 +82,8 @@ struct Shell<'r, W: Write> {
     clock: Clock,
     packet: Vec<u8>,
     buffer: Vec<u8>,
+    /// Whether pings were left out, or given up, because somebody wanted an end.
+    interrupted: bool,
 }
 
 impl<'r, W: Write> Shell<'r, W> {
@@ -110,13 +112,14 @@ impl<'r, W: Write> Shell<'r, W> {
             clock: Clock::start(),
             packet: Vec::new(),
             buffer: vec![0; LARGEST_PACKET],
+            interrupted: false,
         })
     }
 
     async fn run(&mut self, stop: &Stop) -> Result<(), Error> {
         loop {
             if stop.is_asked() {
-                self.rounds.stop();
+                self.interrupted |= self.rounds.stop();
             }
             self.send_due()?;
             self.receive()?;
@@ -136,7 +139,10 @@ impl<'r, W: Write> Shell<'r, W> {
                     slept.map_err(|source| Error::System { what: "set a timer", source })?;
                 }
                 () = stop.asked(), if !stop.is_asked() => {}
-                () = stop.insisted() => break,
+                () = stop.insisted() => {
+                    self.interrupted = true;
+                    break;
+                }
             }
         }
         while let Some(abandoned) = self.rounds.abandoned() {
@@ -226,6 +232,7 @@ impl<'r, W: Write> Shell<'r, W> {
             duration_ns: self.clock.now(),
             samples: summary.sent,
             failed: summary.sent - summary.received,
+            interrupted: self.interrupted,
             ..End::default()
         })?;
         Ok(summary)

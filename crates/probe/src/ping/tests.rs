@@ -98,7 +98,8 @@ fn none_that_may_be_answered_is_forgotten_for_one_that_is_due() {
 fn after_a_stop_nothing_is_due_and_what_is_under_way_is_waited_for() {
     let mut rounds = Rounds::new(&config(10, 100, 50), 1);
     send_all(&mut rounds, 0);
-    rounds.stop();
+    assert!(rounds.stop(), "nine pings are left out");
+    assert!(!rounds.stop(), "and by a second wish none");
     assert_eq!((rounds.due(u64::MAX), rounds.next_timeout()), (None, Some(50 * MS + 1)));
     assert_eq!(rounds.abandoned().map(|flight| flight.ping.number), Some(0));
     assert_eq!((rounds.abandoned(), rounds.next_timeout()), (None, None));

@@ -24,6 +24,7 @@ pub(crate) struct Conduct {
     pub(crate) url: String,
     pub(crate) duration_s: f64,
     pub(crate) cpu_share: f64,
+    pub(crate) interrupted: bool,
     pub(crate) invalid: Vec<String>,
 }
 
@@ -97,6 +98,7 @@ impl Tally {
             phases: self.phases.iter().filter_map(|(metric, seen)| seen.phase(metric.name())).collect(),
             lateness: self.lateness.phase("lateness"),
             cpu_share: conduct.cpu_share,
+            interrupted: conduct.interrupted,
             invalid: conduct.invalid,
             method: METHOD.to_owned(),
         }

@@ -4,7 +4,13 @@ use super::{tally::Conduct, *};
 use recording::Sample;
 
 fn conduct() -> Conduct {
-    Conduct { url: "http://localhost/".to_owned(), duration_s: 1.0, cpu_share: 0.5, invalid: Vec::new() }
+    Conduct {
+        url: "http://localhost/".to_owned(),
+        duration_s: 1.0,
+        cpu_share: 0.5,
+        interrupted: false,
+        invalid: Vec::new(),
+    }
 }
 
 #[test]

@@ -112,11 +112,19 @@ fn the_header_states_the_conditions() {
     let target: Target = "http://localhost:1/".parse().unwrap();
     let header = load::header(&target, &open("50/s", Arrival::Poisson, 1));
     assert_eq!((header.schema.as_str(), header.clock.as_str()), (recording::SCHEMA, "monotonic"));
-    for (name, value) in
-        [("url", "http://localhost:1/"), ("rate", "50/s"), ("loop", "open"), ("connections", "new")]
-    {
+    for (name, value) in [
+        ("url", "http://localhost:1/"),
+        ("rate", "50/s"),
+        ("loop", "open"),
+        ("connections", "new"),
+        ("family", "any"),
+    ] {
         assert_eq!(header.conditions[name], value);
     }
+    assert!(!header.conditions.contains_key("headers"));
+    let secret = target.clone().header_line("Authorization: secret").unwrap();
+    let header = load::header(&secret, &open("50/s", Arrival::Poisson, 1));
+    assert_eq!(header.conditions["headers"], "authorization");
     let recorded = run(&target, &closed(1, 1));
     assert_eq!(recorded.header.conditions["concurrency"], "1");
     assert_eq!(recorded.summary.failed_by_reason["connection refused"], 1);
@@ -187,6 +195,60 @@ fn asked_to_stop_it_finishes_what_is_in_flight_and_ends_the_recording() {
         assert_eq!(progress.sent(), progress.done());
         assert!(recorded.samples.len() >= 10);
     }
+}
+
+#[test]
+fn a_run_that_is_ended_before_its_time_says_so() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    let ended_by = |config: &Config, ask: bool| {
+        let (progress, stop) = (Progress::default(), Stop::new());
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| run_until(&origin.target(), config, &progress, &stop));
+            while ask && progress.done() < 3 {
+                std::thread::yield_now();
+            }
+            if ask {
+                stop.ask();
+            }
+            running.join().unwrap()
+        })
+    };
+    let long = Some(Duration::from_secs(600));
+    for config in [Config { duration: long, ..open("500/s", Arrival::Constant, 400_000) }, closed(2, 1 << 40)]
+    {
+        let recorded = ended_by(&config, true);
+        assert!(recorded.end.interrupted && recorded.summary.interrupted);
+        assert_eq!((recorded.end.failed, recorded.end.samples), (0, recorded.samples.len() as u64));
+    }
+    let recorded = ended_by(&open("1000/s", Arrival::Constant, 5), false);
+    assert!(!recorded.end.interrupted && !recorded.summary.interrupted);
+}
+
+#[test]
+fn a_rate_that_cannot_be_kept_costs_no_time_and_is_said() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    // Ten million requests in a second.
+    let config = Config {
+        duration: Some(Duration::from_secs(1)),
+        count: None,
+        max_in_flight: 20,
+        ..open("10000000/s", Arrival::Constant, 0)
+    };
+    let nowhere = Writer::new(io::sink(), &Header::default()).unwrap();
+    let summary = load::run(&origin.target(), &config, nowhere, &Progress::default(), &Stop::new()).unwrap();
+    assert!(summary.requests < 10_000_000);
+    assert!(summary.invalid[0].ends_with("the generator could not keep the rate"), "{:?}", summary.invalid);
+    assert!(summary.invalid[0].contains(" of 10000000 requests"), "{:?}", summary.invalid);
+    assert!(!summary.interrupted, "nobody asked for it");
+    // What is due within the duration and can be sent is sent, and nothing is said.
+    let config = Config {
+        duration: Some(Duration::from_millis(100)),
+        count: None,
+        ..open("50/s", Arrival::Constant, 0)
+    };
+    let recorded = run(&origin.target(), &config);
+    assert_eq!(recorded.end.samples, 5);
+    assert!(!recorded.end.invalid.iter().any(|reason| reason.contains("keep the rate")));
 }
 
 #[test]

@@ -8,3 +8,5 @@ mod origin;
 mod responder;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod trust;

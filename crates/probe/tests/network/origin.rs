@@ -1,16 +1,19 @@
 //! Every way to reach our own origin, and what is measured on it.
 
-use std::time::Duration;
+use std::{
+    io::{BufRead, BufReader, Write},
+    time::Duration,
+};
 
 use probe::{
-    Error,
+    Error, Family,
     client::{Config, Connections, Lookups, Protocol, Target, Trust},
     serve::{self, Tls},
 };
 use recording::{Metric, Sample};
 use units::Bytes;
 
-use crate::support::{Origin, Security, V4, V6, fetch, fetch_one, origin};
+use crate::support::{Origin, Security, V4, V6, fetch, fetch_one, origin, responder};
 
 const SERVICE: Duration = Duration::from_millis(20);
 const SERVICE_NS: u64 = 20_000_000;
@@ -25,6 +28,7 @@ fn assert_whole(sample: &Sample, protocol: &str, security: Security) {
     assert_eq!(sample.labels["protocol"], protocol);
     assert_eq!(sample.reused, Some(false));
     assert_eq!(sample.dns_ns, None, "the address is literal");
+    assert_eq!(sample.fallback, Some(false));
     assert!(sample.connect_ns > Some(0));
     assert_eq!(sample.tls_ns.is_some(), security == Security::Tls);
     // The service time begins after the request's first byte was written, and ends before the header's first
@@ -49,7 +53,10 @@ fn every_protocol_over_both_families() {
             let origin = origin(address, security, slow);
             for (protocol, spoken) in [(Protocol::Http1, "http/1.1"), (Protocol::Http2, "h2")] {
                 let config = Config { protocol, ..origin.client() };
-                assert_whole(&fetch_one(&config, &origin.target()), spoken, security);
+                let sample = fetch_one(&config, &origin.target());
+                assert_whole(&sample, spoken, security);
+                assert_eq!(sample.remote, Some(origin.ready.addresses[0].to_string()));
+                assert_eq!(sample.family.as_deref(), Some(if address == V4 { "ipv4" } else { "ipv6" }));
             }
         }
     }
@@ -75,6 +82,8 @@ fn a_reused_connection_has_no_connect_and_no_tls() {
             for sample in &samples[1..] {
                 assert_eq!((sample.status, sample.reused), (Some(200), Some(true)), "{sample:?}");
                 assert_eq!((sample.dns_ns, sample.connect_ns, sample.tls_ns), (None, None, None));
+                // It leads where it led; no address was tried for it.
+                assert_eq!((&sample.remote, sample.fallback), (&samples[0].remote, None));
                 assert!(sample.wait_ns.is_some() && sample.load_ns.is_some());
             }
         }
@@ -96,6 +105,41 @@ fn a_name_is_looked_up_once_or_each_time() {
 }
 
 #[test]
+fn one_family_of_a_name_can_be_asked_for() {
+    // localhost has both, and this origin listens on one: the other is refused, and Happy Eyeballs goes on.
+    let origin = origin(V4, Security::Clear, |_| {});
+    let port = origin.ready.addresses[0].port();
+    let target: Target = format!("http://localhost:{port}/").parse().unwrap();
+    let with = |family, target: &Target| fetch_one(&Config { family, ..origin.client() }, target);
+    let only = with(Family::V4, &target);
+    assert_eq!((only.error, only.family.as_deref(), only.fallback), (None, Some("ipv4"), Some(false)));
+    let literal = with(Family::V6, &origin.target());
+    assert_eq!(literal.error.as_deref(), Some("dns: no IPv6 address"));
+    assert_eq!((literal.remote, literal.fallback), (None, None));
+}
+
+#[test]
+fn a_host_header_reaches_either_protocol() {
+    let server = responder(|stream| {
+        let mut reader = BufReader::new(&stream);
+        let mut head = String::new();
+        while reader.read_line(&mut head).unwrap() > 2 {}
+        let host = head.lines().find(|line| line.to_ascii_lowercase().starts_with("host:")).unwrap();
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nserver-timing: {}\r\ncontent-length: 0\r\n\r\n", host.trim());
+        (&stream).write_all(answer.as_bytes()).unwrap();
+    });
+    let target = server.target().header_line("Host: shop.example").unwrap();
+    let sample = fetch_one(&Config::default(), &target);
+    assert!(sample.server_timing.unwrap().to_ascii_lowercase().ends_with("host: shop.example"));
+    // Over HTTP/2 it is `:authority`, and a Host field beside another one would be refused.
+    let origin = origin(V4, Security::Clear, |_| {});
+    let config = Config { protocol: Protocol::Http2, ..origin.client() };
+    let sample = fetch_one(&config, &origin.target().header_line("Host: shop.example").unwrap());
+    assert_eq!((sample.status, sample.error), (Some(200), None));
+}
+
+#[test]
 fn any_name_can_be_sent_to_an_address() {
     let origin = origin(V4, Security::Tls, |config| {
         config.tls.as_mut().unwrap().names = vec!["shop.example".to_owned()];
@@ -111,7 +155,7 @@ fn any_name_can_be_sent_to_an_address() {
 fn trust_is_needed_or_waived() {
     let origin = origin(V4, Security::Tls, |_| {});
     let with = |trust| fetch_one(&Config { trust, ..origin.client() }, &origin.target());
-    let refused = with(Trust::WebRoots);
+    let refused = with(Trust::System);
     assert_eq!(refused.error.as_deref(), Some("tls: unknown issuer"));
     assert!(refused.connect_ns.is_some());
     assert_eq!((refused.tls_ns, refused.status, refused.last_byte_ns), (None, None, None));

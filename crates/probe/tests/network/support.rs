@@ -66,7 +66,7 @@ impl Origin {
 
     /// A client that trusts this origin.
     pub fn client(&self) -> client::Config {
-        let trust = if self.scheme == "https" { Trust::File(self.ca()) } else { Trust::WebRoots };
+        let trust = if self.scheme == "https" { Trust::File(self.ca()) } else { Trust::System };
         client::Config { trust, ..client::Config::default() }
     }
 }

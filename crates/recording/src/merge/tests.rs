@@ -17,7 +17,7 @@ impl Folder {
     /// A native recording of samples with a page, that start a second apart.
     fn native(&self, name: &str, header: &Header, pages: &[u64]) -> PathBuf {
         let path = self.path(name);
-        let mut writer = Writer::new(File::create(&path).unwrap(), header).unwrap();
+        let mut writer = Writer::new(std::fs::File::create(&path).unwrap(), header).unwrap();
         for (index, &page) in pages.iter().enumerate() {
             let started_ns = Some(index as u64 * 1_000_000_000);
             let sample = Sample {
@@ -112,7 +112,7 @@ fn csv_and_back() {
     let folder = Folder::new();
     let header = Header { tool: "longhaul".to_owned(), ..Header::default() };
     let path = folder.path("in.jsonl");
-    let mut writer = Writer::new(File::create(&path).unwrap(), &header).unwrap();
+    let mut writer = Writer::new(std::fs::File::create(&path).unwrap(), &header).unwrap();
     let labels = [("city".to_owned(), "Oslo".to_owned())].into();
     let failed = Sample { error: Some("reset".to_owned()), dns_ns: Some(7), ..Sample::default() };
     let written = [
@@ -178,15 +178,6 @@ fn counts_cannot_become_samples_and_nothing_is_left() {
 }
 
 #[test]
-fn an_input_may_be_the_output() {
-    let folder = Folder::new();
-    let input = folder.text("a.csv", "latency_ms\n1\n2\n");
-    let other = folder.text("b.csv", "latency_ms\n3\n");
-    merged(&[input.clone(), other], &input).unwrap();
-    assert_eq!(std::fs::read_to_string(&input).unwrap(), "latency_ms\n1\n2\n3\n");
-}
-
-#[test]
 fn who_is_stopped_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("a.csv"), folder.path().join("b.jsonl"));
@@ -220,4 +211,33 @@ fn every_sample_read_is_somewhere() {
         assert_eq!((said.written, said.without_metric), (written, without_metric), "{name}");
         assert_eq!(said.written + said.without_metric + missing, said.read);
     }
+}
+
+/// By whatever name it goes.
+#[test]
+fn an_input_is_not_replaced() {
+    let folder = Folder::new();
+    let text = "latency_ms\n1\n2\n";
+    let (first, second) = (folder.text("a.csv", text), folder.text("b.csv", text));
+    let (link, other_name) = (folder.path("link.csv"), folder.path("hard.csv"));
+    std::os::unix::fs::symlink(&first, &link).unwrap();
+    std::fs::hard_link(&first, &other_name).unwrap();
+    let inside = folder.path("x");
+    std::fs::create_dir(&inside).unwrap();
+    let inputs = [second.clone(), first.clone()];
+    for output in [first.clone(), link.clone(), other_name, inside.join("../a.csv")] {
+        let error = merged(&inputs, &output).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains("is not written: it is the input") && said.contains("write to another name"),
+            "{said}"
+        );
+        assert!(matches!(error, Error::WouldReplace { input, .. } if input == first));
+        assert_eq!(std::fs::read_to_string(&first).unwrap(), text);
+    }
+    assert!(merged(&[link], &first).is_err());
+    // The neighbours: a file that is none of them, and one that is not there yet.
+    let third = folder.text("c.csv", "latency_ms\n9\n");
+    assert_eq!(merged(&inputs, &third).unwrap().written, 4);
+    assert_eq!(merged(&inputs, &folder.path("d.csv")).unwrap().written, 4);
 }

@@ -7,11 +7,15 @@
 use super::{
     Frame, Input, Labels, Options, json,
     lines::{Line, Lines},
+    seconds::Seconds,
 };
 use crate::{Error, Event, Metric, Sample, Sink, Unit, error::Unknown, unit::nanoseconds};
 
 mod clock;
 mod format;
+mod object;
+
+pub(super) use object::read as read_json;
 
 use format::{Field, Kind, Piece, Stamped};
 
@@ -43,7 +47,8 @@ use format::{Field, Kind, Piece, Stamped};
 /// | `$request`, `$request_method`, `$uri`, `$request_uri` | `%REQ(:METHOD)%`, `%REQ(:PATH)%` | labels method and path |
 /// | `$host`, `$http_host` | `%REQ(:AUTHORITY)%` | label host |
 ///
-/// nginx writes several times where it asked several upstreams in turn ("0.1, 0.2"): they add up.
+/// nginx writes seconds with three decimals: whole numbers are of some other unit, for which a reader is asked.
+/// It writes several times where it asked several upstreams in turn ("0.1, 0.2"): they add up.
 ///
 /// ```
 /// use recording::AccessLog;
@@ -79,16 +84,20 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
             expected: "a format string for it",
         });
     };
-    let mut found = Found::new(&options.labels);
+    let mut found = Found::new(options);
     let (mut events, mut warnings) = (0_u64, Vec::new());
     while let Some(line) = lines.next()? {
         let Line { number, terminated, .. } = line;
         if line.text.trim_ascii().is_empty() {
             continue;
         }
-        match log.take(line.text, &mut found) {
+        let taken = log.take(line.text, &mut found);
+        match taken {
             Ok(()) => {
                 events += 1;
+                for (offset, whole) in found.plain.drain(..) {
+                    found.seconds.look(&whole, || lines.place(number, offset + 1));
+                }
                 found.finish();
                 sink.event(&Event { number, sample: &found.sample, exact: &found.exact })?;
             }
@@ -102,6 +111,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let (place, found) = (lines.place(1, 1), "there is no line".to_owned());
         return Err(Error::Empty { place, found, expected: "at least one line of the log's format" });
     }
+    warnings.extend(found.seconds.finish()?);
     warnings.push(SERVERS_OWN.to_owned());
     if found.resolution_ns >= 1_000_000_000 {
         warnings.push("The log tells time by the second; percentiles over time are no finer.".to_owned());
@@ -125,17 +135,43 @@ struct Found<'o> {
     time: Option<(u64, Stamped)>,
     /// How finely the log tells time.
     resolution_ns: u64,
+    /// Whether durations in seconds are that.
+    seconds: Seconds,
+    /// Those of the line that have no fraction, as they are written, with their places.
+    plain: Vec<(usize, String)>,
+    /// Where in the line the value begins that is looked at.
+    at: usize,
 }
 
 impl<'o> Found<'o> {
-    fn new(labels: &'o Labels) -> Self {
-        Self { sample: Sample::default(), exact: Vec::new(), labels, time: None, resolution_ns: 0 }
+    fn new(options: &'o Options) -> Self {
+        Self {
+            sample: Sample::default(),
+            exact: Vec::new(),
+            labels: &options.labels,
+            time: None,
+            resolution_ns: 0,
+            seconds: Seconds::new(options.unit),
+            plain: Vec::new(),
+            at: 0,
+        }
     }
 
     fn clear(&mut self) {
         self.sample = Sample::default();
         self.exact.clear();
+        self.plain.clear();
         self.time = None;
+    }
+
+    /// The unit of a duration that is in seconds where its server writes it; which its fraction may prove.
+    fn unit(&mut self, value: &[u8]) -> Unit {
+        if value.contains(&b'.') {
+            self.seconds.prove();
+        } else {
+            self.plain.push((self.at, String::from_utf8_lossy(value).into_owned()));
+        }
+        self.seconds.unit()
     }
 
     fn duration(&mut self, metric: Metric, milliseconds: f64) {
@@ -184,6 +220,7 @@ impl AccessLog {
                     at += text.len();
                 }
                 Piece::Field(field) => {
+                    found.at = at;
                     let next = self.pieces.get(index + 1);
                     at += take_field(field, rest, next, found)
                         .map_err(|expected| departs(at, rest, expected))?;
@@ -233,10 +270,9 @@ fn take_field(
         Kind::Durations(metric) => {
             let expected = || format!("seconds, perhaps several such as \"0.1, 0.2\", or \"-\" for {name}");
             let (sum, length) = list(rest).ok_or_else(expected)?;
-            if let Some(ms) =
-                sum.map(|seconds| Unit::S.milliseconds(seconds).ok_or_else(expected)).transpose()?
-            {
-                found.duration(*metric, ms);
+            if let Some(sum) = sum {
+                let unit = found.unit(&rest[..length]);
+                found.duration(*metric, unit.milliseconds(sum).ok_or_else(expected)?);
             }
             Ok(length)
         }
@@ -257,6 +293,7 @@ fn take_value(Field { name, kind }: &Field, value: &[u8], found: &mut Found<'_>)
     match kind {
         Kind::Duration(metric, unit) => {
             if !is_absent(value) {
+                let unit = if *unit == Unit::S { found.unit(value) } else { *unit };
                 let ms = number(value).and_then(|value| unit.milliseconds(value));
                 found.duration(
                     *metric,

@@ -1,7 +1,8 @@
 //! Reads Caddy's access log in JSON, as it is by default: the lines of the logger `http.log.access`.
 //!
 //! `ts` is when the line was written, at the end of the request; the start lies `duration` before it. Both may be numbers
-//! or text ("1.2ms", a date), as the log is configured. A status of 0 is a request that was given no answer.
+//! or text ("1.2ms", a date), as the log is configured: `duration_format` is seconds with a fraction, or whole milliseconds
+//! or nanoseconds, which nothing in the file tells apart ([`Seconds`]). A status of 0 is a request that was given no answer.
 
 use std::borrow::Cow;
 
@@ -12,6 +13,7 @@ use super::{
     json::{self, Loose, label, length, status},
     lines::Line,
     rfc3339,
+    seconds::{FRACTION, Seconds},
 };
 use crate::{Error, Event, Metric, Place, Sample, Sink, Unit, error::counted};
 
@@ -22,20 +24,23 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     let path = input.path.clone();
     let mut sample = Sample::default();
     let (mut taken, mut others) = (0, 0);
+    let mut seconds = Seconds::new(options.unit);
     let cut = json::each_line(input, EXPECTED, |line| {
         let Some(entry) = parse(line)? else {
             others += 1;
             return Ok(());
         };
         taken += 1;
-        entry.fill(&mut sample, options).map_err(|(key, found, expected)| {
-            let place = Place { path: path.clone(), line: line.number, column: column(line.text, key) };
-            Error::Number { place, found, expected }
-        })?;
+        let place = |key| Place { path: path.clone(), line: line.number, column: column(line.text, key) };
+        let wrong = |(key, found, expected)| Error::Number { place: place(key), found, expected };
+        if let Some(number) = entry.duration.as_ref().and_then(Time::number) {
+            seconds.look(&number, || place("duration"));
+        }
+        entry.fill(&mut sample, seconds.unit(), options.unit.is_some()).map_err(wrong)?;
         entry.label(&mut sample, options);
         Ok(sink.event(&Event { number: line.number, sample: &sample, exact: &[] })?)
     })?;
-    let mut warnings = Vec::new();
+    let mut warnings = Vec::from_iter(seconds.finish()?);
     if taken > 0 {
         warnings.push(
             "An access log has the server's own times: without the network between it and the client."
@@ -119,8 +124,9 @@ impl Entry<'_> {
         self.request.is_some() && self.duration.is_some() && self.status.is_some()
     }
 
-    fn fill(&self, sample: &mut Sample, options: &Options) -> Result<(), Wrong> {
-        sample.latency_ns = self.duration.as_ref().map(|time| time.duration(options.unit)).transpose()?;
+    fn fill(&self, sample: &mut Sample, unit: Unit, is_given: bool) -> Result<(), Wrong> {
+        let duration = self.duration.as_ref().map(|time| time.duration(unit, is_given));
+        sample.latency_ns = duration.transpose()?;
         let ended = self.ts.as_ref().and_then(Time::instant);
         sample.started_ns = json::between(sample.latency_ns, ended);
         sample.status = status(self.status);
@@ -146,16 +152,25 @@ impl Entry<'_> {
 }
 
 impl Time<'_> {
-    /// A length of time in nanoseconds. Plain numbers are in seconds unless the options know better.
-    fn duration(&self, unit: Option<Unit>) -> Result<u64, Wrong> {
+    /// A plain number as it is written, as far as it matters: with a point or without.
+    fn number(&self) -> Option<String> {
+        match self {
+            Self::Whole(whole) => Some(whole.to_string()),
+            Self::Number(number) => Some(format!("{number:?}")),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// A length of time in nanoseconds.
+    fn duration(&self, unit: Unit, is_given: bool) -> Result<u64, Wrong> {
         let (found, nanos) = match self {
-            // Seconds are written as a fraction; so large a whole number must be `duration_format nano` or `ms`.
-            Self::Whole(whole) if unit.is_none() && *whole >= LONGEST_S => {
-                return Err(("duration", whole.to_string(), UNIT_WANTED));
+            // So large a whole number must be `duration_format nano` or `ms`, whatever the others are.
+            Self::Whole(whole) if !is_given && *whole >= LONGEST_S => {
+                return Err(("duration", whole.to_string(), FRACTION));
             }
             #[expect(clippy::cast_precision_loss, reason = "a duration of 2^53 ns is a hundred days")]
-            Self::Whole(whole) => (whole.to_string(), length(unit.unwrap_or(Unit::S), *whole as f64)),
-            Self::Number(number) => (number.to_string(), length(unit.unwrap_or(Unit::S), *number)),
+            Self::Whole(whole) => (whole.to_string(), length(unit, *whole as f64)),
+            Self::Number(number) => (number.to_string(), length(unit, *number)),
             Self::Text(text) => (format!("{text:?}"), duration::parse(text)),
         };
         nanos.ok_or(("duration", found, DURATION))
@@ -203,8 +218,6 @@ const FIRST_NS: i64 = 100_000_000_000_000;
 
 const EXPECTED: &str = "a line of Caddy's log, one JSON object";
 const DURATION: &str = "a duration, in seconds or such as \"1.2ms\"";
-const UNIT_WANTED: &str =
-    "a fraction of seconds (or say the unit of plain numbers, which depends on the log's format)";
 
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,8 @@ use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::nanoseconds};
 mod columns;
 mod fields;
 
+pub(super) use fields::Cells;
+
 use columns::{Columns, Role};
 use fields::fields;
 
@@ -106,8 +108,8 @@ impl Problem {
 struct Rows {
     columns: Columns,
     sample: Sample,
-    /// The metric of the file as it was written; empty if the row has none.
-    exact: Option<(Metric, f64)>,
+    /// Metrics of the row as they are written, the file's first; without those that the row does not have.
+    exact: Vec<(Metric, f64)>,
     read: u64,
     /// The first of the empty lines just passed: fine at the end of the file, an error before it.
     blank: Option<u64>,
@@ -121,7 +123,7 @@ impl Rows {
         Self {
             columns,
             sample: Sample::default(),
-            exact: None,
+            exact: Vec::new(),
             read: 0,
             blank: None,
             unterminated: false,
@@ -136,7 +138,7 @@ impl Rows {
 
     /// The row that was taken last.
     fn event(&self, number: u64) -> Event<'_> {
-        Event { number, sample: &self.sample, exact: self.exact.as_slice() }
+        Event { number, sample: &self.sample, exact: &self.exact }
     }
 
     /// Whether the line is a row: an empty one is not.
@@ -157,7 +159,7 @@ impl Rows {
     fn take_fields(&mut self, line: &Line<'_>) -> Result<(), Problem> {
         find_binary(line.text).map_or(Ok(()), |(column, byte)| Err(Problem::NotText { column, byte }))?;
         let (expected, mut count) = (self.columns.roles.len(), 0);
-        self.exact = None;
+        self.exact.clear();
         self.sample.error = None;
         for (index, (at, field)) in fields(line.text, self.columns.delimiter).enumerate() {
             count += 1;
@@ -165,6 +167,10 @@ impl Rows {
                 // Counted to the end for the message.
                 let found = fields(line.text, self.columns.delimiter).count();
                 return Err(Problem::Columns { column: at + 1, found, expected });
+            }
+            if field.first() == Some(&b'"') && fields::is_unclosed(&line.text[at..], self.columns.delimiter) {
+                let (found, expected) = (UNCLOSED.to_owned(), A_CLOSING_QUOTE);
+                return Err(Problem::Number { column: at + 1, found, expected });
             }
             self.take_field(index, field, at, line.terminated)?;
         }
@@ -179,26 +185,38 @@ impl Rows {
         match &columns.roles[index] {
             Role::Value => {
                 let value = cell(field, at, columns.unit, whole)?;
-                *exact = value.map(|ms| (columns.metric, ms));
+                exact.extend(value.map(|ms| (columns.metric, ms)));
                 sample.set(columns.metric, value.map(nanoseconds));
             }
             &Role::Metric(metric, unit) => {
-                sample.set(metric, cell(field, at, unit, whole)?.map(nanoseconds));
+                let value = cell(field, at, unit, whole)?;
+                exact.extend(value.map(|ms| (metric, ms)));
+                sample.set(metric, value.map(nanoseconds));
             }
-            &Role::Started(unit) => sample.started_ns = cell(field, at, unit, whole)?.map(nanoseconds),
-            &Role::Intended(unit) => sample.intended_ns = cell(field, at, unit, whole)?.map(nanoseconds),
+            &Role::Started(unit) => sample.started_ns = time(field, at, unit, whole)?,
+            &Role::Intended(unit) => sample.intended_ns = time(field, at, unit, whole)?,
             Role::Error => sample.error = text(field),
             Role::Status => sample.status = text(field).and_then(|text| text.parse().ok()),
+            Role::Reused => match text(field).as_deref() {
+                Some("reused") => sample.reused = Some(true),
+                Some("new") => sample.reused = Some(false),
+                other => {
+                    sample.reused = None;
+                    set_label(sample, "reused", other);
+                }
+            },
+            Role::Bytes => {
+                let text = text(field);
+                sample.body_bytes = text.as_deref().and_then(|text| text.parse().ok());
+                set_label(sample, "body_bytes", text.as_deref().filter(|_| sample.body_bytes.is_none()));
+            }
             Role::Page => {
                 sample.page = text(field).map(|text| {
                     let next = UNNUMBERED + pages.len() as u64;
                     numbered(&text).unwrap_or_else(|| *pages.entry(text.into_bytes()).or_insert(next))
                 });
             }
-            Role::Label(name) => match text(field) {
-                Some(text) => drop(sample.labels.insert(name.clone(), text)),
-                None => drop(sample.labels.remove(name)),
-            },
+            Role::Label(name) => set_label(sample, name, text(field).as_deref()),
             Role::None => {}
         }
         Ok(())
@@ -236,6 +254,19 @@ fn text(field: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| String::from_utf8_lossy(text).replace("\"\"", "\""))
 }
 
+fn set_label(sample: &mut Sample, name: &str, value: Option<&str>) {
+    match value {
+        Some(value) => drop(sample.labels.insert(name.to_owned(), value.to_owned())),
+        None => drop(sample.labels.remove(name)),
+    }
+}
+
+/// The time in a cell, in nanoseconds. Dates have more digits than an f64.
+fn time(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<u64>, Problem> {
+    let rounded = cell(field, at, unit, terminated)?.map(nanoseconds);
+    Ok(rounded.map(|rounded| number::nanoseconds(field.trim_ascii(), unit).unwrap_or(rounded)))
+}
+
 /// The number in a cell, in milliseconds; `None` if the cell is empty, which says that it was not measured.
 fn cell(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<f64>, Problem> {
     let text = field.trim_ascii();
@@ -270,6 +301,9 @@ fn quoted(field: &[u8]) -> String {
     let dots = if short.len() < text.len() { "..." } else { "" };
     format!("{short:?}{dots}")
 }
+
+pub(super) const UNCLOSED: &str = "a double quote that is not closed on its line";
+pub(super) const A_CLOSING_QUOTE: &str = "another double quote at the cell's end (a cell ends on its line)";
 
 /// Lone numbers that are handed on together.
 const BATCH: usize = 4096;

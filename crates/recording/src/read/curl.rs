@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{
     Frame, Input, Options,
-    json::{self, Loose, Seconds, between, host, label, status},
+    json::{self, Loose, Seconds, Text, between, host, label, status},
 };
 use crate::{Error, Event, Sample, Sink, error::counted};
 
@@ -53,7 +53,7 @@ struct Transfer {
     num_redirects: Option<i64>,
     num_connects: Option<i64>,
     exitcode: Option<i64>,
-    errormsg: Option<String>,
+    errormsg: Option<Text>,
     http_code: Option<i64>,
     response_code: Option<i64>,
     size_download: Option<f64>,
@@ -102,7 +102,8 @@ impl Transfer {
         sample.send_ns = between(before, sent);
         sample.wait_ns = between(sent.or(before), first_byte);
         sample.load_ns = between(first_byte, sample.last_byte_ns);
-        sample.ttfb_ns = first_byte;
+        // Where the phases say it, the stamp would say something else: sending and curl's own queue are in it.
+        sample.ttfb_ns = first_byte.filter(|_| sample.wait_ns.is_none());
     }
 
     /// The phases up to a connection.
@@ -132,10 +133,11 @@ impl Transfer {
 
     /// Why there is no answer. curl before 7.75 does not say.
     fn failure(&self) -> Option<String> {
-        let message = self.errormsg.as_deref().filter(|message| !message.is_empty());
+        let message =
+            self.errormsg.as_ref().map(|Text(message)| message).filter(|message| !message.is_empty());
         match self.exitcode {
             Some(0) => None,
-            Some(code) => Some(message.map_or_else(|| format!("exit code {code}"), str::to_owned)),
+            Some(code) => Some(message.map_or_else(|| format!("exit code {code}"), String::clone)),
             None => (self.response_code.or(self.http_code) == Some(0)).then(|| "no response".to_owned()),
         }
     }

@@ -26,12 +26,18 @@ pub enum Format {
     OhaJson,
     /// `k6 run --out json=...`.
     K6,
-    /// `vegeta encode`.
+    /// The same as CSV.
+    K6Csv,
+    /// `vegeta encode --to json`.
     Vegeta,
+    /// `vegeta encode --to csv`.
+    VegetaCsv,
     /// Entries of the W3C Resource or Navigation Timing interface.
     Timing,
     /// Caddy's access log, JSON lines.
     Caddy,
+    /// nginx's access log, where its format makes JSON of it.
+    Nginx,
     /// An access log whose lines are made as the options say.
     Access,
 }
@@ -49,9 +55,12 @@ impl Format {
             Self::OhaCsv => "oha CSV",
             Self::OhaJson => "oha JSON",
             Self::K6 => "k6",
+            Self::K6Csv => "k6 CSV",
             Self::Vegeta => "vegeta",
+            Self::VegetaCsv => "vegeta CSV",
             Self::Timing => "Resource Timing",
             Self::Caddy => "Caddy access log",
+            Self::Nginx => "nginx JSON access log",
             Self::Access => "access log",
         }
     }
@@ -88,9 +97,8 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         _ if has_line(head, is_hgrm_header) => Ok(Format::Hgrm),
         _ if has_line(head, is_hlog_line) => Ok(Format::Hlog),
         _ if head.starts_with(b"request-start,DNS,DNS+dialup,") => Ok(Format::OhaCsv),
-        _ if looks_like_vegeta_csv(head) => {
-            refuse("this looks like vegeta's CSV, which names no columns (vegeta encode --to json)")
-        }
+        _ if head.starts_with(b"metric_name,timestamp,metric_value,") => Ok(Format::K6Csv),
+        _ if is_vegeta_csv(head) => Ok(Format::VegetaCsv),
         _ if looks_like_access_log(head) => {
             refuse("this looks like an access log (say how its lines are made, with --log-format)")
         }
@@ -117,6 +125,7 @@ fn json(text: &[u8]) -> Option<Format> {
         (has(text, "time_total") || has(text, "time_starttransfer"), Format::Curl),
         (all(&["latency", "timestamp", "code"]), Format::Vegeta),
         (all(&["summary", "latencyPercentiles"]), Format::OhaJson),
+        (text.starts_with(b"{") && has(text, "request_time"), Format::Nginx),
         // Its first lines may be about something else.
         (text.starts_with(b"{") && all(&["duration", "request", "status"]), Format::Caddy),
     ];
@@ -157,16 +166,24 @@ fn is_vegeta_gob(head: &[u8]) -> bool {
     memchr::memmem::find(first, b"\x03\x01\x01\x06Result").is_some()
 }
 
-/// "1741944413000000000,200,...": nanoseconds since 1970, a status, a latency, and from 9 fields to 12 in all.
-fn looks_like_vegeta_csv(head: &[u8]) -> bool {
-    let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
+/// "1741944413000000000,200,...": nanoseconds since 1970, a status, a latency, bytes out and in, and at least 9 fields, as
+/// far as they are to be seen: the body may be longer than that.
+fn is_vegeta_csv(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n');
+    let line = lines.next().unwrap_or(head);
+    let is_whole = lines.next().is_some();
     let mut fields = line.split(|&byte| byte == b',');
     let mut is_number_of = |lengths: std::ops::RangeInclusive<usize>| {
         fields
             .next()
             .is_some_and(|field| lengths.contains(&field.len()) && field.iter().all(u8::is_ascii_digit))
     };
-    is_number_of(19..=19) && is_number_of(1..=3) && is_number_of(1..=19) && fields.count() >= 6
+    let is_numbers = is_number_of(19..=19)
+        && is_number_of(1..=3)
+        && is_number_of(1..=19)
+        && is_number_of(1..=19)
+        && is_number_of(1..=19);
+    is_numbers && fields.count() >= if is_whole { 4 } else { 2 }
 }
 
 /// `127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 ...`, as most servers write by default.
@@ -220,6 +237,15 @@ mod tests {
             ),
             ("[[{\"name\":\"x\",\"entryType\":\"resource\",\"startTime\":1}]]", Format::Timing),
             ("request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n", Format::OhaCsv),
+            ("request-start,DNS,DNS+dialup,request-duration,bytes,status\n", Format::OhaCsv),
+            ("1741944413000000000,200,12345678,0,5,,b2s=,,0,GET,http://x/,\n", Format::VegetaCsv),
+            ("1741944413000000000,0,12345678,0,0,refused,,,0\n", Format::VegetaCsv),
+            // So long a body that nothing is to be seen of what stands behind it.
+            ("1741944413000000000,200,12345678,0,5,,b2s", Format::VegetaCsv),
+            ("metric_name,timestamp,metric_value,check,extra_tags\n", Format::K6Csv),
+            ("{\"time\":\"x\",\"status\":200,\"request_time\":0.005}\n", Format::Nginx),
+            // Numbers of another kind.
+            ("1741944413000000000,200\n", Format::Csv),
             ("       Value     Percentile TotalCount 1/(1-Percentile)\n", Format::Hgrm),
             ("#[Histogram log format version 1.3]\n", Format::Hlog),
             ("0.127,1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcC\n", Format::Hlog),
@@ -238,7 +264,6 @@ mod tests {
             ("<html>", "HTML or XML"),
             // A message of 127 bytes, of the type -65, as Go's documentation takes one apart.
             ("\x7f\u{3}\x01\x01\x06Result\x01", "vegeta encode --to json"),
-            ("1741944413000000000,200,12345678,0,5,,b2s=,,0,GET,http://x/,\n", "vegeta's CSV"),
             ("", "the file is empty"),
             ("PK\x03\x04", "zip file"),
             ("::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n", "--log-format"),

@@ -8,14 +8,14 @@ use std::{collections::HashMap, fmt};
 
 use serde::{
     Deserialize,
-    de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor},
+    de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor},
 };
 
 use super::{
     Frame, Input, Labels, Options,
     json::{Document, Elements, Loose, Moment, Taker, host, label, length, status},
 };
-use crate::{Error, Event, Metric, Sample, Sink, Unit};
+use crate::{Error, Event, Metric, Sample, Sink, Unit, unit::MOST_MS};
 
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut document = Document::new(input, EXPECTED)?;
@@ -59,7 +59,8 @@ struct Page {
 #[serde(rename_all = "camelCase")]
 struct Entry {
     started_date_time: Option<Moment>,
-    time: Option<f64>,
+    #[serde(default)]
+    time: Took,
     timings: Option<Timings>,
     request: Option<Request>,
     response: Option<Response>,
@@ -76,15 +77,41 @@ struct Entry {
 }
 
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct Timings {
-    blocked: Option<f64>,
-    dns: Option<f64>,
-    connect: Option<f64>,
-    send: Option<f64>,
-    wait: Option<f64>,
-    receive: Option<f64>,
-    ssl: Option<f64>,
+    blocked: Took,
+    dns: Took,
+    connect: Took,
+    send: Took,
+    wait: Took,
+    receive: Took,
+    ssl: Took,
 }
+
+/// Milliseconds; absent as -1 or null. What else is below 0 is a mistake of the file's, and not a time that was not
+/// measured.
+#[derive(Debug, Clone, Copy, Default)]
+struct Took(Option<f64>);
+
+impl<'de> Deserialize<'de> for Took {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Option::<f64>::deserialize(deserializer)? {
+            Some(ms) if ms != ABSENT && !(0.0..=MOST_MS).contains(&ms) => {
+                Err(D::Error::invalid_value(Unexpected::Float(ms), &TOOK))
+            }
+            said => Ok(Self(said)),
+        }
+    }
+}
+
+impl Took {
+    fn measured(self) -> Option<f64> {
+        self.0.filter(|&ms| ms != ABSENT)
+    }
+}
+
+/// What stands where nothing was measured.
+const ABSENT: f64 = -1.0;
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
@@ -159,7 +186,7 @@ impl Reader<'_> {
         sample.reused = match (sample.connect_ns.or(sample.tls_ns), sample.wait_ns) {
             (Some(_), _) => Some(false),
             // Without a connect, and yet an answer that did not come out of a cache.
-            (None, Some(1..)) if !is_cached && timings.connect.is_some() => Some(true),
+            (None, Some(1..)) if !is_cached && timings.connect.0.is_some() => Some(true),
             _ => None,
         };
         sample.status = status(response.status);
@@ -193,12 +220,11 @@ impl Reader<'_> {
 
 impl Timings {
     /// Sets the phases. Returns the total: `time` if the file says it, or else the sum of what it is made of.
-    fn fill(&self, sample: &mut Sample, time: Option<f64>) -> Option<f64> {
-        let present = |value: Option<f64>| value.filter(|&ms| ms >= 0.0);
-        let positive = |value: Option<f64>| value.filter(|&ms| ms > 0.0);
+    fn fill(&self, sample: &mut Sample, time: Took) -> Option<f64> {
+        let positive = |took: Took| took.measured().filter(|&ms| ms > 0.0);
         let (connect, ssl) = (positive(self.connect), positive(self.ssl));
         let parts = [self.blocked, self.dns, self.connect, self.send, self.wait, self.receive];
-        let inside: f64 = parts.into_iter().filter_map(present).sum();
+        let inside: f64 = parts.into_iter().filter_map(Took::measured).sum();
         let beside = inside + ssl.unwrap_or(0.0);
         let time = positive(time);
         let is_beside = match (time, connect, ssl) {
@@ -206,9 +232,9 @@ impl Timings {
             (Some(time), _, Some(_)) => (time - beside).abs() < (time - inside).abs(),
             _ => false,
         };
-        let total = time.or_else(|| positive(Some(if is_beside { beside } else { inside })));
+        let total = time.or_else(|| positive(Took(Some(if is_beside { beside } else { inside }))));
         // Without any time, as Firefox writes what its cache answered, nothing was measured.
-        let measured = |value: Option<f64>| present(value).filter(|_| total.is_some()).and_then(milliseconds);
+        let measured = |took: Took| took.measured().filter(|_| total.is_some()).and_then(milliseconds);
         sample.dns_ns = measured(self.dns).filter(|&dns| dns > 0 || connect.is_some());
         sample.tls_ns = ssl.and_then(milliseconds);
         sample.connect_ns = connect.and_then(milliseconds);
@@ -288,12 +314,7 @@ impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Log<'_, F> {
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
         while let Some(key) = object.next_key::<String>()? {
             match key.as_str() {
-                "pages" => {
-                    for page in object.next_value::<Option<Vec<Page>>>()?.into_iter().flatten() {
-                        let Loose(id) = page.id;
-                        id.map_or(Ok(()), |id| self.0.take(Part::Page(id)))?;
-                    }
-                }
+                "pages" => object.next_value_seed(Pages(&mut *self.0))?,
                 "entries" => object.next_value_seed(Elements::<Part, F>::new(&mut *self.0))?,
                 _ => drop(object.next_value::<IgnoredAny>()?),
             }
@@ -302,6 +323,41 @@ impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Log<'_, F> {
     }
 }
 
+/// The pages, of which there may be none.
+struct Pages<'t, F>(&'t mut Taker<F>);
+
+impl<'de, F: FnMut(Part) -> Result<(), Error>> DeserializeSeed<'de> for Pages<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_option(self)
+    }
+}
+
+impl<'de, F: FnMut(Part) -> Result<(), Error>> Visitor<'de> for Pages<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of pages")
+    }
+
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
+        while let Some(Page { id: Loose(id) }) = array.next_element()? {
+            id.map_or(Ok(()), |id| self.0.take(Part::Page(id)))?;
+        }
+        Ok(())
+    }
+}
+
+const TOOK: &str = "milliseconds from 0 to 1e15, or -1 for what did not happen";
 const EXPECTED: &str = "HAR: an object with log.entries, an array of requests with their timings";
 
 #[cfg(test)]

@@ -2,18 +2,21 @@
 
 use std::{io::Read, path::Path};
 
+use bounded::Cuts;
+
 use super::{
     Input,
     lines::{Line, Lines},
 };
 use crate::{Error, Place};
 
+mod bounded;
 mod fields;
 mod stream;
 #[cfg(test)]
 pub(super) mod testing;
 
-pub(super) use fields::{Loose, Moment, Seconds, between, host, label, length, status};
+pub(super) use fields::{Loose, Moment, Seconds, Text, between, host, label, length, status};
 pub(super) use stream::{Document, Elements, Taker, each_object};
 
 /// Why a decoder stops at a line.
@@ -75,18 +78,31 @@ pub(super) fn broken<R: Read>(
 }
 
 /// The same for a document that spans lines.
-pub(super) fn broken_document(path: &Path, error: serde_json::Error, expected: &'static str) -> Error {
+fn broken_document(path: &Path, error: serde_json::Error, cuts: &Cuts, expected: &'static str) -> Error {
     // What comes from the reader has no place.
     let (line, column) = (error.line().max(1) as u64, error.column().max(1) as u64);
-    let place = Place { path: path.to_owned(), line, column };
+    let place = Place { path: path.to_owned(), line, column: cuts.column(line, column) };
     if error.is_io() {
         return Error::Read { place, source: error.into() };
     }
-    Error::Sample { place, problem: problem(&error), expected }
+    let problem = match cuts.is_too_deep && error.is_syntax() {
+        true => "brackets within brackets within brackets, a thousand deep".to_owned(),
+        false => problem(&error),
+    };
+    Error::Sample { place, problem, expected }
 }
 
-/// What serde_json says, without its own idea of the place.
+/// What serde_json says, without its own idea of the place, and without all of a long text that it quotes.
 pub(super) fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem).to_owned()
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
+    if text.len() <= LONGEST_QUOTED {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(LONGEST_QUOTED / 4).collect();
+    let end = text.rfind(", expected ").filter(|at| text.len() - at <= LONGEST_QUOTED).unwrap_or(text.len());
+    format!("{begin}...{}", &text[end..])
 }
+
+/// More than any message has that quotes nothing long.
+const LONGEST_QUOTED: usize = 400;

@@ -1,4 +1,5 @@
-//! Reads what `k6 run --out json=...` writes: a line for each metric of each request, which are put together again.
+//! Reads what `k6 run --out json=...` or `--out csv=...` writes: a line for each metric of each request, which are put
+//! together again.
 //!
 //! k6's `http_req_duration` is sending + waiting + receiving, without the connection; it is the latency here, since k6
 //! reports it as that. `http_req_blocked` is the time to get a connection (`GetConn` to `GotConn` in its
@@ -27,6 +28,10 @@ use super::{
 };
 use crate::{Error, Event, Metric, Sample, Sink, Unit};
 
+mod rows;
+
+pub(super) use rows::read as read_csv;
+
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut request = Request::default();
     let cut = json::each_line(input, EXPECTED, |line| {
@@ -34,8 +39,8 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let (Some(part), Some(data)) = (point.part(), &point.data) else { return Ok(()) };
         if !request.belongs(part, data) {
             request.hand_over(sink)?;
-            let tags = serde_json::from_slice::<Tagged>(line.text)?;
-            request.begin(line.number, data, tags.data.tags, &options.labels);
+            let tags = serde_json::from_slice::<Tagged>(line.text)?.data.tags.unwrap_or_default();
+            request.begin(line.number, data, &tags, &options.labels);
         }
         request.parts[part] = data.value;
         Ok(())
@@ -65,9 +70,14 @@ struct Data {
 impl Point<'_> {
     /// Which part of a request it is.
     fn part(&self) -> Option<usize> {
-        let name = self.metric.as_deref().filter(|_| self.kind.as_deref() == Some("Point"))?;
-        PARTS.iter().position(|part| name.strip_prefix("http_req").is_some_and(|rest| rest == *part))
+        part(self.metric.as_deref().filter(|_| self.kind.as_deref() == Some("Point"))?)
     }
+}
+
+/// Which part of a request a metric is.
+fn part(metric: &str) -> Option<usize> {
+    let rest = metric.strip_prefix("http_req")?;
+    PARTS.iter().position(|part| *part == rest)
 }
 
 /// The same line, with its tags: read once for each request.
@@ -129,17 +139,16 @@ impl Request {
         self.number > 0 && self.ended == ended && self.tags == data.tags && self.parts[part].is_none()
     }
 
-    fn begin(&mut self, number: u64, data: &Data, tags: Option<BTreeMap<String, String>>, labels: &Labels) {
+    fn begin(&mut self, number: u64, data: &Data, tags: &BTreeMap<String, String>, labels: &Labels) {
         self.number = number;
         self.ended = data.time.map(|Moment(nanos)| nanos);
         self.tags = data.tags;
-        let tags = tags.unwrap_or_default();
         let tag = |name: &str| tags.get(name).map(String::as_str).filter(|value| !value.is_empty());
         let code = tag("status").and_then(|status| status.parse().ok());
         self.sample.status = status(code);
         self.sample.error = failure(tag("error"), tag("error_code"), code);
         self.sample.labels.clear();
-        for (name, value) in &tags {
+        for (name, value) in tags {
             if !["status", "error"].contains(&name.as_str()) {
                 label(&mut self.sample, labels, name, Some(value));
             }

@@ -132,6 +132,10 @@ impl<R: Read> Reader<R> {
             self.warnings.push(format!("The recording was cut off: it has no end line, only {read}."));
             return;
         };
+        if end.interrupted {
+            self.warnings
+                .push("The recording was interrupted: there is less of it than was meant to be.".to_owned());
+        }
         if end.samples != samples && end.samples != 0 {
             self.warnings.push(format!(
                 "The end line counts {}; the file has {samples}.",

@@ -1,5 +1,7 @@
 //! A number as data files write it: stricter than Rust, which also reads "inf", "nan" and "infinity".
 
+use crate::Unit;
+
 /// The value of a plain or scientific decimal: finite, not negative. `None` for anything else.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
     plain(text).or_else(|| any(text))
@@ -73,6 +75,35 @@ pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     Some((digits as f64 / POWERS_OF_TEN[decimals], length))
 }
 
+/// A plain decimal number of some unit as whole nanoseconds, the nearest, without a detour through f64. `None` for
+/// anything else, and for what is too large.
+pub(super) fn nanoseconds(text: &[u8], unit: Unit) -> Option<u64> {
+    let mut places = match unit {
+        Unit::Ns => 0,
+        Unit::Us => 3,
+        Unit::Ms => 6,
+        Unit::S => 9,
+    };
+    let point = memchr::memchr(b'.', text);
+    let (whole, fraction) = match point {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (text, &[][..]),
+    };
+    let digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    if whole.is_empty() || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let add = |sum: u64, digit: u8| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
+    let mut sum = whole.iter().try_fold(0, |sum, &digit| add(sum, digit))?;
+    let mut rest = fraction.iter();
+    while places > 0 {
+        sum = add(sum, rest.next().copied().unwrap_or(b'0'))?;
+        places -= 1;
+    }
+    let is_up = rest.next().is_some_and(|&digit| digit >= b'5');
+    sum.checked_add(u64::from(is_up))
+}
+
 fn any(text: &[u8]) -> Option<f64> {
     let is_of_numbers = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E');
     if !text.iter().all(is_of_numbers) {
@@ -117,6 +148,21 @@ mod tests {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
         assert_eq!(parse(b"1\xff"), None);
+    }
+
+    #[test]
+    fn whole_nanoseconds() {
+        let of = |text: &str, unit| nanoseconds(text.as_bytes(), unit);
+        assert_eq!(of("1741944413.123456789", Unit::S), Some(1_741_944_413_123_456_789));
+        assert_eq!(of("1741944413", Unit::S), Some(1_741_944_413_000_000_000));
+        assert_eq!(
+            (of("1.5", Unit::Us), of("0.4", Unit::Ns), of("0.5", Unit::Ns)),
+            (Some(1500), Some(0), Some(1))
+        );
+        assert_eq!((of("2.", Unit::Ms), of("0.0000014999", Unit::Ms)), (Some(2_000_000), Some(1)));
+        for text in ["", ".5", "1e3", "-1", "1.2.3", "99999999999999999999", "20000000000"] {
+            assert_eq!(of(text, Unit::S), None, "{text}");
+        }
     }
 
     proptest! {

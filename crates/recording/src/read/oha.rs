@@ -3,6 +3,7 @@
 use super::{Frame, Input, Options};
 use crate::{Error, Sink};
 
+mod ranks;
 mod rows;
 mod summary;
 

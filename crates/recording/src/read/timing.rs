@@ -6,6 +6,9 @@
 //! known: other origins hide theirs (Timing-Allow-Origin). A connection that was there already has its stamps at one
 //! moment. The total ends with the response, also for a navigation, whose `duration` is that of the whole page. Each page
 //! has a clock of its own, so only the first one's start times are taken.
+//!
+//! A `responseStatus` of 0 is a request without an answer; but browsers write it also for what a page asks of another
+//! origin without CORS, whatever became of that. Absent, as older browsers leave it, it says nothing.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -73,6 +76,12 @@ struct Reader<'r> {
     is_new_page: bool,
     /// Whether the page has its navigation entry.
     has_navigation: bool,
+    /// The origin of that entry, which is the page's.
+    origin: Option<String>,
+    /// Entries whose status a browser keeps to itself.
+    hidden: u64,
+    /// Entries that failed, for all that is known: of which origin their page is, is not.
+    doubtful: u64,
     /// Entries that are no requests, by their types.
     others: BTreeMap<String, u64>,
 }
@@ -87,6 +96,9 @@ impl<'r> Reader<'r> {
             page: 0,
             is_new_page: false,
             has_navigation: false,
+            origin: None,
+            hidden: 0,
+            doubtful: 0,
             others: BTreeMap::new(),
         }
     }
@@ -110,11 +122,20 @@ impl<'r> Reader<'r> {
         if self.is_new_page || (is_navigation && self.has_navigation) {
             self.page += 1;
             self.has_navigation = false;
+            self.origin = None;
         }
         self.is_new_page = false;
         self.has_navigation |= is_navigation;
+        if is_navigation {
+            self.origin = entry.name.text().and_then(origin).map(str::to_owned);
+        }
         self.read += 1;
         entry.fill(&mut self.sample, is_navigation);
+        let is_hidden =
+            entry.status == Some(0) && self.origin.as_deref().is_some_and(|of| entry.is_hidden_from(of));
+        self.hidden += u64::from(is_hidden);
+        self.doubtful += u64::from(entry.status == Some(0) && self.origin.is_none());
+        self.sample.error = (entry.status == Some(0) && !is_hidden).then(|| "no response".to_owned());
         self.sample.page = Some(self.page);
         if self.page > 0 {
             self.sample.started_ns = None;
@@ -132,8 +153,25 @@ impl<'r> Reader<'r> {
     fn warnings(&self) -> Vec<String> {
         let count: u64 = self.others.values().sum();
         let types: Vec<&str> = self.others.keys().map(String::as_str).collect();
-        let warning = || format!("{} left out that are no requests ({}).", entries(count), types.join(", "));
-        (count > 0).then(warning).into_iter().collect()
+        let others = || format!("{} left out that are no requests ({}).", entries(count), types.join(", "));
+        let hidden = || {
+            format!(
+                "{} of other origins with a responseStatus of 0: browsers do not tell whether these failed; they are \
+                 not counted as failed.",
+                entries(self.hidden)
+            )
+        };
+        let doubtful = || {
+            format!(
+                "{} with a responseStatus of 0 counted as failed. Where such a one is of another origin than its page, \
+                 browsers do not tell whether it failed, and without the page's navigation entry nobody can tell which \
+                 are: record performance.getEntries().",
+                entries(self.doubtful)
+            )
+        };
+        let said =
+            [(count > 0).then(others), (self.hidden > 0).then(hidden), (self.doubtful > 0).then(doubtful)];
+        said.into_iter().flatten().collect()
     }
 }
 
@@ -185,6 +223,13 @@ impl Entry {
         sample.body_bytes = self.encoded_body_size.filter(|&size| size > 0.0 && !is_hit).map(bytes);
     }
 
+    /// Whether a page of that origin is not told what became of it: what is asked of another origin without CORS, as
+    /// images and scripts are, has the status 0 also where all went well.
+    fn is_hidden_from(&self, page: &str) -> bool {
+        let is_scripted = matches!(self.initiator_type.text(), Some("fetch" | "xmlhttprequest" | "beacon"));
+        !is_scripted && self.name.text().and_then(origin).is_some_and(|own| own != page)
+    }
+
     /// Whether it came out of the browser's cache, with nothing transferred.
     fn is_cache_hit(&self) -> bool {
         let is_nothing_transferred = self.transfer_size.is_some_and(|size| size == 0.0);
@@ -228,6 +273,13 @@ impl Entry {
         }
         Ok(true)
     }
+}
+
+/// Scheme, host and port of a URL.
+fn origin(url: &str) -> Option<&str> {
+    let scheme = url.find("://")?;
+    let rest = url[scheme + 3..].find(['/', '?', '#']);
+    Some(&url[..rest.map_or(url.len(), |at| scheme + 3 + at)])
 }
 
 #[expect(

@@ -20,14 +20,16 @@ pub(crate) fn unpack<'i>(
         return Ok((head, Box::new(input)));
     }
     let is_gzip = head.starts_with(GZIP);
-    let taken = Rc::new(Cell::new(0));
+    let taken = Rc::new(Taken::default());
     let packed = BufReader::new(Counted { input: Cursor::new(head).chain(input), taken: Rc::clone(&taken) });
     let inner: Box<dyn Read + 'i> = if is_gzip {
         Box::new(flate2::bufread::MultiGzDecoder::new(packed))
     } else {
-        Box::new(Zstd { frame: Some(next_frame(packed).map_err(failed)?) })
+        let frame = next_frame(packed).map_err(|error| failed(taken.explain("zstd", error)))?;
+        Box::new(Zstd { frame: Some(frame) })
     };
-    let mut unpacked = Bounded { inner, taken, given: 0 };
+    let format = if is_gzip { "gzip" } else { "zstd" };
+    let mut unpacked = Bounded { inner, format, taken, given: 0 };
     let head = self::head(&mut unpacked).map_err(failed)?;
     Ok((head, Box::new(unpacked)))
 }
@@ -39,33 +41,70 @@ fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Counts the packed bytes that were read.
+/// What was read of the packed bytes.
+#[derive(Default)]
+struct Taken {
+    bytes: Cell<u64>,
+    /// Whether more was asked for than there is.
+    is_at_end: Cell<bool>,
+    /// Whether it could not be read, for which packing has no fault.
+    has_failed: Cell<bool>,
+}
+
+impl Taken {
+    /// What is wrong with what is packed, when it could not be unpacked.
+    fn explain(&self, format: &str, error: io::Error) -> io::Error {
+        if self.has_failed.get() {
+            return error;
+        }
+        let bytes = self.bytes.get();
+        let problem = match self.is_at_end.get() || error.kind() == io::ErrorKind::UnexpectedEof {
+            true => format!(
+                "the {format} data is cut off: it ends after {bytes} packed bytes, in the middle of what it holds"
+            ),
+            false => format!("the {format} data is damaged, within the first {bytes} packed bytes: {error}"),
+        };
+        io::Error::new(io::ErrorKind::InvalidData, problem)
+    }
+}
+
+/// Keeps account of the packed bytes.
 struct Counted<R> {
     input: R,
-    taken: Rc<Cell<u64>>,
+    taken: Rc<Taken>,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        self.taken.set(self.taken.get() + read as u64);
-        Ok(read)
+        let read = self.input.read(buffer);
+        let taken = &self.taken;
+        match &read {
+            Ok(read) => taken.bytes.set(taken.bytes.get() + *read as u64),
+            Err(error) => taken.has_failed.set(error.kind() != io::ErrorKind::Interrupted),
+        }
+        taken.is_at_end.set(matches!(read, Ok(0)) && !buffer.is_empty());
+        read
     }
 }
 
 /// Unpacked bytes, as long as they are in a proportion to the packed ones that data can have.
 struct Bounded<R> {
     inner: R,
-    taken: Rc<Cell<u64>>,
+    format: &'static str,
+    taken: Rc<Taken>,
     given: u64,
 }
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
+        let read = match self.inner.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+            read => read.map_err(|error| self.taken.explain(self.format, error))?,
+        };
         self.given += read as u64;
-        if self.given > FREE && self.given / MOST_RATIO > self.taken.get() {
-            let (packed, given) = (self.taken.get() >> 10, self.given >> 20);
+        let taken = self.taken.bytes.get();
+        if self.given > FREE && self.given / MOST_RATIO > taken {
+            let (packed, given) = (taken >> 10, self.given >> 20);
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!(
@@ -117,3 +156,78 @@ const MOST_RATIO: u64 = 400;
 
 /// Up to here no proportion is too large, bytes.
 const FREE: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error as _, io::Write};
+
+    use flate2::{Compression, write::GzEncoder};
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+    use super::*;
+    use crate::{Wanted, decode_series};
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    }
+
+    /// Numbers that do not pack to nothing.
+    fn rows(count: u32) -> Vec<u8> {
+        let row = |i: u32| {
+            format!("{}.{:06}\n", i.wrapping_mul(2_654_435_761) % 97, i.wrapping_mul(40_503) % 999_983)
+        };
+        ("latency_ms\n".to_owned() + &(0..count).map(row).collect::<String>()).into_bytes()
+    }
+
+    fn read(packed: &[u8]) -> Result<u64, String> {
+        let series = decode_series(packed, Path::new("a.csv.gz"), &Wanted::default());
+        let said = |error: Error| {
+            format!("{error}: {}", error.source().map_or_else(String::new, ToString::to_string))
+        };
+        series.map(|series| series.read).map_err(said)
+    }
+
+    #[test]
+    fn what_is_cut_off_or_damaged_is_named_so() {
+        for count in [100_u32, 60_000] {
+            let text = rows(count);
+            for (name, packed) in
+                [("gzip", gzip(&text)), ("zstd", compress_to_vec(text.as_slice(), CompressionLevel::Fastest))]
+            {
+                assert_eq!(read(&packed), Ok(u64::from(count)), "{name}");
+                for length in [12, packed.len() / 2, packed.len() - 9, packed.len() - 1] {
+                    let said = read(&packed[..length]).unwrap_err();
+                    let cut_off = format!("the {name} data is cut off: it ends after {length} packed bytes");
+                    // Whatever checks a sum at the end may have given out all of the text before.
+                    assert!(
+                        said.contains(&cut_off) && said.starts_with("a.csv.gz:"),
+                        "{count} {length}: {said}"
+                    );
+                }
+                let mut damaged = packed.clone();
+                let middle = damaged.len() / 2;
+                damaged[middle..middle + 8].iter_mut().for_each(|byte| *byte ^= 0x5A);
+                let said = read(&damaged).unwrap_err();
+                assert!(
+                    said.contains(&format!("the {name} data is damaged")) || said.contains("found"),
+                    "{said}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn members_one_after_the_other_are_one_text() {
+        let packed = [gzip(&rows(10)), gzip(b"1\n2\n")].concat();
+        assert_eq!(read(&packed), Ok(12));
+        // What follows is no member.
+        let said = read(&[gzip(&rows(10)), b"garbage".to_vec()].concat());
+        assert!(
+            said.as_ref().is_ok_and(|&read| read == 10)
+                || said.as_ref().is_err_and(|said| said.contains("gzip")),
+            "{said:?}"
+        );
+    }
+}

@@ -23,11 +23,17 @@ impl Beside {
         self.pages.is_empty() && self.groups.is_empty() && self.phases[0].is_empty()
     }
 
+    /// The number of the page that `sample` belongs to; [`NO_GROUP`] if it says none.
+    pub(super) fn page(&mut self, sample: &Sample) -> u32 {
+        sample.page.map_or(NO_GROUP, |page| self.page_numbers.number(&page))
+    }
+
     /// Adds what `sample` says beside the value at `place`.
     pub(super) fn push(&mut self, sample: &Sample, place: usize, wanted: &Wanted) {
         if sample.page.is_some() || !self.pages.is_empty() {
             self.pages.resize(place, NO_GROUP);
-            self.pages.push(sample.page.map_or(NO_GROUP, |page| self.page_numbers.number(&page)));
+            let page = self.page(sample);
+            self.pages.push(page);
         }
         if let Some(by) = &wanted.by {
             let name = sample.label(by);

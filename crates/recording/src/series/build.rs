@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Series, Values, beside::Beside, clock::Clock};
+use super::{Failure, Series, Values, beside::Beside, clock::Clock, parts::Parts};
 use crate::{
     AccessLog, Bucket, Counts, Error, Event, Histogram, Metric, Place, Sink, Unit,
     error::counted,
@@ -72,12 +72,14 @@ pub(super) struct Builder<'w> {
     /// Values beyond what is kept exactly.
     histogram: Option<Histogram>,
     buckets: Vec<Bucket>,
+    parts: Parts,
     relative_error: f64,
     read: u64,
     failed: u64,
     without: u64,
-    /// When events without a value started, as far as they say.
-    failed_s: Vec<f64>,
+    /// The failed ones, as long as values are kept one by one.
+    failures: Vec<Failure>,
+    /// When those without the metric started, as far as they say.
     without_s: Vec<f64>,
     /// Values of which a phase was taken out, and of those the ones that it was longer than.
     taken_out: u64,
@@ -95,7 +97,10 @@ impl Sink for Builder<'_> {
         self.read += 1;
         if event.sample.error.is_some() {
             self.failed += 1;
-            self.failed_s.extend(self.clock.since(event));
+            if self.histogram.is_none() {
+                let started_s = self.clock.since(event);
+                self.failures.push(Failure { started_s, page: self.beside.page(event.sample) });
+            }
             return Ok(());
         }
         let Some(value) = self.value(event) else {
@@ -134,6 +139,7 @@ impl Sink for Builder<'_> {
     fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
         self.read += counts.events();
         self.buckets.extend_from_slice(&counts.buckets);
+        self.parts.push(counts);
         self.relative_error = self.relative_error.max(counts.relative_error);
         if self.buckets.len() > MOST_BUCKETS {
             compact(&mut self.buckets);
@@ -154,11 +160,12 @@ impl<'w> Builder<'w> {
             beside: Beside::default(),
             histogram: None,
             buckets: Vec::new(),
+            parts: Parts::default(),
             relative_error: 0.0,
             read: 0,
             failed: 0,
             without: 0,
-            failed_s: Vec::new(),
+            failures: Vec::new(),
             without_s: Vec::new(),
             taken_out: 0,
             below_zero: 0,
@@ -193,7 +200,7 @@ impl<'w> Builder<'w> {
         }
         histogram.record(nanoseconds(value));
         self.histogram = Some(histogram);
-        (self.started_s, self.beside) = Default::default();
+        (self.started_s, self.beside, self.failures) = Default::default();
     }
 
     pub(super) fn finish(mut self, origin: Origin) -> Result<Series, Error> {
@@ -206,9 +213,21 @@ impl<'w> Builder<'w> {
         let start_unix_s =
             self.clock.base_unix_s().map(|base| base + earliest_s).or_else(|| unix_seconds(start?));
         self.warn(&mut warnings);
+        let (parts, earliest_part_s) = std::mem::take(&mut self.parts).finish(&mut warnings);
+        let start_unix_s = start_unix_s.or(earliest_part_s);
+        // Beside samples that are no counts the parts are not all.
+        let parts = parts.filter(|_| self.values.is_empty() && self.histogram.is_none());
+        if let (Some(by), Some(parts)) = (&self.wanted.by, &parts)
+            && !by.eq_ignore_ascii_case(TAG)
+            && parts.iter().any(|part| part.tag.is_some())
+        {
+            warnings.push(format!(
+                "The file does not say what its tags are; they are taken for the label \"{by}\"."
+            ));
+        }
         let values = self.take_values();
         // Beside counts there is no place for anything.
-        let beside = values.exact().map(|_| self.beside).unwrap_or_default();
+        let (beside, failures) = values.exact().map(|_| (self.beside, self.failures)).unwrap_or_default();
         let (pages, groups, phases) = beside.into_columns();
         let label = origin.header.as_ref().and_then(|header| header.label.clone());
         Ok(Series {
@@ -221,12 +240,13 @@ impl<'w> Builder<'w> {
             groups,
             phases,
             values,
+            parts,
             read: self.read,
             failed: self.failed,
             without_metric: self.without,
             excluded: 0,
             taken_out: self.taken_out,
-            failed_s: self.failed_s,
+            failures,
             without_s: self.without_s,
             header: origin.header,
             invalid: origin.end.as_ref().map(|end| end.invalid.clone()).unwrap_or_default(),
@@ -250,9 +270,8 @@ impl<'w> Builder<'w> {
             return (Some(times).filter(|times| !times.is_empty()), 0.0);
         }
         let earliest = times.iter().copied().fold(f64::INFINITY, f64::min);
-        for times in [&mut times, &mut self.failed_s, &mut self.without_s] {
-            times.iter_mut().for_each(|time| *time -= earliest);
-        }
+        let failed = self.failures.iter_mut().filter_map(|failure| failure.started_s.as_mut());
+        times.iter_mut().chain(&mut self.without_s).chain(failed).for_each(|time| *time -= earliest);
         (Some(times), earliest)
     }
 
@@ -325,7 +344,7 @@ impl<'w> Builder<'w> {
 }
 
 /// Buckets in ascending order, each value once.
-fn compact(buckets: &mut Vec<Bucket>) {
+pub(super) fn compact(buckets: &mut Vec<Bucket>) {
     buckets.sort_unstable_by(|a, b| a.value_ms.total_cmp(&b.value_ms));
     buckets.dedup_by(|next, kept| {
         let is_same = next.value_ms == kept.value_ms;
@@ -349,6 +368,9 @@ const EXACT_UP_TO: usize = 20_000_000;
 
 /// Digits of the histogram of a recording that is too large: 0.003 % of error, finer than most clocks.
 const OVERFLOW_DIGITS: u8 = 4;
+
+/// The label that tags are without anybody saying what they are.
+const TAG: &str = "tag";
 
 /// Buckets held before equal ones are put together.
 const MOST_BUCKETS: usize = 4 << 20;

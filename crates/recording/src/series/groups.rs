@@ -65,22 +65,26 @@ pub(super) fn append(
     Some(groups)
 }
 
-/// The same for pages: those of two recordings are never the same page.
+/// The same for pages: those of two recordings are never the same page, so those of the second begin at `used`.
 pub(super) fn append_pages(
     first: Option<Vec<u32>>,
     mine: u64,
     second: Option<Vec<u32>>,
     others: u64,
+    used: u32,
 ) -> Option<Vec<u32>> {
     if first.is_none() && second.is_none() {
         return None;
     }
     let none = |count| vec![NO_GROUP; as_length(count)];
     let mut pages = first.unwrap_or_else(|| none(mine));
-    let used = pages.iter().filter(|&&page| page != NO_GROUP).max().map_or(0, |page| page + 1);
-    let moved = |page: u32| if page == NO_GROUP { NO_GROUP } else { page.saturating_add(used) };
-    pages.extend(second.unwrap_or_else(|| none(others)).into_iter().map(moved));
+    pages.extend(second.unwrap_or_else(|| none(others)).into_iter().map(|page| moved(page, used)));
     Some(pages)
+}
+
+/// A page's number behind so many others.
+pub(super) fn moved(page: u32, used: u32) -> u32 {
+    if page == NO_GROUP { NO_GROUP } else { page.saturating_add(used) }
 }
 
 /// A count of values that are in memory.

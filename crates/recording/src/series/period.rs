@@ -16,7 +16,8 @@ pub enum Moment {
 
 impl Series {
     /// Leaves out the samples that started outside of `from` and `to`, and those inside of one of `holes`; they are counted
-    /// in `excluded`, whether they failed or not. An end that is absent is the recording's own. There may be none left.
+    /// in `excluded`, whether they failed or not. Of a histogram's log it is intervals that are left out, by when they began. An
+    /// end that is absent is the recording's own. There may be none left.
     ///
     /// # Errors
     /// The recording does not say when its samples started, or not when that is by the calendar.
@@ -38,25 +39,33 @@ impl Series {
         let is_kept = |&time: &f64| {
             time >= from && time < to && !holes.iter().any(|hole| time >= hole.0 && time < hole.1)
         };
+        let borders: Vec<f64> = holes
+            .iter()
+            .flat_map(|hole| [hole.0, hole.1])
+            .chain([from, to])
+            .filter(|at| at.is_finite())
+            .collect();
+        if self.restrict_parts(&borders, is_kept).is_some() {
+            return Ok(());
+        }
         let kept: Vec<bool> = self.times()?.iter().map(is_kept).collect();
         self.excluded += kept.iter().filter(|kept| !**kept).count() as u64;
         self.keep(&kept);
-        let timeless =
-            self.failed + self.without_metric - (self.failed_s.len() + self.without_s.len()) as u64;
+        let timed = self.failures.iter().filter(|failure| failure.started_s.is_some()).count();
+        let timeless = self.failed + self.without_metric - (timed + self.without_s.len()) as u64;
         if timeless > 0 {
             self.warnings.push(format!(
                 "{timeless} samples without a value do not say when they started; they are counted as if in the period."
             ));
         }
-        for (times, count) in
-            [(&mut self.failed_s, &mut self.failed), (&mut self.without_s, &mut self.without_metric)]
-        {
-            let before = times.len();
-            times.retain(is_kept);
-            let left_out = (before - times.len()) as u64;
-            *count -= left_out;
-            self.excluded += left_out;
-        }
+        let before = (self.failures.len(), self.without_s.len());
+        self.failures.retain(|failure| failure.started_s.as_ref().is_none_or(is_kept));
+        self.without_s.retain(is_kept);
+        let left_out =
+            [before.0 - self.failures.len(), before.1 - self.without_s.len()].map(|count| count as u64);
+        self.failed -= left_out[0];
+        self.without_metric -= left_out[1];
+        self.excluded += left_out[0] + left_out[1];
         Ok(())
     }
 

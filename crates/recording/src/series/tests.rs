@@ -1,11 +1,11 @@
 //! Series from both formats, put together, and from garbage.
 
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::Reader;
+use crate::{Reader, Sample};
 
 fn read_as(text: impl AsRef<[u8]>, metric: Option<Metric>) -> Result<Series, String> {
     read_wanted(text, &Wanted { metric, ..Wanted::default() })
@@ -104,6 +104,23 @@ fn vantages_add_up() {
     let error = side.append(read_as("tls_ms\n8\n", None).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "a.b:1:1: found values of tls; expected ttfb, as in a.b");
     assert_eq!(side, before);
+}
+
+#[test]
+fn failures_keep_their_page_and_their_time() {
+    let text = "started_s,page,latency_ms,error\n1,7,3,\n2,7,,reset\n3,8,,reset\n4,,,reset\n";
+    let mut side = read_as(text, None).unwrap();
+    let pages = |side: &Series| side.failures.iter().map(|failure| failure.page).collect::<Vec<_>>();
+    assert_eq!((side.pages.as_deref(), pages(&side)), (Some(&[0][..]), vec![0, 1, NO_GROUP]));
+    assert_eq!(side.failures[1].started_s, Some(3.0));
+    // Pages of two recordings are never the same, not even where one has nothing but failures.
+    side.append(read_as(text, None).unwrap()).unwrap();
+    assert_eq!(
+        (side.pages.as_deref(), pages(&side)),
+        (Some(&[0, 2][..]), vec![0, 1, NO_GROUP, 2, 3, NO_GROUP])
+    );
+    side.restrict(None, Some(Moment::SinceStart(2.5)), &[]).unwrap();
+    assert_eq!((pages(&side), side.failed, side.excluded), (vec![0, 2], 2, 4));
 }
 
 #[test]
@@ -284,4 +301,97 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
         (prop::sample::select(vec!["", pieces[0], "latency_ms\n", "started_s,wait_us,error\n"]), mixed);
     let whole = beheaded.prop_map(|(head, rest)| [head.as_bytes(), &rest].concat());
     prop_oneof![prop::collection::vec(any::<u8>(), 0..300), whole.clone(), whole]
+}
+
+/// An interval log of seconds 0 to 5 with 1, 2, ... events of so many milliseconds, tagged odd and even, the last not.
+fn log(start: Option<&str>) -> Vec<u8> {
+    use crate::{Target, WriteOptions, create};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.hlog");
+    let options = WriteOptions { tag: Some("city".to_owned()), ..WriteOptions::default() };
+    let mut recorder = create(&path, Target::Hlog, &options).unwrap();
+    recorder.begin(&Header { start: start.map(str::to_owned), ..Header::default() }).unwrap();
+    for second in 0..6_u64 {
+        let city = if second % 2 == 0 { "even" } else { "odd" };
+        let labels = if second == 5 { [].into() } else { [("city".to_owned(), city.to_owned())].into() };
+        for event in 0..=second {
+            let started_ns = Some(second * 1_000_000_000 + event);
+            let latency_ns = Some((second + 1) * 1_000_000);
+            let sample =
+                Sample { started_ns, latency_ns, labels: BTreeMap::clone(&labels), ..Sample::default() };
+            recorder.event(&crate::Event { number: 1, sample: &sample, exact: &[] }).unwrap();
+        }
+    }
+    recorder.finish(&End::default()).unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+/// (milliseconds, events), rounded: a log of three digits is off by 0.05 %.
+fn counts(series: &Series) -> Vec<(u64, u64)> {
+    let Values::Counted { buckets, .. } = &series.values else { panic!("a log has counts") };
+    buckets.iter().map(|bucket| (crate::unit::nanoseconds(bucket.value_ms / 1e6), bucket.count)).collect()
+}
+
+#[test]
+fn intervals_of_a_log_are_a_period() {
+    let since = |seconds| Some(Moment::SinceStart(seconds));
+    // 2025-03-14T09:30:00Z is 1741944600.
+    for start in [None, Some("2025-03-14T09:30:00Z")] {
+        let series = || read_wanted(log(start), &Wanted::default()).unwrap();
+        assert_eq!(counts(&series()), [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6)]);
+        assert_eq!(series().start_unix_s, start.map(|_| 1_741_944_600.0));
+        let mut later = series();
+        later.restrict(since(4.0), None, &[]).unwrap();
+        assert_eq!((counts(&later), later.excluded, later.read), (vec![(5, 5), (6, 6)], 10, 21));
+        let mut hole = series();
+        hole.restrict(None, since(5.0), &[Moment::SinceStart(1.0)..Moment::SinceStart(4.0)]).unwrap();
+        assert_eq!((counts(&hole), hole.excluded), (vec![(1, 1), (5, 5)], 15));
+        let [before, after] = series().split_at(Moment::SinceStart(2.0)).unwrap();
+        assert_eq!((counts(&before).len(), counts(&after).len()), (2, 4));
+        let over = |series: &Series| {
+            series.warnings.iter().any(|warning| warning.contains("over an end of the period"))
+        };
+        assert!(!over(&before) && !over(&later) && !over(&hole));
+        // In the middle of an interval: where it begins counts, and that is said.
+        let mut middle = series();
+        middle.restrict(since(2.5), None, &[]).unwrap();
+        assert_eq!(counts(&middle)[0], (4, 4));
+        assert!(over(&middle), "{:?}", middle.warnings);
+        let dated = series().split_at(Moment::Unix(1_741_944_602.0));
+        match start {
+            Some(_) => assert_eq!(counts(&dated.unwrap()[1]), [(3, 3), (4, 4), (5, 5), (6, 6)]),
+            None => assert!(dated.unwrap_err().to_string().contains("does not say on which date")),
+        }
+    }
+    // A table of percentiles has no intervals.
+    let table = "Value Percentile TotalCount 1/(1-Percentile)\n\n1.0 1.0 5\n";
+    let mut series = read_as(table, None).unwrap();
+    assert!(series.restrict(since(1.0), None, &[]).is_err());
+}
+
+#[test]
+fn tags_of_a_log_are_a_label() {
+    let wanted = |by: &str| Wanted { by: Some(by.to_owned()), ..Wanted::default() };
+    let series = read_wanted(log(None), &wanted("tag")).unwrap();
+    let parts = series.parts.unwrap();
+    let tags: Vec<_> = parts.iter().map(|part| (part.tag.as_deref(), part.events())).collect();
+    let expected = [
+        (Some("even"), 1),
+        (Some("odd"), 2),
+        (Some("even"), 3),
+        (Some("odd"), 4),
+        (Some("even"), 5),
+        (None, 6),
+    ];
+    assert_eq!(tags, expected);
+    assert!(!series.warnings.iter().any(|warning| warning.contains("tags")), "{:?}", series.warnings);
+    let city = read_wanted(log(None), &wanted("city")).unwrap();
+    let said = "The file does not say what its tags are; they are taken for the label \"city\".";
+    assert!(city.warnings.iter().any(|warning| warning == said), "{:?}", city.warnings);
+    // Two logs of one side keep theirs; beside samples there are none.
+    let mut two = read_wanted(log(None), &wanted("tag")).unwrap();
+    two.append(city).unwrap();
+    assert_eq!(two.parts.as_ref().map(Vec::len), Some(12));
+    two.append(read_as("latency_ms\n1\n", None).unwrap()).unwrap();
+    assert_eq!(two.parts, None);
 }

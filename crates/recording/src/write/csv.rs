@@ -63,7 +63,7 @@ impl Csv {
             let exact = event.exact.iter().find(|(named, _)| *named == metric);
             let value = exact
                 .map(|(_, ms)| ms.to_string())
-                .or_else(|| field(sample, metric).map(|ns| decimal(ns, 6)));
+                .or_else(|| written(sample, metric).map(|ns| decimal(ns, 6)));
             if let Some(value) = value {
                 self.put(Column::Metric(metric), value);
             }
@@ -86,6 +86,11 @@ impl Csv {
                 Column::Error,
                 if error.trim().is_empty() { "failed".to_owned() } else { error.clone() },
             );
+        }
+        for name in ["remote", "family", "fallback"] {
+            if let Some(value) = sample.label(name) {
+                self.put(Column::Label(name.to_owned()), value.into_owned());
+            }
         }
         for (name, value) in &sample.labels {
             self.put(Column::Label(name.clone()), value.clone());
@@ -249,8 +254,12 @@ fn is_taken(name: &str) -> bool {
         || Unit::of(&name).is_some_and(is_timed)
 }
 
-/// A sample's own field, also of one that failed.
-fn field(sample: &Sample, metric: Metric) -> Option<u64> {
+/// What stands in a metric's column, also of a sample that failed: what a reader of the columns would not find out from
+/// the others.
+fn written(sample: &Sample, metric: Metric) -> Option<u64> {
+    if let Some(&stated) = sample.stated_ns.get(&metric) {
+        return Some(stated);
+    }
     match metric {
         Metric::Latency => sample.latency_ns,
         Metric::Dns => sample.dns_ns,
@@ -259,7 +268,8 @@ fn field(sample: &Sample, metric: Metric) -> Option<u64> {
         Metric::Send => sample.send_ns,
         Metric::Wait => sample.wait_ns,
         Metric::Load => sample.load_ns,
-        Metric::Ttfb => sample.ttfb_ns,
+        // Beside a wait nobody looks at it.
+        Metric::Ttfb => sample.ttfb_ns.filter(|_| sample.wait_ns.is_none()),
         Metric::Total => sample.last_byte_ns,
         Metric::TtfbWithoutDns | Metric::Response => None,
     }

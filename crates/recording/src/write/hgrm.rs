@@ -53,6 +53,7 @@ impl Recorder for Hgrm {
         print(&mut self.output, &self.histogram, &rows).map_err(failed)?;
         self.output.finish(1)?;
         self.chosen.lost.say(precision(&self.histogram, &rows));
+        self.chosen.lose_name_and_doubt(self.histogram.relative_error());
         Ok(self.chosen.written())
     }
 }

@@ -202,6 +202,7 @@ impl Recorder for Hlog {
         self.output.finish(lines)?;
         let relative_error = Histogram::new(self.digits).relative_error();
         self.chosen.lost.say(precision(relative_error));
+        self.chosen.lose_name_and_doubt(relative_error);
         Ok(self.chosen.written())
     }
 }

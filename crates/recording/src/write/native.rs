@@ -94,6 +94,14 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Makes a sample say so long for a metric: in the metric's own field where that has room and decides, or beside it.
+fn state(sample: &mut Sample, metric: Metric, ns: u64) {
+    let has_room = sample.get(metric).is_none() && sample.set(metric, Some(ns));
+    if !has_room || sample.get(metric) != Some(ns) {
+        sample.stated_ns.insert(metric, ns);
+    }
+}
+
 /// A native recording in a file.
 pub(super) struct Native {
     state: State,
@@ -134,15 +142,12 @@ impl Sink for Native {
         self.samples += 1;
         self.failed += u64::from(event.sample.error.is_some());
         let mut own = None;
-        for &(metric, milliseconds) in event.exact {
-            let is_sum = matches!(metric, Metric::TtfbWithoutDns | Metric::Response);
-            let ns = if is_sum { 0 } else { self.lost.round(milliseconds, 1) };
-            if event.sample.error.is_some() || event.sample.get(metric).is_some() {
-                continue;
-            }
-            let sample = own.get_or_insert_with(|| event.sample.clone());
-            if !sample.set(metric, Some(ns)) {
-                self.lost.note("Metrics that are sums of others");
+        if event.sample.error.is_none() {
+            for &(metric, milliseconds) in event.exact {
+                let ns = self.lost.round(milliseconds, 1);
+                if event.sample.get(metric) != Some(ns) {
+                    state(own.get_or_insert_with(|| event.sample.clone()), metric, ns);
+                }
             }
         }
         self.writer()?.write(own.as_ref().unwrap_or(event.sample))

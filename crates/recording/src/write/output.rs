@@ -64,6 +64,29 @@ impl Output {
     }
 }
 
+/// Writes a file that is no recording (a report, a picture, a summary) so that it appears under its name when it is whole:
+/// what fails, as on a full disk, leaves what was there before and nothing else. What is no file, such as a pipe, is written
+/// to as it is.
+///
+/// # Errors
+/// The file system's; the path is the caller's to name.
+pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    let Some((part, path)) = names(path)? else {
+        return File::options().write(true).open(path)?.write_all(content);
+    };
+    let write = |mut file: File| {
+        file.write_all(content)?;
+        // Some file systems only now find out that there is no room; and a name that outlives a power failure must not be
+        // that of an empty file.
+        file.sync_all()?;
+        fs::rename(&part, &path)
+    };
+    create_part(&part, &path).and_then(write).inspect_err(|_| {
+        // The error that counts is the first.
+        let _ = fs::remove_file(&part);
+    })
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.packer {

@@ -17,8 +17,6 @@ pub(super) struct Prometheus {
     /// Events by the index of their bucket.
     buckets: BTreeMap<i32, u64>,
     sum_s: f64,
-    /// Of the counts that came.
-    relative_error: f64,
 }
 
 impl Prometheus {
@@ -30,7 +28,6 @@ impl Prometheus {
             schema: options.schema.clamp(-4, 8),
             buckets: BTreeMap::new(),
             sum_s: 0.0,
-            relative_error: 0.0,
         }
     }
 
@@ -82,7 +79,6 @@ impl Sink for Prometheus {
 
     fn counts(&mut self, counts: &Counts) -> Result<(), Error> {
         self.chosen.counts(counts);
-        self.relative_error = self.relative_error.max(counts.relative_error);
         for bucket in &counts.buckets {
             self.record(bucket.value_ms, bucket.count);
         }
@@ -102,10 +98,10 @@ impl Recorder for Prometheus {
     fn finish(mut self: Box<Self>, _: &End) -> Result<Written, Error> {
         self.print().map_err(|source| Error::Write { path: None, line: 1, source })?;
         self.output.finish(1)?;
-        if self.relative_error > 0.0 {
+        if self.chosen.relative_error > 0.0 {
             self.chosen.lost.say(format!(
                 "The input knows each value within {:.3} %, so that some lie in the bucket beside theirs.",
-                self.relative_error * 100.0
+                self.chosen.relative_error * 100.0
             ));
         }
         let width = ((-f64::from(self.schema)).exp2().exp2() - 1.0) * 100.0;

@@ -2,25 +2,62 @@
 
 use std::collections::BTreeMap;
 
-use experience::{Distribution, Error, Page, Scheme, Settings, experienced_thin_above, resample};
-use recording::NO_GROUP;
+use experience::{
+    Difference, Distribution, Error, Page, Scheme, Settings, experienced_thin_above, resample, together,
+};
+use recording::{Groups, NO_GROUP};
 
-use super::{Question, SideInput, verdict};
+use super::{
+    Blocks, Columns, Question, SideInput,
+    certainty::claim,
+    observed::{Observed, observe},
+    verdict::Judge,
+};
 use crate::model::{Breakdown, Group, GroupSide};
+
+/// The samples of one side that are in a group.
+#[derive(Debug, Default)]
+struct Samples<'s> {
+    values_ms: Vec<f64>,
+    /// Their counts instead, where a histogram's tag is the group.
+    counted: Option<&'s Distribution>,
+    /// Their pages, if each page lies within one group; else empty.
+    pages: Vec<u32>,
+}
+
+impl Samples<'_> {
+    fn n(&self) -> usize {
+        self.counted.map_or(self.values_ms.len(), Distribution::n)
+    }
+}
 
 /// The breakdown that was asked for, if any sample has the label.
 pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Option<Breakdown>, Error> {
     let (Some(label), [first, second, ..]) = (&question.by, sides) else { return Ok(None) };
-    let (mut groups, mut unlabelled) = (BTreeMap::<&str, [Vec<f64>; 2]>::new(), 0);
+    let (mut groups, mut unlabelled) = (BTreeMap::<&str, [Samples<'_>; 2]>::new(), 0);
     for (place, side) in [first, second].into_iter().enumerate() {
+        if let Some(tagged) = &side.tagged {
+            for (tag, counted) in tagged {
+                match tag {
+                    Some(tag) => groups.entry(tag).or_default()[place].counted = Some(counted),
+                    None => unlabelled += counted.n() as u64,
+                }
+            }
+            continue;
+        }
         let labelled = side.columns.as_ref().and_then(|columns| Some((columns, columns.groups.as_ref()?)));
         let Some((columns, of)) = labelled else {
             unlabelled += side.distribution.n() as u64;
             continue;
         };
-        for (&value, &group) in columns.values_ms.iter().zip(&of.of) {
+        let pages = columns.pages.as_ref().filter(|pages| is_within_groups(pages, of));
+        for (sample, (&value, &group)) in columns.values_ms.iter().zip(&of.of).enumerate() {
             match of.names.get(group as usize) {
-                Some(name) if group != NO_GROUP => groups.entry(name).or_default()[place].push(value),
+                Some(name) if group != NO_GROUP => {
+                    let samples = &mut groups.entry(name).or_default()[place];
+                    samples.values_ms.push(value);
+                    samples.pages.extend(pages.map(|pages| pages[sample]));
+                }
                 _ => unlabelled += 1,
             }
         }
@@ -28,53 +65,107 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
     if groups.is_empty() {
         return Ok(None);
     }
-    let all: usize = groups.values().flatten().map(Vec::len).sum();
-    let size = |values: &[Vec<f64>; 2]| values.iter().map(Vec::len).sum::<usize>();
-    let mut groups: Vec<(&str, [Vec<f64>; 2])> = groups.into_iter().collect();
+    let size = |sides: &[Samples<'_>; 2]| sides.iter().map(Samples::n).sum::<usize>();
+    let all: usize = groups.values().map(size).sum();
+    let mut groups: Vec<(&str, [Samples<'_>; 2])> = groups.into_iter().collect();
     // The largest first; names tell apart those of one size.
     groups.sort_by(|(a, first), (b, second)| size(second).cmp(&size(first)).then(a.cmp(b)));
     let omitted = groups.len().saturating_sub(MOST_GROUPS);
     groups.truncate(MOST_GROUPS);
     let labels = [first.label.clone(), second.label.clone()];
-    let describe = |(place, (name, values)): (usize, (&str, [Vec<f64>; 2]))| {
+    let describe = |(place, (name, values)): (usize, (&str, [Samples<'_>; 2]))| {
         let share = size(&values) as f64 / all as f64;
         let settings = question.intervals.filter(|_| place < MOST_INTERVALS);
         let settings = settings.map(|settings| Settings { resamples: RESAMPLES, ..settings });
         group(name, share, values, &labels, question.page, settings)
     };
-    let mut described = groups.into_iter().enumerate().map(describe).collect::<Result<Vec<_>, Error>>()?;
+    let described = groups.into_iter().enumerate().map(describe).collect::<Result<Vec<_>, Error>>()?;
+    let mut described = corrected(described, question);
     sort(&mut described, &first.label);
     Ok(Some(Breakdown { label: label.clone(), groups: described, omitted: omitted as u64, unlabelled }))
 }
 
+/// Whether each page has all its samples in one group, so that a group has whole pages.
+fn is_within_groups(pages: &[u32], groups: &Groups) -> bool {
+    let mut of_page = BTreeMap::new();
+    pages.iter().zip(&groups.of).filter(|(page, _)| **page != NO_GROUP).all(|(page, group)| {
+        let first = *of_page.entry(page).or_insert(group);
+        first == group
+    })
+}
+
+/// The groups, each as surely better or worse as it is with all of them looked at.
+fn corrected(described: Vec<(Group, Option<Difference>)>, question: &Question) -> Vec<Group> {
+    let (mut groups, differences): (Vec<Group>, Vec<Option<Difference>>) = described.into_iter().unzip();
+    if let Some(settings) = question.intervals {
+        let found: Vec<Difference> = differences.iter().flatten().copied().collect();
+        let verdicts = groups.iter_mut().map(|group| group.experienced.as_mut());
+        let judged =
+            verdicts.zip(&differences).filter_map(|(verdict, found)| verdict.filter(|_| found.is_some()));
+        let settings = Settings { resamples: RESAMPLES, ..settings };
+        for (verdict, found) in judged.zip(together(&found, &settings)) {
+            claim(verdict, &found);
+        }
+    }
+    groups
+}
+
+/// A group and what its verdict rests on.
 fn group(
     name: &str,
     share: f64,
-    values: [Vec<f64>; 2],
+    samples: [Samples<'_>; 2],
     labels: &[String; 2],
     page: Page,
     settings: Option<Settings>,
-) -> Result<Group, Error> {
-    let side = |values: Vec<f64>| match Distribution::new(values) {
-        Ok(side) => Ok(Some(side)),
-        Err(Error::Empty) => Ok(None),
-        Err(error) => Err(error),
+) -> Result<(Group, Option<Difference>), Error> {
+    let side = |(samples, label): (Samples<'_>, &String)| {
+        let Samples { values_ms, counted, pages } = samples;
+        if let Some(counted) = counted {
+            return Ok(Some(SideInput::bare(label, counted.clone())));
+        }
+        match Distribution::new(values_ms.clone()) {
+            Ok(distribution) => {
+                let columns = (!pages.is_empty()).then(|| Columns {
+                    values_ms,
+                    pages: Some(pages),
+                    ..Columns::default()
+                });
+                Ok(Some(SideInput { columns, ..SideInput::bare(label, distribution) }))
+            }
+            Err(Error::Empty) => Ok(None),
+            Err(error) => Err(error),
+        }
     };
-    let [first, second] = values;
-    let (first, second) = (side(first)?, side(second)?);
-    let described = |side: &Option<Distribution>| side.as_ref().map(|side| group_side(side, page));
-    let (first_side, second_side) = (described(&first), described(&second));
-    let experienced = match (first, second) {
-        (Some(first), Some(second)) => {
-            let pair = [SideInput::bare(&labels[0], first), SideInput::bare(&labels[1], second)];
-            let schemes = pair.each_ref().map(|side| (&side.distribution, Scheme::Independent));
+    let sides = samples.into_iter().zip(labels).map(side).collect::<Result<Vec<_>, Error>>()?;
+    let described = |side: &Option<SideInput>| side.as_ref().map(|side| group_side(&side.distribution, page));
+    let (first_side, second_side) = (described(&sides[0]), described(&sides[1]));
+    let (experienced, difference) = match sides.into_iter().collect::<Option<Vec<SideInput>>>() {
+        Some(sides) => {
+            let schemes: Vec<_> =
+                sides.iter().map(|side| (&side.distribution, Scheme::Independent)).collect();
             let requests = page.effective_requests();
             let resamples = settings.map(|settings| resample(&schemes, requests, &settings)).transpose()?;
-            Some(verdict::between(&pair, labels, page, resamples.as_ref()))
+            let views =
+                sides.iter().map(|side| observe(side, page.required())).collect::<Result<Vec<_>, _>>()?;
+            let observed = Observed::new(views.iter().map(Option::as_ref), settings, Blocks::None)?;
+            let judge = Judge {
+                sides: &sides,
+                labels,
+                page,
+                resamples: resamples.as_ref(),
+                observed: observed.as_ref(),
+                settings: settings.unwrap_or_default(),
+            };
+            let (verdict, difference) = judge.first_two();
+            (Some(verdict), difference)
         }
-        _ => None,
+        None => (None, None),
     };
-    Ok(Group { name: name.to_owned(), share, first: first_side, second: second_side, experienced })
+    Ok((
+        Group { name: name.to_owned(), share, first: first_side, second: second_side, experienced },
+        difference,
+    ))
 }
 
 fn group_side(side: &Distribution, page: Page) -> GroupSide {

@@ -24,6 +24,8 @@ impl Analysis<'_> {
                 quantiles: quantiles(&side.distribution),
                 experienced: experienced(&side.distribution, most_requests),
                 band: self.resamples.as_ref().map(|all| band(&all.sides()[number])),
+                page_views: self.page_views[number].as_ref().map(|(views, _)| views.clone()),
+                page_views_band: self.page_views[number].as_ref().and_then(|(_, band)| band.clone()),
                 over_time: side_over_time(side, interval_s)?,
                 heat: side_heat(side)?,
                 phases: phases::stack(self.metric, side)?,
@@ -49,7 +51,7 @@ impl Analysis<'_> {
     }
 }
 
-fn band(side: &Resampled<'_>) -> Band {
+pub(super) fn band(side: &Resampled<'_>) -> Band {
     let points = side.band();
     Band {
         share: points.iter().map(|point| point.share).collect(),
@@ -66,10 +68,11 @@ fn side_heat(side: &SideInput) -> Result<Option<Heat>, Error> {
         intervals: u32::try_from(found.intervals()).unwrap_or(u32::MAX),
         edges_ms: found.edges_ms,
         counts: found.counts,
+        left_out: found.left_out as u64,
     }))
 }
 
-fn quantiles(side: &Distribution) -> Quantiles {
+pub(super) fn quantiles(side: &Distribution) -> Quantiles {
     let n = side.n();
     // A quantile function runs from 0 to 1, even that of a single sample.
     let ranks = if n == 1 { vec![0, 0] } else { tail_ranks(n) };
@@ -93,13 +96,15 @@ fn experienced(side: &Distribution, most_requests: u32) -> Vec<Experienced> {
 fn shared_interval_s(sides: &[SideInput]) -> f64 {
     let times = || sides.iter().filter_map(SideInput::in_time).map(|(times, _)| times);
     let samples = times().map(<[f64]>::len).max().unwrap_or(0);
-    let span_s = times().flatten().copied().fold(0.0, f64::max);
-    fitting_interval_s(samples, span_s)
+    // Times ascend.
+    let span = |times: &[f64]| Some(times.last()? - times.first()?);
+    fitting_interval_s(samples, times().filter_map(span).fold(0.0, f64::max))
 }
 
 fn side_over_time(side: &SideInput, interval_s: f64) -> Result<Option<OverTime>, Error> {
     let Some((started_s, values_ms)) = side.in_time() else { return Ok(None) };
-    let intervals = over_time(started_s, values_ms, interval_s)?;
+    let found = over_time(started_s, values_ms, interval_s)?;
+    let intervals = &found.whole;
     let column = |value: fn(&Interval) -> f64| intervals.iter().map(value).collect();
     Ok(Some(OverTime {
         interval_s,
@@ -109,6 +114,7 @@ fn side_over_time(side: &SideInput, interval_s: f64) -> Result<Option<OverTime>,
         p90_ms: column(|interval| interval.p90_ms),
         p99_ms: column(|interval| interval.p99_ms),
         max_ms: column(|interval| interval.max_ms),
+        left_out: found.left_out as u64,
     }))
 }
 

@@ -5,7 +5,7 @@ use experience::{Error, Page, consecutive_maxima, independence, rank_autocorrela
 use super::{Question, SideInput};
 use crate::{
     model::{Independence, NeighbourCheck, PageCheck, SideIndependence},
-    text::{milliseconds, plural},
+    text::{count, milliseconds, plural},
 };
 
 /// Looks at real pages where samples carry page ids, and at neighbours in time where they carry times.
@@ -83,6 +83,8 @@ fn neighbours(side: &SideInput, page: Page) -> Result<Option<NeighbourCheck>, Er
         slow_above_ms: slow.threshold_ms,
         slow_share: slow.slow,
         slow_after_slow: slow.slow_after_slow,
+        n: values.len() as u64,
+        chance: slow.chance,
         observed_ms: maxima.map(|maxima| maxima.observed_ms),
         observed_ci_ms: maxima.map(|maxima| [Some(maxima.observed_low_ms), Some(maxima.observed_high_ms)]),
         model_ms: maxima.map(|maxima| maxima.model_ms),
@@ -134,24 +136,37 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
         inputs.iter().any(|side| side.columns.as_ref().is_some_and(|columns| columns.pages.is_some()));
     let why = if has_pages { "there are not several page views" } else { "samples carry no page ids" };
     let unchecked = format!("Independence is assumed, not checked: {why}");
-    let clustered: Vec<(&String, &NeighbourCheck)> = sides
-        .iter()
-        .filter_map(|side| Some((&side.label, side.neighbours.as_ref()?)))
-        .filter(|(_, check)| check.slow_after_slow > CLUSTERED * check.slow_share)
-        .collect();
     if sides.iter().all(|side| side.neighbours.is_none()) {
-        return format!("{unchecked} and no times.");
+        return if inputs.iter().any(|side| side.in_time().is_some()) {
+            format!("{unchecked}, and fewer than {ENOUGH} samples say nothing of their order in time.")
+        } else {
+            format!("{unchecked} and no times.")
+        };
     }
-    let Some((label, check)) = clustered.into_iter().max_by(|(_, a), (_, b)| {
-        (a.slow_after_slow / a.slow_share).total_cmp(&(b.slow_after_slow / b.slow_share))
-    }) else {
-        return format!("{unchecked}; in time, slow requests come no more often after slow ones.");
+    let checks = sides.iter().filter_map(|side| Some((&side.label, side.neighbours.as_ref()?)));
+    let Some((label, check)) = checks.clone().min_by(|(_, a), (_, b)| a.chance.total_cmp(&b.chance)) else {
+        return format!("{unchecked}.");
     };
+    // One side in twenty would look clustered by chance; of several sides, the first of them.
+    let tests = checks.count();
+    if check.chance * tests as f64 > CLUSTERED {
+        let n = sides.iter().filter_map(|side| Some(side.neighbours.as_ref()?.n)).min().unwrap_or_default();
+        return format!(
+            "{unchecked}; in time, slow requests follow slow ones no more often than by chance (n = {}).",
+            count(n)
+        );
+    }
     let mut sentence = format!(
-        "{unchecked}; but slow requests come together in time: of {label}'s requests {:.1} % are slow, and {:.1} % of \
-         those after a slow one.",
+        "{unchecked}; but slow requests come together in time: of {label}'s {} requests {:.1} % are slow, and \
+         {:.1} % of those after a slow one, which happens by chance {}.",
+        count(check.n),
         check.slow_share * 100.0,
-        check.slow_after_slow * 100.0
+        check.slow_after_slow * 100.0,
+        if check.chance < 0.001 {
+            "in less than one recording in a thousand".to_owned()
+        } else {
+            format!("in {:.1} % of recordings", check.chance * 100.0)
+        }
     );
     if let (Some(observed), Some(model)) = (check.observed_ms, check.model_ms) {
         sentence += &format!(
@@ -170,8 +185,8 @@ const CLOSE: f64 = 3.0;
 /// A request above this quantile is called slow.
 const SLOW: f64 = 0.95;
 
-/// Slow requests after slow ones, as a multiple of all slow ones, from which they are said to come together.
-const CLUSTERED: f64 = 1.5;
+/// Slow requests are said to come together if that is no likelier by chance.
+const CLUSTERED: f64 = 0.05;
 
 /// With fewer samples neighbours say nothing.
 const ENOUGH: usize = 200;

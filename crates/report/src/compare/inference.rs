@@ -1,8 +1,8 @@
 //! Confidence intervals: chooses how to resample each side, and brings intervals into the model's form.
 
-use experience::{ConfidenceInterval, Error, Resamples, Scheme, Settings, automatic_block_length, resample};
+use experience::{ConfidenceInterval, Error, Resamples, Scheme, Settings, resample};
 
-use super::{Question, SideInput};
+use super::{Question, SideInput, stretch};
 use crate::model::{Ci, Shift};
 
 /// Which neighbours in time are drawn together.
@@ -33,15 +33,19 @@ pub(super) struct Inferred<'s> {
     pub resamples: Option<Resamples<'s>>,
     /// For each side, how many neighbours were drawn together, if more than one.
     pub block_lengths: Vec<Option<usize>>,
+    /// For each side, the moments at which its latency changed.
+    pub shifts: Vec<Vec<Shift>>,
 }
 
 /// Resamples all sides.
 pub(super) fn infer<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Inferred<'s>, Error> {
+    let found: Vec<Vec<experience::Shift>> = sides.iter().map(stretch::shifts).collect::<Result<_, _>>()?;
+    let shifts = found.iter().map(|shifts| shifts.iter().map(shift).collect()).collect();
     let Some(settings) = question.intervals else {
-        return Ok(Inferred { resamples: None, block_lengths: vec![None; sides.len()] });
+        return Ok(Inferred { resamples: None, block_lengths: vec![None; sides.len()], shifts });
     };
-    let block_lengths: Vec<Option<usize>> =
-        sides.iter().map(|side| block_length(side, question.blocks)).collect();
+    let length = |(side, shifts): (&SideInput, &Vec<_>)| block_length(side, shifts, question.blocks);
+    let block_lengths: Vec<Option<usize>> = sides.iter().zip(&found).map(length).collect();
     let scheme = |(side, length): (&'s SideInput, &Option<usize>)| {
         let blocks = length.zip(side.in_time());
         let scheme = blocks
@@ -50,29 +54,21 @@ pub(super) fn infer<'s>(question: &Question, sides: &'s [SideInput]) -> Result<I
     };
     let schemes: Vec<_> = sides.iter().zip(&block_lengths).map(scheme).collect();
     let resamples = resample(&schemes, question.page.effective_requests(), &settings)?;
-    Ok(Inferred { resamples: Some(resamples), block_lengths })
+    Ok(Inferred { resamples: Some(resamples), block_lengths, shifts })
 }
 
-fn block_length(side: &SideInput, blocks: Blocks) -> Option<usize> {
+fn block_length(side: &SideInput, shifts: &[experience::Shift], blocks: Blocks) -> Option<usize> {
     let (_, values) = side.in_time()?;
     let length = match blocks {
         Blocks::None => return None,
-        Blocks::Automatic => automatic_block_length(values),
+        Blocks::Automatic => stretch::stretch(values, stretch::step(side, shifts)),
         Blocks::Length(length) => length.min(values.len()),
     };
     Some(length).filter(|&length| length > 1)
 }
 
-/// Moments at which a side's latency changed.
-pub(super) fn shifts(side: &SideInput) -> Result<Vec<Shift>, Error> {
-    let Some((started_s, values_ms)) = side.in_time() else { return Ok(Vec::new()) };
-    let model = |shift: experience::Shift| Shift {
-        at_s: shift.at_s,
-        before_ms: shift.before_ms,
-        after_ms: shift.after_ms,
-        sure: shift.sure,
-    };
-    Ok(experience::time_shifts(started_s, values_ms, SHIFT_SEED)?.into_iter().map(model).collect())
+fn shift(found: &experience::Shift) -> Shift {
+    Shift { at_s: found.at_s, before_ms: found.before_ms, after_ms: found.after_ms, sure: found.sure }
 }
 
 /// An interval as the model has it.
@@ -90,6 +86,3 @@ const MOST_STEPS: usize = 2_000_000_000;
 
 /// Fewer make intervals rough.
 const FEWEST_RESAMPLES: u32 = 200;
-
-/// The permutations that say how sure a shift is need a seed; which one does not matter.
-const SHIFT_SEED: u64 = 1;

@@ -1,9 +1,9 @@
 //! One side of a comparison: the samples of one metric, what stands beside them, and what is missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use experience::Distribution;
-use recording::{Groups, Series, Values};
+use experience::{Bucket, Distribution};
+use recording::{Failure, Groups, Series, Values};
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,10 +16,15 @@ pub struct SideInput {
     pub distribution: Distribution,
     /// The same samples in the order of their recording with what stands beside each. Absent if nothing does.
     pub columns: Option<Columns>,
+    /// Counts by the value of the label that was asked for, `None` for those without: in place of columns, where the samples
+    /// are counts and the file tells them apart.
+    pub tagged: Option<Vec<Tagged>>,
     /// Events read: the samples, and the three that follow.
     pub read: u64,
     /// Events that failed and so have no latency.
     pub failed: u64,
+    /// The same one by one, in any order, as far as the recording has them so.
+    pub failures: Vec<Failure>,
     /// Events that carry no such metric.
     pub without_metric: u64,
     /// Events outside the period that was asked for.
@@ -52,7 +57,9 @@ impl SideInput {
             read: distribution.n() as u64,
             distribution,
             columns: None,
+            tagged: None,
             failed: 0,
+            failures: Vec::new(),
             without_metric: 0,
             excluded: 0,
             invalid: Vec::new(),
@@ -71,6 +78,7 @@ impl TryFrom<Series> for SideInput {
 
     /// Takes over what was read. The series' header and warnings are not in a side: show them yourself.
     fn try_from(series: Series) -> Result<Self, experience::Error> {
+        let tagged = tagged(&series)?;
         let (values, columns) = match series.values {
             Values::Exact(values_ms) => {
                 let has_columns = series.started_s.is_some()
@@ -97,13 +105,37 @@ impl TryFrom<Series> for SideInput {
             format: series.format.name().to_owned(),
             distribution: values.try_into()?,
             columns,
+            tagged,
             read: series.read,
             failed: series.failed,
+            failures: series.failures,
             without_metric: series.without_metric,
             excluded: series.excluded,
             invalid: series.invalid,
         })
     }
+}
+
+/// A tag of a histogram, if it has one, with its counts.
+pub type Tagged = (Option<String>, Distribution);
+
+/// The counts of each tag.
+fn tagged(series: &Series) -> Result<Option<Vec<Tagged>>, experience::Error> {
+    let (Values::Counted { relative_error, .. }, Some(parts)) = (&series.values, &series.parts) else {
+        return Ok(None);
+    };
+    if parts.iter().all(|part| part.tag.is_none()) {
+        return Ok(None);
+    }
+    let mut tags = BTreeMap::<Option<&str>, Vec<Bucket>>::new();
+    for part in parts {
+        tags.entry(part.tag.as_deref()).or_default().extend_from_slice(&part.buckets);
+    }
+    tags.retain(|_, buckets| !buckets.is_empty());
+    let counted = |(tag, buckets): (Option<&str>, Vec<Bucket>)| {
+        Ok((tag.map(str::to_owned), Distribution::from_counts(buckets, *relative_error)?))
+    };
+    tags.into_iter().map(counted).collect::<Result<_, _>>().map(Some)
 }
 
 impl Columns {

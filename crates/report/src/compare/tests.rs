@@ -3,6 +3,10 @@
 use super::{side::distinct_labels, *};
 use crate::{Breakdown, Columns};
 
+mod doubt;
+mod failing;
+mod pages;
+
 fn side(label: &str, samples: &[f64]) -> SideInput {
     SideInput::bare(label, Distribution::new(samples.to_vec()).unwrap())
 }
@@ -55,8 +59,8 @@ fn the_verdict_flips() {
     assert!((verdict.experienced.difference_ms - 281.68).abs() < 0.01);
     assert_eq!(
         verdict.sentence,
-        "swift is 10.0 ms faster at the median request, but steady is 281.7 ms faster for the expected page of 180 \
-         requests (90 required)."
+        "swift is 10.0 ms (50.0 %) faster at the median request, but steady is 281.7 ms (93.4 %) faster for the expected \
+         page of 180 requests (90 required)."
     );
 }
 
@@ -66,22 +70,23 @@ fn sentences_for_agreement_and_ties() {
     let all = Page::new(7, 1.0).unwrap();
     assert_eq!(
         sentence(&[fast.clone(), slow.clone()], all),
-        "fast is 0.250 ms faster at the median request and 0.250 ms faster for the expected page of 7 requests."
+        "fast is 0.250 ms (2.4 %) faster at the median request and 0.250 ms (2.4 %) faster for the expected page of 7 \
+         requests."
     );
     assert_eq!(
-        sentence(&[fast.clone(), fast.clone()], Page::new(1, 1.0).unwrap()),
+        sentence(&[fast.clone(), side("same", &[10.0; 31])], Page::new(1, 1.0).unwrap()),
         "Both are level at the median request and on average."
     );
     let three = [steady(), side("level", &[20.0; 100]), swift()];
     assert_eq!(
         sentence(&three, all),
-        "swift is 10.0 ms faster than the next at the median request, but the best are level for the expected page \
+        "swift is 10.0 ms (50.0 %) faster than the next at the median request, but the best are level for the expected page \
          of 7 requests."
     );
     assert_eq!(
         sentence(&[fast, side("late", &[10.0, 10.0, 13.0])], all),
         // 10 + 3 (1 - (2/3)^7) = 12.8244.
-        "Both are level at the median request, but fast is 2.82 ms faster for the expected page of 7 requests."
+        "Both are level at the median request, but fast is 2.82 ms (22.0 %) faster for the expected page of 7 requests."
     );
 }
 
@@ -179,11 +184,9 @@ fn charts_run_from_end_to_end() {
     let over_time = drawn[0].over_time.as_ref().unwrap();
     assert_eq!((over_time.interval_s, over_time.start_s.len()), (0.5, 100));
     assert_eq!((over_time.start_s[1], over_time.count[1], over_time.max_ms[1]), (0.5, 500, 999.0));
+    // A single sample fills no interval.
     let over_time = drawn[1].over_time.as_ref().unwrap();
-    assert_eq!(
-        (over_time.start_s.as_slice(), over_time.count.as_slice()),
-        ([49.5].as_slice(), [1].as_slice())
-    );
+    assert_eq!((over_time.start_s.len(), over_time.left_out), (0, 1));
 
     assert_eq!(drawn[1].label, "side (2)");
     assert_eq!(
@@ -239,7 +242,8 @@ fn intervals_hold_what_they_are_about() {
     // U^90 has mean 90/91 of the width above the minimum: 198.9 and 247.8.
     assert_eq!(experienced.better.as_deref(), Some("narrow"));
     assert!(holds(experienced.ci_ms.unwrap(), (50.0 + 200.0 * 90.0 / 91.0) - (100.0 + 100.0 * 90.0 / 91.0)));
-    assert_eq!(experienced.sure, Some(1.0));
+    // Of 1000 deals none was as far apart, and the measured one counts.
+    assert_eq!(experienced.sure, Some(1.0 - 1.0 / 1001.0));
     assert!(verdicts.sentence.ends_with(": sure (over 99.9 %)."), "{}", verdicts.sentence);
     let crossover = &comparison.crossovers[0];
     let [low, high] = crossover.ci.unwrap();
@@ -284,6 +288,37 @@ fn a_breakdown_begins_where_the_first_is_worse_for_most() {
     assert_eq!((&groups[3].first, groups[3].second.as_ref().unwrap().n), (&None, 1));
 }
 
+/// An HdrHistogram log has counts and tags, and no samples.
+#[test]
+fn a_breakdown_by_the_tags_of_a_log() {
+    let log = |tags: [(&str, f64, u64); 3]| {
+        let part = |(tag, value_ms, count): (&str, f64, u64)| {
+            let bucket = recording::Bucket { value_ms, count };
+            (
+                (!tag.is_empty()).then(|| tag.to_owned()),
+                Distribution::from_counts(vec![bucket], 0.0005).unwrap(),
+            )
+        };
+        let all = tags.map(|(_, value_ms, count)| recording::Bucket { value_ms, count });
+        let all = Distribution::from_counts(all.to_vec(), 0.0005).unwrap();
+        SideInput { tagged: Some(tags.map(part).to_vec()), ..SideInput::bare("log", all) }
+    };
+    let sides = [
+        log([("lima", 30.0, 60), ("oslo", 10.0, 100), ("", 5.0, 3)]),
+        read("latency_ms,city\n20,lima\n20,lima\n20,oslo\n", Some("city")),
+    ];
+    let question = Question { by: Some("city".to_owned()), ..Question::new(Metric::Latency, page()) };
+    let Breakdown { groups, unlabelled, .. } =
+        compare(&question, &sides).unwrap().comparison.breakdown.unwrap();
+    let found: Vec<_> = groups
+        .iter()
+        .map(|group| (&*group.name, group.first.as_ref().unwrap().n, group.second.as_ref().unwrap().n))
+        .collect();
+    // Lima first, where the log is worse.
+    assert_eq!((found, unlabelled), (vec![("lima", 60, 2), ("oslo", 100, 1)], 3));
+    assert_eq!(groups[0].first.as_ref().unwrap().median_ms, 30.0);
+}
+
 #[test]
 fn the_phase_that_makes_the_difference() {
     let rows = |tls: u32| {
@@ -316,6 +351,26 @@ fn real_pages_are_held_against_the_model() {
     assert!(independence.sentence.contains("the model is pessimistic by 7"), "{}", independence.sentence);
     let bare = compared(Metric::Latency, &[swift()], page()).independence;
     assert_eq!((bare.checked, bare.model_ms), (false, None));
+}
+
+#[test]
+fn order_in_time_is_spoken_of_as_far_as_it_is_known() {
+    let sentence = |n: u32, slow: &dyn Fn(u32) -> bool| {
+        let rows: String = (0..n)
+            .map(|i| format!("{},{i}\n", if slow(i) { 900.0 } else { 100.0 + f64::from(i * 7 % 13) }))
+            .collect();
+        let side = read(&format!("latency_ms,started_s\n{rows}"), None);
+        compared(Metric::Latency, &[side], page()).independence.sentence
+    };
+    let scattered = sentence(500, &|i| i * 37 % 500 < 25);
+    assert!(scattered.contains("no more often than by chance (n = 500)"), "{scattered}");
+    let together = sentence(500, &|i| i % 100 < 5);
+    assert!(
+        together.contains("slow requests come together") && together.contains("500 requests"),
+        "{together}"
+    );
+    let few = sentence(60, &|i| i % 20 == 0);
+    assert!(few.contains("fewer than 200 samples") && !few.contains("no times"), "{few}");
 }
 
 #[test]

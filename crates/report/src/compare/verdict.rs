@@ -1,129 +1,256 @@
-//! Who wins, by how much, how surely, and sentences that say so.
+//! Who wins, by how much and how surely. One number decides each verdict, and one claim its word and its percentage.
 
-use experience::{Difference, Page, Resamples, share_faster};
+use std::collections::BTreeMap;
 
-use super::{SideInput, inference};
-use crate::{
-    model::{Pair, Verdict, Verdicts},
-    text::{certainty, latency, milliseconds},
+use experience::{Certainty, Difference, Page, Resamples, Settings, share_faster, together};
+use scenario::Measure;
+
+use super::{
+    SideInput,
+    certainty::claim,
+    failures::{self, SideFailures},
+    headline::{Answer, Phrases},
+    inference,
+    observed::Observed,
 };
+use crate::model::{Basis, Pair, Verdict, Verdicts};
 
 /// The number that a verdict goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     MedianRequest,
     Request,
-    Experienced,
+    /// What people wait, by the model of independent requests.
+    Model,
+    /// What people waited, by the page views of the recordings.
+    Observed,
 }
 
-/// The verdicts over at least two sides.
+/// All that verdicts are made of.
+pub(crate) struct Judge<'j> {
+    pub sides: &'j [SideInput],
+    pub labels: &'j [String],
+    pub page: Page,
+    pub resamples: Option<&'j Resamples<'j>>,
+    /// Page views of all sides; `None` where a side has none.
+    pub observed: Option<&'j Observed<'j>>,
+    /// How intervals were made; where there are none, the level of exact tests.
+    pub settings: Settings,
+}
+
+/// The verdicts over at least two sides. `identical` are the places of those that hold the same samples.
 pub(super) fn verdicts(
-    sides: &[SideInput],
-    labels: &[String],
-    page: Page,
-    resamples: Option<&Resamples<'_>>,
+    judge: &Judge<'_>,
+    failing: &[SideFailures],
+    identical: &[[usize; 2]],
 ) -> Option<Verdicts> {
-    if sides.len() < 2 {
+    let sides = judge.sides.len();
+    if sides < 2 {
         return None;
     }
-    let all: Vec<usize> = (0..sides.len()).collect();
-    let judge = Judge { sides, labels, page, resamples };
+    let all: Vec<usize> = (0..sides).collect();
     let median_request = judge.best(&all, By::MedianRequest);
     let request = judge.best(&all, By::Request);
-    let experienced = judge.best(&all, By::Experienced);
-    let headline = headline(&median_request, &experienced, page, sides.len());
-    let certainty = certainly(&experienced, page);
+    let experienced = judge.best(&all, judge.of_people());
+    // A page of one request is no page: nobody asked for a model.
+    let model = judge.observed.filter(|_| judge.page.requests() > 1).map(|_| judge.best(&all, By::Model));
+    let leader =
+        experienced.better.as_ref().and_then(|better| judge.labels.iter().position(|one| one == better));
+    let failures = failures::verdict(failing, judge.labels, judge.page, leader, judge.settings.level);
+    let answer = Answer {
+        median: &median_request,
+        experienced: &experienced,
+        model: model.as_ref(),
+        failures: failures.as_ref(),
+        failing,
+        labels: judge.labels,
+        page: judge.page,
+        requests: judge.observed.map(Observed::requests),
+        identical: identical.first().filter(|_| sides == 2).map(|_| judge.sides[0].distribution.n() as u64),
+    };
+    let Phrases { headline, certainty } = answer.phrases();
     let sentence = certainty.as_ref().map_or_else(|| headline.clone(), |more| format!("{headline} {more}"));
-    Some(Verdicts { median_request, request, experienced, headline, certainty, sentence })
+    Some(Verdicts { median_request, request, experienced, model, failures, headline, certainty, sentence })
 }
 
 /// Every side against every other, if there are more than two.
-pub(super) fn pairs(
-    sides: &[SideInput],
-    labels: &[String],
-    page: Page,
-    resamples: Option<&Resamples<'_>>,
-) -> Vec<Pair> {
-    if sides.len() < 3 {
+pub(super) fn pairs(judge: &Judge<'_>) -> Vec<Pair> {
+    if judge.sides.len() < 3 {
         return Vec::new();
     }
-    let judge = Judge { sides, labels, page, resamples };
-    let every =
-        (0..sides.len()).flat_map(|first| (first + 1..sides.len()).map(move |second| [first, second]));
+    let all: Vec<usize> = (0..judge.sides.len()).collect();
+    let claimed = [By::Request, judge.of_people()].map(|by| (by, judge.claims(&all, by)));
+    let every = (0..all.len()).flat_map(|first| (first + 1..all.len()).map(move |second| [first, second]));
+    let verdict = |pair: [usize; 2], (by, claims): &(By, Claims)| {
+        let mut verdict = judge.between(pair, *by);
+        if let Some(found) = claims.get(&pair).filter(|_| verdict.better.is_some()) {
+            claim(&mut verdict, found);
+        }
+        verdict
+    };
     every
-        .map(|[first, second]| Pair {
-            first: labels[first].clone(),
-            second: labels[second].clone(),
-            request: judge.best(&[first, second], By::Request),
-            experienced: judge.best(&[first, second], By::Experienced),
+        .map(|pair| Pair {
+            first: judge.labels[pair[0]].clone(),
+            second: judge.labels[pair[1]].clone(),
+            request: verdict(pair, &claimed[0]),
+            experienced: verdict(pair, &claimed[1]),
         })
         .collect()
 }
 
-/// The verdict between two sides that are not part of a comparison's resamples, with resamples of their own.
-pub(super) fn between(
-    sides: &[SideInput; 2],
-    labels: &[String],
-    page: Page,
-    resamples: Option<&Resamples<'_>>,
-) -> Verdict {
-    Judge { sides, labels, page, resamples }.best(&[0, 1], By::Experienced)
-}
-
-struct Judge<'j> {
-    sides: &'j [SideInput],
-    labels: &'j [String],
-    page: Page,
-    resamples: Option<&'j Resamples<'j>>,
-}
+/// How far each pair is apart, as sure as all of them leave it, by its places in ascending order. Empty without intervals.
+type Claims = BTreeMap<[usize; 2], Difference>;
 
 impl Judge<'_> {
-    /// The side with the smallest number among `contenders`, at least two, and its lead over the next.
+    /// How people's waits are judged.
+    fn of_people(&self) -> By {
+        if self.observed.is_some() { By::Observed } else { By::Model }
+    }
+
+    /// The verdict on people's waits between the first two sides, and the difference that it rests on.
+    pub(super) fn first_two(&self) -> (Verdict, Option<Difference>) {
+        let by = self.of_people();
+        let verdict = self.between([0, 1], by);
+        let difference = verdict.better.as_ref().and_then(|_| self.difference(0, 1, by));
+        (verdict, difference)
+    }
+
+    /// A number of a side, by page views of the recordings where it is about people and they decide; `None` if too few
+    /// samples stand behind it.
+    pub(crate) fn value(&self, measure: Measure, side: usize) -> Option<f64> {
+        match self.observed.filter(|_| measure.is_of_people()) {
+            Some(observed) => observed.value(side, measure),
+            None => measure.value(&self.sides[side].distribution, self.page),
+        }
+    }
+
+    /// Whether a side's number is surely more than `limit_ms` above the first's, the lower end of the interval of their
+    /// difference, and a word if it is about to be. `None` without an interval.
+    ///
+    /// Against a limit of 0 that is what the verdict calls sure, for all sides that are held against the first at once;
+    /// against another, the whole interval has to lie beyond it.
+    pub(crate) fn surely_above(
+        &self,
+        measure: Measure,
+        side: usize,
+        limit_ms: f64,
+    ) -> Option<(bool, Option<f64>, &'static str)> {
+        let low = self.measured(measure, side)?.interval.low;
+        let is_beyond = low.is_some_and(|low| low > limit_ms);
+        if limit_ms > 0.0 {
+            return Some((is_beyond, low, ""));
+        }
+        let others: Vec<(usize, Difference)> =
+            (1..self.sides.len()).filter_map(|side| Some((side, self.measured(measure, side)?))).collect();
+        let differences: Vec<Difference> = others.iter().map(|(_, difference)| *difference).collect();
+        let claims = together(&differences, &self.settings);
+        let at = others.iter().position(|(place, _)| *place == side)?;
+        let (is_above, word) = (claims[at].difference_ms > 0.0, claims[at].certainty);
+        let said = if is_above && word == Certainty::Borderline { ", borderline" } else { "" };
+        Some((is_above && word == Certainty::Sure, low, said))
+    }
+
+    /// How far a side's number is above the first's.
+    fn measured(&self, measure: Measure, side: usize) -> Option<Difference> {
+        match self.observed.filter(|_| measure.is_of_people()) {
+            Some(observed) => observed.difference(0, side, measure),
+            None => measure.difference(&self.resamples?.pair(0, side)?),
+        }
+    }
+
+    /// The side with the smallest number among `contenders`, at least two, and its lead over the next. It is as surely
+    /// the best as it is surely better than each of the others.
     fn best(&self, contenders: &[usize], by: By) -> Verdict {
-        let mut ranked: Vec<(f64, usize)> =
-            contenders.iter().map(|&side| (self.number(side, by), side)).collect();
-        ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let ((least, best), (next, other)) = (ranked[0], ranked[1]);
-        let difference =
-            self.resamples.and_then(|resamples| resamples.pair(best, other)).map(|pair| match by {
-                By::MedianRequest => pair.quantile(0.5),
-                By::Request => pair.mean(),
-                By::Experienced => pair.expected_experienced(),
-            });
-        let ci_ms = difference.map(|difference: Difference| inference::ci(difference.interval));
+        let mut ranked = contenders.to_vec();
+        ranked.sort_by(|&a, &b| self.number(a, by).total_cmp(&self.number(b, by)));
+        let mut verdict = self.between([ranked[0], ranked[1]], by);
+        if verdict.better.is_some() && contenders.len() > 2 {
+            let claims = self.claims(contenders, by);
+            let of_best = claims.iter().filter(|(pair, _)| pair.contains(&ranked[0])).map(|(_, claim)| claim);
+            let least = of_best.min_by(|a, b| a.sure.total_cmp(&b.sure));
+            least.into_iter().for_each(|least| claim(&mut verdict, least));
+        }
+        verdict
+    }
+
+    /// The better of two sides, as if there were no others.
+    fn between(&self, [first, second]: [usize; 2], by: By) -> Verdict {
+        let (one, other) = (self.number(first, by), self.number(second, by));
+        let (best, other, least, next) =
+            if one <= other { (first, second, one, other) } else { (second, first, other, one) };
+        let difference = self.difference(best, other, by);
+        let mut verdict = Verdict {
+            better: None,
+            difference_ms: 0.0,
+            relative: None,
+            ci_ms: difference.map(|difference| inference::ci(difference.interval)),
+            share_better: None,
+            share_better_ci: None,
+            sure: None,
+            certainty: None,
+            samples_needed: None,
+            basis: match by {
+                By::Observed => Some(Basis::ObservedPages),
+                By::Model => Some(Basis::Model),
+                By::MedianRequest | By::Request => None,
+            },
+        };
         if next - least <= LEVEL * next {
-            return Verdict {
-                better: None,
-                difference_ms: 0.0,
-                ci_ms,
-                share_better: None,
-                share_better_ci: None,
-                sure: None,
-            };
+            return verdict;
         }
         let (share, share_ci) = self.share_faster(best, other, by);
-        Verdict {
-            better: Some(self.labels[best].clone()),
-            difference_ms: next - least,
-            ci_ms,
-            share_better: Some(share),
-            share_better_ci: share_ci,
-            sure: difference.map(|difference| difference.sure),
+        verdict.better = Some(self.labels[best].clone());
+        verdict.difference_ms = next - least;
+        verdict.relative = Some((next - least) / next);
+        (verdict.share_better, verdict.share_better_ci) = (Some(share), share_ci);
+        if let Some(difference) = difference {
+            claim(&mut verdict, &difference);
         }
+        verdict
+    }
+
+    /// What may be claimed of every pair of `contenders` at once. Pairs without a difference have nothing to claim.
+    fn claims(&self, contenders: &[usize], by: By) -> Claims {
+        let every = contenders
+            .iter()
+            .flat_map(|&first| contenders.iter().map(move |&second| [first, second]))
+            .filter(|[first, second]| first < second);
+        let (pairs, differences): (Vec<_>, Vec<_>) = every
+            .filter_map(|pair| Some((pair, self.difference(pair[0], pair[1], by)?)))
+            .filter(|(_, difference)| difference.difference_ms != 0.0)
+            .unzip();
+        pairs.into_iter().zip(together(&differences, &self.settings)).collect()
+    }
+
+    fn difference(&self, first: usize, second: usize, by: By) -> Option<Difference> {
+        if by == By::Observed {
+            return self.observed?.mean_difference(first, second);
+        }
+        let pair = self.resamples?.pair(first, second)?;
+        Some(match by {
+            By::MedianRequest => pair.quantile(0.5),
+            By::Request => pair.mean(),
+            By::Model | By::Observed => pair.expected_experienced(),
+        })
     }
 
     fn number(&self, side: usize, by: By) -> f64 {
         let samples = &self.sides[side].distribution;
-        match by {
-            By::MedianRequest => samples.quantile(0.5),
-            By::Request => samples.mean(),
-            By::Experienced => samples.expected_experienced(self.page.effective_requests()),
+        match (by, self.observed) {
+            (By::MedianRequest, _) => samples.quantile(0.5),
+            (By::Request, _) => samples.mean(),
+            (By::Observed, Some(observed)) => observed.mean(side),
+            (By::Model | By::Observed, _) => samples.expected_experienced(self.page.effective_requests()),
         }
     }
 
     /// The share of independent requests, or views of the page, for which `first` is faster.
     fn share_faster(&self, first: usize, second: usize, by: By) -> (f64, Option<[f64; 2]>) {
-        let requests = if by == By::Experienced { self.page.effective_requests() } else { 1 };
+        let requests = match (by, self.observed) {
+            (By::Observed, Some(observed)) => return observed.share_faster(first, second),
+            (By::MedianRequest | By::Request, _) => 1,
+            (By::Model | By::Observed, _) => self.page.effective_requests(),
+        };
         match self.resamples.and_then(|resamples| resamples.pair(first, second)) {
             Some(pair) => {
                 let (share, interval) = pair.share_faster(requests);
@@ -136,86 +263,6 @@ impl Judge<'_> {
         }
     }
 }
-
-/// "swift is 41.2 ms faster at the median request, but steady is 71.9 ms faster for the expected page of 180 requests
-/// (90 required)."
-fn headline(median: &Verdict, experienced: &Verdict, page: Page, sides: usize) -> String {
-    let than = if sides > 2 { " than the next" } else { "" };
-    let lead = |verdict: &Verdict| format!("{} faster{than}", milliseconds(verdict.difference_ms));
-    let (level, level_first) = if sides > 2 {
-        ("the best are level", "The best are level")
-    } else {
-        ("both are level", "Both are level")
-    };
-    let page = page_phrase(page);
-    match (&median.better, &experienced.better) {
-        (Some(request), Some(person)) => {
-            let turn = if request == person { " and".to_owned() } else { format!(", but {person} is") };
-            format!("{request} is {} at the median request{turn} {} {page}.", lead(median), lead(experienced))
-        }
-        (Some(request), None) => {
-            format!("{request} is {} at the median request, but {level} {page}.", lead(median))
-        }
-        (None, Some(person)) => {
-            format!("{level_first} at the median request, but {person} is {} {page}.", lead(experienced))
-        }
-        (None, None) => format!("{level_first} at the median request and {page}."),
-    }
-}
-
-fn page_phrase(page: Page) -> String {
-    match (page.requests(), page.effective_requests()) {
-        (1, _) => "on average".to_owned(),
-        (all, 1) => format!("for the expected page of {all} requests (1 required)"),
-        (all, required) if all == required => format!("for the expected page of {all} requests"),
-        (all, required) => format!("for the expected page of {all} requests ({required} required)"),
-    }
-}
-
-/// "steady is faster for 61-67 % of page views; its expected page is 42 ms faster, 95 % interval 31 to 54 ms: sure
-/// (99.9 %)." Nothing where there are no intervals.
-fn certainly(verdict: &Verdict, page: Page) -> Option<String> {
-    let (better, sure) = (verdict.better.as_ref()?, verdict.sure?);
-    let (views, expected) = if page.effective_requests() == 1 {
-        ("requests", "its expected request")
-    } else {
-        ("page views", "its expected page")
-    };
-    let wins = match verdict.share_better_ci {
-        // The mean can be won by few large leads.
-        Some([low, high]) if high < 0.5 => {
-            format!("{better} is faster for only {} of {views}, but {expected}", percents(low, high))
-        }
-        Some([low, high]) if high - low < SAYS_NOTHING => {
-            format!("{better} is faster for {} of {views}; {expected}", percents(low, high))
-        }
-        _ => expected.replacen("its", &format!("{better}'s"), 1),
-    };
-    let [low, high] = verdict.ci_ms?;
-    let interval = match (low, high) {
-        (Some(low), Some(high)) => format!("interval {} to {} ms", latency(low), latency(high)),
-        (Some(low), None) => format!("at least {} ms", latency(low)),
-        (None, Some(high)) => format!("at most {} ms", latency(high)),
-        (None, None) => "the samples cannot bound that".to_owned(),
-    };
-    let lead = milliseconds(verdict.difference_ms);
-    let sure = certainty(sure, low.is_some_and(|low| low > 0.0));
-    Some(format!("{wins} is {lead} faster ({interval}): {sure}."))
-}
-
-/// "61-67 %", "99.2-99.6 %".
-fn percents(low: f64, high: f64) -> String {
-    let decimals = if high - low < 0.02 { 1 } else { 0 };
-    let text = |share: f64| format!("{:.decimals$}", share * 100.0);
-    if text(low) == text(high) {
-        format!("{} %", text(low))
-    } else {
-        format!("{}-{} %", text(low), text(high))
-    }
-}
-
-/// An interval of a share that is wider than this leaves everything open.
-const SAYS_NOTHING: f64 = 0.95;
 
 /// Relative leads up to here are none: a nanosecond in a millisecond is finer than the clocks that measured it.
 const LEVEL: f64 = 1e-6;

@@ -2,12 +2,23 @@
 
 use experience::{Page, experienced_thin_above};
 
-use super::{Question, SideInput};
+use super::{Question, SideInput, observed::Observed};
 use crate::text::{count, plural};
 
-pub(super) fn warnings(question: &Question, sides: &[SideInput], labels: &[String]) -> Vec<String> {
+pub(super) fn warnings(
+    question: &Question,
+    sides: &[SideInput],
+    labels: &[String],
+    observed: Option<&Observed<'_>>,
+    identical: &[[usize; 2]],
+) -> Vec<String> {
     let (metric, page) = (question.metric, question.page);
     let mut warnings = Vec::new();
+    for &[first, second] in identical {
+        let (first, second) = (&labels[first], &labels[second]);
+        warnings.push(format!("{first} and {second} hold the same samples: is one of them the wrong file?"));
+    }
+    warnings.extend(observed.and_then(|observed| other_page(page, observed)));
     for (side, label) in sides.iter().zip(labels) {
         let all = side.read;
         if side.failed > 0 {
@@ -27,6 +38,19 @@ pub(super) fn warnings(question: &Question, sides: &[SideInput], labels: &[Strin
         ));
     }
     warnings
+}
+
+/// A sentence if the page that was asked for is not among those of the recordings.
+fn other_page(page: Page, observed: &Observed<'_>) -> Option<String> {
+    let ([least, most], asked) = (observed.requests(), page.requests());
+    let is_other = asked > 1 && !(least..=most).contains(&asked);
+    is_other.then(|| {
+        let made = if least == most { count(least.into()) } else { format!("{least} to {most}") };
+        format!(
+            "A page of {asked} requests was asked for, and the recorded pages make {made}: the verdict is about recorded \
+             pages, the model is about the page that was asked for."
+        )
+    })
 }
 
 /// A sentence if the tail that people on the page meet has too few samples behind it.

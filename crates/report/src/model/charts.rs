@@ -18,7 +18,13 @@ pub struct SideCharts {
     /// The confidence band of the quantile function. Absent if there are no intervals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// Percentiles over time. Absent when samples carry no time.
+    /// What real page views waited, as a quantile function over page views. Absent unless samples carry page ids.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_views: Option<Quantiles>,
+    /// Its confidence band. Absent if there are no intervals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_views_band: Option<Band>,
+    /// Percentiles over time. Absent when samples carry no time; empty where they fill no interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
     /// The whole distribution over time. Absent when samples carry no time.
@@ -67,6 +73,9 @@ pub struct Heat {
     pub edges_ms: Vec<f64>,
     /// Samples by interval: row by row from the lowest latency, then the next interval.
     pub counts: Vec<u32>,
+    /// Samples in the first and the last interval where the recording fills them only in part: they are in no count.
+    #[serde(default)]
+    pub left_out: u64,
 }
 
 /// What requests spend in each phase, by percentile of the metric, as columns.
@@ -105,7 +114,7 @@ pub struct Experienced {
     pub percentiles_ms: [f64; 7],
 }
 
-/// Percentiles over time as columns; one entry an interval that has samples.
+/// Percentiles over time as columns; one entry an interval that has samples and that the recording fills.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OverTime {
     /// Length of an interval in seconds.
@@ -122,4 +131,8 @@ pub struct OverTime {
     pub p99_ms: Vec<f64>,
     /// Maximum.
     pub max_ms: Vec<f64>,
+    /// Samples in the first and the last interval where the recording fills them only in part: they are in no entry, for
+    /// with fewer samples a tail looks shorter.
+    #[serde(default)]
+    pub left_out: u64,
 }

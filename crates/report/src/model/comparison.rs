@@ -6,7 +6,7 @@ use scenario::Judgement;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Independence;
+use super::{Differences, Failures, Independence, ObservedPages, Pair, Verdict, Verdicts};
 
 /// Two (or more) recordings as people experience them: the object that `compare --json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,12 @@ pub struct Comparison {
     pub verdict: Option<Verdicts>,
     /// Every side against every other, where there are more than two.
     pub pairs: Vec<Pair>,
+    /// Sides that hold the same samples: there is nothing to compare them by.
+    #[serde(default)]
+    pub identical: Vec<[String; 2]>,
+    /// How each other side differs from the first in means and percentiles, each alone.
+    #[serde(default)]
+    pub differences: Vec<Differences>,
     /// Request percentiles (in percent) at which the faster of the first two sides changes.
     pub crossovers: Vec<Crossover>,
     /// Whether requests of one page are independent, as the model has it.
@@ -112,6 +118,12 @@ pub struct Side {
     pub thin_above: f64,
     /// The same for experienced percentiles. 0 when even the lowest is thin.
     pub experienced_thin_above: f64,
+    /// How many of its requests and page views failed.
+    #[serde(default)]
+    pub failures: Failures,
+    /// What its real page views waited. Absent unless samples carry page ids, of at least two pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<ObservedPages>,
     /// How many neighbours in time the resampling kept together, because they are alike. Absent if samples were taken to
     /// be independent of each other.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,60 +157,6 @@ pub struct Shift {
     pub after_ms: f64,
     /// How sure it is that this is no chance, 0..=1.
     pub sure: f64,
-}
-
-/// Who is better at what.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Verdicts {
-    /// By the median request.
-    pub median_request: Verdict,
-    /// By the expected request latency.
-    pub request: Verdict,
-    /// By the expected experienced latency.
-    pub experienced: Verdict,
-    /// The answer: who is faster, and by how much.
-    pub headline: String,
-    /// How sure that is, and for how many. Absent if there are no intervals, or for a tie.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub certainty: Option<String>,
-    /// Both together.
-    pub sentence: String,
-}
-
-/// The best side by one number.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Verdict {
-    /// Label of the better side; absent for a tie.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub better: Option<String>,
-    /// By how much it beats the next best.
-    pub difference_ms: f64,
-    /// The confidence interval of that difference; its lower end is below 0 where the other may be better.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ci_ms: Option<Ci>,
-    /// The share of requests (or of page views) for which it is faster than the next best, if both draw one at random;
-    /// ties count half.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub share_better: Option<f64>,
-    /// The confidence interval of that share.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub share_better_ci: Option<[f64; 2]>,
-    /// How sure it is that it is the better one, 0.5..=1: the share of resamples in which it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sure: Option<f64>,
-}
-
-/// Two sides against each other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Pair {
-    /// The one side.
-    pub first: String,
-    /// The other.
-    pub second: String,
-    /// By the expected request latency.
-    pub request: Verdict,
-    /// By the expected experienced latency.
-    pub experienced: Verdict,
 }
 
 /// Where the first two sides' difference comes from at one percentile of the metric.

@@ -79,6 +79,10 @@ pub struct NeighbourCheck {
     pub slow_share: f64,
     /// The share of slow requests among those that follow a slow one.
     pub slow_after_slow: f64,
+    /// How many samples were looked at.
+    pub n: u64,
+    /// The chance that independent samples have as many slow ones after slow ones, 0..=1.
+    pub chance: f64,
     /// Mean of the slowest of each `effective_requests` neighbours; absent if there are too few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_ms: Option<f64>,

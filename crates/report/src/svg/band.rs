@@ -1,6 +1,9 @@
 //! Confidence bands: filled where both ends are known, paler where the samples cannot bound one and it has none.
 
-use super::{canvas::Canvas, frame::Frame};
+use super::{
+    canvas::{Canvas, Stroke},
+    frame::Frame,
+};
 use crate::model::Ci;
 
 /// Which way the intervals lie.
@@ -33,6 +36,34 @@ pub(super) fn draw_band(
         frame.area(canvas, lower.chain(upper.into_iter().rev()), color, opacity);
     }
 }
+
+/// Draws a line, dotted from the share on at which fewer than 10 samples lie beyond. `share_of` tells the share of a point;
+/// points ascend in it.
+pub(super) fn draw_thinning(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    line: Vec<(f64, f64)>,
+    share_of: impl Fn((f64, f64)) -> f64,
+    thin_from: f64,
+    stroke: Stroke,
+) {
+    let after = line.partition_point(|&point| share_of(point) < thin_from);
+    let (Some(&before), Some(&next)) = (after.checked_sub(1).and_then(|at| line.get(at)), line.get(after))
+    else {
+        let dashes = if after == 0 { DOTTED } else { stroke.dashes };
+        return frame.line(canvas, line, Stroke { dashes, ..stroke });
+    };
+    let (from, to) = (share_of(before), share_of(next));
+    let part = if to > from { (thin_from - from) / (to - from) } else { 0.0 };
+    let middle = (before.0 + part * (next.0 - before.0), before.1 + part * (next.1 - before.1));
+    frame.line(canvas, line[..after].iter().copied().chain([middle]), stroke);
+    let tail = std::iter::once(middle).chain(line[after..].iter().copied());
+    frame.line(canvas, tail, Stroke { dashes: DOTTED, ..stroke });
+}
+
+/// What is said of such a line.
+pub(super) const THIN_LINE: &str = "~ dotted: fewer than 10 samples beyond";
+const DOTTED: &str = "3 4";
 
 /// Intervals, and which of their ends are open.
 type Run<'i> = (&'i [(f64, Ci)], [bool; 2]);

@@ -71,6 +71,16 @@ impl Canvas {
         Self { body: String::new(), height }
     }
 
+    /// Begins a group of what is drawn, with a name for whoever looks into the file; [`Self::close`] ends it.
+    pub(super) fn open(&mut self, class: &str) {
+        let _ = writeln!(self.body, "<g class=\"{class}\">");
+    }
+
+    /// Ends the group that was begun last.
+    pub(super) fn close(&mut self) {
+        self.body.push_str("</g>\n");
+    }
+
     /// A line through points. Those that would not be seen are left out.
     pub(super) fn line(&mut self, points: &[Point], stroke: Stroke) {
         let path = path(points);
@@ -126,6 +136,23 @@ impl Canvas {
                 "<path d=\"{path}\" stroke=\"{color}\" stroke-width=\"{}\" stroke-linecap=\"round\" \
                  stroke-opacity=\"{opacity}\"/>",
                 short(diameter)
+            );
+        }
+    }
+
+    /// Crosses of one colour, so wide and so high.
+    pub(super) fn crosses(&mut self, places: &[Point], size: f64, color: &str) {
+        let half = size / 2.0;
+        let stroke = |(x, y): &Point, rise: f64| {
+            let (left, right) = (short(x - half), short(x + half));
+            format!("M{left} {}L{right} {}", short(y + rise), short(y - rise))
+        };
+        let path: String =
+            places.iter().flat_map(|place| [stroke(place, half), stroke(place, -half)]).collect();
+        if !path.is_empty() {
+            let _ = writeln!(
+                self.body,
+                "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2.2\"/>"
             );
         }
     }

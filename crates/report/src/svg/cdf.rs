@@ -8,7 +8,7 @@ use super::{
     heading::{finish, headed},
     labels::{Labels, Look, dense},
     palette::{side, side_stroke},
-    sentences::{latencies, name},
+    sentences::{latencies, name, thin_from},
 };
 use crate::model::{Band, Ci, Report, SideCharts};
 
@@ -53,19 +53,25 @@ pub(super) fn draw(report: &Report, axis: Axis) -> Option<String> {
         headed(report, &title, if report.charts.iter().any(|one| one.band.is_some()) { "bands" } else { "" });
     let latency = report.charts.iter().flat_map(|chart| chart.quantiles.latency_ms.iter().copied());
     let (x, y) = (Scale::log(latency), axis.scale(report));
-    let frame = Frame { left: 78.0, top: 112.0, right: 930.0, bottom: 480.0, x, y };
-    frame.axes(&mut canvas, &format!("{} (ms)", report.metric), "percentile of requests (%)");
+    let frame = Frame { left: 78.0, top: 112.0, right: 930.0, bottom: 480.0, x, y }.roomy(0.0);
+    let sides: Vec<usize> = (0..report.charts.len()).collect();
+    let thin = if thin_from(report, &sides) < 1.0 { band::THIN_LINE } else { "" };
+    let shown =
+        report.charts.iter().filter_map(|chart| chart.band.as_ref()).flat_map(|band| intervals(band, axis));
+    let pale = band::note(shown.map(|(_, ci)| ci));
+    let gap = if thin.is_empty() || pale.is_empty() { "" } else { "; " };
+    let remark = format!("{thin}{gap}{pale}");
+    frame.axes(&mut canvas, &format!("{} (ms)", report.metric), ("percentile of requests (%)", &remark));
     for (index, chart) in report.charts.iter().enumerate() {
         if let Some(band) = &chart.band {
             draw_band(&mut canvas, &frame, &intervals(band, axis), Along::X, side(index));
         }
     }
     for (index, chart) in report.charts.iter().enumerate() {
-        frame.line(&mut canvas, curve(chart, axis), side_stroke(index, 2.5));
+        let share_of = |(_, height): (f64, f64)| if axis == Axis::Percent { height / 100.0 } else { height };
+        let (line, thin) = (curve(chart, axis).collect(), thin_from(report, &[index]));
+        band::draw_thinning(&mut canvas, &frame, line, share_of, thin, side_stroke(index, 2.5));
     }
-    let shown =
-        report.charts.iter().filter_map(|chart| chart.band.as_ref()).flat_map(|band| intervals(band, axis));
-    frame.note(&mut canvas, band::note(shown.map(|(_, ci)| ci)));
     name_lines(&mut canvas, &frame, report, axis);
     let figures =
         format!("99 % take up to {}; 99.9 % up to {}.", latencies(report, 0.99), latencies(report, 0.999));

@@ -8,7 +8,7 @@ use super::{
     heading::{finish, headed},
     labels::{Labels, Look, dense},
     palette::{INK, side, side_stroke},
-    sentences::{interpolated, latency, name},
+    sentences::{self, THIN, interpolated, latency, name, thin_from},
 };
 use crate::{
     model::{DifferenceCurve, Report},
@@ -20,26 +20,27 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     let curves: Vec<&DifferenceCurve> =
         report.differences.iter().filter(|curve| curve.share.len() > 1).collect();
     let first = *curves.first()?;
-    let title = statement(first);
+    let sides: Vec<usize> = (0..report.comparison.sides.len()).collect();
+    let thick = thin_from(report, &sides);
+    let title = statement(first, thick);
     let mut canvas = headed(report, &title, if first.ci_ms.is_empty() { "" } else { "band" });
     let x = Scale::nines(curves.iter().flat_map(|curve| curve.share.iter().copied()));
-    let thick = report.comparison.sides.iter().map(|side| side.thin_above / 100.0).fold(1.0, f64::min);
-    let frame = Frame { left: 78.0, top: 112.0, right: 930.0, bottom: 480.0, x, y: heights(&curves, thick) };
+    let y = heights(&curves, thick);
+    let frame = Frame { left: 78.0, top: 112.0, right: 930.0, bottom: 480.0, x, y }.roomy(0.0);
     let y_title = format!(
         "{} less {} (ms)",
         if curves.len() > 1 { "each side".to_owned() } else { name(&first.second) },
         name(&first.first)
     );
-    frame.axes(&mut canvas, "percentile of requests (%)", &y_title);
+    let thin = if thick < 1.0 { band::THIN_LINE } else { "" };
+    let pale = band::note(curves.iter().flat_map(|curve| curve.ci_ms.iter().copied()));
+    let gap = if thin.is_empty() || pale.is_empty() { "" } else { "; " };
+    frame.axes(&mut canvas, "percentile of requests (%)", (&y_title, &format!("{thin}{gap}{pale}")));
     frame.line(&mut canvas, [(0.0, 0.0), (1.0, 0.0)], Stroke::new(INK, 1.2));
     for (index, curve) in curves.iter().enumerate() {
         draw_curve(&mut canvas, &frame, curve, index + 1, thick);
     }
     name_all(&mut canvas, &frame, report, &curves);
-    let dotted = if thick < 1.0 { "dotted: fewer than 10 samples beyond" } else { "" };
-    let pale = band::note(curves.iter().flat_map(|curve| curve.ci_ms.iter().copied()));
-    let gap = if dotted.is_empty() || pale.is_empty() { "" } else { "; " };
-    frame.note(&mut canvas, &format!("{dotted}{gap}{pale}"));
     let figures: Vec<_> = [0.5, 0.9, 0.99]
         .iter()
         .map(|&share| format!("{} ms at p{}", signed(first, share), percent(share * 100.0)))
@@ -52,40 +53,85 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     ))
 }
 
-/// "steady is 44.1 ms slower at the median and 290 ms faster at p99".
-fn statement(curve: &DifferenceCurve) -> String {
-    let at = |share: f64| interpolated(&curve.share, &curve.difference_ms, share);
-    let word = |ms: f64| if ms > 0.0 { "slower" } else { "faster" };
-    let (median, tail) = (at(0.5), at(0.99));
-    let conjunction = if median * tail < 0.0 { "but" } else { "and" };
-    format!(
-        "{} is {} ms {} than {} at the median, {conjunction} {} ms {} at p99",
-        name(&curve.second),
-        latency(median.abs()),
-        word(median),
-        name(&curve.first),
-        latency(tail.abs()),
-        word(tail)
-    )
+/// "steady is 44.1 ms slower than swift at the median, but 290 ms faster at p99". Where the interval holds 0, no side is
+/// called the faster one.
+fn statement(curve: &DifferenceCurve, thick: f64) -> String {
+    let (first, second) = (name(&curve.first), name(&curve.second));
+    let mark = |share: f64| if share >= thick { THIN } else { "" };
+    let (half, p99) = (format!("the median{}", mark(0.5)), format!("p99{}", mark(0.99)));
+    match (Found::at(curve, 0.5), Found::at(curve, 0.99)) {
+        (Found::Level, Found::Level) => format!("{second} and {first} are level at {half} and at {p99}"),
+        (Found::Unclear, Found::Unclear) => {
+            format!("{second} and {first} do not clearly differ at {half} nor at {p99}")
+        }
+        (Found::By(median), Found::By(tail)) => {
+            let conjunction = if median * tail < 0.0 { "but" } else { "and" };
+            let (median, tail) = (Found::By(median).word(), Found::By(tail).word());
+            format!("{second} is {median} than {first} at {half}, {conjunction} {tail} at {p99}")
+        }
+        (median, tail) => {
+            let against = if let Found::By(_) = median { "than" } else { "with" };
+            let against = if let Found::Unclear = median { "from" } else { against };
+            format!("{second} is {} {against} {first} at {half}, and {} at {p99}", median.word(), tail.word())
+        }
+    }
+}
+
+/// How the second side differs from the first at a percentile.
+enum Found {
+    By(f64),
+    Level,
+    Unclear,
+}
+
+impl Found {
+    fn at(curve: &DifferenceCurve, share: f64) -> Self {
+        let at = |values: &[f64]| interpolated(&curve.share, values, share);
+        let end = |of: usize| {
+            let ends: Vec<f64> = curve.ci_ms.iter().map(|ci| ci[of].unwrap_or(f64::NAN)).collect();
+            at(&ends)
+        };
+        match at(&curve.difference_ms) {
+            0.0 => Self::Level,
+            // An end that is NaN bounds nothing.
+            _ if !(curve.ci_ms.is_empty() || end(0) > 0.0 || end(1) < 0.0) => Self::Unclear,
+            by => Self::By(by),
+        }
+    }
+
+    fn word(&self) -> String {
+        match self {
+            Self::By(ms) => {
+                format!("{} ms {}", latency(ms.abs()), if *ms > 0.0 { "slower" } else { "faster" })
+            }
+            Self::Level => "level".to_owned(),
+            Self::Unclear => "not clearly different".to_owned(),
+        }
+    }
 }
 
 fn signed(curve: &DifferenceCurve, share: f64) -> String {
     text::difference(interpolated(&curve.share, &curve.difference_ms, share))
 }
 
-/// Holds the differences that enough samples stand behind, 0, and of the band what does not dwarf them.
+/// Holds the differences, 0, and of the band what does not dwarf them. A tail of few samples that would dwarf all that is
+/// known is cut, and [`name_all`] says where it goes.
 fn heights(curves: &[&DifferenceCurve], thick: f64) -> Scale {
-    let pairs = || curves.iter().flat_map(|curve| curve.share.iter().zip(&curve.difference_ms));
-    let known: Vec<f64> = pairs().filter(|(share, _)| **share <= thick).map(|(_, &value)| value).collect();
-    let values = if known.is_empty() { pairs().map(|(_, &value)| value).collect() } else { known };
-    let ends = |pick: fn(f64, f64) -> f64| values.iter().copied().fold(0.0, pick);
-    let (low, high) = (ends(f64::min), ends(f64::max));
+    let ends = |most: f64| {
+        let pairs = curves.iter().flat_map(|curve| curve.share.iter().zip(&curve.difference_ms));
+        let values = pairs.filter(|(share, _)| **share < 1.0 && **share <= most).map(|(_, value)| *value);
+        values.fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)))
+    };
+    let (known, all) = (ends(thick), ends(1.0));
+    let range = |(low, high): (f64, f64)| high - low;
+    let is_dwarfed = range(known) > 0.0 && range(all) > DWARFED * range(known);
+    let (low, high) = if is_dwarfed { known } else { all };
+    if low == high {
+        return Scale::Linear { low: -1.0, high: 1.0 };
+    }
     let room = (high - low) * 0.5;
-    let bands = curves
-        .iter()
-        .flat_map(|curve| curve.share.iter().zip(&curve.ci_ms))
-        .filter(|(share, _)| **share <= thick);
-    let bands = bands.flat_map(|(_, ci)| *ci).flatten().map(|end| end.clamp(low - room, high + room));
+    let bands = curves.iter().flat_map(|curve| curve.ci_ms.iter().copied());
+    let bands = bands.flatten().flatten().map(|end| end.clamp(low - room, high + room));
     // On either side of 0 there is room for a line of text.
     let text = (high - low) * 0.12;
     Scale::linear(bands.chain([low.min(-text), high.max(text)]))
@@ -95,17 +141,10 @@ fn draw_curve(canvas: &mut Canvas, frame: &Frame, curve: &DifferenceCurve, index
     let intervals =
         curve.share.iter().copied().zip(curve.ci_ms.iter().copied()).filter(|(share, _)| *share < 1.0);
     draw_band(canvas, frame, &intervals.collect::<Vec<_>>(), Along::Y, side(index));
-    let line = || {
-        curve.share.iter().copied().zip(curve.difference_ms.iter().copied()).filter(|(share, _)| *share < 1.0)
-    };
-    let at_thick = (thick, interpolated(&curve.share, &curve.difference_ms, thick));
-    let stroke = side_stroke(index, 2.5);
-    if thick >= 1.0 {
-        return frame.line(canvas, line(), stroke);
-    }
-    frame.line(canvas, line().filter(|(share, _)| *share < thick).chain([at_thick]), stroke);
-    let tail = std::iter::once(at_thick).chain(line().filter(|(share, _)| *share > thick));
-    frame.line(canvas, tail, Stroke { dashes: "3 4", ..stroke });
+    let line: Vec<(f64, f64)> =
+        curve.share.iter().copied().zip(curve.difference_ms.iter().copied()).collect();
+    let line = line.into_iter().filter(|(share, _)| *share < 1.0);
+    band::draw_thinning(canvas, frame, line.collect(), |(share, _)| share, thick, side_stroke(index, 2.5));
 }
 
 /// What lies above and below 0, each curve's side if there are several, and the crossovers.
@@ -123,6 +162,7 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
     let mut lines: Vec<Vec<Point>> = curves.iter().map(|curve| places(curve)).collect();
     lines.push(dense(&[(frame.left, zero), (frame.right, zero)]));
     let mut labels = Labels::new(frame, &lines);
+    let mut named = Vec::new();
     for crossover in report.comparison.crossovers.iter().take(CROSSOVERS) {
         let place = frame.at(crossover.percentile / 100.0, 0.0);
         if let Some([low, high]) = crossover.ci {
@@ -133,11 +173,18 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
             );
         }
         canvas.dot(place, 5.0, INK, INK);
-        let ci = crossover
-            .ci
-            .map_or_else(String::new, |[low, high]| format!(" [{}, {}]", percent(low), percent(high)));
-        let text =
-            format!("p{}{ci}: {} faster above", percent(crossover.percentile), name(&crossover.faster_above));
+        labels.keep_off(place, 6.0);
+        let ci = crossover.ci.map_or_else(String::new, |[low, high]| {
+            format!(" [{}, {}]", sentences::place(low), sentences::place(high))
+        });
+        let text = format!(
+            "p{}{ci}: {} faster above",
+            sentences::place(crossover.percentile),
+            name(&crossover.faster_above)
+        );
+        named.push((place, text));
+    }
+    for (place, text) in named {
         labels.place(canvas, &text, &[place], Look::default(), &[]);
     }
     // Each on its side of 0: from the edge of the frame inwards, at the left and then further right.
@@ -165,6 +212,18 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
     let muted = Look { dot: None, is_muted: true };
     labels.place(canvas, &above, &along(frame.top), muted, &[]);
     labels.place(canvas, &below, &along(frame.bottom), muted, &[]);
+    for (index, curve) in curves.iter().enumerate() {
+        // Where the last of a line that is cut was still seen.
+        let goes_to = curve.share.iter().rposition(|&share| share < 1.0).map(|at| curve.difference_ms[at]);
+        let (Some(goes_to), Some(&seen)) = (goes_to, lines[index].iter().rfind(|place| frame.holds(**place)))
+        else {
+            continue;
+        };
+        if !frame.holds(frame.at(0.0, goes_to)) {
+            let look = Look { dot: (curves.len() > 1).then(|| side(index + 1)), is_muted: true };
+            labels.place(canvas, &format!("goes to {} ms~", text::difference(goes_to)), &[seen], look, &[]);
+        }
+    }
     if curves.len() > 1 {
         for (index, curve) in curves.iter().enumerate() {
             let look = Look { dot: Some(side(index + 1)), is_muted: false };
@@ -174,5 +233,7 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
     }
 }
 
+/// A tail of few samples may make the chart so many times as high as what is known.
+const DWARFED: f64 = 4.0;
 /// So many crossovers have room for their names.
 const CROSSOVERS: usize = 4;

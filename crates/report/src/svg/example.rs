@@ -31,6 +31,7 @@ fn make() -> Report {
         pings: Vec::new(),
         commands: Vec::new(),
         faults: vec![scenario::FaultMark { label: "loss 5 %".to_owned(), at_s: 200.0, until_s: Some(240.0) }],
+        partial: None,
         fidelity: None,
         conditions: Vec::new(),
         warnings: Vec::new(),
@@ -97,6 +98,8 @@ impl Samples {
                 share: shares(),
                 ci_ms: shares().iter().map(|&share| self.ci(share)).collect(),
             }),
+            page_views: None,
+            page_views_band: None,
             over_time: Some(self.over_time()),
             heat: Some(self.heat()),
             phases: Some(self.phases()),
@@ -119,6 +122,7 @@ impl Samples {
             p90_ms: column(1),
             p99_ms: column(2),
             max_ms: column(3),
+            left_out: 0,
         }
     }
 
@@ -129,7 +133,7 @@ impl Samples {
             let row = ((ms / 40.0).log2() * 12.0).clamp(0.0, 47.0) as usize;
             counts[(i * 60 / N) * 48 + row] += 1;
         }
-        Heat { interval_s: 5.0, start_s: 0.0, intervals: 60, edges_ms, counts }
+        Heat { interval_s: 5.0, start_s: 0.0, intervals: 60, edges_ms, counts, left_out: 0 }
     }
 
     fn phases(&self) -> PhaseStack {
@@ -184,6 +188,8 @@ impl Samples {
             experienced_thin_above: 95.6,
             block_length: (self.label == "swift").then_some(38),
             shifts: Vec::new(),
+            failures: Failures::default(),
+            pages: None,
         }
     }
 }
@@ -217,7 +223,11 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
         ci_ms: Some([Some(difference_ms * 0.9), Some(difference_ms * 1.1)]),
         share_better: Some(0.7),
         share_better_ci: Some([0.68, 0.72]),
+        relative: None,
         sure: Some(1.0),
+        certainty: Some(Certainty::Sure),
+        samples_needed: None,
+        basis: None,
     };
     let described = sides.each_ref().map(Samples::side);
     let lead = described[0].expected_experienced_ms - described[1].expected_experienced_ms;
@@ -248,6 +258,8 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
             median_request: verdict("swift", 40.0),
             request: verdict("swift", 11.0),
             experienced: verdict("steady", lead),
+            model: None,
+            failures: None,
             headline: "swift is 40.0 ms faster at the median request, but steady is faster for the expected page of 180 \
                        requests (90 required)."
                 .to_owned(),
@@ -258,6 +270,8 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
         }),
         sides: described.into(),
         pairs: Vec::new(),
+        identical: Vec::new(),
+        differences: Vec::new(),
         crossovers: vec![Crossover {
             percentile: crossing * 100.0,
             ci: Some([crossing * 100.0 - 0.3, crossing * 100.0 + 0.3]),

@@ -3,54 +3,105 @@
 
 use super::{
     axis::Scale,
-    canvas::{Canvas, Point, Stroke},
+    band,
+    canvas::{Canvas, Point, Stroke, WIDTH},
     frame::Frame,
     heading::{finish, headed},
     labels::{Labels, Look, dense, end_labels},
-    palette::{INK, MUTED, side, side_stroke},
-    sentences::{latency, name},
+    palette::{INK, MUTED, SURFACE, side, side_stroke},
+    sentences::{hedged, latency, name, thin_from},
 };
 use crate::{
-    model::Report,
-    text::{count, label},
+    model::{Ci, Report, SideIndependence},
+    text::count,
 };
 
 /// The chart, if there are more pages than that of one request.
 pub(super) fn draw(report: &Report) -> Option<String> {
     let most = report.charts.iter().map(|chart| chart.experienced.len()).min().filter(|&most| most > 1)?;
     let leads = leads(report, most);
-    let title = statement(report, &leads, most);
+    let observed = observed(report, most);
+    let verdict = report.comparison.verdict.as_ref().map(|verdicts| &verdicts.experienced);
+    let title = contradiction(report, &observed)
+        .unwrap_or_else(|| hedged(report, verdict, statement(report, &leads, most)));
     let mut canvas = headed(report, &title, "bars");
     let values =
         || report.charts.iter().flat_map(|chart| chart.experienced[..most].iter().map(|one| one.expected_ms));
     let intervals =
         report.comparison.sides.iter().filter_map(|side| side.expected_experienced_ci_ms).flatten().flatten();
+    let seen = observed.iter().flat_map(|one| [Some(one.ms), one.ci[0], one.ci[1]]).flatten();
     let x = Scale::Log { low: 1.0, high: most as f64 };
-    let frame = Frame {
-        left: 78.0,
-        top: 112.0,
-        right: 780.0,
-        bottom: 480.0,
-        x,
-        y: Scale::linear(values().chain(intervals)),
-    };
-    frame.axes(
-        &mut canvas,
-        "effective requests of a page",
-        &format!("expected experienced {} (ms)", report.metric),
-    );
+    let y = Scale::linear(values().chain(intervals).chain(seen));
+    let frame = Frame { left: 78.0, top: 112.0, right: 780.0, bottom: 480.0, x, y }.roomy(0.0);
+    let thin: Vec<f64> = (0..report.charts.len()).map(|side| thin_pages(report, side)).collect();
+    let remark = if thin.iter().any(|&from| from <= most as f64) { THIN_PAGES } else { "" };
+    let y_title = format!("expected experienced {} (ms)", report.metric);
+    frame.axes(&mut canvas, "effective requests of a page", (&y_title, remark));
     mark_page(&mut canvas, &frame, report, most);
-    for index in 0..report.charts.len() {
-        frame.line(&mut canvas, curve(report, index, most), side_stroke(index, 2.5));
+    for (index, &thin) in thin.iter().enumerate() {
+        let line = curve(report, index, most).collect();
+        band::draw_thinning(
+            &mut canvas,
+            &frame,
+            line,
+            |(requests, _)| requests,
+            thin,
+            side_stroke(index, 2.5),
+        );
     }
-    mark_leads(&mut canvas, &frame, report, &leads, most);
+    mark(&mut canvas, &frame, report, &leads, &observed, most);
     let ends = report.charts.iter().enumerate().map(|(index, chart)| {
         let last = chart.experienced[most - 1].expected_ms;
-        // The margin has room for so many characters.
-        (frame.at(1.0, last).1, label(&chart.label, 15), Some(side(index)))
+        (frame.at(1.0, last).1, chart.label.clone(), Some(side(index)))
     });
-    end_labels(&mut canvas, &frame, &ends.collect::<Vec<_>>());
+    end_labels(&mut canvas, &frame, &ends.collect::<Vec<_>>(), WIDTH - 8.0);
     Some(finish(report, canvas, &title, &figures(report, most)))
+}
+
+/// From how many requests on fewer than 10 samples decide what the median person waits for: thin_above^N = 1/2.
+fn thin_pages(report: &Report, side: usize) -> f64 {
+    let thin = thin_from(report, &[side]);
+    if thin >= 1.0 { f64::INFINITY } else { 0.5_f64.ln() / thin.ln() }
+}
+
+/// What the real pages of a side's recording waited, beside the model.
+struct Observed {
+    side: usize,
+    requests: usize,
+    ms: f64,
+    ci: Ci,
+    model_ms: f64,
+}
+
+/// Of each side with enough page views.
+fn observed(report: &Report, most: usize) -> Vec<Observed> {
+    let of = |(side, one): (usize, &SideIndependence)| {
+        let pages = one.pages.as_ref().filter(|pages| pages.conclusive)?;
+        let required = f64::from(pages.requests_median) * report.comparison.page.required;
+        let requests = (1..=most)
+            .min_by(|&a, &b| (a as f64 - required).abs().total_cmp(&(b as f64 - required).abs()))?;
+        let ci = pages.observed_ci_ms.unwrap_or([None; 2]);
+        Some(Observed { side, requests, ms: pages.observed_ms, ci, model_ms: pages.model_ms })
+    };
+    report.comparison.independence.sides.iter().enumerate().filter_map(of).collect()
+}
+
+/// Where the real pages of two sides had another winner than the model: what people waited outranks it.
+fn contradiction(report: &Report, observed: &[Observed]) -> Option<String> {
+    let [a, b] = observed else { return None };
+    let (real, model) = (a.ms - b.ms, a.model_ms - b.model_ms);
+    if real * model >= 0.0 {
+        return None;
+    }
+    let (faster, slower) = if real < 0.0 { (a, b) } else { (b, a) };
+    let label = |one: &Observed| name(&report.charts[one.side].label);
+    Some(format!(
+        "On the real pages {} is faster ({} against {} ms); the model of independent requests says {}",
+        label(faster),
+        latency(faster.ms),
+        latency(slower.ms),
+        label(slower)
+    ))
 }
 
 fn curve(report: &Report, index: usize, most: usize) -> impl Iterator<Item = (f64, f64)> {
@@ -125,7 +176,15 @@ fn mark_page(canvas: &mut Canvas, frame: &Frame, report: &Report, most: usize) {
     }
 }
 
-fn mark_leads(canvas: &mut Canvas, frame: &Frame, report: &Report, leads: &[(usize, usize)], most: usize) {
+/// The changes of the lead, the page of the report and the real pages, each with its name.
+fn mark(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    report: &Report,
+    leads: &[(usize, usize)],
+    observed: &[Observed],
+    most: usize,
+) {
     let mut lines: Vec<Vec<Point>> =
         (0..report.charts.len()).map(|index| dense(&frame.places(curve(report, index, most)))).collect();
     let page = report.comparison.page.effective_requests;
@@ -135,24 +194,36 @@ fn mark_leads(canvas: &mut Canvas, frame: &Frame, report: &Report, leads: &[(usi
         lines.push(dense(&[(page_x, frame.bottom), (page_x, frame.top)]));
     }
     let mut labels = Labels::new(frame, &lines);
+    let mut named: Vec<(Point, String, bool)> = Vec::new();
     if report.charts.len() > 1 {
         for &(from, leader) in leads.iter().skip(1).take(MARKED) {
             let place = frame.at(from as f64, report.charts[leader].experienced[from - 1].expected_ms);
             canvas.dot(place, 5.5, INK, INK);
-            let text = format!("from {from} on: {}", name(&report.charts[leader].label));
-            labels.place(canvas, &text, &[place], Look::default(), &[]);
+            named.push((place, format!("from {from} on: {}", name(&report.charts[leader].label)), false));
         }
+    }
+    for one in observed {
+        let x = one.requests as f64;
+        if let [Some(low), Some(high)] = one.ci {
+            frame.line(canvas, [(x, low), (x, high)], Stroke::new(side(one.side), 1.5));
+        }
+        let place = frame.at(x, one.ms);
+        canvas.dot(place, 5.5, SURFACE, side(one.side));
+        // One name says it for all.
+        let name = if one.side == observed[0].side { "real pages" } else { "" };
+        named.push((place, name.to_owned(), true));
+    }
+    for (place, ..) in &named {
+        labels.keep_off(*place, 6.5);
+    }
+    for (place, text, is_muted) in named.iter().filter(|(_, text, _)| !text.is_empty()) {
+        labels.place(canvas, text, &[*place], Look { dot: None, is_muted: *is_muted }, &[]);
     }
     if has_page {
         let anchors: Vec<Point> =
             (0..10_u32).map(|i| (page_x, frame.top + 14.0 + 24.0 * f64::from(i))).collect();
-        labels.place(
-            canvas,
-            &format!("this page: {page}"),
-            &anchors,
-            Look { dot: None, is_muted: true },
-            &[],
-        );
+        let look = Look { dot: None, is_muted: true };
+        labels.place(canvas, &format!("this page: {page}"), &anchors, look, &[]);
     }
 }
 
@@ -167,5 +238,7 @@ fn figures(report: &Report, most: usize) -> String {
     (0..report.charts.len()).map(at).collect::<Vec<_>>().join(" ")
 }
 
+/// What is said of a line that few samples decide.
+const THIN_PAGES: &str = "~ dotted: fewer than 10 samples decide";
 /// So many changes of the lead have room for their names.
 const MARKED: usize = 3;

@@ -3,7 +3,7 @@
 use super::{
     axis,
     canvas::{Canvas, Lettering, Stroke},
-    frame::{Frame, width},
+    frame::{Frame, fitted, width},
     heading::{INVALID_RUN, wrapped, write_heading},
     panels::Panel as Place,
 };
@@ -94,7 +94,7 @@ fn conditions(figures: &Figures, what: &str) -> String {
 /// Writes what stands above a panel: its title with what its upright axis shows, and its sentence. Where it ends.
 fn write_panel_heading(canvas: &mut Canvas, place: &Place, title: &str, y: &Axis, sentence: &str) -> f64 {
     let left = place.left + MARGIN;
-    let title = label(title, 48);
+    let title = fitted(title, 15.0, (place.right - left - MARGIN) / 1.1);
     canvas.text((left, place.top + 14.0), &title, Lettering { weight: 600, ..Lettering::new(15.0) });
     let beside = left + width(&title, 15.0) * 1.1 + 10.0;
     let axis = y.text();
@@ -124,8 +124,14 @@ fn on(of: &Axis, value: f64) -> f64 {
     if of.scale == Scale::Share { value * 100.0 } else { value }
 }
 
-/// Draws a line, with its gaps and its steps.
+/// Draws a line, with its gaps and its steps, or its crosses.
 fn draw_line(canvas: &mut Canvas, frame: &Frame, line: &Line, (x, y): (&Axis, &Axis), stroke: Stroke) {
+    if line.look == Look::Crosses {
+        let places = frame.places(line.points().map(|(at, value)| (on(x, at), on(y, value))));
+        canvas.open("crosses");
+        canvas.crosses(&places, 10.0, stroke.color);
+        return canvas.close();
+    }
     let stroke = if line.look == Look::Dashed { Stroke { dashes: "6 4", ..stroke } } else { stroke };
     let line = line.thinned(COLUMNS);
     let points: Vec<_> = line.x.iter().zip(&line.y).collect();
@@ -154,11 +160,14 @@ fn name_end(frame: &Frame, line: &Line, y: &Axis) -> Option<(f64, String)> {
 
 /// Room for these names and the dots before them.
 fn name_room<'n>(names: impl IntoIterator<Item = &'n str>) -> f64 {
-    names.into_iter().map(|name| width(&label(name, LETTERS), 15.0)).fold(20.0, f64::max) + 34.0
+    let widest = names.into_iter().map(|name| width(&label(name, LETTERS), 15.0)).fold(20.0, f64::max);
+    widest.min(WIDEST_NAME) + 34.0
 }
 
 /// So many letters of a name stand beside a drawing.
 const LETTERS: usize = 14;
+/// And no more than this of its width.
+const WIDEST_NAME: f64 = 150.0;
 /// Columns to which a line is thinned once more: a drawing is 912 wide, and its lines are some 2 wide.
 const COLUMNS: f64 = 450.0;
 /// From the edge of a panel to its text.

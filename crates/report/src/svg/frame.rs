@@ -5,6 +5,7 @@ use super::{
     canvas::{Anchor, Canvas, Lettering, Point, Stroke},
     palette::{GRID, MUTED},
 };
+use crate::text::label;
 
 /// A rectangle with a scale along each edge.
 #[derive(Debug, Clone, Copy)]
@@ -25,47 +26,61 @@ impl Frame {
         (self.left + across, self.bottom - up)
     }
 
-    /// Grid, numbers and titles of both axes. The title of the upright one stands above it, where it can be read.
-    pub(super) fn axes(&self, canvas: &mut Canvas, x_title: &str, y_title: &str) {
-        let mut end_of_last = f64::NEG_INFINITY;
-        for tick in self.x.ticks(self.right - self.left, 62.0) {
+    /// The same with the room to its left that the numbers of its upright axis need, from `edge` on.
+    pub(super) fn roomy(self, edge: f64) -> Self {
+        let widest = self.y_ticks().iter().map(|(_, text)| width(text, TICK)).fold(0.0, f64::max);
+        Self { left: self.left.max(edge + widest + BESIDE + EDGE), ..self }
+    }
+
+    fn y_ticks(&self) -> Vec<(f64, String)> {
+        self.y.ticks(self.bottom - self.top, 36.0, |_| TICK)
+    }
+
+    /// Grid, numbers and titles of both axes. The title of the upright one stands above it, where it can be read, with
+    /// `remark` at its right.
+    pub(super) fn axes(&self, canvas: &mut Canvas, x_title: &str, (y_title, remark): (&str, &str)) {
+        canvas.open("x-axis");
+        for (tick, text) in self.x.ticks(self.right - self.left, 62.0, |text| width(text, TICK)) {
             let (x, _) = self.at(tick, 0.0);
             canvas.line(&[(x, self.top), (x, self.bottom)], Stroke::new(GRID, 1.0));
-            let text = self.x.text(tick);
-            let half = width(&text, TICK) / 2.0;
-            if x - half > end_of_last {
-                canvas.text(
-                    (x, self.bottom + 15.0),
-                    &text,
-                    Lettering { anchor: Anchor::Middle, ..Lettering::muted(TICK) },
-                );
-                end_of_last = x + half + 6.0;
-            }
+            let lettering = Lettering { anchor: Anchor::Middle, ..Lettering::muted(TICK) };
+            canvas.text((x, self.bottom + 15.0), &text, lettering);
         }
-        for tick in self.y.ticks(self.bottom - self.top, 36.0) {
+        canvas.close();
+        canvas.open("y-axis");
+        for (tick, text) in self.y_ticks() {
             let (_, y) = self.at(0.0, tick);
             canvas.line(&[(self.left, y), (self.right, y)], Stroke::new(GRID, 1.0));
             let lettering = Lettering { anchor: Anchor::End, ..Lettering::muted(TICK) };
-            canvas.text((self.left - 8.0, y), &self.y.text(tick), lettering);
+            canvas.text((self.left - BESIDE, y), &text, lettering);
         }
+        canvas.close();
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], Stroke::new(MUTED, 1.0));
         let middle = f64::midpoint(self.left, self.right);
         let lettering = Lettering { anchor: Anchor::Middle, ..Lettering::muted(TITLE) };
         if !x_title.is_empty() {
-            canvas.text((middle, self.bottom + 37.0), x_title, lettering);
+            canvas.text(
+                (middle, self.bottom + 37.0),
+                &fitted(x_title, TITLE, self.right - self.left),
+                lettering,
+            );
         }
+        // From the first numbers' edge, so that the title stands over both numbers and lines.
+        let start = self.title_start();
+        let taken = if remark.is_empty() { 0.0 } else { width(remark, TITLE) + 16.0 };
         if !y_title.is_empty() {
-            // From the first numbers' edge, so that the title stands over both numbers and lines.
-            canvas.text((self.left - 40.0, self.top - 14.0), y_title, Lettering::muted(TITLE));
+            let title = fitted(y_title, TITLE, self.right - start - taken);
+            canvas.text((start, self.top - 14.0), &title, Lettering::muted(TITLE));
+        }
+        if !remark.is_empty() {
+            let lettering = Lettering { anchor: Anchor::End, ..Lettering::muted(TITLE) };
+            canvas.text((self.right, self.top - 14.0), remark, lettering);
         }
     }
 
-    /// A remark above the frame, at its right.
-    pub(super) fn note(&self, canvas: &mut Canvas, text: &str) {
-        if !text.is_empty() {
-            let lettering = Lettering { anchor: Anchor::End, ..Lettering::muted(TITLE) };
-            canvas.text((self.right, self.top - 14.0), text, lettering);
-        }
+    /// Where what stands above the frame begins.
+    pub(super) fn title_start(&self) -> f64 {
+        self.left - 40.0
     }
 
     /// A line through pairs of values; what lies outside is cut off.
@@ -161,7 +176,18 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
+/// A text that takes no more than this room: whole, or without its middle.
+pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
+    let letters = text.chars().count();
+    let cut = (1..=letters).rev().map(|most| label(text, most)).find(|cut| width(cut, size) <= room);
+    cut.unwrap_or_default()
+}
+
 const TICK: f64 = 14.0;
+/// From the numbers of the upright axis to the frame.
+const BESIDE: f64 = 8.0;
+/// From the edge of the drawing to what stands nearest to it.
+const EDGE: f64 = 4.0;
 const TITLE: f64 = 14.0;
 
 #[cfg(test)]
@@ -188,6 +214,23 @@ mod tests {
             [vec![(100.0, 50.0), (105.0, 0.0)], vec![(115.0, 0.0), (120.0, 50.0), (140.0, 50.0)]]
         );
         assert!(frame().clipped(&[(0.0, 0.0), (0.0, 50.0)]).is_empty());
+    }
+
+    #[test]
+    fn numbers_have_the_room_that_they_need() {
+        // From 0 to 1 in tenths: three characters of 0.62, 0.32 and 0.62, so 21.8 wide. With a gap of 36 in 50, two: 0, 0.5, 1.
+        let y = Scale::Linear { low: 0.0, high: 1.0 };
+        let narrow = Frame { left: 10.0, y, ..frame() };
+        assert!((narrow.roomy(0.0).left - (1.56 * 14.0 + 8.0 + 4.0)).abs() < 1e-9);
+        assert_eq!(frame().roomy(0.0).left, 100.0);
+    }
+
+    #[test]
+    fn a_text_without_room_loses_its_middle() {
+        // Each n is 6.2 wide, the ellipsis 9.5: 4 x 6.2 + 9.5 = 34.3.
+        assert_eq!(fitted("nnnnnnnn", 10.0, 35.0), "nn\u{2026}nn");
+        assert_eq!(fitted("nnnn", 10.0, 24.8), "nnnn");
+        assert_eq!(fitted("nnnn", 10.0, 1.0), "");
     }
 
     #[test]

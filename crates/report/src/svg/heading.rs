@@ -12,20 +12,26 @@ use crate::{
 
 /// A drawing with its heading. `intervals` says as what intervals are drawn ("bands"); empty if they are not.
 pub(super) fn headed(report: &Report, title: &str, intervals: &str) -> Canvas {
-    let mut canvas = Canvas::default();
     let level = report.comparison.intervals.as_ref().filter(|_| !intervals.is_empty());
     let level = level
-        .map_or_else(String::new, |one| format!("; {intervals}: {} % intervals", percent(one.level * 100.0)));
-    write_heading(&mut canvas, title, &conditions(report, &level), report.valid);
+        .map_or_else(String::new, |one| format!("{intervals}: {} % intervals", percent(one.level * 100.0)));
+    let page = page(report);
+    headed_with(report, title, &if level.is_empty() { page } else { format!("{page}; {level}") })
+}
+
+/// A drawing that is not about pages with its heading; this remark stands among the conditions and may be empty.
+pub(super) fn headed_with(report: &Report, title: &str, remark: &str) -> Canvas {
+    let mut canvas = Canvas::default();
+    write_heading(&mut canvas, title, &conditions(report, remark), report.valid);
     canvas
 }
 
 /// The statement of a drawing and the conditions, in a line each.
 pub(super) fn write_heading(canvas: &mut Canvas, title: &str, conditions: &str, is_valid: bool) {
     let color = if is_valid { INK } else { INVALID };
-    let (size, title) = fitted(title, 22.0, 15.0, BOLD);
+    let (size, title) = shrunk(title, 22.0, 15.0, BOLD);
     canvas.text((MARGIN, 32.0), &title, Lettering { weight: 600, color, ..Lettering::new(size) });
-    let (size, conditions) = fitted(conditions, 15.0, 12.0, 1.0);
+    let (size, conditions) = shrunk(conditions, 15.0, 12.0, 1.0);
     canvas.text((MARGIN, 60.0), &conditions, Lettering { color: MUTED, ..Lettering::new(size) });
 }
 
@@ -49,11 +55,11 @@ pub(super) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<Stri
 /// The file: the drawing with the statement, what it says in figures, and the conditions.
 pub(super) fn finish(report: &Report, canvas: Canvas, title: &str, figures: &str) -> String {
     let gap = if figures.is_empty() { "" } else { " " };
-    canvas.finish(title, &format!("{}. {figures}{gap}{}.", plain(title), conditions(report, "")))
+    canvas.finish(title, &format!("{}. {figures}{gap}{}.", plain(title), conditions(report, &page(report))))
 }
 
 /// "ttfb, page of 180 requests, 90 required; bands: 95 % intervals; n = 90 000 swift, 20 000 steady".
-fn conditions(report: &Report, level: &str) -> String {
+fn conditions(report: &Report, remark: &str) -> String {
     let comparison = &report.comparison;
     let invalid = if report.valid { "" } else { INVALID_RUN };
     let metric = plain(&comparison.metric);
@@ -62,7 +68,8 @@ fn conditions(report: &Report, level: &str) -> String {
     } else {
         format!(" without {}", plain(&comparison.excluded_phases.join(", ")))
     };
-    format!("{invalid}{metric}{without}, {}{level}; n = {}", page(report), samples(&comparison.sides))
+    let gap = if remark.is_empty() { "" } else { ", " };
+    format!("{invalid}{metric}{without}{gap}{remark}; n = {}", samples(&comparison.sides))
 }
 
 /// "90 000 a side" if all have as many, else each with its name.
@@ -92,7 +99,7 @@ fn page(report: &Report) -> String {
 }
 
 /// A text in one line of the drawing: smaller if need be, and cut at last. `weight`: how much wider than usual it is.
-fn fitted(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
+fn shrunk(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
     let room = WIDTH - 2.0 * MARGIN;
     let needed = width(text, size) * weight;
     if needed <= room {
@@ -134,16 +141,16 @@ mod tests {
 
     #[test]
     fn what_is_too_long_becomes_smaller_and_then_shorter() {
-        assert_eq!(fitted("short", 23.0, 16.0, 1.1), (23.0, "short".to_owned()));
+        assert_eq!(shrunk("short", 23.0, 16.0, 1.1), (23.0, "short".to_owned()));
         // 80 n: 80 x 0.62 x 1.1 x 23 = 1255 for 912, so 16.72.
-        let (size, text) = fitted(&"n".repeat(80), 23.0, 16.0, 1.1);
+        let (size, text) = shrunk(&"n".repeat(80), 23.0, 16.0, 1.1);
         assert!((size - 16.716).abs() < 0.01 && text.len() == 80);
         // Made to fit, and not cut for what rounding leaves.
         for length in 60..83 {
-            assert_eq!(fitted(&"n".repeat(length), 23.0, 16.0, 1.1).1.len(), length);
+            assert_eq!(shrunk(&"n".repeat(length), 23.0, 16.0, 1.1).1.len(), length);
         }
         // 912/(16 x 0.62 x 1.1) = 83.6.
-        let (size, text) = fitted(&"n".repeat(200), 23.0, 16.0, 1.1);
+        let (size, text) = shrunk(&"n".repeat(200), 23.0, 16.0, 1.1);
         assert_eq!((size, text), (16.0, "n".repeat(83) + "\u{2026}"));
     }
 }

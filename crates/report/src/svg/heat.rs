@@ -4,14 +4,14 @@ use super::{
     axis::Scale,
     canvas::{Anchor, Canvas, Lettering, Stroke},
     frame::Frame,
-    heading::{finish, headed},
-    over_time::{Time, mark_shifts, name_fault, span_of_fault},
+    heading::{finish, headed_with},
+    over_time::{Time, intervals_of, mark_shifts, name_fault, span_of_fault},
     palette::{FAULT, HEAT},
     sentences::{latency, name, quantile},
 };
 use crate::{
     model::{Heat, Report},
-    text::count,
+    text::{count, plural},
 };
 
 /// The chart of a side, if its samples carry their time.
@@ -32,17 +32,28 @@ pub(super) fn draw(report: &Report, side: usize) -> Option<String> {
             shift.at_s
         ),
     };
-    let mut canvas = headed(report, &title, "");
+    let mut canvas = headed_with(report, &title, &remark(&grid, chart.heat.as_ref()?.left_out));
     let time = Time::new(grid.start_s, grid.start_of(grid.columns.len()));
     let (x, y) = (time.scale(), grid.latency());
-    let frame = Frame { left: 78.0, top: 112.0, right: 930.0, bottom: 480.0, x, y };
-    frame.axes(&mut canvas, &time.title(), &format!("{} (ms)", report.metric));
+    let frame = Frame { left: 78.0, top: 112.0, right: 930.0, bottom: 480.0, x, y }.roomy(0.0);
+    let y_title = format!("{} (ms)", report.metric);
+    frame.axes(&mut canvas, &time.title(), (&y_title, ""));
     grid.draw(&mut canvas, &frame, &time);
-    outline_faults(&mut canvas, &frame, &time, report);
+    let free = frame.title_start() + super::frame::width(&y_title, 14.0) + 12.0;
+    outline_faults(&mut canvas, &frame, &time, report, free);
     mark_shifts(&mut canvas, &frame, &time, shifts);
     key(&mut canvas, &frame, grid.most());
     let figures = format!("Cells of {} s; the darkest has {} samples.", grid.interval_s, count(grid.most()));
     Some(finish(report, canvas, &title, &figures))
+}
+
+/// "intervals of 2 s; 24 samples of partial ones left out".
+fn remark(grid: &Grid, left_out: u64) -> String {
+    let intervals = intervals_of(grid.interval_s);
+    if left_out == 0 {
+        return intervals;
+    }
+    format!("{intervals}; {} of partial ones left out", plural(left_out, "sample"))
 }
 
 /// The counts in so few cells that the file stays small, without the empty rows at the ends.
@@ -129,8 +140,7 @@ impl Grid {
 }
 
 /// A fault's beginning and end as lines: a band would change the shades.
-fn outline_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, report: &Report) {
-    let mut free = frame.left + 120.0;
+fn outline_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, report: &Report, mut free: f64) {
     for fault in &report.faults {
         let Some((left, right)) = span_of_fault(frame, time, fault) else { continue };
         let outline = [(left, frame.bottom), (left, frame.top), (right, frame.top), (right, frame.bottom)];
@@ -189,6 +199,7 @@ mod tests {
             intervals: 500,
             edges_ms: (0..=100).map(f64::from).collect(),
             counts,
+            left_out: 0,
         };
         let grid = Grid::new(&heat).unwrap();
         // 500 intervals in fives, 90 rows with samples in twos.

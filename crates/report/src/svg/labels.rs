@@ -2,7 +2,7 @@
 
 use super::{
     canvas::{Canvas, Lettering, Point, Stroke},
-    frame::{Frame, width},
+    frame::{Frame, fitted, width},
     palette::MUTED,
 };
 
@@ -28,6 +28,11 @@ impl<'f> Labels<'f> {
         Self { frame, taken: Vec::new(), obstacles: lines.iter().flat_map(|line| dense(line)).collect() }
     }
 
+    /// Lets no label cover a dot.
+    pub(super) fn keep_off(&mut self, (x, y): Point, radius: f64) {
+        self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
+    }
+
     /// Puts the text beside the best of these anchors, the earlier the better; without any free place it is left out. It
     /// keeps well away from the lines `others`, lest it be taken for theirs.
     pub(super) fn place(
@@ -39,6 +44,7 @@ impl<'f> Labels<'f> {
         others: &[Point],
     ) {
         let dot = if look.dot.is_some() { DOT } else { 0.0 };
+        let text = &fitted(text, SIZE, (self.frame.right - self.frame.left) / 2.0 - dot);
         let width = width(text, SIZE) + dot;
         // A line offers many anchors, a point only itself.
         let distances: &[f64] = if anchors.len() == 1 { &[9.0, 24.0, 42.0] } else { &[9.0] };
@@ -75,16 +81,37 @@ impl<'f> Labels<'f> {
     }
 }
 
-/// Names at the right end of lines, moved apart where they would meet. Each has its height, text and dot.
-pub(super) fn end_labels(canvas: &mut Canvas, frame: &Frame, ends: &[(f64, String, Option<&'static str>)]) {
-    let mut order: Vec<_> = ends.iter().collect();
+/// Names at the right end of lines, moved apart where they would meet, no further right than `edge`. Each has its
+/// height, text and dot. Those that find no room in the height of the frame are counted.
+pub(super) fn end_labels(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    ends: &[(f64, String, Option<&'static str>)],
+    edge: f64,
+) {
+    let line = SIZE * 1.25;
+    let mut order: Vec<(f64, String, Look)> = ends
+        .iter()
+        .map(|(height, text, dot)| (*height, text.clone(), Look { dot: *dot, is_muted: false }))
+        .collect();
     order.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
-    let heights: Vec<f64> = order.iter().map(|(height, ..)| *height).collect();
-    for ((_, text, dot), height) in
-        order.into_iter().zip(apart(&heights, SIZE * 1.25, frame.top, frame.bottom))
-    {
-        write(canvas, text, (frame.right + 10.0, height), Look { dot: *dot, is_muted: false });
+    let rows = whole((frame.bottom - frame.top) / line) + 1;
+    if order.len() > rows {
+        let left_out = order.len() - (rows - 1);
+        order.truncate(rows - 1);
+        order.push((frame.bottom, format!("{left_out} more"), Look { dot: None, is_muted: true }));
     }
+    let heights: Vec<f64> = order.iter().map(|(height, ..)| *height).collect();
+    let left = frame.right + 10.0;
+    for ((_, text, look), height) in order.into_iter().zip(apart(&heights, line, frame.top, frame.bottom)) {
+        let dot = if look.dot.is_some() { DOT } else { 0.0 };
+        write(canvas, &fitted(&text, SIZE, edge - left - dot), (left, height), look);
+    }
+}
+
+/// The whole part of what is not negative and small.
+fn whole(number: f64) -> usize {
+    (1..1000_u32).take_while(|&whole| f64::from(whole) <= number).count()
 }
 
 /// Ascending heights moved as little as puts a line's height between neighbours: those that meet share their middle.
@@ -213,6 +240,30 @@ mod tests {
         assert_eq!(apart(&[50.0, 50.0], 20.0, 0.0, 200.0), [40.0, 60.0]);
         // At the lower edge they move up together.
         assert_eq!(apart(&[195.0, 200.0], 20.0, 0.0, 200.0), [180.0, 200.0]);
+    }
+
+    #[test]
+    fn names_without_room_are_counted() {
+        let scale = Scale::Linear { low: 0.0, high: 1.0 };
+        // 50/18.75 is 2.7: two lines between, so three names.
+        let frame = Frame { left: 0.0, top: 0.0, right: 400.0, bottom: 50.0, x: scale, y: scale };
+        let ends: Vec<_> = (0..5_u32).map(|i| (10.0 * f64::from(i), format!("n{i}"), None)).collect();
+        let mut canvas = Canvas::default();
+        end_labels(&mut canvas, &frame, &ends, 500.0);
+        let svg = canvas.finish("", "");
+        assert!(svg.contains(">n1<") && svg.contains(">3 more<") && !svg.contains(">n2<"), "{svg}");
+    }
+
+    #[test]
+    fn a_label_keeps_off_a_dot() {
+        let scale = Scale::Linear { low: 0.0, high: 1.0 };
+        let frame = Frame { left: 0.0, top: 0.0, right: 400.0, bottom: 300.0, x: scale, y: scale };
+        let mut canvas = Canvas::default();
+        let mut labels = Labels::new(&frame, &[]);
+        // A dot to the right of the anchor: the label goes above it, as with a line there.
+        labels.keep_off((120.0, 150.0), 5.0);
+        labels.place(&mut canvas, "p50", &[(100.0, 150.0)], Look::default(), &[]);
+        assert!(canvas.finish("", "").contains("y=\"136.5\""));
     }
 
     #[test]

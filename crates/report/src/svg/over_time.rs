@@ -5,16 +5,16 @@ use scenario::FaultMark;
 use super::{
     axis::Scale,
     canvas::{Canvas, Lettering, Stroke},
-    frame::{Frame, width},
-    heading::{finish, headed},
+    frame::{Frame, fitted, width},
+    heading::{finish, headed_with},
     labels::{Look, end_labels, write},
     palette::{FAULT, INK, side},
     panels::{MOST, Panel, panels},
-    sentences::{latency, name},
+    sentences::{THIN, latency, name},
 };
 use crate::{
-    model::{OverTime, Report, Shift},
-    text::label,
+    model::{OverTime, Report, Shift, SideCharts},
+    text::{label, plural, rounded},
 };
 
 /// The chart, if samples carry their time.
@@ -28,23 +28,42 @@ pub(super) fn draw(report: &Report) -> Option<String> {
         return None;
     }
     let title = statement(report, &timed);
-    let mut canvas = headed(report, &title, "");
+    let mut canvas = headed_with(report, &title, &remark(report, &timed));
     let time = Time::spanning(&timed);
     let y = Scale::log(
         timed.iter().flat_map(|(_, over)| LINES.iter().flat_map(|line| (line.values)(over).iter().copied())),
     );
     for ((index, over), panel) in timed.iter().zip(panels(timed.len(), if timed.len() > 2 { 2 } else { 1 })) {
-        let frame = frame(&panel, time.scale(), y);
+        let frame = frame(&panel, time.scale(), y).roomy(panel.left);
         let x_title = if panel.is_last_row { time.title() } else { String::new() };
-        frame.axes(&mut canvas, &x_title, "");
+        frame.axes(&mut canvas, &x_title, ("", ""));
         let text = format!("{}: {} (ms)", name(&report.charts[*index].label), report.metric);
-        let free = name_panel(&mut canvas, &frame, &text, side(*index));
+        let free = name_panel(&mut canvas, &frame, &text, side(*index), panel.right);
         mark_faults(&mut canvas, &frame, &time, &report.faults, free);
-        draw_lines(&mut canvas, &frame, over, *index, &time);
+        draw_lines(&mut canvas, &frame, over, *index, &time, panel.right);
         let shifts = report.comparison.sides.get(*index).map_or(&[][..], |side| &side.shifts);
         mark_shifts(&mut canvas, &frame, &time, shifts);
     }
     Some(finish(report, canvas, &title, ""))
+}
+
+/// "intervals of 2 s; 24 samples of partial ones left out; ~ fewer than 10 samples beyond".
+fn remark(report: &Report, timed: &[(usize, &OverTime)]) -> String {
+    let left_out = |chart: &SideCharts| chart.over_time.as_ref().map_or(0, |over| over.left_out);
+    let left_out: u64 = report.charts.iter().map(left_out).sum();
+    let mut said = timed.first().map_or_else(Vec::new, |(_, over)| vec![intervals_of(over.interval_s)]);
+    if left_out > 0 {
+        said.push(format!("{} of partial ones left out", plural(left_out, "sample")));
+    }
+    if timed.iter().any(|(_, over)| LINES.iter().any(|line| line.is_thin(over))) {
+        said.push("~ fewer than 10 samples beyond".to_owned());
+    }
+    said.join("; ")
+}
+
+/// "intervals of 0.5 s".
+pub(super) fn intervals_of(interval_s: f64) -> String {
+    format!("intervals of {} s", rounded(interval_s, 6))
 }
 
 /// Seconds since the start in the unit that suits their span.
@@ -129,14 +148,21 @@ pub(super) fn frame(panel: &Panel, x: Scale, y: Scale) -> Frame {
     }
 }
 
-/// The side above its panel; where its name ends.
-pub(super) fn name_panel(canvas: &mut Canvas, frame: &Frame, text: &str, dot: &'static str) -> f64 {
-    let left = frame.left - 40.0;
-    write(canvas, text, (left, frame.top - 14.0), Look { dot: Some(dot), is_muted: false });
-    left + 27.0 + width(text, 15.0)
+/// The side above its panel, which ends at `edge`; where its name ends.
+pub(super) fn name_panel(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    text: &str,
+    dot: &'static str,
+    edge: f64,
+) -> f64 {
+    let left = frame.title_start();
+    let text = fitted(text, 15.0, edge - left - 27.0);
+    write(canvas, &text, (left, frame.top - 14.0), Look { dot: Some(dot), is_muted: false });
+    left + 27.0 + width(&text, 15.0)
 }
 
-fn draw_lines(canvas: &mut Canvas, frame: &Frame, over: &OverTime, index: usize, time: &Time) {
+fn draw_lines(canvas: &mut Canvas, frame: &Frame, over: &OverTime, index: usize, time: &Time, edge: f64) {
     for line in &LINES {
         let stroke = Stroke { opacity: line.opacity, ..Stroke::new(side(index), line.width) };
         for run in runs(over) {
@@ -155,9 +181,10 @@ fn draw_lines(canvas: &mut Canvas, frame: &Frame, over: &OverTime, index: usize,
     // The maximum first: where lines meet, names keep this order from the top.
     let ends = LINES.iter().rev().filter_map(|line| {
         let last = (line.values)(over).last()?;
-        Some((frame.at(0.0, *last).1, line.name.to_owned(), None))
+        let mark = if line.is_thin(over) { THIN } else { "" };
+        Some((frame.at(0.0, *last).1, format!("{}{mark}", line.name), None))
     });
-    end_labels(canvas, frame, &ends.collect::<Vec<_>>());
+    end_labels(canvas, frame, &ends.collect::<Vec<_>>(), edge);
 }
 
 /// Intervals without one that has no samples between them: a line across it would claim samples there.
@@ -229,14 +256,25 @@ pub(super) fn mark_shifts(canvas: &mut Canvas, frame: &Frame, time: &Time, shift
 /// A line of a panel.
 struct Line {
     name: &'static str,
+    /// Samples that an interval needs for ten to lie beyond: 10/(1 - share).
+    needs: u64,
     values: fn(&OverTime) -> &Vec<f64>,
     width: f64,
     opacity: f64,
 }
 
+impl Line {
+    /// Whether fewer than 10 samples lie beyond it in the middle one of all intervals.
+    fn is_thin(&self, over: &OverTime) -> bool {
+        let mut counts = over.count.clone();
+        counts.sort_unstable();
+        counts.get(counts.len() / 2).is_some_and(|&count| count < self.needs)
+    }
+}
+
 const LINES: [Line; 4] = [
-    Line { name: "p50", values: |over| &over.p50_ms, width: 2.8, opacity: 1.0 },
-    Line { name: "p90", values: |over| &over.p90_ms, width: 2.0, opacity: 0.85 },
-    Line { name: "p99", values: |over| &over.p99_ms, width: 1.6, opacity: 0.7 },
-    Line { name: "max", values: |over| &over.max_ms, width: 1.2, opacity: 0.55 },
+    Line { name: "p50", needs: 20, values: |over| &over.p50_ms, width: 2.8, opacity: 1.0 },
+    Line { name: "p90", needs: 100, values: |over| &over.p90_ms, width: 2.0, opacity: 0.85 },
+    Line { name: "p99", needs: 1000, values: |over| &over.p99_ms, width: 1.6, opacity: 0.7 },
+    Line { name: "max", needs: 0, values: |over| &over.max_ms, width: 1.2, opacity: 0.55 },
 ];

@@ -2,14 +2,14 @@
 
 use super::{
     axis::Scale,
-    canvas::Canvas,
-    frame::Frame,
-    heading::{finish, headed},
+    canvas::{Canvas, Lettering, Stroke},
+    frame::{Frame, width},
+    heading::{finish, headed_with},
     labels::end_labels,
     over_time::{frame, name_panel},
-    palette::{phase, side},
+    palette::{MUTED, phase, side},
     panels::{MOST, panels},
-    sentences::{interpolated, latency, name},
+    sentences::{THIN, interpolated, latency, name, thin_from},
 };
 use crate::model::{PhaseStack, Report};
 
@@ -22,19 +22,23 @@ pub(super) fn draw(report: &Report) -> Option<String> {
         .collect();
     let first = stacks.first()?;
     let title = statement(report, first.1, &report.charts[first.0].label);
-    let mut canvas = headed(report, &title, "");
-    let thick = report.comparison.sides.iter().map(|side| side.thin_above / 100.0).fold(1.0, f64::min);
+    let thin = |index: usize| thin_from(report, &[index]);
+    let is_thin = |(index, stack): &(usize, &PhaseStack)| {
+        stack.share.iter().any(|&share| share < 1.0 && share >= thin(*index))
+    };
+    let remark = if stacks.iter().any(is_thin) { "~ and pale: fewer than 10 samples beyond" } else { "" };
+    let mut canvas = headed_with(report, &title, remark);
     let x = Scale::nines(stacks.iter().flat_map(|(_, stack)| stack.share.iter().copied()));
-    let y = heights(&stacks, thick);
+    let y = heights(&stacks);
     for ((index, stack), panel) in
         stacks.iter().zip(panels(stacks.len(), if stacks.len() == 4 { 2 } else { 3 }))
     {
         let frame = frame(&panel, x, y);
-        let frame = Frame { right: frame.right - 30.0, ..frame };
-        frame.axes(&mut canvas, if panel.is_last_row { "percentile of requests (%)" } else { "" }, "");
+        let frame = Frame { right: frame.right - 30.0, ..frame }.roomy(panel.left);
+        frame.axes(&mut canvas, if panel.is_last_row { "percentile of requests (%)" } else { "" }, ("", ""));
         let text = format!("{}: {} (ms)", name(&report.charts[*index].label), report.metric);
-        name_panel(&mut canvas, &frame, &text, side(*index));
-        draw_stack(&mut canvas, &frame, stack);
+        name_panel(&mut canvas, &frame, &text, side(*index), panel.right);
+        draw_stack(&mut canvas, &frame, stack, thin(*index), panel.right);
     }
     Some(finish(report, canvas, &title, ""))
 }
@@ -53,9 +57,11 @@ fn statement(report: &Report, stack: &PhaseStack, label: &str) -> String {
         let share = one.phases.iter().find(|share| share.phase == phase);
         let by = share.map_or(0.0, |share| share.second_ms - share.first_ms);
         let (slow, fast) = if by > 0.0 { (second, first) } else { (first, second) };
+        let share = one.percentile.parse().map_or(0.0, |percent: f64| percent / 100.0);
         return format!(
-            "At p{} the difference is {phase}: {} ms more with {} than with {}",
+            "At p{}{} the difference is {phase}: {} ms more with {} than with {}",
             one.percentile,
+            if share >= thin_from(report, &[0, 1]) { THIN } else { "" },
             latency(by.abs()),
             name(&slow.label),
             name(&fast.label)
@@ -68,36 +74,82 @@ fn statement(report: &Report, stack: &PhaseStack, label: &str) -> String {
     })
 }
 
-/// From 0 to the tallest stack that enough samples stand behind.
-fn heights(stacks: &[(usize, &PhaseStack)], thick: f64) -> Scale {
-    let tallest = |most_share: f64| {
-        let stacked = stacks.iter().flat_map(|(_, stack)| (0..stack.share.len()).map(move |at| (stack, at)));
-        let known = stacked.filter(|(stack, at)| stack.share[*at] <= most_share);
-        known.map(|(stack, at)| stack.phases.iter().map(|one| one.mean_ms[at]).sum()).fold(0.0, f64::max)
-    };
-    let known = tallest(thick);
-    Scale::Linear { low: 0.0, high: 1.04 * if known > 0.0 { known } else { tallest(1.0).max(1e-9) } }
+/// From 0 to the tallest stack that is drawn: that of the slowest requests is what the chart is about.
+fn heights(stacks: &[(usize, &PhaseStack)]) -> Scale {
+    let stacked = stacks.iter().flat_map(|(_, stack)| (0..stack.share.len()).map(move |at| (stack, at)));
+    let drawn = stacked.filter(|(stack, at)| stack.share[*at] < 1.0);
+    let total = drawn.map(|(stack, at)| stack.phases.iter().map(|one| one.mean_ms[at]).sum());
+    let tallest: f64 = total.fold(0.0, f64::max);
+    Scale::Linear { low: 0.0, high: if tallest > 0.0 { 1.04 * tallest } else { 1.0 } }
 }
 
-fn draw_stack(canvas: &mut Canvas, frame: &Frame, stack: &PhaseStack) {
+fn draw_stack(canvas: &mut Canvas, frame: &Frame, stack: &PhaseStack, thin: f64, edge: f64) {
     let shares: Vec<usize> = (0..stack.share.len()).filter(|&at| stack.share[at] < 1.0).collect();
     let Some(&last) = shares.last() else { return };
     let mut below = vec![0.0; stack.share.len()];
     let mut ends = Vec::new();
     for one in &stack.phases {
+        let color = phase(&one.phase);
         let above: Vec<f64> = below.iter().zip(&one.mean_ms).map(|(below, ms)| below + ms).collect();
-        let lower = shares.iter().map(|&at| (stack.share[at], below[at]));
-        let upper = shares.iter().rev().map(|&at| (stack.share[at], above[at]));
-        frame.area(canvas, lower.chain(upper), phase(&one.phase), 0.9);
+        let edges: Vec<(f64, [f64; 2])> =
+            shares.iter().map(|&at| (stack.share[at], [below[at], above[at]])).collect();
+        for (part, opacity) in parts(&edges, thin).iter().zip([0.9, 0.45]) {
+            let lower = part.iter().map(|&(share, [low, _])| (share, low));
+            let upper = part.iter().rev().map(|&(share, [_, high])| (share, high));
+            frame.area(canvas, lower.chain(upper), color, opacity);
+        }
         let middle = frame.at(0.0, f64::midpoint(below[last], above[last])).1.clamp(frame.top, frame.bottom);
         let tallest = one.mean_ms.iter().copied().fold(0.0, f64::max);
         let is_seen = frame.at(0.0, 0.0).1 - frame.at(0.0, tallest).1 >= 2.0;
         if is_seen {
-            ends.push((middle, one.phase.clone(), Some(phase(&one.phase))));
+            ends.push((middle, one.phase.clone(), Some(color)));
         }
         below = above;
     }
+    mark_thin(canvas, frame, thin);
     // The names of phases stand in the order of the stack, also where their areas end at one height.
     ends.reverse();
-    end_labels(canvas, frame, &ends);
+    end_labels(canvas, frame, &ends, edge);
+}
+
+/// What enough samples stand behind, and the rest; where they meet, both have the edge.
+fn parts(edges: &[(f64, [f64; 2])], thin: f64) -> [Vec<(f64, [f64; 2])>; 2] {
+    let after = edges.partition_point(|(share, _)| *share < thin);
+    if after == 0 {
+        return [Vec::new(), edges.to_vec()];
+    }
+    let Some((to, high)) = edges.get(after) else { return [edges.to_vec(), Vec::new()] };
+    let (from, low) = edges[after - 1];
+    let part = (thin - from) / (to - from);
+    let between = [0, 1].map(|end| low[end] + part * (high[end] - low[end]));
+    let meeting = std::iter::once((thin, between));
+    let before = edges[..after].iter().copied().chain(meeting.clone());
+    [before.collect(), meeting.chain(edges[after..].iter().copied()).collect()]
+}
+
+/// The line from which on samples are few, with the mark of the tables.
+fn mark_thin(canvas: &mut Canvas, frame: &Frame, thin: f64) {
+    let (x, _) = frame.at(thin, 0.0);
+    if x >= frame.right - 1.0 {
+        return;
+    }
+    canvas.line(&[(x, frame.top), (x, frame.bottom)], Stroke { dashes: "2 4", ..Stroke::new(MUTED, 1.0) });
+    let left = (x + 4.0).min(frame.right - width(THIN, 15.0));
+    canvas.text((left, frame.top + 9.0), THIN, Lettering { halo: true, ..Lettering::new(15.0) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thick_and_thin_meet_between_two_entries() {
+        let edges = [(0.0, [0.0, 10.0]), (0.5, [0.0, 20.0]), (1.0, [10.0, 40.0])];
+        // Half-way from 0.5 to 1.
+        let [thick, thin] = parts(&edges, 0.75);
+        assert_eq!(thick, [edges[0], edges[1], (0.75, [5.0, 30.0])]);
+        assert_eq!(thin, [(0.75, [5.0, 30.0]), edges[2]]);
+        assert_eq!(parts(&edges, 0.0), [vec![], edges.to_vec()]);
+        assert_eq!(parts(&edges, 1.5), [edges.to_vec(), vec![]]);
+    }
 }

@@ -4,11 +4,11 @@
 use super::{
     axis::Scale,
     canvas::{Anchor, Canvas, Lettering, Point, Stroke},
-    frame::Frame,
+    frame::{Frame, fitted, width},
     heading::{finish, headed},
     labels::{Labels, Look, dense, write},
     palette::{INK, MUTED, SURFACE, side},
-    sentences::{faster, interpolated, latency, name, quantile},
+    sentences::{THIN, faster, hedged, interpolated, latency, name, quantile},
 };
 use crate::model::{Report, SideCharts};
 
@@ -35,16 +35,22 @@ pub(super) fn draw(report: &Report, of: Of) -> Option<String> {
         Of::Requests => "requests",
         Of::Visitors => "visitors",
     };
-    let title = faster(report, requests, whose);
+    let verdicts = report.comparison.verdict.as_ref();
+    let pair = report.comparison.pairs.first();
+    let verdict = match of {
+        Of::Requests => pair.map(|pair| &pair.request).or(verdicts.map(|one| &one.request)),
+        Of::Visitors => pair.map(|pair| &pair.experienced).or(verdicts.map(|one| &one.experienced)),
+    };
+    let title = hedged(report, verdict, faster(report, requests, whose));
     let pairs = Pairs { first, second, requests };
     let mut canvas = headed(report, &title, if pairs.intervals(0.5).is_some() { "crosses" } else { "" });
     let curve = pairs.curve();
     let scale = Scale::log(curve.iter().flat_map(|&(_, a, b)| [a, b]));
-    let frame = Frame { left: 78.0, top: 112.0, right: 540.0, bottom: 480.0, x: scale, y: scale };
+    let frame = Frame { left: 78.0, top: 112.0, right: 540.0, bottom: 480.0, x: scale, y: scale }.roomy(0.0);
     let experienced = if of == Of::Visitors { ", experienced" } else { "" };
     let axis_title =
         |side: &SideCharts| format!("{}: {}{experienced} (ms)", name(&side.label), report.metric);
-    frame.axes(&mut canvas, &axis_title(first), &axis_title(second));
+    frame.axes(&mut canvas, &axis_title(first), (&axis_title(second), ""));
     let thin_above = thin_above(report, of);
     draw_pairs(&mut canvas, &frame, &pairs, thin_above);
     let figures = table(&mut canvas, &pairs, whose, thin_above);
@@ -113,9 +119,19 @@ fn draw_pairs(canvas: &mut Canvas, frame: &Frame, pairs: &Pairs, thin_above: f64
     }
     let lines = [frame.places(curve()), vec![(frame.left, frame.bottom), (frame.right, frame.top)]];
     let mut labels = Labels::new(frame, &lines.map(|line| dense(&line)));
-    for &percent in &LABELLED {
-        let place = dot(canvas, frame, pairs, percent, 5.5, thin_above);
-        labels.place(canvas, &format!("p{percent}"), &[place], Look::default(), &[]);
+    let dots: Vec<(f64, Point)> = LABELLED
+        .iter()
+        .map(|&percent| (percent, dot(canvas, frame, pairs, percent, 5.5, thin_above)))
+        .collect();
+    for (_, place) in &dots {
+        labels.keep_off(*place, 7.0);
+    }
+    // Dots that lie on one another have one name.
+    for together in dots.chunk_by(|(_, one), (_, next)| (one.0 - next.0).hypot(one.1 - next.1) < 8.0) {
+        let (Some((low, place)), Some((high, _))) = (together.first(), together.last()) else { continue };
+        let mark = if *high >= thin_above { THIN } else { "" };
+        let until = if together.len() > 1 { format!(" to p{high}") } else { String::new() };
+        labels.place(canvas, &format!("p{low}{until}{mark}"), &[*place], Look::default(), &[]);
     }
     // In the corners, the one above the diagonal and the one below it.
     let corner =
@@ -168,15 +184,15 @@ fn table(canvas: &mut Canvas, pairs: &Pairs, whose: &str, thin_above: f64) -> St
     let end = |text: Lettering| Lettering { anchor: Anchor::End, ..text };
     canvas.text((600.0, y), whose, Lettering::muted(15.0));
     for (index, side_charts) in [pairs.first, pairs.second].into_iter().enumerate() {
-        let text = crate::text::label(&side_charts.label, 11);
-        let left = columns[index + 1] - super::frame::width(&text, 15.0) - 15.0;
+        let text = fitted(&side_charts.label, 15.0, 96.0);
+        let left = columns[index + 1] - width(&text, 15.0) - 15.0;
         write(canvas, &text, (left, y), Look { dot: Some(side(index)), is_muted: false });
     }
     let mut figures = Vec::new();
     for &percent in &LABELLED {
         y += 34.0;
         let (a, b) = pairs.at(percent / 100.0);
-        let mark = if percent >= thin_above { "~" } else { "" };
+        let mark = if percent >= thin_above { THIN } else { "" };
         canvas.text((600.0, y), &format!("p{percent}{mark}"), Lettering::new(17.0));
         for (index, value, is_less) in [(1, a, a < b), (2, b, b < a)] {
             let weight = if is_less { 700 } else { 400 };

@@ -1,7 +1,7 @@
 //! The statements above the charts. They are made of numbers that the report holds.
 
 use crate::{
-    model::{Quantiles, Report, SideCharts},
+    model::{Quantiles, Report, Side, SideCharts, Verdict},
     text::{self, grouped, label, ordinal},
 };
 
@@ -23,16 +23,51 @@ pub(super) fn interpolated(shares: &[f64], values: &[f64], share: f64) -> f64 {
     before + (share - low) / (high - low) * (value - before)
 }
 
-/// "120 ms with swift, 161 ms with steady", or the ends of the range if there are many.
+/// "120 ms with swift, 161~ ms with steady", or the ends of the range if there are many.
 pub(super) fn latencies(report: &Report, share: f64) -> String {
-    let at = |chart: &SideCharts| (quantile(&chart.quantiles, share), name(&chart.label));
-    let mut all: Vec<_> = report.charts.iter().map(at).collect();
-    let with = |(ms, name): &(f64, String)| format!("{} ms with {name}", latency(*ms));
+    let at = |(index, chart): (usize, &SideCharts)| {
+        let mark = if share >= thin_from(report, &[index]) { THIN } else { "" };
+        (quantile(&chart.quantiles, share), format!("{mark} ms with {}", name(&chart.label)))
+    };
+    let mut all: Vec<_> = report.charts.iter().enumerate().map(at).collect();
+    let with = |(ms, rest): &(f64, String)| format!("{}{rest}", latency(*ms));
     if all.len() > 2 {
         all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         return format!("{} to {}", with(&all[0]), with(&all[all.len() - 1]));
     }
     all.iter().map(with).collect::<Vec<_>>().join(", ")
+}
+
+/// The share of requests from which on fewer than 10 samples of one of these sides lie beyond; 1 if that is nowhere.
+pub(super) fn thin_from(report: &Report, sides: &[usize]) -> f64 {
+    let of = |&side: &usize| Some(report.comparison.sides.get(side)?.thin_above / 100.0);
+    sides.iter().filter_map(of).fold(1.0, f64::min)
+}
+
+/// What stands behind a figure that fewer than 10 samples lie beyond, here as in every table.
+pub(super) const THIN: &str = "~";
+
+/// A place among the percentiles: 97.1, but 98.98 and not 99, for what lies at p99 is something else.
+pub(super) fn place(percent: f64) -> String {
+    let text = text::percent(percent);
+    if !NAMED.contains(&text.as_str()) {
+        return text;
+    }
+    // The fewest digits that tell it from the one with a name; 97.1 has one, 99.9995 seven more are nobody.
+    let told = (1..=7_usize).map(|decimals| format!("{percent:.decimals$}"));
+    let told = told.map(|digits| digits.trim_end_matches('0').trim_end_matches('.').to_owned());
+    told.into_iter().find(|digits| *digits != text).unwrap_or(text)
+}
+
+/// Percentiles that are spoken of everywhere.
+const NAMED: [&str; 8] = ["0", "50", "75", "90", "95", "99", "99.9", "99.99"];
+
+/// A statement about two sides, or all, with a word before it where the intervals leave doubt who is better.
+pub(super) fn hedged(report: &Report, verdict: Option<&Verdict>, statement: String) -> String {
+    let is_doubted =
+        |verdict: &Verdict| verdict.ci_ms.is_some_and(|[low, _]| low.is_none_or(|low| low <= 0.0));
+    let is_said = report.comparison.intervals.is_some();
+    if is_said && verdict.is_some_and(is_doubted) { format!("Not sure: {statement}") } else { statement }
 }
 
 /// "swift is faster up to the 97.1th percentile of requests, steady beyond it": which of the first two sides is faster
@@ -53,7 +88,7 @@ pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
         (Some(last), _) => changes[last].1,
         (None, Some(&(_, above))) if above == first.label => &second.label,
         (None, Some(_)) => &first.label,
-        (None, None) => return no_crossover(first, second, requests),
+        (None, None) => return no_crossover(report, first, second, requests),
     };
     match &changes[unmet..] {
         [] => format!("{} is faster for all {of} but fewer than {NOBODY} %", name(below)),
@@ -77,7 +112,7 @@ pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
     }
 }
 
-fn no_crossover(first: &SideCharts, second: &SideCharts, requests: u32) -> String {
+fn no_crossover(report: &Report, first: &SideCharts, second: &SideCharts, requests: u32) -> String {
     let at =
         |chart: &SideCharts, share: f64| quantile(&chart.quantiles, share.powf(1.0 / f64::from(requests)));
     let lead = |share: f64| at(second, share) - at(first, share);
@@ -85,14 +120,17 @@ fn no_crossover(first: &SideCharts, second: &SideCharts, requests: u32) -> Strin
     if median == 0.0 && tail == 0.0 {
         return format!("{} and {} are level", name(&first.label), name(&second.label));
     }
+    let thin = |side: &Side| if requests > 1 { side.experienced_thin_above } else { side.thin_above };
+    let thin = report.comparison.sides.iter().take(2).map(thin).fold(100.0, f64::min);
+    let p99 = if thin <= 99.0 { "p99~" } else { "p99" };
     let who = |lead: f64| name(if lead > 0.0 { &first.label } else { &second.label });
     let by = |lead: f64| format!("{} ms", latency(lead.abs()));
     if median * tail >= 0.0 {
         let whose = if median == 0.0 { who(tail) } else { who(median) };
-        return format!("{whose} is faster by {} at the median, by {} at p99", by(median), by(tail));
+        return format!("{whose} is faster by {} at the median, by {} at {p99}", by(median), by(tail));
     }
     format!(
-        "No clear crossover: {} is {} faster at the median, {} {} at p99",
+        "No clear crossover: {} is {} faster at the median, {} {} at {p99}",
         who(median),
         by(median),
         who(tail),
@@ -102,6 +140,9 @@ fn no_crossover(first: &SideCharts, second: &SideCharts, requests: u32) -> Strin
 
 /// A latency in milliseconds without its unit, with narrow spaces between the thousands.
 pub(super) fn latency(ms: f64) -> String {
+    if ms.abs() >= HUGE_MS {
+        return format!("{ms:.2e}");
+    }
     grouped(&text::latency(ms), '\u{202f}')
 }
 
@@ -112,11 +153,27 @@ pub(super) fn name(text: &str) -> String {
 
 /// Below this percentile of people a crossover concerns nobody one would meet.
 const NOBODY: f64 = 0.01;
+/// A day and more takes so many digits that no drawing has room for them.
+const HUGE_MS: f64 = 1e8;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::svg::example;
+
+    #[test]
+    fn a_place_beside_a_percentile_with_a_name_is_told_from_it() {
+        let places = [97.13, 98.98, 99.0, 98.9996, 49.98, 99.899_97, 50.0, 83.02].map(place);
+        assert_eq!(places, ["97.1", "98.98", "99", "98.9996", "49.98", "99.89997", "50", "83"]);
+    }
+
+    #[test]
+    fn a_figure_with_few_samples_beyond_is_marked() {
+        let mut report = example::report();
+        report.comparison.sides[1].thin_above = 98.0;
+        let said = latencies(&report, 0.99);
+        assert!(said.contains(" ms with swift, ") && said.ends_with("~ ms with steady"), "{said}");
+    }
 
     #[test]
     fn a_share_between_two_lies_between_their_values() {

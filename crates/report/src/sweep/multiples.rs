@@ -162,7 +162,7 @@ impl Grid {
         }
     }
 
-    /// A line for each setting through its valid cells, and a point for each that is not valid.
+    /// A line for each setting through its valid cells, and a cross of the same name for each that is not valid.
     fn lines(&self, chart: &Chart, cells: Vec<&Cell>) -> Vec<Line> {
         let setting = |cell: &Cell| {
             let values: Vec<_> = self.line.iter().map(|one| one.show(&cell.parameters)).collect();
@@ -172,10 +172,7 @@ impl Grid {
         let of_setting = |(setting, cells): (String, Vec<&Cell>)| {
             let (valid, invalid): (Vec<&Cell>, Vec<&Cell>) = cells.into_iter().partition(|cell| cell.valid);
             let valid = Line::new(setting.clone(), valid.into_iter().filter_map(point));
-            // A break behind each makes them points without a line.
-            let apart = |(x, y)| [(x, y), (x * JUST_BEHIND, None)];
-            let invalid = invalid.into_iter().filter_map(point).flat_map(apart);
-            [valid, Line::new(format!("{setting} {UNSOUND}").trim_start(), invalid)]
+            [valid, Line::new(setting, invalid.into_iter().filter_map(point)).crosses()]
         };
         let lines = groups(cells, setting).into_iter().flat_map(of_setting);
         lines.filter(|line| line.y.iter().any(Option::is_some)).collect()
@@ -212,11 +209,5 @@ fn sentence(chart: &Chart, cells: &[Cell]) -> String {
     let Chart { unit, .. } = chart;
     let range = format!("From {} {unit} ({low}) to {} {unit} ({high}).", digits(*least), digits(*most));
     let is_whole = cells.iter().all(|cell| cell.valid || (chart.value)(cell).is_none());
-    if is_whole { range } else { format!("{range} Points with {UNSOUND} are INVALID.") }
+    if is_whole { range } else { format!("{range} Crosses are INVALID measurements.") }
 }
-
-/// Marks what is not valid, in a name that has little room.
-const UNSOUND: &str = "\u{2715}";
-
-/// Nearer than a chart can show, and another number in the digits that a line keeps.
-const JUST_BEHIND: f64 = 1.000_001;

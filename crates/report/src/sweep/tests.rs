@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use scenario::sweep::{Figures as Measured, Measurement, Parameters, Reader, Setting};
 
 use super::*;
-use crate::figures::{Multiples, Panel, Scale};
+use crate::figures::{Look, Multiples, Panel, Scale};
 
 /// What throughput follows from: window over round trip, or the rate.
 fn cell(rtt_ms: u32, rmem: &str, programme: &str, state: State) -> Cell {
@@ -116,28 +116,69 @@ fn a_line_goes_through_valid_cells_only() {
     let lines = |chart: usize| {
         let lines = throughput.charts[chart].lines.iter();
         lines
-            .map(|line| (line.name.as_str(), line.y.iter().map(|y| y.map(f64::round)).collect::<Vec<_>>()))
+            .map(|line| {
+                let values = line.y.iter().map(|y| y.map(f64::round)).collect::<Vec<_>>();
+                (line.name.as_str(), line.look, values)
+            })
             .collect::<Vec<_>>()
     };
-    // 20 MiB / 300 ms = 559 Mbit/s; the rate at 20 ms. An INVALID one stands apart, and its line goes on without it.
+    // 20 MiB / 300 ms = 559 Mbit/s; the rate at 20 ms. An INVALID one is a cross of its setting's name, and the line goes
+    // on without it.
     assert_eq!(
         lines(0),
         [
-            ("default", vec![Some(941.0), Some(559.0)]),
-            ("512MiB", vec![Some(941.0)]),
-            ("512MiB \u{2715}", vec![Some(941.0), None]),
+            ("default", Look::Solid, vec![Some(941.0), Some(559.0)]),
+            ("512MiB", Look::Solid, vec![Some(941.0)]),
+            ("512MiB", Look::Crosses, vec![Some(941.0)]),
         ]
     );
-    assert_eq!(lines(1), [("default", vec![Some(941.0), Some(559.0)]), ("512MiB", vec![Some(941.0)])]);
+    assert_eq!(
+        lines(1),
+        [
+            ("default", Look::Solid, vec![Some(941.0), Some(559.0)]),
+            ("512MiB", Look::Solid, vec![Some(941.0)])
+        ]
+    );
     assert_eq!(
         throughput.sentence,
-        "From 559 Mbit/s (300ms, default, steady) to 941 Mbit/s (300ms, 512MiB, steady). Points with \u{2715} are INVALID."
+        "From 559 Mbit/s (300ms, default, steady) to 941 Mbit/s (300ms, 512MiB, steady). Crosses are INVALID measurements."
     );
     // Nothing was merged, so there is no chart of it.
     let titles: Vec<_> = charts.iter().map(|chart| chart.y.title.as_str()).collect();
     assert_eq!(titles, ["mean throughput", "restart", "longest pause", "buffer"]);
     assert!(figures.valid);
     assert_eq!(figures.warnings, ["20ms, 512MiB, steady, INVALID: 0.20 % of the packets were late"]);
+}
+
+#[test]
+fn an_invalid_point_is_a_cross_in_the_colour_of_its_setting_and_the_legend_says_so() {
+    let mut sweep = sweep();
+    // The whole setting "default" of one reader is INVALID: it keeps its colour there too.
+    for cell in &mut sweep.cells {
+        if cell.parameters.rmem == "default".parse().unwrap() && cell.parameters.programme.name == "steady" {
+            cell.valid = false;
+        }
+    }
+    for (name, svg) in crate::svg::figures(&figures(&sweep)) {
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let of = |class: &str, attribute: &str| -> Vec<String> {
+            let groups = document.descendants().filter(|node| node.attribute("class") == Some(class));
+            let drawn = groups.flat_map(|group| group.descendants().collect::<Vec<_>>());
+            drawn.filter_map(|node| node.attribute(attribute).map(str::to_owned)).collect()
+        };
+        let crosses = of("crosses", "stroke");
+        // "default" is named first, "512MiB" second, wherever they stand.
+        assert!(
+            crosses.iter().all(|color| ["#0072b2", "#d55e00"].contains(&color.as_str())),
+            "{name}: {crosses:?}"
+        );
+        if name == "multiples.svg" {
+            assert_eq!(crosses.len(), 2, "{crosses:?}");
+        }
+        let texts: Vec<_> = document.descendants().filter_map(|node| node.text()).collect();
+        let is_said = texts.contains(&"\u{2715} INVALID: the tool shaped this measurement");
+        assert_eq!(is_said, !crosses.is_empty(), "{name}: {texts:?}");
+    }
 }
 
 #[test]

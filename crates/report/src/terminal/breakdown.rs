@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::table::table;
 use crate::{
-    model::{Breakdown, Comparison, Group, GroupSide, Verdict},
+    model::{Basis, Breakdown, Certainty, Comparison, Group, GroupSide, Verdict},
     text::{count, label, latency, percent, plain, plural, sure},
 };
 
@@ -23,12 +23,14 @@ pub(super) fn breakdown(comparison: &Comparison) -> String {
         "sure %".to_owned(),
     ];
     let table = table(header, rows);
-    let worse = if table.contains(WORSE) {
-        format!("; {WORSE} where {} is worse", label(&first.label, LABEL))
-    } else {
-        String::new()
-    };
-    format!("expected experienced by {}, ms{worse}\n{table}", plain(&breakdown.label)) + &footnotes(breakdown)
+    let mut marks = String::new();
+    if table.contains(WORSE) {
+        let _ = write!(marks, "; {WORSE} where {} is worse", label(&first.label, LABEL));
+    }
+    if table.contains(DOUBT) {
+        let _ = write!(marks, "; {DOUBT} may be chance");
+    }
+    format!("expected experienced by {}, ms{marks}\n{table}", plain(&breakdown.label)) + &footnotes(breakdown)
 }
 
 fn row(group: &Group, first: &str) -> Vec<String> {
@@ -40,8 +42,13 @@ fn row(group: &Group, first: &str) -> Vec<String> {
     };
     let better = |verdict: &Verdict| {
         let Some(better) = &verdict.better else { return "level".to_owned() };
-        // The first side is the one to look for where it loses.
-        let mark = if better == first { String::new() } else { format!("{WORSE} ") };
+        // The first side is the one to look for where it loses. What is not sure has a mark of its own.
+        let mark = match verdict.certainty {
+            Some(Certainty::Undecided) => return "undecided".to_owned(),
+            Some(Certainty::Likely | Certainty::Borderline) => format!("{DOUBT} "),
+            Some(Certainty::Sure) | None if better == first => String::new(),
+            Some(Certainty::Sure) | None => format!("{WORSE} "),
+        };
         format!("{mark}{} by {}", label(better, LABEL), latency(verdict.difference_ms))
     };
     vec![
@@ -56,6 +63,14 @@ fn row(group: &Group, first: &str) -> Vec<String> {
 
 fn footnotes(breakdown: &Breakdown) -> String {
     let mut text = String::new();
+    let verdicts = || breakdown.groups.iter().filter_map(|group| group.experienced.as_ref());
+    if verdicts().any(|verdict| verdict.basis == Some(Basis::ObservedPages)) {
+        text += "better and sure are of real page views, the columns before them of the model\n";
+    }
+    let judged = verdicts().filter(|verdict| verdict.sure.is_some()).count();
+    if judged > 1 {
+        let _ = writeln!(text, "how sure allows for {judged} groups (Holm)");
+    }
     let groups = breakdown.groups.len();
     if groups > GROUPS {
         let _ = writeln!(text, "and {} more: --json or --html shows all", count((groups - GROUPS) as u64));
@@ -80,6 +95,8 @@ fn percent_of(share: f64) -> String {
 
 /// Stands before a winner that is not the first side.
 const WORSE: char = '!';
+/// Stands before a winner that is not sure.
+const DOUBT: char = '?';
 /// A screen has room for so many.
 const GROUPS: usize = 15;
 const LABEL: usize = 14;

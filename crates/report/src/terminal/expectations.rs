@@ -2,7 +2,7 @@
 
 use super::{Detail, table::table};
 use crate::{
-    model::{Ci, Comparison, Side},
+    model::{Basis, Certainty, Ci, Comparison, Side, Verdict},
     text::{count, label, latency, with_interval},
 };
 
@@ -10,24 +10,26 @@ use crate::{
 pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
     let sides = &comparison.sides;
     let with_ends = comparison.intervals.is_none() || detail == Detail::Wide;
-    let best = |value: fn(&Side) -> f64| sides.iter().map(value).fold(f64::INFINITY, f64::min);
-    let (request, experienced) =
-        (best(|side| side.expected_request_ms), best(|side| side.expected_experienced_ms));
+    let verdicts = comparison.verdict.as_ref();
+    let request = verdicts.map(|verdicts| &verdicts.request);
+    let experienced = verdicts.and_then(|verdicts| match verdicts.experienced.basis {
+        Some(Basis::ObservedPages) => verdicts.model.as_ref(),
+        _ => Some(&verdicts.experienced),
+    });
     // A star marks the better one, also where there is no colour.
-    let mark = |value: f64, ci: Option<&Ci>, best: f64| {
-        let is_best = sides.len() > 1 && value <= best;
-        format!("{}{}", with_interval(value, ci), if is_best { " *" } else { "  " })
+    let mark = |value: f64, ci: Option<&Ci>, label: &str, verdict: Option<&Verdict>| {
+        format!("{}{}", with_interval(value, ci), if is_best(label, verdict) { " *" } else { "  " })
     };
     let is_page = comparison.page.effective_requests > 1;
     let row = |side: &Side| {
         let mut row = vec![
             label(&side.label, LABEL),
             count(side.n),
-            mark(side.expected_request_ms, side.expected_request_ci_ms.as_ref(), request),
+            mark(side.expected_request_ms, side.expected_request_ci_ms.as_ref(), &side.label, request),
         ];
         if is_page {
             let ci = side.expected_experienced_ci_ms.as_ref();
-            row.push(mark(side.expected_experienced_ms, ci, experienced));
+            row.push(mark(side.expected_experienced_ms, ci, &side.label, experienced));
         }
         if with_ends {
             row.extend([latency(side.min_ms), latency(side.max_ms)]);
@@ -43,6 +45,13 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
         header.extend(["min", "max"]);
     }
     table(header.into_iter().map(str::to_owned), sides.iter().map(row))
+}
+
+/// Whether a star belongs to a side: it is the better one, and no doubt is left where doubt can be measured.
+pub(super) fn is_best(label: &str, verdict: Option<&Verdict>) -> bool {
+    verdict.is_some_and(|verdict| {
+        verdict.better.as_deref() == Some(label) && matches!(verdict.certainty, None | Some(Certainty::Sure))
+    })
 }
 
 /// A line for each side of which not all that was read is behind the numbers.

@@ -2,7 +2,7 @@
 
 use super::{Detail, table::table};
 use crate::{
-    model::{Comparison, Pair, Verdict},
+    model::{Basis, Certainty, Comparison, Pair, Verdict},
     text::{difference, label, plural},
 };
 
@@ -15,7 +15,9 @@ pub(super) fn matrix(comparison: &Comparison, detail: Detail) -> String {
     if comparison.sides.len() > SIDES {
         return format!("{}: --json or --html shows them\n", plural(pairs.len() as u64, "pair"));
     }
-    let mut text = one(comparison, "expected experienced", |pair| &pair.experienced);
+    let is_observed = pairs.iter().all(|pair| pair.experienced.basis == Some(Basis::ObservedPages));
+    let people = if is_observed { "mean of real page views" } else { "expected experienced" };
+    let mut text = one(comparison, people, |pair| &pair.experienced);
     if detail == Detail::Wide {
         text = one(comparison, "expected request", |pair| &pair.request) + "\n" + &text;
     }
@@ -38,18 +40,18 @@ fn one(comparison: &Comparison, what: &str, verdict: fn(&Pair) -> &Verdict) -> S
     let header =
         std::iter::once(String::new()).chain(labels().map(|column| format!("{} ", label(column, LABEL))));
     let table = table(header, rows);
-    let doubt = if table.contains(CHANCE) { "; ? may be chance" } else { "" };
+    let doubt = if table.contains(CHANCE) { "; ? may be chance, of so many pairs" } else { "" };
     format!("{what}, row less column, ms: below 0 the row is faster{doubt}\n{table}")
 }
 
 fn cell(verdict: &Verdict, row: &str) -> String {
     let Some(better) = &verdict.better else { return "level ".to_owned() };
     let sign = if better == row { -1.0 } else { 1.0 };
-    let may_be_chance = verdict.ci_ms.is_some_and(|[low, _]| low.is_none_or(|low| low <= 0.0));
+    let may_be_chance = verdict.certainty.is_some_and(|certainty| certainty != Certainty::Sure);
     format!("{}{}", difference(sign * verdict.difference_ms), if may_be_chance { CHANCE } else { ' ' })
 }
 
-/// Stands behind a difference whose interval has 0 in it.
+/// Stands behind a difference that is not sure.
 const CHANCE: char = '?';
 /// More have no room side by side.
 const SIDES: usize = 8;

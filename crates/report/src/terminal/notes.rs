@@ -65,8 +65,12 @@ pub(super) fn method(comparison: &Comparison) -> String {
     });
     let blocks: Vec<_> = blocks.collect();
     let blocks = if blocks.is_empty() { String::new() } else { format!("; blocks of {}", blocks.join(", ")) };
+    let many = match comparison.pairs.len() {
+        0 => String::new(),
+        pairs => format!("; how sure allows for {pairs} pairs (Holm)"),
+    };
     format!(
-        "{} % intervals, {} resamples, seed {}{blocks}\n",
+        "{} % intervals, {} resamples, seed {}{blocks}{many}\n",
         percent(intervals.level * 100.0),
         intervals.resamples,
         intervals.seed

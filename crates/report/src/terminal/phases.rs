@@ -25,10 +25,36 @@ pub(super) fn phases(comparison: &Comparison) -> String {
         let cells = comparison.phases.iter().map(|column| cell(column, &one.phase));
         std::iter::once(one.phase.clone()).chain(cells).collect::<Vec<_>>()
     });
-    let header = comparison.phases.iter().map(|column| format!("p{}  ", column.percentile));
+    let thin_above = first.thin_above.min(second.thin_above);
+    let is_thin = |column: &PhaseDifference| {
+        column.percentile.parse::<f64>().is_ok_and(|percent| percent >= thin_above)
+    };
+    let header = comparison
+        .phases
+        .iter()
+        .map(|column| format!("p{}{} ", column.percentile, if is_thin(column) { '~' } else { ' ' }));
     let table = table(std::iter::once("phase".to_owned()).chain(header), rows);
     let (first, second) = (label(&first.label, LABEL), label(&second.label, LABEL));
-    format!("{second} less {first} by phase, ms; * makes most of the difference\n{table}")
+    let mark = if comparison.phases.iter().any(is_thin) { "; ~ fewer than 10 samples beyond" } else { "" };
+    format!("{second} less {first} by phase, ms; * makes most of the difference{mark}\n{table}")
 }
 
 const LABEL: usize = 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::example;
+
+    #[test]
+    fn a_column_of_few_samples_is_marked() {
+        // p50, p90 and p99, of 20 000 samples and then of so few that none lies ten before the end of p99.
+        let mut comparison = example::report().comparison;
+        let of_many = phases(&comparison);
+        assert!(of_many.contains("p99") && !of_many.contains('~'), "{of_many}");
+        comparison.sides[1].thin_above = 95.0;
+        let of_few = phases(&comparison);
+        assert!(!of_few.contains("p90~") && of_few.contains("p99~"), "{of_few}");
+        assert!(of_few.lines().next().is_some_and(|line| line.ends_with("; ~ fewer than 10 samples beyond")));
+    }
+}

@@ -33,6 +33,8 @@ fn side(label: &str, request_ms: f64, experienced_ms: f64) -> Side {
         experienced_thin_above: 95.0,
         block_length: None,
         shifts: Vec::new(),
+        failures: Failures::default(),
+        pages: None,
     };
     side.request_percentiles_ci_ms =
         side.request_percentiles_ms.iter().map(|(p, &ms)| (p.clone(), around(ms))).collect();
@@ -48,7 +50,11 @@ fn verdict(better: &str, difference_ms: f64) -> Verdict {
         ci_ms: Some([Some(difference_ms - 10.0), Some(difference_ms + 10.0)]),
         share_better: None,
         share_better_ci: None,
-        sure: Some(0.97),
+        relative: None,
+        sure: Some(0.99),
+        certainty: Some(Certainty::Sure),
+        samples_needed: None,
+        basis: None,
     }
 }
 
@@ -70,11 +76,15 @@ fn example() -> Comparison {
             median_request: verdict("swift", 12.0),
             request: verdict("swift", 12.0),
             experienced: verdict("steady", 73.9),
+            model: None,
+            failures: None,
             headline: "swift is faster at the median request, but steady for the page.".to_owned(),
             certainty: None,
             sentence: "swift is faster at the median request, but steady for the page.".to_owned(),
         }),
         pairs: Vec::new(),
+        identical: Vec::new(),
+        differences: Vec::new(),
         crossovers: vec![Crossover {
             percentile: 97.12,
             ci: Some([96.8, 97.4]),
@@ -226,9 +236,10 @@ fn more_than_two_sides_have_a_matrix() {
         pair("swift", "third", "third", 66.8),
         pair("steady", "third", "steady", 7.1),
     ];
+    three.pairs[2].experienced.certainty = Some(Certainty::Likely);
     let text = unstyled(&comparison(&three, Detail::Short));
     let expected = "
-expected experienced, row less column, ms: below 0 the row is faster; ? may be chance
+expected experienced, row less column, ms: below 0 the row is faster; ? may be chance, of so many pairs
           swift    steady    third
 ────────────────────────────────────
  swift              +73.9    +66.8
@@ -263,13 +274,101 @@ fn a_breakdown_shows_its_first_groups() {
         unlabelled: 1,
     });
     let text = unstyled(&comparison(&broken, Detail::Short));
+    assert!(text.contains("\nhow sure allows for 299 groups (Holm)\n"), "{text}");
     assert!(text.contains("\nand 285 more: --json or --html shows all\n"), "{text}");
     assert!(text.contains("\n country 0           1   100.0         -\n"), "{text}");
     assert!(
-        text.contains("\n country 14          1   100.0      40.0~   ! steady by 60.0       97\n"),
+        text.contains("\n country 14          1   100.0      40.0~   ! steady by 60.0       99\n"),
         "{text}"
     );
     assert!(text.contains("\n1 sample without country\n") && !text.contains("country 15"), "{text}");
+}
+
+#[test]
+fn a_group_that_is_not_sure_does_not_look_sure() {
+    let mut broken = example();
+    let of = |ms| GroupSide {
+        n: 500,
+        median_ms: ms,
+        expected_request_ms: ms,
+        expected_experienced_ms: ms,
+        thin: false,
+    };
+    let group = |name: &str, certainty| Group {
+        name: name.to_owned(),
+        share: 0.3,
+        first: Some(of(100.0)),
+        second: Some(of(40.0)),
+        experienced: Some(Verdict { certainty: Some(certainty), ..verdict("steady", 60.0) }),
+    };
+    broken.breakdown = Some(Breakdown {
+        label: "city".to_owned(),
+        groups: vec![
+            group("a", Certainty::Sure),
+            group("b", Certainty::Likely),
+            group("c", Certainty::Undecided),
+        ],
+        omitted: 0,
+        unlabelled: 0,
+    });
+    let text = unstyled(&comparison(&broken, Detail::Short));
+    let cells: Vec<_> = ["! steady by 60.0", "? steady by 60.0", "undecided"].into();
+    for (line, cell) in text.lines().skip_while(|line| !line.starts_with(" a ")).zip(cells) {
+        assert!(line.contains(cell), "{line}");
+    }
+    assert!(text.contains("ms; ! where swift is worse; ? may be chance\n"), "{text}");
+}
+
+#[test]
+fn failures_have_a_row_each_with_an_interval() {
+    let mut failing = example();
+    (failing.sides[0].failed, failing.sides[0].read) = (40, 1040);
+    failing.sides[0].failures = Failures {
+        request_share: 40.0 / 1040.0,
+        request_share_ci: Some([0.0276, 0.0520]),
+        page_share: 0.9703,
+        page_share_ci: Some([0.9195, 0.9918]),
+        basis: Some(Basis::Model),
+    };
+    let text = unstyled(&comparison(&failing, Detail::Short));
+    let expected = "
+ failed      requests    % of requests   % of pages, by the model
+──────────────────────────────────────────────────────────────────
+ swift    40 of 1 040   3.8 [2.8, 5.2]             97 [92, 99.18]
+ steady    0 of 1 000                0                          0
+";
+    assert!(text.contains(expected), "{text}");
+    assert!(!unstyled(&comparison(&example(), Detail::Short)).contains("% of requests"));
+}
+
+#[test]
+fn real_page_views_have_a_table_of_their_own() {
+    let mut paged = example();
+    let pages = |mean: f64| ObservedPages {
+        views: 500,
+        whole: 480,
+        requests_min: 180,
+        requests_median: 180,
+        requests_max: 180,
+        expected_ms: Some(mean),
+        expected_ci_ms: Some([Some(mean - 5.0), Some(mean + 5.0)]),
+        percentiles_ms: [("50", mean), ("95", mean + 50.0), ("99", mean + 90.0)]
+            .map(|(name, ms)| (name.to_owned(), ms))
+            .into(),
+        percentiles_ci_ms: std::collections::BTreeMap::new(),
+        thin_above: 98.0,
+        block_length: None,
+    };
+    paged.sides[0].pages = Some(pages(282.5));
+    paged.sides[1].pages = Some(pages(208.0));
+    let text = unstyled(&comparison(&paged, Detail::Short));
+    let expected = "
+ real pages   views   whole              mean wait       p50      p95      p99
+────────────────────────────────────────────────────────────────────────────────
+ swift          500     480   282.5 [277.5, 287.5]     282.5    332.5    372.5~
+ steady         500     480   208.0 [203.0, 213.0] *   208.0    258.0    298.0~
+";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

@@ -9,7 +9,10 @@ use crate::{
 
 /// What was run, and on which machine, in the order to show it.
 pub(super) fn conditions(plan: &Plan, sides: &[Side]) -> Vec<(String, String)> {
-    let mut conditions = vec![("scenario".to_owned(), plan.name.clone())];
+    let mut conditions = vec![
+        ("scenario".to_owned(), plan.name.clone()),
+        ("seed".to_owned(), plan.world.settings.seed.to_string()),
+    ];
     for Side { label, series } in sides {
         let probes: Vec<&Probe> = plan.probes.iter().filter(|probe| probe.side == *label).collect();
         let hosts: Vec<&str> = probes.iter().map(|probe| probe.host.as_str()).collect();

@@ -131,9 +131,60 @@ fn run(folder: &Path) -> (Plan, Measured) {
         fs::write(out.pings(ping), ping_recording(&address, round_trips)).unwrap();
     }
     fs::write(out.command(&plan.commands[0]), "{\"summary\": {\"restart_s\": 4.5}}\n").unwrap();
-    let sides = sides(&plan, &out).unwrap();
-    let measured = Measured::read(&plan, &sides, &out).unwrap();
+    let mut missing = whole();
+    let sides = sides(&plan, &out, &mut missing).unwrap();
+    let measured = Measured::read(&plan, &sides, &out, None, &mut missing).unwrap();
     (plan, measured)
+}
+
+/// A run that came to its end.
+fn whole() -> Missing {
+    Missing { is_allowed: false, sentences: Vec::new() }
+}
+
+#[test]
+fn what_a_partial_run_lacks_is_said_and_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plan, _) = run(folder.path());
+    let out = Folder(folder.path());
+    // One probe was never answered, one transfer printed nothing, and the command half of it.
+    let refused =
+        "{\"schema\":\"longhaul.recording/1\"}\n{\"error\":\"timeout\"}\n{\"end\":{\"interrupted\":true}}\n";
+    fs::write(out.probe(&plan.probes[0]), refused).unwrap();
+    fs::write(out.transfer(&plan.transfers[0]), "").unwrap();
+    fs::write(out.command(&plan.commands[0]), "{\"summary\": {").unwrap();
+    let said = sides(&plan, &out, &mut whole()).unwrap_err().to_string();
+    assert_eq!(said, "no request to http://b/ from a was answered: 1 timeout");
+
+    let partial = Some(Partial { after_s: 50.0, of_s: 107.0 });
+    let mut missing = Missing { is_allowed: true, sentences: Vec::new() };
+    let sides = sides(&plan, &out, &mut missing).unwrap();
+    let measured = Measured::read(&plan, &sides, &out, partial, &mut missing).unwrap();
+    assert_eq!((sides.len(), sides[0].series.read), (1, 1000));
+    assert_eq!((measured.transfers.len(), measured.commands.len(), measured.pings[0].sent), (2, 0, 4));
+    let said: Vec<_> =
+        missing.sentences.iter().map(|one| one.split(" has no result").next().unwrap()).collect();
+    assert_eq!(said, ["swift from a", "whole, transfer", "printed, command"]);
+    // It was ended after 50 s: nothing is silent that was not waited for. From 0 to 29.91 s there were answers of b's, from
+    // a never one.
+    assert_eq!(measured.value(&"outage.max".parse().unwrap(), "swift"), Ok(50_000.0));
+}
+
+#[test]
+fn connections_are_counted_by_how_they_came_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plan, _) = run(folder.path());
+    let out = Folder(folder.path());
+    // Of four, one came from another address; one request had a connection already.
+    let recording = "{\"schema\":\"longhaul.recording/1\"}\n\
+         {\"wait_ns\":1,\"fallback\":false}\n{\"wait_ns\":1,\"fallback\":true}\n{\"wait_ns\":1}\n{\"end\":{}}\n";
+    fs::write(out.probe(&plan.probes[0]), recording).unwrap();
+    let other = recording.replace("true", "false");
+    fs::write(out.probe(&plan.probes[1]), other).unwrap();
+    let sides = sides(&plan, &out, &mut whole()).unwrap();
+    let measured = Measured::read(&plan, &sides, &out, None, &mut whole()).unwrap();
+    assert_eq!(measured.value(&Subject::Fallback, "swift"), Ok(0.25));
+    assert_eq!(measured.value(&Subject::Fallback, "whole"), Err("whole opened no connection".to_owned()));
 }
 
 #[test]
@@ -145,6 +196,10 @@ fn every_measure_has_its_number() {
         ("request.max", "swift", Ok(500.0)),
         // 10 + 490 (1 - 0.99^90) = 301.7 ms.
         ("experienced.mean", "swift", Ok(301.7)),
+        // Of equal ones each is the faster in half of the views.
+        ("experienced.faster_than.swift", "swift", Ok(0.5)),
+        ("experienced.faster_than.nobody", "swift", Err("nobody was not measured")),
+        ("connections.fallback", "swift", Err("swift opened no connection")),
         (
             "request.p99.9",
             "swift",
@@ -210,7 +265,7 @@ fn what_is_not_one_json_value_is_refused() {
     let out = Folder(folder.path());
     for text in ["", "done\n", "{} {}", "{\"a\": 1"] {
         fs::write(out.command(&plan.commands[0]), text).unwrap();
-        let said = commands(&plan, &out).unwrap_err().to_string();
+        let said = commands(&plan, &out, &mut whole()).unwrap_err().to_string();
         assert!(said.contains("command-printed-from-a.json: a command prints one JSON value"), "{said}");
     }
 }

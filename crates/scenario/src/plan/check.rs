@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use toml::Spanned;
+use units::Bytes;
 use world::{Document, Effect, HostDown, HostId, Layout, Mistake, Timed, file::Fault, suggestion};
 
-use super::{Command, Measured, Ping, Probe, Program, Receiver, Target, Transfer, order};
+use super::{Command, Measured, Ping, Probe, Program, Receiver, Seed, Target, Transfer, order};
 use crate::file;
 
 pub(super) struct Check<'d> {
     pub(super) document: &'d Document,
     pub(super) layout: &'d Layout,
+    pub(super) seed: Option<Seed>,
 }
 
 impl Check<'_> {
@@ -41,7 +43,7 @@ impl Check<'_> {
                     host,
                     duration: probe.duration,
                     url: probe.url.get_ref().clone(),
-                    arguments: arguments(probe, checked.len()),
+                    arguments: arguments(probe, self.probe_seed(checked.len())),
                 });
             }
         }
@@ -161,6 +163,7 @@ impl Check<'_> {
                 codes: command.codes.get_ref().clone(),
                 duration: command.duration,
                 timeout: command.timeout,
+                limit: self.limit(command.limit.as_ref())?,
                 after: command.after.as_ref().map(|after| after.get_ref().clone()),
             });
         }
@@ -215,6 +218,25 @@ impl Check<'_> {
             )));
         }
         Ok(Timed { at, lasts: fault.lasts, fault, effect })
+    }
+
+    /// How much output is kept.
+    pub(super) fn limit(&self, limit: Option<&Spanned<Bytes>>) -> Result<Bytes, Mistake> {
+        let Some(limit) = limit else { return Ok(OUTPUT) };
+        if (LEAST_OUTPUT.0..=MOST_OUTPUT.0).contains(&limit.get_ref().0) {
+            return Ok(*limit.get_ref());
+        }
+        let message = format!(
+            "{} is no limit of output, which is kept in memory in part; expected {LEAST_OUTPUT} to {MOST_OUTPUT}",
+            limit.get_ref()
+        );
+        Err(self.document.mistake(limit.span(), message))
+    }
+
+    /// The seed of a probe's schedule: each draws one of its own.
+    fn probe_seed(&self, index: usize) -> u64 {
+        let base = self.seed.map_or(0, |Seed(seed)| seed.wrapping_mul(SEEDS_APART));
+        base.wrapping_add(index as u64 + 1)
     }
 
     fn side(&self, side: &Spanned<String>) -> Result<String, Mistake> {
@@ -304,25 +326,39 @@ impl Check<'_> {
     }
 }
 
+/// How much output is kept if the file does not say it: more than anybody reads, and of a command's JSON as much as this
+/// program takes into memory with ease.
+const OUTPUT: Bytes = Bytes(8_000_000);
+
+/// A screen of it.
+const LEAST_OUTPUT: Bytes = Bytes(4000);
+
+/// Of a log half of this may be in memory, of a command's JSON some thirty times as much.
+const MOST_OUTPUT: Bytes = Bytes(256_000_000);
+
+/// Between the schedules of one seed and those of the next there is room for as many probes.
+const SEEDS_APART: u64 = 1_000_000;
+
 /// Names of sides become names of files.
 fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=60).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with(['.', '-'])
 }
 
-/// The command line of a probe. Each one draws a schedule of its own.
-fn arguments(probe: &file::Probe, index: usize) -> Vec<String> {
+/// The command line of a probe.
+fn arguments(probe: &file::Probe, seed: u64) -> Vec<String> {
     let mut arguments: Vec<String> = [
         ("--rate", probe.rate.to_string()),
         ("--duration", units::duration::show(probe.duration)),
         ("--arrival", probe.arrival.name().to_owned()),
         ("--connections", probe.connections.name().to_owned()),
         ("--protocol", probe.protocol.name().to_owned()),
-        ("--seed", (index + 1).to_string()),
+        ("--seed", seed.to_string()),
     ]
     .into_iter()
     .flat_map(|(flag, value)| [flag.to_owned(), value])
     .collect();
+    arguments.extend(probe.family.flag().map(str::to_owned));
     if probe.insecure {
         arguments.push("--insecure".to_owned());
     }

@@ -15,6 +15,9 @@ pub(super) fn check(claim: file::Claim, measured: &Measured, document: &Document
     let subject: Subject =
         claim.at.get_ref().parse().map_err(|message: String| document.mistake(claim.at.span(), message))?;
     let check = Check { subject, measured, document };
+    if let Subject::FasterThan(side) = &check.subject {
+        check.side(Spanned::new(claim.at.span(), side.clone()))?;
+    }
     let limits = [(Relation::Below, claim.below), (Relation::Above, claim.above), (Relation::Is, claim.is)];
     let mut limits = limits.into_iter().filter_map(|(relation, limit)| Some((relation, limit?)));
     let says = match (claim.faster, claim.than, claim.side, limits.next(), limits.next()) {

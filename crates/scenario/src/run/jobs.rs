@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use units::Bytes;
+
 use crate::{
     plan::{self, OUT, Ping, Plan, Probe, Transfer},
     program::Job,
@@ -67,6 +69,7 @@ impl Folder<'_> {
             host: program.host.clone(),
             command: self.placed(&program.command),
             log: self.log(&format!("{}-{}", program.host, index + 1)),
+            log_limit: plan.log_limit,
             result: None,
         };
         plan.programs.iter().enumerate().map(job).collect()
@@ -74,21 +77,25 @@ impl Folder<'_> {
 
     /// What measures, from when it is started. All but pings.
     pub(crate) fn measurements(&self, plan: &Plan) -> Vec<Measurement> {
-        let probes = plan.probes.iter().map(|probe| self.probe_job(probe));
-        let transfers = plan.transfers.iter().map(|transfer| self.transfer_job(transfer));
-        let commands = plan.commands.iter().map(|command| self.command_job(command));
+        let most = plan.log_limit;
+        let probes = plan.probes.iter().map(|probe| self.probe_job(probe, most));
+        let transfers = plan.transfers.iter().map(|transfer| self.transfer_job(transfer, most));
+        let commands = plan.commands.iter().map(|command| self.command_job(command, most));
         probes.chain(transfers).chain(commands).collect()
     }
 
-    fn probe_job(&self, probe: &Probe) -> Measurement {
+    fn probe_job(&self, probe: &Probe, log_limit: Bytes) -> Measurement {
         let mut command = words(&["longhaul", "probe", &probe.url, "--quiet", "--label", &probe.side]);
         command.extend(words(&["--output", &self.probe(probe).to_string_lossy()]));
         command.extend(probe.arguments.iter().cloned());
         let log = self.log(&format!("probe-{}-from-{}", probe.side, probe.host));
-        Measurement::ours(&probe.side, Job { host: probe.host.clone(), command, log, result: None })
+        Measurement::ours(
+            &probe.side,
+            Job { host: probe.host.clone(), command, log, log_limit, result: None },
+        )
     }
 
-    fn transfer_job(&self, transfer: &Transfer) -> Measurement {
+    fn transfer_job(&self, transfer: &Transfer, log_limit: Bytes) -> Measurement {
         let server = format!("{}:{}", transfer.to, transfer.port);
         let mut command = words(&["longhaul", "transfer", "send", &server, "--json"]);
         command.extend(match transfer.bytes {
@@ -105,17 +112,19 @@ impl Folder<'_> {
         }
         command.extend(transfer.is_mptcp.then(|| "--mptcp".to_owned()));
         let log = self.log(&format!("transfer-{}", transfer_name(transfer)));
-        let job = Job { host: transfer.from.clone(), command, log, result: Some(self.transfer(transfer)) };
+        let result = Some((self.transfer(transfer), LARGEST_SUMMARY));
+        let job = Job { host: transfer.from.clone(), command, log, log_limit, result };
         Measurement { after: transfer.after.clone(), ..Measurement::ours(&transfer.side, job) }
     }
 
-    fn command_job(&self, command: &plan::Command) -> Measurement {
+    fn command_job(&self, command: &plan::Command, log_limit: Bytes) -> Measurement {
         let log = self.log(&format!("command-{}-from-{}", command.side, command.host));
         let job = Job {
             host: command.host.clone(),
             command: self.placed(&command.command),
             log,
-            result: Some(self.command(command)),
+            log_limit,
+            result: Some((self.command(command), command.limit)),
         };
         Measurement {
             side: command.side.clone(),
@@ -127,7 +136,7 @@ impl Folder<'_> {
     }
 
     /// Pings that begin after a delay. By addresses: hundreds of hosts that look up hundreds of names keep a small machine busy for a minute.
-    pub(crate) fn ping(&self, ping: &Ping, delay: Duration) -> Measurement {
+    pub(crate) fn ping(&self, ping: &Ping, delay: Duration, log_limit: Bytes) -> Measurement {
         let mut command = words(&["longhaul", "ping", "--delay", &units::duration::show(delay)]);
         command.extend(ping.targets.iter().map(|target| target.address.to_string()));
         let [interval, timeout] = [ping.interval, ping.timeout].map(units::duration::show);
@@ -142,7 +151,7 @@ impl Folder<'_> {
             &self.pings(ping).to_string_lossy(),
         ]));
         let log = self.log(&format!("ping-{}-from-{}", ping.side, ping.host));
-        Measurement::ours(&ping.side, Job { host: ping.host.clone(), command, log, result: None })
+        Measurement::ours(&ping.side, Job { host: ping.host.clone(), command, log, log_limit, result: None })
     }
 
     /// A command line that knows where this folder is.
@@ -155,6 +164,9 @@ impl Folder<'_> {
         self.logs().join(format!("{name}.log"))
     }
 }
+
+/// What a transfer prints has at most 65 536 intervals of a few dozen bytes.
+const LARGEST_SUMMARY: Bytes = Bytes(16_000_000);
 
 fn transfer_name(transfer: &Transfer) -> String {
     format!("{}-from-{}-to-{}", transfer.side, transfer.from, transfer.to)

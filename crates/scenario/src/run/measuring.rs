@@ -42,6 +42,21 @@ impl Measuring {
         self.running.push(Running { measurement, process, begun });
     }
 
+    /// What has not begun will not.
+    pub(super) fn forget_waiting(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Asks all that run to end in order.
+    pub(super) fn ask(&self) {
+        self.running.iter().for_each(|one| one.process.ask());
+    }
+
+    /// Lets go of those that have ended, however they did.
+    pub(super) fn let_go(&mut self) {
+        self.running.retain_mut(|one| matches!(one.process.ended(), Ok(None)));
+    }
+
     /// Looks which have ended. Fails if one could not measure, or takes longer than it may.
     pub(super) fn look(&mut self, now: Duration) -> Result<(), Error> {
         let mut running = Vec::new();
@@ -62,6 +77,7 @@ impl Measuring {
 
 impl Running {
     fn has_ended(&mut self, now: Duration) -> Result<bool, Error> {
+        self.process.check_result()?;
         let Some(status) = self.process.ended()? else {
             return match self.measurement.timeout {
                 Some(timeout) if now.saturating_sub(self.begun) > timeout => Err(Error::TooLong {

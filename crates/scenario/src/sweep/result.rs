@@ -150,14 +150,18 @@ impl Read {
     /// What the reader of a scenario printed.
     pub(super) fn of(outcome: &Outcome) -> Result<Self, serde_json::Error> {
         let printed = outcome.commands.first().expect("the scenario of a cell has one command");
-        let recording = Recording::deserialize(&printed.value)?;
+        Ok(Self::of_recording(Recording::deserialize(&printed.value)?))
+    }
+
+    /// What a recording says of itself: whether its figures are the connection's, and why not.
+    fn of_recording(recording: Recording) -> Self {
         let figures = Figures::of(&recording);
         let early = early(recording.ended, recording.ended_why.as_deref());
-        let (invalid, warnings): (Vec<_>, Vec<_>) =
-            recording.warnings.into_iter().partition(|warning| warning.starts_with(INVALID));
-        let invalid = invalid.iter().map(|warning| warning.trim_start_matches(INVALID).to_owned());
-        let reasons = early.into_iter().chain(invalid).collect();
-        Ok(Self { reasons, warnings, figures })
+        let mut reasons: Vec<_> = early.into_iter().chain(recording.reasons).collect();
+        if !recording.valid && reasons.is_empty() {
+            reasons.push("the reader says that its figures are not the connection's, and not why".to_owned());
+        }
+        Self { reasons, warnings: recording.warnings, figures }
     }
 }
 
@@ -173,7 +177,50 @@ fn early(ended: ReaderEnded, why: Option<&str>) -> Option<String> {
     Some(format!("the reader {how} before its programme was over{why}"))
 }
 
-/// How a recording's warning begins that takes its validity.
-const INVALID: &str = "INVALID: ";
-
 const SCHEMA: &str = "longhaul.tcp.sweep/1";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What a reader prints that came to the end of its programme and has nothing to admit.
+    fn printed() -> Value {
+        json!({
+            "schema": "longhaul.tcp.oscil/1", "ended": "complete", "valid": true, "reasons": [], "warnings": [],
+            "conditions": {
+                "version": "0.1.0", "kernel": "6.18", "local": "10.0.0.1:1", "remote": "10.0.0.2:2", "settings": {},
+                "programme": { "name": "steady", "repeat": 1, "phase": [] }, "interval_ms": 100.0, "buffer_bytes": 1,
+            },
+            "summary": {
+                "bytes": 7, "duration_s": 1.0, "restarts": 0, "restarts_missed": 0, "max_pause_ms": 0.0,
+            },
+            "phases": [], "seconds": [], "counters": {}, "samples": [],
+        })
+    }
+
+    fn read(changes: &Value) -> Read {
+        let mut value = printed();
+        let all = value.as_object_mut().unwrap();
+        all.extend(changes.as_object().unwrap().clone());
+        Read::of_recording(serde_json::from_value(value).unwrap())
+    }
+
+    #[test]
+    fn a_run_counts_if_its_reader_says_so() {
+        let warned = read(&json!({ "warnings": ["a look came late"] }));
+        assert!(warned.reasons.is_empty(), "a warning takes no validity: {warned:?}");
+        assert_eq!((warned.warnings, warned.figures.bytes), (vec!["a look came late".to_owned()], 7));
+        let starved = "the reader waited for a processor in 12 % of the time; run less beside it";
+        let invalid = read(&json!({ "valid": false, "reasons": [starved] }));
+        assert_eq!(invalid.reasons, [starved]);
+        let silent = read(&json!({ "valid": false }));
+        assert_eq!(
+            silent.reasons,
+            ["the reader says that its figures are not the connection's, and not why"]
+        );
+        let both = read(&json!({ "valid": false, "reasons": [starved], "ended": "peer_closed" }));
+        assert_eq!(both.reasons, ["the reader had no more to read before its programme was over", starved]);
+    }
+}

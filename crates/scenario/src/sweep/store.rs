@@ -4,8 +4,7 @@
 //! whole and last, so a run that was killed has none.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -122,16 +121,7 @@ impl Store {
 
 /// Writes a file that appears under its name only when it is whole, in place of one that was there.
 pub fn replace(path: &Path, text: &str) -> Result<(), Error> {
-    let mut part = path.to_owned().into_os_string();
-    part.push(".part");
-    let write = || {
-        let mut file = fs::File::create(&part)?;
-        file.write_all(text.as_bytes())?;
-        // A name that outlives a power failure must not be that of an empty file.
-        file.sync_all()?;
-        fs::rename(&part, path)
-    };
-    write().map_err(at(path))
+    recording::write_whole(path, text.as_bytes()).map_err(at(path))
 }
 
 fn at(path: &Path) -> impl FnOnce(io::Error) -> Error {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::{Key, Memory, Model, Socket, State, States};
+use super::{Key, Memory, Model, Socket, State, States, multipath};
 use crate::{
     info::Info,
     netlink::{Attributes, array, attributes},
@@ -39,6 +39,7 @@ pub(crate) fn socket(message: &[u8]) -> Option<Socket> {
         memory: None,
         congestion: None,
         model: None,
+        mptcp_token: None,
     };
     for (kind, value) in attributes(message.get(DIAG_HEADER..)?) {
         match kind {
@@ -48,6 +49,7 @@ pub(crate) fn socket(message: &[u8]) -> Option<Socket> {
             INET_DIAG_VEGASINFO => socket.model = vegas(value),
             INET_DIAG_DCTCPINFO => socket.model = dctcp(value),
             INET_DIAG_BBRINFO => socket.model = bbr(value),
+            INET_DIAG_ULP_INFO => socket.mptcp_token = multipath::token(value),
             _ => {}
         }
     }
@@ -94,7 +96,7 @@ fn octets(address: IpAddr) -> [u8; 16] {
     }
 }
 
-fn memory(value: &[u8]) -> Option<Memory> {
+pub(super) fn memory(value: &[u8]) -> Option<Memory> {
     let word = |index: usize| array(value, index * 4).map(u32::from_ne_bytes);
     Some(Memory {
         rmem_alloc: word(0)?,
@@ -148,7 +150,7 @@ const INET_DIAG_REQ_PROTOCOL: u16 = 3;
 pub(crate) const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_VEGASINFO: u16 = 3;
 const INET_DIAG_CONG: u16 = 4;
-const INET_DIAG_SKMEMINFO: u16 = 7;
+pub(super) const INET_DIAG_SKMEMINFO: u16 = 7;
 const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_BBRINFO: u16 = 16;
 pub(crate) const INET_DIAG_ULP_INFO: u16 = 19;
@@ -161,6 +163,6 @@ const ANY_COOKIE: u8 = 0xff;
 pub(crate) const IPPROTO_TCP: u32 = 6;
 
 // sys/socket.h
-const AF_INET: u8 = 2;
+pub(super) const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
 pub(crate) const FAMILIES: [u8; 2] = [AF_INET, AF_INET6];

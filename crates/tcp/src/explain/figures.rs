@@ -3,7 +3,7 @@
 use super::{Look, Role};
 use crate::{
     Info,
-    diag::{Model, Socket},
+    diag::{Model, Socket, State},
 };
 
 /// A connection between its first look and its last.
@@ -44,10 +44,9 @@ impl<'a> Figures<'a> {
     /// Which end this is. Bytes that wait to leave make a sender, those that wait to be read a receiver.
     pub(super) fn role(&self) -> Role {
         let (acked, received) = (self.acked(), self.received());
-        let (leaving, waiting) = (self.socket.send_queue, self.socket.receive_queue);
         match (acked, received) {
-            (0, 0) if leaving > 0 => Role::Sender,
-            (0, 0) if waiting > 0 => Role::Receiver,
+            (0, 0) if self.has_pending() => Role::Sender,
+            (0, 0) if self.has_unread() => Role::Receiver,
             (0, 0) => Role::Neither,
             _ if acked >= received => Role::Sender,
             _ => Role::Receiver,
@@ -87,6 +86,50 @@ impl<'a> Figures<'a> {
     /// How much a counter that may be absent has grown.
     pub(super) fn since(&self, counter: impl Fn(&Info) -> Option<u32>) -> Option<u32> {
         Some(counter(self.now)?.wrapping_sub(counter(&self.before).unwrap_or(0)))
+    }
+
+    /// Whether no byte moved.
+    pub(super) fn is_silent(&self) -> bool {
+        self.acked() == 0 && self.received() == 0
+    }
+
+    /// Whether the peer has closed the connection since before it was looked at, and this end has sent nothing and keeps it
+    /// open.
+    pub(super) fn is_left_open(&self) -> bool {
+        let is_half_closed = self.looks.iter().all(|look| look.socket.state == State::CloseWait);
+        is_half_closed && self.socket.inode != 0 && self.is_silent() && self.socket.send_queue == 0
+    }
+
+    /// Whether the peer's window was the same at nearly all looks. It is where its program reads whatever comes; one that reads
+    /// slowly, however evenly, leaves something behind, and how much changes with each read. A dip now and then means nothing:
+    /// any program waits for a processor. Of a subflow it says nothing, as the window is its connection's.
+    pub(super) fn has_constant_window(&self) -> bool {
+        let windows = || self.infos().filter_map(|(_, info)| info.snd_wnd);
+        let Some(most) = windows().max() else { return false };
+        let smaller = windows().filter(|window| *window < most - most / 100).count();
+        !self.is_subflow() && smaller * 10 <= windows().count()
+    }
+
+    /// How much a time that may be absent has grown, us.
+    pub(super) fn grown_us(&self, time: impl Fn(&Info) -> Option<u64>) -> Option<u64> {
+        Some(time(self.now)?.saturating_sub(time(&self.before).unwrap_or(0)))
+    }
+
+    /// Whether it is a subflow of an MPTCP connection that the kernel told of.
+    pub(super) fn is_subflow(&self) -> bool {
+        self.looks.iter().any(|look| look.multipath.is_some())
+    }
+
+    /// Whether its program would like to send at the last look: bytes wait in this socket or, for a subflow, in its connection.
+    fn has_pending(&self) -> bool {
+        let above = self.looks.last().and_then(|look| look.multipath);
+        self.socket.send_queue > 0 || above.is_some_and(|connection| connection.pending > 0)
+    }
+
+    /// Whether bytes wait to be read at the last look, likewise.
+    fn has_unread(&self) -> bool {
+        let above = self.looks.last().and_then(|look| look.multipath);
+        self.socket.receive_queue > 0 || above.is_some_and(|connection| connection.memory.rmem_alloc > 0)
     }
 
     /// Bits a second, of the direction in which more bytes went.
@@ -184,6 +227,11 @@ impl<'a> Figures<'a> {
 /// Bytes sent and not acknowledged.
 pub(super) fn outstanding(socket: &Socket, info: &Info) -> u32 {
     socket.send_queue.saturating_sub(info.notsent_bytes)
+}
+
+/// Bytes that wait to be read. Of a subflow, those of its connection, with the kernel's metadata: they wait there.
+pub(super) fn unread(look: &Look) -> u32 {
+    look.multipath.map_or(look.socket.receive_queue, |connection| connection.memory.rmem_alloc)
 }
 
 /// The middle one; of an even number, the lower.

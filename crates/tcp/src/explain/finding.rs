@@ -3,6 +3,7 @@
 mod network;
 mod receiver;
 mod sender;
+mod state;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,10 +59,22 @@ pub enum Kind {
     UnsentData,
     /// The program asked for a rate.
     Paced,
+    /// Small segments wait for acknowledgements, which the peer delays.
+    Nagle,
     /// Packets are lost.
     Loss,
-    /// Nothing is answered any more.
+    /// Nothing is answered any more, or has been yet.
     NoAnswer,
+    /// The request to connect is under way.
+    Connecting,
+    /// The peer has closed, and this end's program has not.
+    CloseWait,
+    /// This end's program has not accepted the connection yet.
+    NotAccepted,
+    /// This end's program does not accept as fast as others connect.
+    ListenQueueFull,
+    /// The peer's program does not accept as fast as others connect.
+    PeerDoesNotAccept,
     /// Packets overtake each other and are taken for lost.
     Reordering,
     /// The connection is still starting.
@@ -72,6 +85,8 @@ pub enum Kind {
     SlowGrowth,
     /// The path carries no more.
     PathRate,
+    /// The path carries no more, or the peer's program reads no faster.
+    PathOrReader,
     /// Nothing here limits it.
     OtherEnd,
     /// Many of the source ports to a destination are taken.

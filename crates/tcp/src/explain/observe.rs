@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Chosen, Look, Observation, Seen, ports::Count};
+use super::{Chosen, Listener, Look, Observation, Queue, Seen, ports::Count};
 use crate::{
     Error,
     clock::Clock,
@@ -52,7 +52,7 @@ impl Observer {
     }
 
     /// Looks for this long, or until `go_on` says no; it is asked every 50 ms or oftener. Connections that begin meanwhile
-    /// are not looked at. Fails if there is no connection to look at from the beginning on.
+    /// are not looked at. Fails if there is nothing to look at from the beginning on.
     pub fn observe(
         &self,
         span: Duration,
@@ -60,8 +60,9 @@ impl Observer {
     ) -> Result<Observation, Error> {
         let clock = Clock::start();
         let own = self.filter.pid.map(Processes::one).transpose()?;
-        let (mut seen, count) = self.begin(own.as_ref(), clock)?;
-        if seen.is_empty() && self.filter != Filter::default() {
+        let Beginning { mut seen, mut listeners, count, ended } = self.begin(own.as_ref(), clock)?;
+        let has_full = listeners.iter().any(|each| each.before.is_full());
+        if seen.is_empty() && ended == 0 && !has_full && self.filter != Filter::default() {
             return Err(self.nothing(own.is_some()));
         }
         // Time that would be spent waiting.
@@ -83,7 +84,10 @@ impl Observer {
         if go_on().is_continue() {
             clock.wait_until(span);
         }
-        self.end(&mut seen, clock)?;
+        self.end(&mut seen, &mut listeners, clock)?;
+        for each in &mut listeners {
+            each.process = processes.of(each.inode).cloned();
+        }
         for each in &mut seen {
             let inode = each.looks[0].socket.inode;
             each.process = processes.of(inode).cloned();
@@ -96,24 +100,42 @@ impl Observer {
         let ports = if self.filter.pid.is_some() { Vec::new() } else { count.in_range(&settings) };
         let ports =
             ports.into_iter().filter(|each| self.filter.admits(SocketAddr::new(each.local, 0), each.remote));
-        Ok(Observation { kernel, ports: ports.collect(), settings, connections: seen })
+        Ok(Observation { kernel, ports: ports.collect(), settings, connections: seen, listeners, ended })
     }
 
-    /// The first look at every connection that is asked for, and which ports are taken.
-    fn begin(&self, own: Option<&Processes>, clock: Clock) -> Result<(Vec<Seen>, Count), Error> {
-        let (mut seen, mut count) = (Vec::new(), Count::default());
+    /// The first look at every connection that is asked for, and which ports are taken. Who listens is of interest whatever is
+    /// asked for, as it is what a connection that is asked for may wait for.
+    fn begin(&self, own: Option<&Processes>, clock: Clock) -> Result<Beginning, Error> {
+        let mut beginning = Beginning::default();
+        let Beginning { seen, listeners, count, ended } = &mut beginning;
         self.diag.all(States::ALL, |socket| {
             count.add(&socket);
-            let is_connection = socket.state != State::Listen && socket.info.is_some();
             let is_own = own.is_none_or(|own| own.of(socket.inode).is_some());
-            if is_connection && is_own && self.filter.admits(socket.local, socket.remote) {
+            let is_asked_for = is_own && self.filter.admits(socket.local, socket.remote);
+            if socket.state == State::Listen {
+                listeners.push(Listener::new(&socket, is_asked_for));
+            } else if is_asked_for && socket.state == State::TimeWait {
+                *ended += 1;
+            } else if is_asked_for && socket.info.is_some() {
                 // Most are looked at twice.
                 let mut looks = Vec::with_capacity(2);
-                looks.push(Look { at: clock.now(), socket });
+                looks.push(Look { at: clock.now(), socket, multipath: None });
                 seen.push(Seen { looks, has_closed: false, process: None, chosen: None });
             }
         })?;
-        Ok((seen, count))
+        // A list is read to its end before the next question.
+        for look in beginning.seen.iter_mut().flat_map(|each| each.looks.first_mut()) {
+            self.add_multipath(look)?;
+        }
+        Ok(beginning)
+    }
+
+    /// What is told of the MPTCP connection that a subflow belongs to.
+    fn add_multipath(&self, look: &mut Look) -> Result<(), Error> {
+        if let Some(token) = look.socket.mptcp_token {
+            look.multipath = self.diag.multipath(token)?;
+        }
+        Ok(())
     }
 
     /// One more look, if it is still there.
@@ -122,7 +144,11 @@ impl Observer {
         if !seen.has_closed {
             // In `TIME_WAIT` nothing is told of it any more.
             match self.diag.again(&key)?.filter(|socket| socket.info.is_some()) {
-                Some(socket) => seen.looks.push(Look { at: clock.now(), socket }),
+                Some(socket) => {
+                    let mut look = Look { at: clock.now(), socket, multipath: None };
+                    self.add_multipath(&mut look)?;
+                    seen.looks.push(look);
+                }
                 None => seen.has_closed = true,
             }
         }
@@ -130,18 +156,27 @@ impl Observer {
     }
 
     /// The last look at each that is still there. Of one that waits for the peer's end alone nothing is told any more.
-    fn end(&self, seen: &mut [Seen], clock: Clock) -> Result<(), Error> {
+    fn end(&self, seen: &mut [Seen], listeners: &mut [Listener], clock: Clock) -> Result<(), Error> {
+        let mut queues: HashMap<Key, &mut Listener> =
+            listeners.iter_mut().map(|each| (each.key, each)).collect();
         let keys = seen.iter().enumerate().map(|(index, each)| (each.looks[0].socket.key, index));
         let mut missing: HashMap<Key, usize> = keys.collect();
-        self.diag.all(States::CONNECTED, |socket| {
-            if socket.info.is_some()
+        self.diag.all(States::CONNECTED_OR_LISTENING, |socket| {
+            if socket.state == State::Listen {
+                if let Some(listener) = queues.get_mut(&socket.key) {
+                    listener.after = Some(Queue::of(&socket));
+                }
+            } else if socket.info.is_some()
                 && let Some(index) = missing.remove(&socket.key)
             {
-                seen[index].looks.push(Look { at: clock.now(), socket });
+                seen[index].looks.push(Look { at: clock.now(), socket, multipath: None });
             }
         })?;
         for index in missing.into_values() {
             seen[index].has_closed = true;
+        }
+        for look in seen.iter_mut().filter(|each| !each.has_closed).flat_map(|each| each.looks.last_mut()) {
+            self.add_multipath(look)?;
         }
         Ok(())
     }
@@ -170,6 +205,16 @@ impl Observer {
             remedy: "longhaul tcp explain, without more, shows those that there are".to_owned(),
         }
     }
+}
+
+/// What is there when an observation begins.
+#[derive(Debug, Default)]
+struct Beginning {
+    seen: Vec<Seen>,
+    listeners: Vec<Listener>,
+    count: Count,
+    /// Connections that have ended (`TIME_WAIT`).
+    ended: u64,
 }
 
 impl Filter {

@@ -3,7 +3,7 @@
 //! A copy of the program's descriptor is made (`pidfd_getfd(2)`, Linux 5.6), asked, and closed. That is allowed to who may
 //! trace the process: its user, or root.
 
-use crate::{Process, sys::foreign};
+use crate::{Process, sys::foreign::Foreign};
 
 /// What a program chose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,15 +12,19 @@ pub struct Chosen {
     pub has_fixed_receive_buffer: bool,
     /// `SO_SNDBUF` was set, likewise.
     pub has_fixed_send_buffer: bool,
+    /// `TCP_NODELAY` was set: small segments do not wait for acknowledgements (RFC 896).
+    pub has_no_delay: bool,
 }
 
 impl Chosen {
     /// None if that is not allowed, or the kernel does not tell (`SO_BUF_LOCK`, Linux 5.14).
     pub(super) fn read(process: &Process, inode: u64) -> Option<Self> {
-        let locks = foreign::buffer_locks(process.pid, process.descriptor, inode).ok()?;
+        let socket = Foreign::open(process.pid, process.descriptor, inode).ok()?;
+        let locks = socket.buffer_locks().ok()?;
         Some(Self {
             has_fixed_receive_buffer: locks & SOCK_RCVBUF_LOCK != 0,
             has_fixed_send_buffer: locks & SOCK_SNDBUF_LOCK != 0,
+            has_no_delay: socket.has_no_delay().ok()?,
         })
     }
 }

@@ -27,6 +27,19 @@ pub struct PortUse {
     pub waiting: u64,
 }
 
+impl PortUse {
+    /// Ports that a new connection cannot have. Those in `TIME_WAIT` it can, a second after they ended, where the kernel uses
+    /// them again: by default on loopback, so there it neither searches long nor runs out.
+    fn out_of_reach(&self, settings: &Settings) -> u64 {
+        let reuses = match settings.tcp_tw_reuse {
+            Some(1) => true,
+            Some(2) => self.remote.ip().to_canonical().is_loopback(),
+            _ => false,
+        };
+        if reuses { self.taken.saturating_sub(self.waiting) } else { self.taken }
+    }
+}
+
 /// Counts ports.
 #[derive(Debug, Default)]
 pub(super) struct Count {
@@ -66,7 +79,7 @@ pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanati
     let scarce = ports.iter().filter_map(move |each| {
         let [first, last] = range?;
         let size = (last + 1).saturating_sub(first).max(1);
-        let is_scarce = each.taken as f64 >= size as f64 * SCARCE;
+        let is_scarce = each.out_of_reach(settings) as f64 >= size as f64 * SCARCE;
         is_scarce.then(|| (each, explain(each, [first, last], size, *kernel, settings)))
     });
     scarce.map(|(each, finding)| Explanation {
@@ -74,11 +87,13 @@ pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanati
         remote: each.remote.to_string(),
         limit: Limit::SourcePorts,
         finding,
+        limit_share: None,
         shares: None,
         also: Vec::new(),
         role: None,
         state: None,
         has_closed: false,
+        is_subflow: false,
         pid: None,
         process: None,
         uid: None,
@@ -147,3 +162,29 @@ const SCARCE: f64 = 0.5;
 const FULL: f64 = 0.9;
 /// 1024 to 65535 has more.
 const WIDEST: u64 = 60_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_that_the_kernel_uses_again_are_not_out_of_reach() {
+        let of = |remote: &str, reuse| {
+            let local = IpAddr::from([127, 0, 0, 1]);
+            let uses = PortUse { local, remote: remote.parse().unwrap(), taken: 15_000, waiting: 14_000 };
+            uses.out_of_reach(&Settings { tcp_tw_reuse: reuse, ..Settings::default() })
+        };
+        // 2, the default since Linux 4.19, is loopback only; 1 is everywhere, 0 nowhere, and older kernels do not say.
+        for (remote, reuse, expected) in [
+            ("127.0.0.1:80", Some(2), 1000),
+            ("[::1]:80", Some(2), 1000),
+            ("[::ffff:127.0.0.1]:80", Some(2), 1000),
+            ("10.0.0.2:80", Some(2), 15_000),
+            ("10.0.0.2:80", Some(1), 1000),
+            ("127.0.0.1:80", Some(0), 15_000),
+            ("127.0.0.1:80", None, 15_000),
+        ] {
+            assert_eq!(of(remote, reuse), expected, "{remote} {reuse:?}");
+        }
+    }
+}

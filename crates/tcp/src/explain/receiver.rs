@@ -1,10 +1,10 @@
 //! The receiver's view: whether its program, its buffer, or nothing here holds up what comes.
 
 use super::{
-    Case, Limit, Role, Shares, Verdict,
+    Case, Limit, Look, Role, Shares, Verdict,
     figures::{USED, median},
 };
-use crate::{Info, diag::Socket};
+use crate::diag::Multipath;
 
 impl Case<'_> {
     pub(super) fn receiver(&self) -> Verdict {
@@ -16,18 +16,19 @@ impl Case<'_> {
             Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_receive_buffer()),
             _ => (Limit::OtherEnd, self.limited_elsewhere()),
         };
+        let limit_share = Some(shares.of(limit));
         let mut findings = vec![first];
         if limit == Limit::ReceiverWindow {
             findings.extend(self.ignored_scale());
         }
-        Verdict { role: Role::Receiver, limit, shares, findings }
+        Verdict { role: Role::Receiver, limit, limit_share, shares, findings }
     }
 
     /// The looks at which much waited to be read are the program's; the rest is the window's, if as much came in a round trip
     /// as it lets in.
     fn receiver_shares(&self) -> Shares {
-        let looks: Vec<_> = self.figures.infos().collect();
-        let waiting = looks.iter().filter(|(socket, info)| is_unread(socket, info)).count();
+        let looks = self.figures.looks;
+        let waiting = looks.iter().filter(|look| is_unread(look)).count();
         let receiver_application = waiting as f64 / looks.len().max(1) as f64;
         let rest = 1.0 - receiver_application;
         let is_used = self.window_use().is_some_and(|share| share >= USED);
@@ -58,8 +59,13 @@ impl Case<'_> {
 }
 
 /// Whether a good part of what the buffer takes waits to be read. A program that keeps up leaves nothing behind.
-fn is_unread(socket: &Socket, info: &Info) -> bool {
-    let queued = u64::from(socket.receive_queue);
+fn is_unread(look: &Look) -> bool {
+    // What comes over a subflow goes on to its connection at once, and waits there, together with what came over others.
+    if let Some(Multipath { memory, .. }) = look.multipath {
+        return memory.rmem_alloc > 0 && u64::from(memory.rmem_alloc) * 4 >= u64::from(memory.rcvbuf);
+    }
+    let Some(info) = &look.socket.info else { return false };
+    let queued = u64::from(look.socket.receive_queue);
     let room = info.rcv_wnd.map_or(u64::from(info.rcv_ssthresh), |open| queued + u64::from(open));
     queued > 0 && queued * 4 >= room
 }

@@ -1,15 +1,23 @@
 //! The sender's view: what limits it, and what else is worth to be said.
 
 use super::{
-    Case, Figures, Finding, Limit, Role, Shares, Verdict, figures::median, finding, held::NEARLY, text,
+    Case, Figures, Finding, Limit, Role, Shares, Verdict,
+    figures::median,
+    finding,
+    held::{Divided, NEARLY},
+    network::share_of_looks,
+    text,
 };
 
 impl Case<'_> {
     pub(super) fn sender(&self) -> Verdict {
-        let shares = self.sender_shares();
+        let Divided { shares, weights } = self.divided();
         let figures = &self.figures;
-        let (limit, mut first) = match shares.largest() {
+        let (limit, mut first) = match weights.largest() {
             _ if is_dead(figures) => (Limit::Loss, finding::no_answer(figures)),
+            Limit::ReceiverWindow if figures.has_long_queue() && !is_queue_on_path(figures) => {
+                (Limit::OtherEnd, self.path_or_reader())
+            }
             Limit::ReceiverWindow if figures.has_long_queue() => self.path(),
             Limit::SendBuffer if figures.has_queue_beyond_bursts() => self.path(),
             Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_window(shares.receiver_window)),
@@ -18,14 +26,16 @@ impl Case<'_> {
             }
             Limit::SendBuffer => (Limit::SendBuffer, self.small_send_buffer(shares.send_buffer)),
             Limit::Pacing => (Limit::Pacing, self.paced()),
+            Limit::Nagle if self.is_delay_felt() => (Limit::Nagle, self.delayed(weights.nagle)),
             // BBR spreads each of its bursts over the time that it would take at the rate of the path.
-            Limit::CongestionWindow if self.leaves_model_unused(shares) => {
+            Limit::CongestionWindow if self.leaves_model_unused(weights) => {
                 (Limit::SenderApplication, self.sender_idle(shares.sender_application))
             }
-            Limit::CongestionWindow => self.network(),
-            _ => (Limit::SenderApplication, self.sender_idle(shares.sender_application)),
+            Limit::CongestionWindow => self.network(weights),
+            _ => (Limit::SenderApplication, self.sender_idle(weights.sender_application)),
         };
-        let used_up = shares.receiver_window + shares.send_buffer;
+        first.evidence.extend(self.beyond_kernel(limit, &shares, &weights));
+        let used_up = weights.receiver_window + weights.send_buffer;
         if limit == Limit::Path && used_up >= WORTH_SAYING {
             let share = text::percent(used_up);
             first.evidence.push(format!(
@@ -33,9 +43,30 @@ impl Case<'_> {
                  longer"
             ));
         }
-        let mut findings = vec![first];
-        findings.extend(self.beside_sender(limit, shares));
-        Verdict { role: Role::Sender, limit, shares, findings }
+        let mut also = self.beside_limit(limit, &shares, &weights, &mut first);
+        also.extend(self.beside_sender(limit, weights));
+        let share = share_of_looks(figures, limit).or_else(|| {
+            let share = weights.of(limit);
+            (share > 0.0).then_some(share)
+        });
+        let findings = [vec![first], also].concat();
+        Verdict { role: Role::Sender, limit, limit_share: share, shares, findings }
+    }
+
+    /// Why more of the time counts for a limit than the kernel counts for it.
+    fn beyond_kernel(&self, limit: Limit, shares: &Shares, weights: &Shares) -> Option<String> {
+        let more = weights.of(limit) - shares.of(limit);
+        let share = text::percent(more);
+        (more >= WORTH_SAYING).then_some(())?;
+        match limit {
+            Limit::ReceiverWindow | Limit::ReceiverApplication => Some(format!(
+                "for another {share} of the time BBR held it back, at the rate that the window had let through before"
+            )),
+            Limit::SendBuffer => Some(format!(
+                "for another {share} of the time the buffer was full and nearly all of it was under way"
+            )),
+            _ => None,
+        }
     }
 
     /// Whether the program pauses, and so sends less than congestion control knows that the path carries.
@@ -57,8 +88,12 @@ impl Case<'_> {
             && shares.congestion_window >= WORTH_SAYING
             && figures.repeats() > 0
         {
-            let (limit, finding) = self.network();
+            let (limit, finding) = self.network(shares);
             also.extend((limit == Limit::Loss || limit == Limit::Reordering).then_some(finding));
+        }
+        // The program is not held back, and each of its messages is.
+        if limit == Limit::SenderApplication && shares.nagle >= PAUSES {
+            also.push(self.delayed(shares.nagle));
         }
         if !matches!(limit, Limit::ReceiverWindow | Limit::ReceiverApplication | Limit::SendBuffer) {
             also.extend(self.unsent());
@@ -75,6 +110,24 @@ impl Case<'_> {
             u64::from(unsent) >= 4 * NOTSENT_LOWAT && wait >= 2.0 * figures.rtt()? && wait >= UNSENT_LEAST_S;
         (is_much && wait.is_finite()).then(|| self.unsent_data(unsent, wait))
     }
+}
+
+impl Case<'_> {
+    /// Whether the program waits for what Nagle's algorithm holds back: answers come, or acknowledgements come so late that
+    /// they were delayed.
+    fn is_delay_felt(&self) -> bool {
+        let figures = &self.figures;
+        figures.received() > 0 || figures.queueing() >= DELAYED_S / 4.0
+    }
+}
+
+/// Whether packets wait for so long that they do on the path. A receiver that reads a little now and then sends its
+/// acknowledgements with the news of its window, and may hold them back for a while: also then, a round trip takes longer. Its
+/// window is another each time.
+fn is_queue_on_path(figures: &Figures<'_>) -> bool {
+    // How long packets of one subflow wait says nothing of the others', and the window is of all.
+    !figures.is_subflow()
+        && (figures.repeats() > 0 || figures.queueing() > DELAYED_S || figures.has_constant_window())
 }
 
 /// Whether nothing is answered any more.
@@ -96,6 +149,8 @@ fn restarts(figures: &Figures<'_>) -> usize {
 const PAUSES: f64 = 0.25;
 /// A second finding costs at least this share of the time.
 const WORTH_SAYING: f64 = 0.1;
+/// Linux delays acknowledgements by 40 ms (`TCP_ATO_MIN`) where data comes often, and the timer has a tick of up to 10 ms.
+pub(super) const DELAYED_S: f64 = 0.05;
 /// Published as good for all.
 pub(super) const NOTSENT_LOWAT: u64 = 131_072;
 /// What people begin to feel.

@@ -5,17 +5,20 @@ use serde::Serialize;
 
 use super::Limit;
 
-/// What a connection's time went to, as seen from this end. The sum is 1.
+/// What a connection's time went to, as seen from this end. The sum is 1. Of a sender, `send_buffer` and the receiver's two are
+/// the kernel's own times as shares of the whole; the rest of the time is divided by what the looks saw.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Shares {
     /// The sending program had nothing to send.
     pub sender_application: f64,
-    /// The send buffer was full, and all of it was under way.
+    /// The send buffer was full (`sndbuf_limited` of `tcp_info`).
     pub send_buffer: f64,
     /// The congestion window: the network, as congestion control sees it.
     pub congestion_window: f64,
     /// The rate that the sending program asked for.
     pub pacing: f64,
+    /// A small segment waited for the acknowledgement of the one before it (Nagle's algorithm, RFC 896).
+    pub nagle: f64,
     /// The receiver's window, because its buffer is small.
     pub receiver_window: f64,
     /// The receiver's window, because its program does not read.
@@ -26,12 +29,13 @@ pub struct Shares {
 
 impl Shares {
     /// Each with its name, in the order of a byte's way from one program to the other.
-    pub fn named(&self) -> [(&'static str, f64); 7] {
+    pub fn named(&self) -> [(&'static str, f64); 8] {
         [
             ("sender application", self.sender_application),
             ("send buffer", self.send_buffer),
             ("congestion window", self.congestion_window),
             ("pacing", self.pacing),
+            ("nagle", self.nagle),
             ("receiver window", self.receiver_window),
             ("receiver application", self.receiver_application),
             ("other end", self.other_end),
@@ -45,6 +49,7 @@ impl Shares {
             Limit::SendBuffer,
             Limit::CongestionWindow,
             Limit::Pacing,
+            Limit::Nagle,
             Limit::ReceiverWindow,
             Limit::ReceiverApplication,
             Limit::OtherEnd,
@@ -52,6 +57,21 @@ impl Shares {
         let all = limits.into_iter().zip(self.named().map(|(_, share)| share));
         all.reduce(|best, next| if next.1 > best.1 { next } else { best })
             .map_or(Limit::Idle, |(limit, _)| limit)
+    }
+
+    /// The share of a limit; 0 for one that no share stands for.
+    pub(super) fn of(&self, limit: Limit) -> f64 {
+        match limit {
+            Limit::SenderApplication => self.sender_application,
+            Limit::SendBuffer => self.send_buffer,
+            Limit::CongestionWindow => self.congestion_window,
+            Limit::Pacing => self.pacing,
+            Limit::Nagle => self.nagle,
+            Limit::ReceiverWindow => self.receiver_window,
+            Limit::ReceiverApplication => self.receiver_application,
+            Limit::OtherEnd => self.other_end,
+            _ => 0.0,
+        }
     }
 
     /// The same in proportion, so that they sum to 1; unchanged if they are all 0.
@@ -65,6 +85,7 @@ impl Shares {
             send_buffer: self.send_buffer / sum,
             congestion_window: self.congestion_window / sum,
             pacing: self.pacing / sum,
+            nagle: self.nagle / sum,
             receiver_window: self.receiver_window / sum,
             receiver_application: self.receiver_application / sum,
             other_end: self.other_end / sum,

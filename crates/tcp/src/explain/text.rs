@@ -29,6 +29,11 @@ pub(super) fn time(seconds: f64) -> String {
     }
 }
 
+/// So many of something, of which the plural has an s.
+pub(super) fn count(number: u32, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
 /// A share.
 pub(super) fn percent(share: f64) -> String {
     match share * 100.0 {

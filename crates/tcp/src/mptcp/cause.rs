@@ -1,14 +1,22 @@
 //! Why a connection has no second subflow, or what the second is not good for: one sentence, the evidence, one remedy.
 //!
 //! Pure. Causes are looked for in the order of a connection's life: the first packet, this end's limits and addresses, the
-//! packets that join, what the peer said to them. The first that the evidence supports is the answer.
+//! packets that join, what the peer said to them. The first that the evidence supports is the answer. What the connection
+//! itself shows comes before what is counted; a counter that is not of this connection alone decides only where it counts as
+//! much as there were connections, and otherwise is mentioned.
+
+mod fallback;
 
 use std::net::IpAddr;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Endpoint, Origin, Purpose, State, Subflow, Surroundings, sockets::SeenConnection};
+use super::{
+    Endpoint, Origin, Purpose, State, Subflow, Surroundings,
+    account::{Account, Bearing},
+    sockets::SeenConnection,
+};
 
 /// What keeps a connection from a second subflow, or the second from being of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,6 +44,8 @@ pub enum Cause {
     UnknownToken,
     /// Joins could not be proved to belong to the connection.
     JoinForged,
+    /// This end refused joins of the peer.
+    JoinRejected,
     /// This end has no second address.
     NoSecondAddress,
     /// There is a second address, and MPTCP may not use it.
@@ -50,6 +60,8 @@ pub enum Cause {
     JoinRefused,
     /// A join was answered, and its subflow has gone.
     SubflowLost,
+    /// A join was tried, and what is counted of several connections does not tell what became of it.
+    JoinFailed,
     /// There are endpoints, and none was tried.
     NotTried,
     /// The second subflow carries data only when the first has gone.
@@ -65,17 +77,27 @@ pub struct Finding {
     pub cause: Cause,
     /// The cause as a sentence.
     pub why: String,
-    /// What was seen that says so. Counters are those of the whole namespace.
+    /// Whether it is known of this connection. If not, what is counted of several connections speaks for it.
+    pub is_certain: bool,
+    /// What was seen that says so. Of which connections a counter is, its connection's `counted` says.
     pub evidence: Vec<String>,
     /// The one change that would help.
     pub remedy: String,
 }
 
 /// Why a connection has one subflow at most.
-pub(super) fn of_one(connection: &SeenConnection, subflows: &[Subflow], around: &Surroundings) -> Finding {
-    let case = Case { connection, subflows, around };
+pub(super) fn of_one(
+    connection: &SeenConnection,
+    subflows: &[Subflow],
+    around: &Surroundings,
+    account: &Account,
+) -> Finding {
+    let case = Case { connection, subflows, around, account };
     if connection.is_fallback {
-        return case.fallback();
+        return match subflows.first().and_then(|first| first.handshake) {
+            Some(handshake) => case.known_fallback(handshake),
+            None => case.counted_fallback(),
+        };
     }
     if connection.state != State::Established {
         return finding(
@@ -119,58 +141,10 @@ struct Case<'a> {
     connection: &'a SeenConnection,
     subflows: &'a [Subflow],
     around: &'a Surroundings,
+    account: &'a Account,
 }
 
 impl Case<'_> {
-    /// It became plain TCP.
-    fn fallback(&self) -> Finding {
-        if let Some(evidence) = self.counted(&["MPCapableSYNTXDisabled", "Blackhole"]) {
-            return finding(
-                Cause::Paused,
-                "this kernel sent plain TCP for a while, since packets with MPTCP had vanished before",
-                evidence,
-                "find what drops TCP option 30 on the path; sysctl net.mptcp.blackhole_timeout=0 ends the pause",
-            );
-        }
-        if let Some(evidence) = self.counted(&["MPCapableSYNTXDrop"]) {
-            return finding(
-                Cause::OptionDropped,
-                "the first packet was answered only when it was sent again without MPTCP",
-                evidence,
-                "find what drops packets with TCP option 30 on the path: a firewall or a load balancer",
-            );
-        }
-        let changed = [
-            "DataCsumErr",
-            "DSSCorruptionFallback",
-            "MPFailTx",
-            "MPFailRx",
-            "InfiniteMapTx",
-            "InfiniteMapRx",
-        ];
-        if let Some(evidence) = self.counted(&changed) {
-            return finding(
-                Cause::DataChanged,
-                "what arrived was not what was sent: something on the path changes data or sequence numbers",
-                evidence,
-                "take the proxy or the application gateway out of the path",
-            );
-        }
-        if let Some(evidence) = self.counted(&["MPCapableFallbackSYNACK", "MPCapableFallbackACK"]) {
-            return finding(
-                Cause::PeerWithoutMptcp,
-                "the peer answered without MPTCP, so the connection is plain TCP for good",
-                evidence,
-                "let the program at the other end open an MPTCP socket (mptcpize run PROGRAM, or IPPROTO_MPTCP); if it \
-                 does, something on the path removes TCP option 30",
-            );
-        }
-        let evidence =
-            vec!["the kernel marks the connection as fallen back, and counts no reason".to_owned()];
-        let why = "the connection became plain TCP, for a reason that this kernel does not count";
-        finding(Cause::FellBack, why, evidence, "look at the first packets: longhaul lab capture, or tcpdump")
-    }
-
     /// This end admits too little.
     fn limits(&self) -> Option<Finding> {
         let &SeenConnection { further, most_further, accepted: (accepted, most_accepted), .. } =
@@ -183,15 +157,17 @@ impl Case<'_> {
                 "ip mptcp limits set subflows 8",
             ));
         }
-        let dropped = self.counted(&["AddAddrDrop"]).unwrap_or_default();
-        let announced = self.counted(&["AddAddr"]).filter(|_| accepted >= most_accepted)?;
+        let counted = self.counted(&["AddAddr"]).filter(|_| accepted >= most_accepted)?;
         let limit = format!("{accepted} of at most {most_accepted} announced addresses were accepted");
-        Some(finding(
-            Cause::AnnouncementRefused,
-            "the peer announced an address, and this end accepts no more of them",
-            [vec![limit], announced, dropped].concat(),
-            "ip mptcp limits set add_addr_accepted 8",
-        ))
+        Some(counted.finding(|announced| {
+            let dropped = self.account.evidence(&["AddAddrDrop"]);
+            finding(
+                Cause::AnnouncementRefused,
+                "the peer announced an address, and this end accepts no more of them",
+                [vec![limit], announced, dropped].concat(),
+                "ip mptcp limits set add_addr_accepted 8",
+            )
+        }))
     }
 
     /// Further subflows are the business of who opened the connection.
@@ -199,25 +175,38 @@ impl Case<'_> {
         if !self.subflows.iter().any(|subflow| subflow.origin == Origin::FirstAccepted) {
             return None;
         }
-        if let Some(evidence) = self.counted(&["MPJoinNoTokenFound"]) {
-            return Some(finding(
-                Cause::UnknownToken,
-                "joins came here with a token that no connection of this host has",
-                evidence,
-                "let a load balancer send joins to the host that has the connection, or announce this host's own \
-                 address: ip mptcp endpoint add ADDRESS signal",
-            ));
+        if let Some(counted) = self.counted(&["MPJoinNoTokenFound"]) {
+            return Some(counted.finding(|evidence| {
+                finding(
+                    Cause::UnknownToken,
+                    "joins came here with a token that no connection of this host has",
+                    evidence,
+                    "let a load balancer send joins to the host that has the connection, or announce this host's own \
+                     address: ip mptcp endpoint add ADDRESS signal",
+                )
+            }));
         }
-        if let Some(evidence) = self.counted(&["MPJoinAckHMacFailure", "MPJoinRejected"]) {
-            return Some(forged(evidence));
+        if let Some(counted) = self.counted(&["MPJoinAckHMacFailure"]) {
+            return Some(counted.finding(forged));
         }
-        let joins = self.counter("MPJoinSynRx");
-        Some(finding(
+        if let Some(counted) = self.counted(&["MPJoinRejected"]) {
+            return Some(counted.finding(|evidence| {
+                finding(
+                    Cause::JoinRejected,
+                    "this end refused a join: when it came, the path manager admitted no further subflow",
+                    evidence,
+                    "let this end admit more (ip mptcp limits set subflows 8), and open the connection again",
+                )
+            }));
+        }
+        let joins = self.account.sum(&["MPJoinSynRx"]);
+        let opens = finding(
             Cause::PeerOpens,
             "the peer opened this connection, and no subflow that it opened beside the first is there",
             vec![format!("joins received: {joins} (MPJoinSynRx)")],
             "look at the peer's end with the same command; it knows what it tried",
-        ))
+        );
+        Some(self.mention(opens, &["MPJoinNoTokenFound", "MPJoinAckHMacFailure", "MPJoinRejected"]))
     }
 
     /// This end has nothing to open a subflow from.
@@ -241,7 +230,7 @@ impl Case<'_> {
                     "this end has one address of this version of IP, and the peer announced no other of its own",
                     vec![format!(
                         "{own} is the only one; announced by the peer: {}",
-                        self.counter("AddAddr")
+                        self.account.sum(&["AddAddr"])
                     )],
                     "connect a second network, or let the peer announce an address: ip mptcp endpoint add ADDRESS \
                      signal, there",
@@ -278,60 +267,83 @@ impl Case<'_> {
         if let Some(waiting) = self.subflows.iter().find(|subflow| subflow.state == State::SynSent) {
             return unanswered(waiting);
         }
-        if let Some(evidence) =
-            self.counted(&["MPJoinSynTxCreatSkErr", "MPJoinSynTxBindErr", "MPJoinSynTxConnectErr"])
-        {
-            return finding(
-                Cause::JoinNotSent,
-                "this end could not send a join from its second address",
-                evidence,
-                "give the address a route: ip rule add from ADDRESS table N; ip route add default ... dev DEVICE table N",
-            );
+        if let Some(counted) = self.counted(&NOT_SENT) {
+            return counted.finding(|evidence| {
+                finding(
+                    Cause::JoinNotSent,
+                    "this end could not send a join from its second address",
+                    evidence,
+                    "give the address a route: ip rule add from ADDRESS table N; ip route add default ... dev DEVICE \
+                     table N",
+                )
+            });
         }
-        if let Some(evidence) = self.counted(&["MPJoinSynAckHMacFailure"]) {
-            return forged(evidence);
+        if let Some(counted) = self.counted(&["MPJoinSynAckHMacFailure"]) {
+            return counted.finding(forged);
         }
-        let (sent, answered) = (self.counter("MPJoinSynTx"), self.counter("MPJoinSynAckRx"));
-        let evidence = vec![
-            format!("joins sent: {sent} (MPJoinSynTx), answered: {answered} (MPJoinSynAckRx)"),
-            format!("resets with a reason received: {} (MPRstRx)", self.counter("MPRstRx")),
-        ];
-        if sent > answered {
-            return finding(
-                Cause::JoinRefused,
-                "joins were sent and refused, or given up after a minute or two without an answer",
-                evidence,
-                "look at the peer's end with the same command: its limits (ip mptcp limits set subflows 8), or a load \
-                 balancer that sends joins to another host",
-            );
-        }
-        if sent > 0 && self.connection.tried > 0 {
-            return finding(
-                Cause::SubflowLost,
-                "a join was answered, and its subflow has gone: reset, timed out, or its address was removed",
-                evidence,
-                "look at the peer's end with the same command: it may admit no further subflow; if it does, open the \
-                 connection again, as the kernel does not try a lost subflow a second time",
-            );
-        }
-        finding(
-            Cause::NotTried,
-            "there is an address to use, and this end has not tried it",
-            evidence,
-            "open the connection again; if that does not help, the peer forbids joins to the address it was reached at \
-             and must announce another: ip mptcp endpoint add ADDRESS signal, there",
-        )
+        self.sent_joins()
     }
 
-    fn counter(&self, name: &str) -> u64 {
-        self.around.counters.get(name).copied().unwrap_or(0)
+    /// What became of the joins that were sent.
+    fn sent_joins(&self) -> Finding {
+        let [sent, answered, resets] =
+            ["MPJoinSynTx", "MPJoinSynAckRx", "MPRstRx"].map(|name| self.account.sum(&[name]));
+        let evidence = || {
+            vec![
+                format!("joins sent: {sent} (MPJoinSynTx), answered: {answered} (MPJoinSynAckRx)"),
+                format!("resets with a reason received: {resets} (MPRstRx)"),
+            ]
+        };
+        let bearing = self.account.bearing(sent);
+        let is_own = bearing == Bearing::Certain;
+        let bearing = if is_own { bearing } else { Bearing::Likely };
+        let counted = Counted { bearing, evidence: evidence(), scope: self.account.scope() };
+        let refused = sent.saturating_sub(answered);
+        let has_tried = self.connection.tried > 0 || self.connection.accepted.0 > 0;
+        // What has happened to all joins of this host has happened to this connection's.
+        match (sent, answered) {
+            (0, _) => not_tried(evidence()),
+            _ if !(has_tried || is_own && refused > 0) => not_tried(evidence()),
+            (_, 0) => counted.finding(join_refused),
+            _ if refused == 0 => counted.finding(subflow_lost),
+            _ if self.account.bearing(refused) == Bearing::Some => counted.finding(join_failed),
+            _ => counted.finding(join_refused),
+        }
     }
 
-    /// Those of the counters that are not 0, as evidence; `None`: all are.
-    fn counted(&self, names: &[&str]) -> Option<Vec<String>> {
-        let counted = names.iter().filter(|name| self.counter(name) > 0);
-        let all: Vec<_> = counted.map(|name| format!("{name} is {}", self.counter(name))).collect();
-        (!all.is_empty()).then_some(all)
+    /// These counters, if they say something of this connection: they are of it alone, or count as much as there were
+    /// connections.
+    fn counted(&self, names: &[&str]) -> Option<Counted> {
+        let bearing = self.account.bearing(self.account.sum(names));
+        let evidence = self.account.evidence(names);
+        let scope = self.account.scope();
+        matches!(bearing, Bearing::Likely | Bearing::Certain).then_some(Counted { bearing, evidence, scope })
+    }
+
+    /// Adds to a finding what is counted and does not decide: it has happened to some connections, and nobody knows which.
+    fn mention(&self, finding: Finding, names: &[&str]) -> Finding {
+        let counted = self.account.evidence(names);
+        if counted.is_empty() {
+            return finding;
+        }
+        let evidence = [finding.evidence, counted, vec![self.account.scope()]].concat();
+        Finding { evidence, ..finding }
+    }
+}
+
+/// What is counted, and how it bears on the connection.
+struct Counted {
+    bearing: Bearing,
+    evidence: Vec<String>,
+    scope: String,
+}
+
+impl Counted {
+    /// What follows from it, with since when and of how many connections it is counted.
+    fn finding(self, cause: impl FnOnce(Vec<String>) -> Finding) -> Finding {
+        let mut finding = cause(self.evidence);
+        finding.evidence.push(self.scope);
+        Finding { is_certain: self.bearing == Bearing::Certain, ..finding }
     }
 }
 
@@ -349,6 +361,46 @@ fn unanswered(waiting: &Subflow) -> Finding {
     )
 }
 
+fn join_refused(evidence: Vec<String>) -> Finding {
+    finding(
+        Cause::JoinRefused,
+        "joins were sent and refused, or given up after a minute or two without an answer",
+        evidence,
+        "look at the peer's end with the same command: its limits (ip mptcp limits set subflows 8), or a load balancer \
+         that sends joins to another host",
+    )
+}
+
+fn subflow_lost(evidence: Vec<String>) -> Finding {
+    finding(
+        Cause::SubflowLost,
+        "a join was answered, and its subflow has gone: reset, timed out, or its address was removed",
+        evidence,
+        "look at the peer's end with the same command: it may admit no further subflow; if it does, open the connection \
+         again, as the kernel does not try a lost subflow a second time",
+    )
+}
+
+fn join_failed(evidence: Vec<String>) -> Finding {
+    finding(
+        Cause::JoinFailed,
+        "a join was tried, and its subflow is not there; of this host's joins some were refused, and some answered and \
+         lost later",
+        evidence,
+        "watch a connection from before it opens, so that what is counted is its own: longhaul tcp mptcp --watch",
+    )
+}
+
+fn not_tried(evidence: Vec<String>) -> Finding {
+    finding(
+        Cause::NotTried,
+        "there is an address to use, and this end has not tried it",
+        evidence,
+        "open the connection again; if that does not help, the peer forbids joins to the address it was reached at and \
+         must announce another: ip mptcp endpoint add ADDRESS signal, there",
+    )
+}
+
 fn forged(evidence: Vec<String>) -> Finding {
     finding(
         Cause::JoinForged,
@@ -360,7 +412,7 @@ fn forged(evidence: Vec<String>) -> Finding {
 }
 
 fn finding(cause: Cause, why: &str, evidence: Vec<String>, remedy: &str) -> Finding {
-    Finding { cause, why: why.to_owned(), evidence, remedy: remedy.to_owned() }
+    Finding { cause, why: why.to_owned(), is_certain: true, evidence, remedy: remedy.to_owned() }
 }
 
 fn show(subflow: &Subflow) -> String {
@@ -373,6 +425,9 @@ fn list(addresses: impl Iterator<Item = IpAddr>) -> String {
     let all: Vec<_> = addresses.map(|address| address.to_string()).collect();
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
+
+/// What is counted when a join does not leave this host.
+const NOT_SENT: [&str; 3] = ["MPJoinSynTxCreatSkErr", "MPJoinSynTxBindErr", "MPJoinSynTxConnectErr"];
 
 #[cfg(test)]
 mod tests;

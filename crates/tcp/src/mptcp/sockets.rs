@@ -6,7 +6,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Connection, Subflow, Surroundings, cause, network::Network};
+use super::{Connection, Subflow, Surroundings, account::Account, cause, network::Network};
 use crate::{
     diag::{
         self, DIAG_HEADER, FAMILIES, INET_DIAG_INFO, INET_DIAG_ULP_INFO, IPPROTO_TCP, SOCK_DIAG_BY_FAMILY,
@@ -42,6 +42,18 @@ pub enum Origin {
     Joined,
     /// The peer joined it to the connection.
     JoinAccepted,
+}
+
+/// What the first packets of a connection agreed on, as this end knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Handshake {
+    /// Both ends asked for MPTCP.
+    Agreed,
+    /// This end asked, and the answer did not.
+    NotAnswered,
+    /// This end's first packet, or the one that was answered, did not ask.
+    NotAsked,
 }
 
 /// What the kernel lists.
@@ -89,7 +101,10 @@ pub(super) struct SeenSubflow {
     pub socket: Socket,
     pub token: u32,
     pub origin: Origin,
+    pub handshake: Option<Handshake>,
     pub is_backup: bool,
+    pub bytes_sent: u64,
+    pub bytes_received: u64,
 }
 
 /// All connections of the calling thread's network namespace.
@@ -110,22 +125,56 @@ pub(super) fn read() -> Result<Seen, Error> {
             })
             .doing(|| "list the TCP connections (CONFIG_INET_DIAG, module tcp_diag)".to_owned())?;
     }
+    seen.add_plain_from_the_start();
     // Without privileges older kernels do not say which are subflows; those have the number of their connection.
     let own: BTreeSet<_> = seen.connections.iter().map(|connection| connection.inode).collect();
     seen.plain.retain(|plain| plain.state == State::Established && !own.contains(&plain.inode));
     Ok(seen)
 }
 
+impl Seen {
+    /// A connection that the kernel has opened with plain TCP although MPTCP was asked for has no token, and is not listed
+    /// among MPTCP's. Its only TCP connection still says that it belongs to one.
+    fn add_plain_from_the_start(&mut self) {
+        let orphans = self
+            .subflows
+            .iter()
+            .filter(|subflow| subflow.token == 0 && subflow.handshake == Some(Handshake::NotAsked));
+        self.connections.extend(orphans.map(|subflow| {
+            let Socket { local, remote, state, inode } = subflow.socket;
+            SeenConnection {
+                local,
+                remote,
+                state,
+                inode,
+                token: 0,
+                is_fallback: true,
+                further: 0,
+                most_further: 0,
+                accepted: (0, 0),
+                tried: 0,
+                bytes_sent: subflow.bytes_sent,
+                bytes_received: subflow.bytes_received,
+            }
+        }));
+    }
+}
+
 impl SeenConnection {
     /// The connection with what follows.
-    pub(super) fn describe(&self, subflows: Vec<Subflow>, surroundings: &Surroundings) -> Connection {
+    pub(super) fn describe(
+        &self,
+        subflows: Vec<Subflow>,
+        surroundings: &Surroundings,
+        account: &Account,
+    ) -> Connection {
         let established = subflows.iter().filter(|subflow| subflow.state == State::Established).count();
         let has_second =
             !self.is_fallback && if subflows.is_empty() { self.further > 0 } else { established > 1 };
         let finding = if has_second {
             cause::of_second(&subflows)
         } else {
-            Some(cause::of_one(self, &subflows, surroundings))
+            Some(cause::of_one(self, &subflows, surroundings, account))
         };
         Connection {
             local: self.local,
@@ -137,17 +186,26 @@ impl SeenConnection {
             bytes_received: self.bytes_received,
             subflows,
             has_second,
+            counted: account.counted,
             finding,
         }
     }
 }
 
 impl SeenSubflow {
+    /// Whether it is one of the connection's. Those without a token are their connections' only ones.
+    pub(super) fn is_of(&self, connection: &SeenConnection) -> bool {
+        let Socket { local, remote, .. } = self.socket;
+        self.token == connection.token
+            && (self.token != 0 || (local, remote) == (connection.local, connection.remote))
+    }
+
     /// The subflow and where it leaves.
     pub(super) fn describe(&self, network: &Network) -> Subflow {
         let Socket { local, remote, state, .. } = self.socket;
         let device = network.device_of(local.ip(), remote.ip());
-        Subflow { local, remote, device, state, origin: self.origin, is_backup: self.is_backup }
+        let Self { origin, handshake, is_backup, .. } = *self;
+        Subflow { local, remote, device, state, origin, handshake, is_backup }
     }
 }
 
@@ -195,16 +253,26 @@ fn subflow(message: &[u8]) -> Option<SeenSubflow> {
     let number = |wanted| find(inner, wanted).and_then(|value| array(value, 0)).map(u32::from_ne_bytes);
     let flags = number(SUBFLOW_FLAGS)?;
     let has = |flag| flags & flag != 0;
-    let origin = match (has(JOIN_LOCAL), has(JOIN_REMOTE), has(CAPABLE_LOCAL)) {
-        (true, _, _) => Origin::Joined,
-        (false, true, _) => Origin::JoinAccepted,
-        (false, false, true) => Origin::FirstOpened,
-        (false, false, false) => Origin::FirstAccepted,
-    };
+    // An end that accepts plain TCP has no MPTCP socket for it: a first subflow without any flag is one that this end opened.
+    let (origin, handshake) =
+        match (has(JOIN_LOCAL), has(JOIN_REMOTE), has(CAPABLE_LOCAL), has(CAPABLE_REMOTE)) {
+            (true, ..) => (Origin::Joined, None),
+            (false, true, ..) => (Origin::JoinAccepted, None),
+            (false, false, true, true) => (Origin::FirstOpened, Some(Handshake::Agreed)),
+            (false, false, true, false) => (Origin::FirstOpened, Some(Handshake::NotAnswered)),
+            (false, false, false, false) => (Origin::FirstOpened, Some(Handshake::NotAsked)),
+            (false, false, false, true) => (Origin::FirstAccepted, Some(Handshake::Agreed)),
+        };
+    let told = diag::socket(message)?.info;
+    let told = told.as_ref().and_then(|info| Some((info.bytes_sent?, info.bytes_received)));
+    let (bytes_sent, bytes_received) = told.unwrap_or_default();
     Some(SeenSubflow {
         socket: socket(message)?,
+        bytes_sent,
+        bytes_received,
         token: number(SUBFLOW_TOKEN_LOCAL)?,
         origin,
+        handshake,
         is_backup: has(BACKUP_LOCAL | BACKUP_REMOTE),
     })
 }
@@ -217,6 +285,7 @@ const IPPROTO_MPTCP: u32 = 262;
 const INFO_FLAG_FALLBACK: u32 = 1;
 const SUBFLOW_TOKEN_LOCAL: u16 = 2;
 const SUBFLOW_FLAGS: u16 = 8;
+const CAPABLE_REMOTE: u32 = 1;
 const CAPABLE_LOCAL: u32 = 2;
 const JOIN_REMOTE: u32 = 4;
 const JOIN_LOCAL: u32 = 8;

@@ -98,6 +98,11 @@ pub struct Second {
     /// Bytes that came from the network in order, by the samples around its ends. Absent where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub received_bytes: Option<u64>,
+    /// Bytes that came from the network in whatever order, by the same samples: segments with data, each with as much as all
+    /// of them had on average. What comes in order after a lost segment has been repaired does not count a second time, so
+    /// this is never faster than the path. Absent where there are no samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrived_bytes: Option<u64>,
     /// Its phase.
     pub phase: String,
 }
@@ -137,7 +142,7 @@ pub struct Summary {
     /// after its last whole second counts if it is a tenth of a second or longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_mbps: Option<[f64; 2]>,
-    /// What came from the network in the same seconds: without what had waited in the receive buffer.
+    /// What came from the network in the same seconds, in whatever order: without what had waited in the receive buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network_mbps: Option<[f64; 2]>,
     /// What the application read in the limited phases, mean.

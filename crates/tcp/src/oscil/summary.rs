@@ -7,7 +7,7 @@ use super::{
     programme::{Kind, Programme},
     recording::{Passage, Second, Summary},
 };
-use crate::{counters::Counters, timeline::Sample};
+use crate::{counters::Counters, info::Info, timeline::Sample};
 
 /// What a reader's story comes to.
 pub(super) struct Figures {
@@ -24,17 +24,16 @@ impl Figures {
         samples: &[Sample],
         counters: &Counters,
     ) -> Self {
-        let received = Received::of(samples);
+        let looks = Looks { received: Received::in_order(samples), arrived: Received::in_any_order(samples) };
         let kind = |phase: usize| programme.phases[phase].rate.kind();
-        let seconds: Vec<_> =
-            account.seconds.iter().map(|second| received.second(programme, second)).collect();
+        let seconds: Vec<_> = account.seconds.iter().map(|second| looks.second(programme, second)).collect();
         let fast: Vec<_> = std::iter::zip(&account.seconds, &seconds)
             .filter_map(|(second, told)| (kind(second.phase) == Kind::Fast).then_some(told))
             .collect();
         let best = fast
             .iter()
             .filter(|second| second.duration_s == 1.0)
-            .filter_map(|second| second.received_bytes)
+            .filter_map(|second| second.arrived_bytes)
             .max();
         let phases: Vec<_> = account
             .runs
@@ -51,13 +50,13 @@ impl Figures {
                     duration_s: run.length.as_secs_f64(),
                     bytes: run.bytes,
                     max_pause_ms: millis(run.longest_pause),
-                    restart_s: best.filter(|_| is_restart).and_then(|best| received.restart(run, best)),
+                    restart_s: best.filter(|_| is_restart).and_then(|best| looks.arrived.restart(run, best)),
                 }
             })
             .collect();
         let summary = Summary {
             fast_mbps: range(&fast, |second| Some(second.bytes)),
-            network_mbps: range(&fast, |second| second.received_bytes),
+            network_mbps: range(&fast, |second| second.arrived_bytes),
             retransmits: counters.get("RetransSegs").copied(),
             ..summary(account, &phases, samples)
         };
@@ -99,15 +98,52 @@ fn summary(account: &Account, phases: &[Passage], samples: &[Sample]) -> Summary
     }
 }
 
+/// What the looks at a connection say of what came from the network.
+struct Looks {
+    received: Received,
+    arrived: Received,
+}
+
+impl Looks {
+    fn second(&self, programme: &Programme, second: &pace::Second) -> Second {
+        let (t_s, duration_s) = (second.at.as_secs_f64(), second.length.as_secs_f64());
+        Second {
+            t_s,
+            duration_s,
+            bytes: second.bytes,
+            received_bytes: self.received.whole_between(t_s, t_s + duration_s),
+            arrived_bytes: self.arrived.whole_between(t_s, t_s + duration_s),
+            phase: programme.phases[second.phase].name.clone(),
+        }
+    }
+}
+
 /// Bytes that had come from the network by a time: none at 0, the samples', and between two of them as if they had come
 /// evenly.
 struct Received(Vec<(f64, f64)>);
 
 impl Received {
     #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
-    fn of(samples: &[Sample]) -> Self {
-        let known =
-            |sample: &Sample| Some((sample.t_ms / 1e3, sample.tcp_info.as_ref()?.bytes_received as f64));
+    fn in_order(samples: &[Sample]) -> Self {
+        Self::of(samples, |info| info.bytes_received as f64)
+    }
+
+    /// By the segments with data that have come, each with as much as all of them had on average: a sender of bulk fills all
+    /// of them. Where the kernel counts no segments, as in order.
+    #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 9 PB")]
+    fn in_any_order(samples: &[Sample]) -> Self {
+        let last = samples.iter().rev().find_map(|sample| sample.tcp_info.as_ref());
+        match last {
+            Some(last) if last.data_segs_in > 0 => {
+                let mean = last.bytes_received as f64 / f64::from(last.data_segs_in);
+                Self::of(samples, |info| f64::from(info.data_segs_in) * mean)
+            }
+            _ => Self::in_order(samples),
+        }
+    }
+
+    fn of(samples: &[Sample], bytes: impl Fn(&Info) -> f64) -> Self {
+        let known = |sample: &Sample| Some((sample.t_ms / 1e3, bytes(sample.tcp_info.as_ref()?)));
         Self(std::iter::once((0.0, 0.0)).chain(samples.iter().filter_map(known)).collect())
     }
 
@@ -127,15 +163,8 @@ impl Received {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a difference of counters")]
-    fn second(&self, programme: &Programme, second: &pace::Second) -> Second {
-        let (t_s, duration_s) = (second.at.as_secs_f64(), second.length.as_secs_f64());
-        Second {
-            t_s,
-            duration_s,
-            bytes: second.bytes,
-            received_bytes: self.between(t_s, t_s + duration_s).map(|bytes| bytes.round() as u64),
-            phase: programme.phases[second.phase].name.clone(),
-        }
+    fn whole_between(&self, from_s: f64, to_s: f64) -> Option<u64> {
+        self.between(from_s, to_s).map(|bytes| bytes.round() as u64)
     }
 
     /// From the beginning of a phase to that of the first second within it that brought 90 % of the best, s. The seconds

@@ -7,7 +7,7 @@ use socket2::SockRef;
 use super::{
     programme::Kind,
     reader::Outcome,
-    recording::{Recording, Summary},
+    recording::{Ended, Recording, Summary},
 };
 
 /// What may have stood between the figures and the truth.
@@ -40,9 +40,22 @@ pub(super) fn note(recording: &mut Recording, trouble: &Trouble) {
             share * 100.0
         ));
     }
+    if recording.ended == Ended::Complete && recording.summary.bytes == 0 && wanted(recording) {
+        recording.valid = false;
+        recording.reasons.push(format!(
+            "{} accepted the connection and sent nothing: no figure is about reading; is it \"longhaul tcp oscil serve\", or \
+             another server that sends without being asked?",
+            recording.conditions.remote
+        ));
+    }
     let warnings = [own_speed(recording, trouble.idle), missed_looks(recording)];
     let buffer = rcvbuf(recording, trouble.rcvbuf);
     recording.warnings.extend(warnings.into_iter().flatten().chain(buffer));
+}
+
+/// Whether there was a phase in which the reader would have read.
+fn wanted(recording: &Recording) -> bool {
+    recording.phases.iter().any(|phase| phase.kind != Kind::Stop)
 }
 
 /// Where there was always something to be read, reading was the limit.
@@ -128,6 +141,26 @@ mod tests {
         }
         let silent = said(|recording| recording.summary.bytes = 0, Trouble::default());
         assert_eq!(silent.warnings, [""; 0], "nothing was read at all");
+    }
+
+    #[test]
+    fn a_server_that_sends_nothing_is_no_measurement() {
+        let silent = said(|recording| recording.summary.bytes = 0, idle());
+        assert!(!silent.valid && silent.reasons[0].contains("accepted the connection and sent nothing"));
+        assert!(!silent.is_whole());
+        // One byte is something, and a reader that was not to read has missed nothing.
+        assert!(said(|recording| recording.summary.bytes = 1, idle()).valid);
+        let stopped = |recording: &mut Recording| {
+            recording.summary.bytes = 0;
+            recording.phases[0].kind = Kind::Stop;
+        };
+        assert!(said(stopped, idle()).valid);
+        // How a connection ended is said already.
+        let lost = |recording: &mut Recording| {
+            recording.summary.bytes = 0;
+            recording.ended = Ended::ConnectionLost;
+        };
+        assert_eq!(said(lost, idle()).reasons, [""; 0]);
     }
 
     #[test]

@@ -7,7 +7,12 @@ use crate::source_port::Strategy;
 pub(super) fn of(run: &Run, strategy: Strategy) -> String {
     let Run { first_half, second_half, last, .. } = run;
     let mut said = match (slowdown(first_half, second_half), parity(first_half, second_half)) {
-        _ if first_half.n == 0 => return failures(run).unwrap_or_else(|| "no connect was made".to_owned()),
+        _ if first_half.n + second_half.n == 0 => {
+            return failures(run).unwrap_or_else(|| "no connect was made".to_owned());
+        }
+        _ if first_half.n == 0 => second_half.p50_us.map_or_else(String::new, |us| {
+            format!("half of the ports were taken before it began, so there is no first half; median {us:.0} us in the second")
+        }),
         (Some(times), Some(parity)) if times >= NOTICEABLE => format!(
             "when half the range is used a connect becomes {times:.0}x slower ({}): all {parity} ports are taken",
             steps(first_half, second_half)

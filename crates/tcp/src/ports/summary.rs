@@ -13,12 +13,28 @@ use super::{
 };
 use crate::source_port::{Strategy, Transport};
 
+/// The ports of a range.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ports {
+    /// How many there are.
+    pub all: usize,
+    /// How many of them were taken before a fill began.
+    pub taken: usize,
+}
+
+impl Ports {
+    /// The share that is used while a fill holds so many.
+    fn share(self, held: usize) -> f64 {
+        as_f64(self.taken + held) / as_f64(self.all)
+    }
+}
+
 impl Plan {
     /// What a fill of a range with so many ports says about this plan.
-    pub(super) fn summary(&self, filled: &Filled, ports: usize, transport: Transport) -> Run {
+    pub(super) fn summary(&self, filled: &Filled, ports: Ports, transport: Transport) -> Run {
         let connects = &filled.connects;
         let made = connects.iter().filter(|connect| connect.is_made()).count();
-        let share = |held: usize| as_f64(held) / as_f64(ports);
+        let share = |held: usize| ports.share(held);
         let within = |from: f64, to: f64| -> Fill {
             // A connect belongs to where it leads: the first of all is not at 0 but at 1 / ports.
             let of: Vec<_> = connects.iter().filter(|one| (from..to).contains(&share(one.held))).collect();
@@ -48,7 +64,7 @@ impl Plan {
             second_half: within(0.5, f64::INFINITY),
             last: within(reached_share - 0.05, f64::INFINITY),
             by_fill: bins.filter(|fill| fill.n > 0 || fill.errors > 0).collect(),
-            forecast: forecast.map(|rate| Forecast::at(rate, ports)),
+            forecast: forecast.map(|rate| Forecast::at(rate, ports.all)),
             samples: samples(connects, ports),
         };
         for fill in [&mut run.second_half, &mut run.last] {
@@ -134,7 +150,7 @@ fn duplicates(connects: &[Connect]) -> u64 {
 }
 
 /// Every so-and-so-many-th connect, and those that failed.
-fn samples(connects: &[Connect], ports: usize) -> Vec<Sample> {
+fn samples(connects: &[Connect], ports: Ports) -> Vec<Sample> {
     let every = connects.len().div_ceil(SAMPLES).max(1);
     let mut failed = 0;
     let is_shown = |(index, connect): &(usize, &Connect)| {
@@ -142,7 +158,7 @@ fn samples(connects: &[Connect], ports: usize) -> Vec<Sample> {
         index % every == 0 || (!connect.is_made() && failed <= SAMPLES)
     };
     let sample = |(_, connect): (usize, &Connect)| Sample {
-        used_share: as_f64(connect.held) / as_f64(ports),
+        used_share: ports.share(connect.held),
         latency_us: micros(connect.latency),
         odd: connect.port().map(|port| port % 2 == 1),
         error: connect.error(),

@@ -20,6 +20,7 @@ use super::{
     acceptor::Acceptor,
     config::Plan,
     fill::{Connect, Filled, Outcome, Sharing, Task},
+    summary::Ports,
     *,
 };
 use crate::{alone::alone, source_port::Range};
@@ -68,7 +69,7 @@ fn udp_sockets_with_reuse_address_get_ports_twice() {
         let run = |sharing| {
             let chooser = Chooser::within(Strategy::FullRange, range.clone());
             let filled = fill(&target.task(&config, sharing, 400), chooser, |_| ControlFlow::Continue(()));
-            Plan { strategy: Strategy::FullRange, sharing }.summary(&filled, 400, Transport::Udp)
+            Plan { strategy: Strategy::FullRange, sharing }.summary(&filled, free(400), Transport::Udp)
         };
         let (alone, shared) = (run(Sharing::No), run(Sharing::Yes));
         assert_eq!((alone.reached_share, alone.duplicates), (1.0, Some(0)), "every port once");
@@ -91,8 +92,11 @@ fn when_no_port_is_left_every_connect_is_an_error() {
         let chooser = Chooser::within(Strategy::FullRange, config.ports().unwrap());
         let filled = fill(&target.task(&config, Sharing::No, 41), chooser, |_| ControlFlow::Continue(()));
         assert_eq!(filled.ending, Ending::Hopeless);
-        let run =
-            Plan { strategy: Strategy::FullRange, sharing: Sharing::No }.summary(&filled, 40, Transport::Tcp);
+        let run = Plan { strategy: Strategy::FullRange, sharing: Sharing::No }.summary(
+            &filled,
+            free(40),
+            Transport::Tcp,
+        );
         assert_eq!((run.reached_share, run.errors["EADDRNOTAVAIL"]), (1.0, 100), "{run:?}");
         assert!(run.finding.ends_with("100 connects failed, with EADDRNOTAVAIL"), "{}", run.finding);
     });
@@ -142,7 +146,7 @@ fn a_destination_that_resets_is_seen() {
         resets.join().unwrap();
         let run = Plan { strategy: Strategy::FullRange, sharing: Sharing::No }.summary(
             &filled,
-            400,
+            free(400),
             Transport::Tcp,
         );
         let why = "the destination has reset 20 of 20 connections: fewer ports were in use than it seems";
@@ -206,7 +210,16 @@ fn made(held: usize, us: u64, port: u16) -> Connect {
     Connect { held, latency: Duration::from_micros(us), tries: 1, outcome: Outcome::Port(Some(port)) }
 }
 
+/// A range of which nothing was taken.
+fn free(all: usize) -> Ports {
+    Ports { all, taken: 0 }
+}
+
 fn summary(connects: Vec<Connect>, ports: usize) -> Run {
+    summary_of(connects, free(ports))
+}
+
+fn summary_of(connects: Vec<Connect>, ports: Ports) -> Run {
     let (busy, waited) = (Duration::from_millis(10), Some(Duration::from_millis(2)));
     let filled = Filled { connects, busy, waited, ending: Ending::Goal };
     Plan { strategy: Strategy::KernelDefault, sharing: Sharing::No }.summary(&filled, ports, Transport::Tcp)
@@ -229,6 +242,54 @@ fn the_step_of_parity_is_named() {
     assert_eq!(run.by_fill.len(), 20);
     assert!(run.by_fill[9].p50_us == Some(10.0) && run.by_fill[10].p50_us == Some(190.0));
     assert_eq!(run.by_fill[10].used_share, 0.55);
+}
+
+#[test]
+fn ports_that_were_taken_before_count_as_used() {
+    let connects = |n: usize| (0..n).map(|held| made(held, 10, 1)).collect();
+    // 60 of 100 were taken, and 35 more are used: all of them beyond the half.
+    let run = summary_of(connects(35), Ports { all: 100, taken: 60 });
+    assert_eq!((run.first_half.n, run.second_half.n, run.reached_share), (0, 35, 0.95));
+    assert_eq!(
+        run.finding,
+        "half of the ports were taken before it began, so there is no first half; median 10 us in the second"
+    );
+    assert_eq!(run.by_fill[0].used_share, 0.65);
+    // 20 of 100: 30 before the half.
+    let run = summary_of(connects(75), Ports { all: 100, taken: 20 });
+    assert_eq!((run.first_half.n, run.second_half.n), (30, 45));
+    assert_eq!(run.finding, "about as fast at the end as at the beginning");
+}
+
+#[test]
+fn a_measurement_says_how_many_ports_were_taken_before_it() {
+    alone("ports::tests::a_measurement_says_how_many_ports_were_taken_before_it", || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let destination = listener.local_addr().unwrap();
+        let config = Config { destination: Some(destination), ..config(Strategy::FullRange) };
+        let connect = |port: u16| {
+            let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+            socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into()).unwrap();
+            socket.connect(&destination.into()).unwrap();
+            (socket, listener.accept().unwrap())
+        };
+        let held: Vec<_> = (40000..40100).map(connect).collect();
+        let accepts = std::thread::spawn({
+            let listener = listener.try_clone().unwrap();
+            move || listener.incoming().take(281).map(Result::unwrap).collect::<Vec<_>>()
+        });
+        let measurement = measure(&config, all).unwrap();
+        // 100 of 400, and 280 more until 95 % are used; one connection more tried whether anybody is there.
+        assert_eq!((measurement.taken_before, measurement.waiting_before), (100, 0));
+        let run = &measurement.strategies[0];
+        assert_eq!((run.reached_share, run.first_half.n + run.second_half.n), (0.95, 280), "{run:?}");
+        accepts.join().unwrap();
+        // A quarter is all that may be used, and is.
+        let quarter = Config { share: Probability::new(0.25).unwrap(), ..config };
+        let said = measure(&quarter, all).unwrap_err().to_string();
+        assert!(said.contains("100 of the 400 ports towards 127.0.0.1:"), "{said}");
+        drop(held);
+    });
 }
 
 #[test]

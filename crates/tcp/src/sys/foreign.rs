@@ -6,26 +6,39 @@ use std::{
     os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd},
 };
 
-/// Which of a socket's buffers its program has fixed (`SO_BUF_LOCK`). Fails if the process may not be looked into, or if the
-/// descriptor is not the socket with this inode any more.
-pub(crate) fn buffer_locks(pid: u32, descriptor: RawFd, inode: u64) -> io::Result<u32> {
-    let socket = copy(pid, descriptor)?;
-    if self::inode(&socket)? != inode {
-        return Err(io::ErrorKind::NotFound.into());
+/// What another process's socket has been told.
+#[derive(Debug)]
+pub(crate) struct Foreign(OwnedFd);
+
+impl Foreign {
+    /// Fails if the process may not be looked into, or if the descriptor is not the socket with this inode any more.
+    pub(crate) fn open(pid: u32, descriptor: RawFd, inode: u64) -> io::Result<Self> {
+        let socket = copy(pid, descriptor)?;
+        if self::inode(&socket)? != inode {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(Self(socket))
     }
+
+    /// Which of its buffers its program has fixed (`SO_BUF_LOCK`).
+    pub(crate) fn buffer_locks(&self) -> io::Result<u32> {
+        option(&self.0, libc::SOL_SOCKET, SO_BUF_LOCK)
+    }
+
+    /// Whether its program wants small segments to leave at once (`TCP_NODELAY`).
+    pub(crate) fn has_no_delay(&self) -> io::Result<bool> {
+        option(&self.0, libc::IPPROTO_TCP, libc::TCP_NODELAY).map(|value| value != 0)
+    }
+}
+
+/// A socket's option that is a number.
+fn option(socket: &OwnedFd, level: libc::c_int, name: libc::c_int) -> io::Result<u32> {
     let mut value = 0_u32;
     let mut size = libc::socklen_t::try_from(size_of::<u32>()).expect("4 fits");
     // SAFETY: the descriptor is open, and both pointers are to variables of the sizes that they are said to have.
     #[expect(unsafe_code, reason = "no library in use here wraps it")]
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            SO_BUF_LOCK,
-            (&raw mut value).cast(),
-            &raw mut size,
-        )
-    };
+    let result =
+        unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, (&raw mut value).cast(), &raw mut size) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(value) }
 }
 

@@ -101,8 +101,8 @@ impl Recording {
 
     /// Why its figures are not the connection's; none if they are.
     pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
-        let warnings = self.0["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        warnings.filter_map(|warning| warning.strip_prefix("INVALID: ").map(str::to_owned))
+        let reasons = self.0["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        reasons.map(str::to_owned)
     }
 
     fn number(&self, what: &str) -> anyhow::Result<f64> {

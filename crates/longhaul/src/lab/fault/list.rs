@@ -3,11 +3,14 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use planet::FaultStatus;
+use planet::{FaultStatus, outcome::Lifted};
 
-use super::super::{
-    Which, figures,
-    table::{Table, Words},
+use super::{
+    super::{
+        Which, figures,
+        table::{Table, Words},
+    },
+    SCHEMA,
 };
 use crate::output::{self, PLAIN, YELLOW};
 
@@ -28,7 +31,8 @@ impl List {
         let planet = self.which.find()?;
         let status = planet.status()?;
         if self.json {
-            output::print_json(&status.faults)?;
+            let faults = status.faults.iter().map(|fault| output::named(SCHEMA, fault));
+            output::print_json(&faults.collect::<Vec<_>>())?;
         } else if status.faults.is_empty() {
             output::print(&format!(
                 "nothing is wrong on planet \"{}\", and nothing is planned\n",
@@ -51,6 +55,9 @@ pub(super) struct Lift {
     fault: Target,
     #[command(flatten)]
     which: Which,
+    /// Print which faults were lifted as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// What is lifted.
@@ -71,15 +78,22 @@ fn target(text: &str) -> Result<Target, String> {
 impl Lift {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let planet = self.which.find()?;
-        match self.fault {
+        let faults = match self.fault {
             Target::One(number) => {
                 planet.lift(Some(number))?;
                 output::say(&format!("fault {number} is lifted"));
+                vec![number]
             }
             Target::All => {
+                let faults = planet.brief_status()?.faults.iter().map(|fault| fault.number).collect();
                 planet.lift(None)?;
                 output::say("all faults are lifted");
+                faults
             }
+        };
+        if self.json {
+            let planet = planet.name().to_owned();
+            output::print_json(&output::named("longhaul.lab.fault.lift/1", Lifted { planet, faults }))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -132,6 +132,15 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Whether it says anything.
+    pub(super) fn is_given(&self) -> bool {
+        self.how.is_some()
+            || self.down.is_some()
+            || self.loss.is_some()
+            || self.rtt.is_some()
+            || self.rate.is_some()
+    }
+
     pub(super) fn fault(&self) -> Fault {
         Fault {
             down: self.how.or(self.down).map(Into::into),

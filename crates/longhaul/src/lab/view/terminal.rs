@@ -50,9 +50,7 @@ impl Terminal {
             [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGWINCH].into_iter().collect();
         signals.thread_block()?;
         let signals = SignalFd::with_flags(&signals, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        let ticks =
-            TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
-        ticks.set(Expiration::Interval(TimeSpec::from_duration(PERIOD)), TimerSetTimeFlags::empty())?;
+        let ticks = ticks()?;
         let before = tcgetattr(io::stdin())?;
         let mut keys = before.clone();
         keys.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
@@ -122,6 +120,13 @@ fn write(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
+}
+
+/// Becomes readable whenever it is time for a new picture.
+pub(super) fn ticks() -> anyhow::Result<TimerFd> {
+    let ticks = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+    ticks.set(Expiration::Interval(TimeSpec::from_duration(PERIOD)), TimerSetTimeFlags::empty())?;
+    Ok(ticks)
 }
 
 /// Two pictures a second.

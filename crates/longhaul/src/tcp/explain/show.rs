@@ -1,31 +1,39 @@
 //! What `longhaul tcp explain` says to a person.
 
-use std::fmt::Write;
+use std::{collections::HashMap, fmt::Write};
 
 use anstyle::Style;
 use tcp::{
     diag::State,
-    explain::{Explanation, Finding, Limit, Role, Shares},
+    explain::{Explanation, Finding, Kind, Limit, Role, Shares},
 };
 
 use crate::output::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 
 /// The connections that moved most, as many as were asked for, and how many more there are.
-pub(super) fn all(all: &[Explanation], most: usize) -> String {
+pub(super) fn all(all: &[Explanation], ended: u64, most: usize) -> String {
     let mut text = String::new();
     // An idle connection has nothing to explain, unless it is all there is.
     let (idle, busy): (Vec<_>, Vec<_>) = all.iter().partition(|each| each.limit == Limit::Idle);
-    let chosen = if busy.is_empty() { &idle } else { &busy };
-    for each in chosen.iter().take(most) {
+    let chosen = together(if busy.is_empty() { idle } else { busy });
+    let shown: Vec<_> = chosen.iter().take(most).collect();
+    for (each, alike) in &shown {
         one(&mut text, each);
+        if *alike > 1 {
+            let _ = writeln!(text, "  and {} more like it", alike - 1);
+        }
     }
-    let more = all.len() - chosen.len().min(most);
+    let more = all.len() - shown.iter().map(|(_, alike)| alike).sum::<usize>();
     if more > 0 {
         let what = if chosen.len() <= most { "idle" } else { "of which fewer bytes moved, or none" };
         let _ = writeln!(text, "and {more} more, {what}");
     }
-    if all.is_empty() {
-        text.push_str("no TCP connection here\n");
+    match (all.is_empty(), ended) {
+        (true, 0) => text.push_str("no TCP connection here\n"),
+        (true, _) => {
+            let _ = writeln!(text, "no open TCP connection here; {}", waiting(ended));
+        }
+        (false, _) => {}
     }
     let hidden = all.iter().filter(|each| is_hidden(each)).count();
     if hidden > 0 {
@@ -43,10 +51,34 @@ pub(super) fn all(all: &[Explanation], most: usize) -> String {
     text
 }
 
-/// Whether a process has it open that is not for us to know. One that this end has closed belongs to nobody any more.
+/// Each with how many are like it: those that wait for the same program to close or to accept are shown once.
+fn together(all: Vec<&Explanation>) -> Vec<(&Explanation, usize)> {
+    let mut kept: Vec<(&Explanation, usize)> = Vec::with_capacity(all.len());
+    let mut places = HashMap::new();
+    for each in all {
+        let at = match each.finding.kind {
+            Kind::CloseWait => "",
+            Kind::NotAccepted => each.local.as_str(),
+            Kind::PeerDoesNotAccept => each.remote.as_str(),
+            _ => {
+                kept.push((each, 1));
+                continue;
+            }
+        };
+        let place = *places.entry((each.limit == Limit::PeerClosed, each.pid, at)).or_insert(kept.len());
+        match kept.get_mut(place) {
+            Some((_, alike)) => *alike += 1,
+            None => kept.push((each, 1)),
+        }
+    }
+    kept
+}
+
+/// Whether a process has it open that is not for us to know. One that this end has closed belongs to nobody any more, and one
+/// that was not accepted to nobody yet.
 fn is_hidden(each: &Explanation) -> bool {
     let is_open = matches!(each.state, Some(State::Established | State::CloseWait | State::SynSent));
-    is_open && each.pid.is_none()
+    is_open && each.pid.is_none() && each.finding.kind != Kind::NotAccepted
 }
 
 /// A connection: its figures, what limits it, its shares, and why. Writing to a String cannot fail.
@@ -56,7 +88,10 @@ fn one(text: &mut String, each: &Explanation) {
     if !figures.is_empty() {
         let _ = writeln!(text, "  {figures}");
     }
-    let _ = writeln!(text, "  {}: {}", paint(name(each.limit), style(each.limit)), each.finding.sentence);
+    let share = each.limit_share.filter(|share| *share < 0.995);
+    let share = share.map(|share| format!(" ({:.0} % of the time)", share * 100.0)).unwrap_or_default();
+    let sentence = &each.finding.sentence;
+    let _ = writeln!(text, "  {}{share}: {sentence}", paint(name(each.limit), style(each.limit)));
     if let Some(shares) = &each.shares {
         let _ = writeln!(text, "  {}", bar(shares));
     }
@@ -93,6 +128,9 @@ fn figures(each: &Explanation) -> String {
         figures.push(format!("round trip {rtt:.1} ms{least}"));
     }
     figures.extend(each.congestion.clone());
+    if each.is_subflow {
+        figures.push("subflow of MPTCP".to_owned());
+    }
     if each.has_closed {
         figures.push("closed meanwhile".to_owned());
     }
@@ -118,6 +156,14 @@ fn bar(shares: &Shares) -> String {
     format!("{bar}  {}", words.join("  "))
 }
 
+/// Connections in `TIME_WAIT`.
+pub(super) fn waiting(ended: u64) -> String {
+    match ended {
+        1 => "1 has ended and keeps its port for a minute (TIME_WAIT)".to_owned(),
+        _ => format!("{ended} have ended, and each keeps its port for a minute (TIME_WAIT)"),
+    }
+}
+
 fn name(limit: Limit) -> &'static str {
     match limit {
         Limit::ReceiverWindow => "receiver window",
@@ -131,6 +177,9 @@ fn name(limit: Limit) -> &'static str {
         Limit::InitialWindow => "initial window",
         Limit::Path => "path",
         Limit::OtherEnd => "other end",
+        Limit::Nagle => "Nagle's algorithm",
+        Limit::AcceptQueue => "accept queue",
+        Limit::PeerClosed => "closed by the peer",
         Limit::SourcePorts => "source ports",
         Limit::Idle => "idle",
     }
@@ -143,11 +192,14 @@ fn style(limit: Limit) -> Style {
         Limit::OtherEnd | Limit::Idle => PLAIN,
         Limit::SenderApplication
         | Limit::ReceiverApplication
+        | Limit::PeerClosed
         | Limit::InitialWindow
         | Limit::CongestionWindow => YELLOW,
         Limit::ReceiverWindow
         | Limit::SendBuffer
         | Limit::Pacing
+        | Limit::Nagle
+        | Limit::AcceptQueue
         | Limit::Loss
         | Limit::Reordering
         | Limit::SourcePorts => RED,
@@ -155,8 +207,8 @@ fn style(limit: Limit) -> Style {
 }
 
 /// One for each share, told apart without colour as well.
-const SIGNS: [(&str, Style); 7] =
-    [("·", DIM), ("▚", RED), ("█", GREEN), ("▒", CYAN), ("▓", RED), ("▞", YELLOW), ("░", PLAIN)];
+const SIGNS: [(&str, Style); 8] =
+    [("·", DIM), ("▚", RED), ("█", GREEN), ("▒", CYAN), ("╳", RED), ("▓", RED), ("▞", YELLOW), ("░", PLAIN)];
 
 /// Characters.
 const WIDTH: u8 = 40;

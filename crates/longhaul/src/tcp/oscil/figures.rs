@@ -15,6 +15,7 @@ use crate::lab::figures::{bytes, whole};
 pub(super) fn figures(recording: &Recording) -> Figures {
     let mut figures = Figures::new(show::title(recording), summary(recording))
         .panel(banded(recording, throughput(recording)))
+        .panel(banded(recording, reading(recording)))
         .panel(banded(recording, window(recording)))
         .panel(banded(recording, queue(recording)))
         .panel(banded(recording, round_trips(recording)))
@@ -56,7 +57,12 @@ fn summary(recording: &Recording) -> String {
     if recording.ended != Ended::Complete {
         sentences.push(format!("{}.", capitalised(&show::ended(recording))));
     }
-    sentences.extend(summary.fast_mbps.map(|fast| format!("{} in the fast phases.", show::range(fast))));
+    let network = summary
+        .network_mbps
+        .map(|network| format!("{} came from the network in the fast phases.", show::range(network)));
+    sentences.extend(
+        network.or_else(|| Some(format!("{} was read in the fast phases.", show::range(summary.fast_mbps?)))),
+    );
     if let Some(restart) = show::restart(summary) {
         sentences.push(format!("As fast again after a slow one: {restart}."));
     }
@@ -78,9 +84,14 @@ fn banded(recording: &Recording, timeline: Timeline) -> Timeline {
 
 fn throughput(recording: &Recording) -> Timeline {
     Timeline::new("Throughput", Axis::linear("throughput", "Mbit/s"))
-        .says("What the application read, and what came from the network: the difference waits in the queue, or had waited there.")
+        .says("What came from the network in each second, in whatever order: counted in segments, so what a repair puts in order does not count twice.")
+        .line(steps("network", &recording.seconds, |second| second.arrived_bytes.or(second.received_bytes)))
+}
+
+fn reading(recording: &Recording) -> Timeline {
+    Timeline::new("Reading", Axis::linear("read", "Mbit/s"))
+        .says("What the application read in each second. What has waited in the queue it reads from memory, faster than any path carries.")
         .line(steps("read", &recording.seconds, |second| Some(second.bytes)))
-        .line(steps("network", &recording.seconds, |second| second.received_bytes))
 }
 
 /// The rate of each second. The last value holds to the end.

@@ -14,6 +14,7 @@ pub(super) fn figures(measurement: &Measurement) -> Figures {
         .condition("kernel", format!("Linux {kernel}"))
         .condition("ports", format!("{ports}, {port_low}-{port_high}"))
         .condition("to", destination.to_string());
+    let figures = show::taken(measurement).into_iter().fold(figures, Figures::warning);
     let figures = measurement.strategies.iter().map(scatter).fold(figures, Figures::panel);
     measurement.strategies.iter().fold(figures.table(table(&measurement.strategies)), judged)
 }

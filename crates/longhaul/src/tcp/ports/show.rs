@@ -34,9 +34,23 @@ fn head(measurement: &Measurement) -> String {
     let Measurement { destination, ports, port_low, port_high, kernel, .. } = measurement;
     let listener = if measurement.is_own_listener { ", a listener of this measurement" } else { "" };
     let percent = measurement.share * 100.0;
+    let taken = taken(measurement).map_or_else(String::new, |taken| format!("{}\n", paint(&taken, YELLOW)));
     format!(
-        "to {destination}{listener}\n{ports} ports, {port_low}-{port_high}, until {percent:.0} % are used; Linux {kernel}\n\n"
+        "to {destination}{listener}\n{ports} ports, {port_low}-{port_high}, until {percent:.0} % are used; Linux {kernel}\n{taken}\n"
     )
+}
+
+/// That ports were taken before it began, if so.
+pub(super) fn taken(measurement: &Measurement) -> Option<String> {
+    let Measurement { ports, taken_before, waiting_before, .. } = *measurement;
+    let percent = taken_before as f64 / ports as f64 * 100.0;
+    let waiting = match waiting_before {
+        0 => String::new(),
+        some => format!(", {some} of them in TIME_WAIT"),
+    };
+    (taken_before > 0).then(|| {
+        format!("{taken_before} of these ports ({percent:.0} %) were taken before it began{waiting}; every share counts them as used")
+    })
 }
 
 fn table(runs: &[Run]) -> String {

@@ -90,6 +90,160 @@ fn a_path_that_breaks_and_a_connection_that_ends() {
     assert_eq!(other[0]["limit"], "idle", "{other:#}");
 }
 
+/// Opens a connection on which the kernel asks every second whether the peer is there, and after that tries to open another
+/// when told so.
+const ASKS: &str = "
+import os, socket, sys, time
+end = socket.socket()
+for option in [4, 5]:
+    end.setsockopt(6, option, 1)
+end.setsockopt(6, 6, 100)
+end.setsockopt(1, 9, 1)
+end.connect((sys.argv[1], 80))
+print('open', file=sys.stderr, flush=True)
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.05)
+socket.create_connection((sys.argv[1], 80))
+";
+
+/// Nobody has anything to say; the kernel asks whether the peer is there, and the program wants to connect again.
+#[test]
+fn a_peer_that_is_silent_and_one_that_has_gone() {
+    let planet = atlantic("explain-silent");
+    let start = |host: &str, arguments: &[&str], sign: &str| {
+        let mut command = planet.command(host, &[&["python3", "-c"], arguments].concat());
+        let mut running = Running::start(command.stderr(Stdio::piped()));
+        running.says(sign);
+        running
+    };
+    let _server = start("origin", &[SERVER], "listening");
+    let folder = Folder::new();
+    let sign = folder.path("again").display().to_string();
+    let _asks = start("visitor", &[ASKS, "origin", &sign], "open");
+    let said = |of: &str| -> Value {
+        planet.exec("visitor", &[LONGHAUL, "tcp", "explain", "--json", "--for", of]).json()
+    };
+    // It is asked three times meanwhile, and answers.
+    let idle = said("3s");
+    assert_eq!((&idle[0]["limit"], &idle[0]["kind"]), (&"idle".into(), &"idle".into()), "{idle:#}");
+    let down = Fault {
+        between: Some(["newyork".to_owned(), "london".to_owned()]),
+        down: Some(Down::Plain(true)),
+        ..Fault::default()
+    };
+    planet::Planet::find(Some(planet.name())).unwrap().fault(&down).unwrap();
+    let of_kind = |kind: &str| {
+        let all = said("200ms").as_array().unwrap().clone();
+        all.into_iter().find(|each| each["kind"] == kind)
+    };
+    wait_until(|| of_kind("no_answer").is_some());
+    let gone = of_kind("no_answer").unwrap();
+    assert!(
+        gone["evidence"][0].as_str().unwrap().contains("keep-alives sent in a row, none answered"),
+        "{gone:#}"
+    );
+    folder.file("again", "");
+    let asking = || {
+        let all = said("200ms").as_array().unwrap().clone();
+        all.into_iter().find(|each| each["state"] == "syn_sent")
+    };
+    wait_until(|| asking().is_some_and(|each| each["kind"] == "no_answer"));
+    let asking = asking().unwrap();
+    assert!(asking["evidence"][0].as_str().unwrap().starts_with("the request (SYN) was sent"), "{asking:#}");
+    // Nothing has come back since the machine was started, which is no answer of the peer's.
+    assert!(!asking.to_string().contains("ago"), "{asking:#}");
+}
+
+/// Accepts nobody at one port, of which the queue takes 2 connections, and answers one at another.
+const HALF_DEAF: &str = "
+import socket, sys
+deaf, listener = socket.socket(), socket.socket()
+deaf.bind(('', 80))
+deaf.listen(1)
+listener.bind(('', 81))
+listener.listen()
+print('listening', file=sys.stderr, flush=True)
+end, _ = listener.accept()
+while data := end.recv(100):
+    end.send(data)
+";
+
+/// Speaks with the one, and wants to speak with the other eight times.
+const SPEAKS: &str = "
+import socket, sys, time
+talk = socket.create_connection(('origin', 81))
+ends = [socket.socket() for _ in range(8)]
+for end in ends:
+    end.setblocking(False)
+    end.connect_ex(('origin', 80))
+time.sleep(0.5)
+for end in ends:
+    try:
+        end.send(bytes(100))
+    except OSError:
+        pass
+print('open', file=sys.stderr, flush=True)
+while True:
+    talk.send(bytes(10))
+    talk.recv(10)
+    time.sleep(0.05)
+";
+
+/// The kernel answers all eight requests, as they come before the queue is full, and then takes two connections. The other six
+/// are open for the client, and nothing that it says is acknowledged.
+#[test]
+fn a_full_listen_queue_is_inferred_from_the_other_end() {
+    let planet = atlantic("explain-deaf");
+    let start = |host: &str, program: &str, sign: &str| {
+        let mut command = planet.command(host, &["python3", "-c", program]);
+        let mut running = Running::start(command.stderr(Stdio::piped()));
+        running.says(sign);
+        running
+    };
+    let _server = start("origin", HALF_DEAF, "listening");
+    let _client = start("visitor", SPEAKS, "open");
+    let of_kind = |host: &str, kind: &str| -> Vec<Value> {
+        let all = planet.exec(host, &[LONGHAUL, "tcp", "explain", "--json", "--for", "300ms"]).json();
+        all.as_array().unwrap().iter().filter(|each| each["kind"] == kind).cloned().collect()
+    };
+    wait_until(|| of_kind("visitor", "peer_does_not_accept").len() == 6);
+    for each in of_kind("visitor", "peer_does_not_accept") {
+        assert_eq!(
+            (&each["limit"], &each["is_inferred"]),
+            (&"accept_queue".into(), &true.into()),
+            "{each:#}"
+        );
+        assert!(each["remote"].as_str().unwrap().ends_with(":80"), "{each:#}");
+    }
+    assert_eq!(of_kind("visitor", "sender_idle").len(), 1, "the one that is answered");
+    assert_eq!(of_kind("origin", "listen_queue_full").len(), 1);
+    assert_eq!(of_kind("origin", "not_accepted").len(), 2);
+}
+
+/// 128 KiB asked for at both ends: whichever of the two is met more, they are named together. One alone is named alone.
+#[test]
+fn two_limits_at_once_are_both_named() {
+    let link = "rtt = \"100ms\"\nrate = \"200Mbit\"";
+    let planet = World::named("explain-two")
+        .host("origin", "newyork")
+        .host("visitor", "london")
+        .link("newyork", "london", link)
+        .up();
+    let named = |sends: &[&str]| {
+        let _transfer = transfer(&planet, &[&["control=bbr"], sends].concat(), &["rcvbuf=131072"]);
+        let said = explain(&planet, "origin", &["visitor:5000"]);
+        let has = |kind: &str| super::kinds(&said).contains(&kind);
+        (
+            has("small_window"),
+            has("fixed_send_buffer"),
+            said["advice"].as_str().unwrap().contains("change both"),
+        )
+    };
+    assert_eq!(named(&["sndbuf=131072"]), (true, true, true));
+    assert_eq!(named(&["sndbuf=1000000"]), (true, false, false));
+    assert_eq!(named(&[]), (true, false, false));
+}
+
 /// Accepts connections, and closes each that its client has closed.
 const SERVER: &str = "
 import socket, sys, threading

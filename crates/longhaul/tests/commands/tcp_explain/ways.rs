@@ -54,7 +54,7 @@ const FREE: Way = Way {
 
 const SMALL_WINDOW: (&str, &[&str]) = ("receiver_window", &["small_window"]);
 
-pub(super) const WAYS: [Way; 27] = [
+pub(super) const WAYS: [Way; 29] = [
     // 64 KiB asked for are 128 KiB of buffer, and two thirds of that are window: 7 Mbit/s.
     Way {
         name: "rcvbuf",
@@ -192,6 +192,27 @@ pub(super) const WAYS: [Way; 27] = [
     },
     Way { name: "unsent", at_sender: ("path", &["path_rate", "unsent_data"]), ..FREE },
     Way { name: "unsent-bounded", sends: "control=bbr notsent=131072", never: &["unsent_data"], ..FREE },
+    // A queue of 5 ms: a packet is lost where it is longer for a while, and CUBIC gives way. Between two losses it fills the path.
+    Way {
+        name: "codel",
+        path: "rtt = \"40ms\"\nrate = \"20Mbit\"\naqm = \"codel\"",
+        sends: "control=cubic",
+        warm: 8_000_000,
+        at_sender: ("path", &["path_rate"]),
+        never: &["loss", "slow_growth"],
+        ..FREE
+    },
+    // The same discipline, and packets are lost by chance long before there is a queue.
+    Way {
+        name: "chance",
+        path: "rtt = \"100ms\"\nrate = \"20Mbit\"\nloss = \"2%\"\naqm = \"codel\"",
+        sends: "control=cubic",
+        warm: 500_000,
+        look: &["--for", "3s"],
+        at_sender: ("loss", &["loss"]),
+        never: &["path_rate"],
+        ..FREE
+    },
     // Packets overtake each other by up to 40 ms, and the sender waits for a quarter of the least round trip only, 15 ms, does
     // not learn from it, and cannot tell a late packet by its time stamp. There is no queue in which any could be lost.
     Way {

@@ -21,8 +21,27 @@ async fn the_next_address_is_tried_when_one_fails() {
     let (_held, refuses) = refusing((Ipv6Addr::LOCALHOST, 0));
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let listens = listener.local_addr().unwrap();
-    let stream = first_to_answer(&[refuses, listens]).await.unwrap();
-    assert_eq!(stream.peer_addr().unwrap(), listens);
+    let reached = first_to_answer(&[refuses, listens]).await.unwrap();
+    assert_eq!(reached.stream.peer_addr().unwrap(), listens);
+    assert_eq!((reached.remote, reached.fallback), (listens, true));
+    let reached = first_to_answer(&[listens, refuses]).await.unwrap();
+    assert_eq!((reached.remote, reached.fallback), (listens, false));
+    let reached = first_to_answer(&[listens]).await.unwrap();
+    assert_eq!((reached.remote, reached.fallback), (listens, false));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn an_address_that_is_silent_is_overtaken() {
+    // A queue of connections that is full: further SYNs are dropped, as a path drops them.
+    let silent = Socket::new(Domain::IPV6, Type::STREAM, None).unwrap();
+    silent.bind(&SocketAddr::from((Ipv6Addr::LOCALHOST, 0)).into()).unwrap();
+    silent.listen(0).unwrap();
+    let deaf = silent.local_addr().unwrap().as_socket().unwrap();
+    let _first = TcpStream::connect(deaf).await.unwrap();
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let listens = listener.local_addr().unwrap();
+    let reached = first_to_answer(&[deaf, listens]).await.unwrap();
+    assert_eq!((reached.remote, reached.fallback), (listens, true));
 }
 
 #[tokio::test(flavor = "current_thread")]

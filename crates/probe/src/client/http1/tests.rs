@@ -27,7 +27,8 @@ fn fetch<F: Future<Output = ()> + Send + 'static>(
         tokio::spawn(serving);
         let clock = Clock::start();
         let mut trace = Trace::start(clock.now());
-        let mut connection = Http1::start(Box::new(near), clock).await.unwrap();
+        let mut connection =
+            Http1::start(Box::new(near), SocketAddr::from(([127, 0, 0, 1], 80)), clock).await.unwrap();
         let failure = connection.exchange(&target, &mut trace).await.err();
         (trace.finish(failure), failure)
     })

@@ -38,7 +38,8 @@ fn fetch(
     local.block_on(&runtime, async move {
         tokio::task::spawn_local(serve(far, answer));
         let clock = Clock::start();
-        let connection = Http2::start(Box::new(near), clock).await.unwrap();
+        let connection =
+            Http2::start(Box::new(near), SocketAddr::from(([127, 0, 0, 1], 80)), clock).await.unwrap();
         let mut samples = Vec::new();
         for target in targets {
             let mut trace = Trace::start(clock.now());
@@ -60,7 +61,8 @@ fn a_request_beyond_the_limit_of_streams_is_labelled() {
             respond.send_response(head(204), true).unwrap();
         }));
         let clock = Clock::start();
-        let connection = Http2::start(Box::new(near), clock).await.unwrap();
+        let connection =
+            Http2::start(Box::new(near), SocketAddr::from(([127, 0, 0, 1], 80)), clock).await.unwrap();
         let once = async || {
             let mut trace = Trace::start(clock.now());
             let outcome = connection.exchange(&get(), &mut trace).await;

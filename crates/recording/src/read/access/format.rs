@@ -165,7 +165,8 @@ fn nginx(text: &str) -> Result<Vec<Piece>, Unknown> {
     Ok(pieces)
 }
 
-fn nginx_kind(name: &str) -> Kind {
+/// What a variable of nginx says.
+pub(super) fn nginx_kind(name: &str) -> Kind {
     let time = |pattern, example| {
         let clock = Clock::new(pattern, example).expect("the pattern is one of the known");
         Kind::Time { clock, stamped: Stamped::End, is_best: false }

@@ -253,3 +253,97 @@ fn where_a_format_goes_wrong() {
         assert!(said(format).starts_with(message), "{}", said(format));
     }
 }
+
+/// nginx writes three decimals, always. What has none is of another unit.
+#[test]
+fn whole_numbers_are_not_taken_for_seconds() {
+    let format = "$status $upstream_header_time $request_time";
+    let said = refused(format, "200 - 152");
+    assert!(
+        said.starts_with("a.log:1:7: found 152; expected a fraction of seconds somewhere in the file"),
+        "{said}"
+    );
+    assert!(said.contains("--unit ms"), "{said}");
+    assert!(refused(format, "200 12 -").contains("found 12"));
+    let with = |unit, text: &str| {
+        let options =
+            Options { access_log: Some(format.parse().unwrap()), unit: Some(unit), ..Options::default() };
+        let mut kept = Kept::default();
+        decode(text.as_bytes(), Path::new("a.log"), &options, &mut kept).unwrap();
+        kept.0[0].0.latency_ns
+    };
+    assert_eq!(
+        (with(Unit::Ms, "200 - 152\n"), with(Unit::Us, "200 - 152\n")),
+        (Some(152_000_000), Some(152_000))
+    );
+    // A fraction anywhere proves seconds, and 0 is 0 in any unit.
+    let (samples, warnings) = read_as(format, "200 - 12\n200 0.005, 0.006 0.250\n").unwrap();
+    assert_eq!(samples[0].0.latency_ns, Some(12_000_000_000));
+    assert!(warnings[0].starts_with("1 duration is whole, the first in line 1"), "{warnings:?}");
+    assert_eq!(read_as(format, "200 - 0\n").unwrap().1.len(), 1);
+    // Envoy's are milliseconds, and whole.
+    assert_eq!(one("%RESPONSE_CODE% %DURATION%", "200 152").latency_ns, Some(152_000_000));
+}
+
+const JSON: &str = r#"{"@timestamp":"2025-03-14T09:26:53+00:00","msec":"1741944413.589","remote_addr":"192.0.2.7","request":"GET /x?y=1 HTTP/2.0","status":200,"body_bytes_sent":"512","request_time":0.250,"upstream_connect_time":"0.001, 0.002","upstream_header_time":"0.200","upstream_response_time":"-","http_user_agent":"curl \"8\"","tls":{"v":1},"host":"a.example"}
+{"time_local":"14/Mar/2025:10:26:54 +0100","request_method":"GET","uri":"/y","status":"499","request_time":"1.000","connection_requests":"3"}
+{"message":"reopened"}
+"#;
+
+fn json(text: &str) -> Result<json::testing::Kept, String> {
+    json::testing::read(text)
+}
+
+#[test]
+fn nginx_in_json() {
+    let kept = json(JSON).unwrap();
+    assert_eq!((kept.format, kept.numbers.as_slice()), (Some(Format::Nginx), &[1, 2][..]));
+    let sample = &kept.samples[0];
+    // The finer of two times, less what the request took.
+    assert_eq!((sample.started_ns, sample.latency_ns), (Some(1_741_944_413_339_000_000), Some(250_000_000)));
+    assert_eq!(
+        (sample.connect_ns, sample.ttfb_ns, sample.last_byte_ns),
+        (Some(3_000_000), Some(200_000_000), None)
+    );
+    assert_eq!((sample.status, sample.body_bytes, &sample.error), (Some(200), Some(512), &None));
+    for (name, value) in [
+        ("method", "GET"),
+        ("path", "/x"),
+        ("host", "a.example"),
+        ("remote_addr", "192.0.2.7"),
+        ("http_user_agent", "curl \"8\""),
+    ] {
+        assert_eq!(sample.label(name).as_deref(), Some(value), "{name}");
+    }
+    let gone = &kept.samples[1];
+    assert_eq!((gone.started_ns, gone.reused), (Some(1_741_944_413_000_000_000), Some(true)));
+    assert_eq!(gone.error.as_deref(), Some("the client closed the connection (499)"));
+    let by_the_second = "The log tells time by the second; percentiles over time are no finer.";
+    assert_eq!(kept.warnings, [SERVERS_OWN, by_the_second, "1 line without a request_time left out."]);
+    let first = JSON.lines().next().unwrap();
+    assert_eq!(json(&format!("{first}\n")).unwrap().warnings, [SERVERS_OWN]);
+}
+
+#[test]
+fn nginx_in_json_and_units_and_mistakes() {
+    let line = |time: &str| format!("{{\"status\":200,\"request_time\":{time}}}\n");
+    let said = json(&line("152")).unwrap_err();
+    assert!(said.starts_with("x:1:30: found 152; expected a fraction of seconds"), "{said}");
+    assert!(json(&line("\"152\"")).unwrap_err().starts_with("x:1:31: found 152"));
+    for time in ["0.152", "\"0.152\"", "0.000", "\"-\""] {
+        assert!(json(&line(time)).is_ok(), "{time}");
+    }
+    assert_eq!(
+        json(&(line("0.1") + &line("\"fast\""))).unwrap_err(),
+        "x:2:31: found \"fast\"; expected a number of seconds from 0 to 1e12, or nothing"
+    );
+    assert!(json(&(line("0.1") + "oops\n")).unwrap_err().starts_with("x:2:1: expected value"));
+    assert_eq!(json(&(line("0.1") + "{\"request_ti")).unwrap().samples.len(), 1);
+}
+
+proptest::proptest! {
+    #[test]
+    fn garbled_json_never_panics(bytes in json::testing::damaged(JSON)) {
+        drop(json::testing::read(bytes));
+    }
+}

@@ -73,13 +73,47 @@ fn durations_in_every_format() {
     let latency = |duration: &str| one(line(&format!("\"ts\":1,\"duration\":{duration}"))).latency_ns;
     assert_eq!(latency("\"1.2ms\""), Some(1_200_000));
     assert_eq!(
-        (latency("0"), latency("3"), latency("2.5e-3")),
+        (latency("0"), latency("3.0"), latency("2.5e-3")),
         (Some(0), Some(3_000_000_000), Some(2_500_000))
     );
     assert_eq!(latency("null"), None);
     let in_ns = Options { unit: Some(Unit::Ns), ..Options::default() };
     let kept = read_with(line("\"ts\":1,\"duration\":1234567"), &in_ns).unwrap();
     assert_eq!(kept.samples[0].latency_ns, Some(1_234_567));
+}
+
+/// `duration_format ms` below a second and seconds without a fraction look alike.
+#[test]
+fn whole_durations_need_a_unit_or_a_proof() {
+    let durations = |durations: &[&str]| -> String {
+        durations.iter().map(|duration| line(&format!("\"ts\":1741944413,\"duration\":{duration}"))).collect()
+    };
+    let milliseconds = durations(&["12", "40", "0"]);
+    let said = read(&milliseconds).unwrap_err();
+    assert!(
+        said.starts_with("x:1:82: found 12; expected a fraction of seconds somewhere in the file"),
+        "{said}"
+    );
+    assert!(said.contains("--unit ms"), "{said}");
+    let with = |unit| {
+        let kept = read_with(&milliseconds, &Options { unit: Some(unit), ..Options::default() }).unwrap();
+        assert_eq!(kept.warnings.len(), 1, "{:?}", kept.warnings);
+        kept.samples[0].latency_ns
+    };
+    assert_eq!(
+        (with(Unit::Ms), with(Unit::S), with(Unit::Ns)),
+        (Some(12_000_000), Some(12_000_000_000), Some(12))
+    );
+    // A fraction proves seconds, wherever in the file it stands.
+    for all in [["0.5", "12"], ["12", "0.5"]] {
+        let kept = read(durations(&all)).unwrap();
+        let mut latencies: Vec<_> = kept.samples.iter().filter_map(|sample| sample.latency_ns).collect();
+        latencies.sort_unstable();
+        assert_eq!(latencies, [500_000_000, 12_000_000_000]);
+        assert!(kept.warnings[0].starts_with("1 duration is whole"), "{:?}", kept.warnings);
+    }
+    // Text says its unit itself, and nothing took any time in whatever unit.
+    assert_eq!(read(durations(&["\"12ms\"", "0"])).unwrap().samples.len(), 2);
 }
 
 #[test]
@@ -94,8 +128,8 @@ fn a_log_without_the_loggers_name() {
 fn what_is_broken_is_named() {
     assert_eq!(
         read(line("\"ts\":1,\"duration\":1234567")).unwrap_err(),
-        "x:1:73: found 1234567; expected a fraction of seconds (or say the unit of plain numbers, which depends on the \
-         log's format)"
+        "x:1:73: found 1234567; expected a fraction of seconds somewhere in the file, which proves the unit; without one \
+         say which it is: --unit s, --unit ms, --unit us or --unit ns"
     );
     assert_eq!(
         read(line("\"ts\":1,\"duration\":-0.5")).unwrap_err(),

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::fields;
+use super::{A_CLOSING_QUOTE, UNCLOSED, fields, fields::unclosed_quote};
 use crate::{
     Error, Metric, Unit,
     read::{EXPECTED, Options, lines::Lines, number},
@@ -39,6 +39,10 @@ pub(super) enum Role {
     Status,
     /// The page view it belongs to.
     Page,
+    /// Whether the connection had carried a request before.
+    Reused,
+    /// Bytes of the body.
+    Bytes,
     /// A label that the sink looks at.
     Label(String),
     /// Nothing that anybody looks at.
@@ -47,9 +51,13 @@ pub(super) enum Role {
 
 impl Columns {
     /// Finds the columns by the first row, which is text. `wanted` must be there if it is given; otherwise it is
-    /// `latency`, or `ttfb`, or `total`, or the only metric that there is.
+    /// `latency`, or `ttfb` or what that is made of, or `total`, or the only metric that there is.
     pub(super) fn find<R: Read>(first: &[u8], lines: &Lines<R>, options: &Options) -> Result<Self, Error> {
         let delimiter = delimiter(first);
+        if let Some(at) = unclosed_quote(first, delimiter) {
+            let (found, expected) = (UNCLOSED.to_owned(), A_CLOSING_QUOTE);
+            return Err(Error::Number { place: lines.place(1, at + 1), found, expected });
+        }
         let names: Vec<String> = fields(first, delimiter)
             .map(|(_, name)| String::from_utf8_lossy(name).trim().to_ascii_lowercase())
             .collect();
@@ -63,7 +71,11 @@ impl Columns {
             .zip(headers)
             .map(|(name, header)| role(name, header, options).unwrap_or(Role::None))
             .collect();
-        let (metric, unit, warning) = match options.metric.filter(|&metric| is_made_of(&roles, metric)) {
+        let made = match options.metric {
+            None if is_ttfb(&roles) => Some(Metric::Ttfb),
+            wanted => wanted.filter(|&metric| is_made_of(&roles, metric)),
+        };
+        let (metric, unit, warning) = match made {
             Some(metric) => (metric, Unit::Ms, None),
             None => {
                 let (value, metric, unit, warning) = choose(&names, lines, options)?;
@@ -111,8 +123,21 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
         "error" => Some(Role::Error),
         "status" => Some(Role::Status),
         "page" => Some(Role::Page),
+        "reused" if options.labels.wants(name) => Some(Role::Reused),
+        "body_bytes" if options.labels.wants(name) => Some(Role::Bytes),
         _ => options.labels.wants(name).then_some(Role::Label(header)),
     }
+}
+
+/// Whether it is the TTFB that is looked at unless somebody says otherwise, as in any format: there are its phases, and
+/// neither a latency nor a column of its own. A wait alone is a wait.
+fn is_ttfb(roles: &[Role]) -> bool {
+    let metrics = || {
+        roles.iter().filter_map(|role| if let Role::Metric(metric, _) = role { Some(*metric) } else { None })
+    };
+    metrics().count() > 1
+        && !metrics().any(|metric| metric == Metric::Latency)
+        && is_made_of(roles, Metric::Ttfb)
 }
 
 /// Whether there is no column of the metric, but columns of all that it is made of.

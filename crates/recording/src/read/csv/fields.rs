@@ -1,13 +1,15 @@
 //! The fields of one row.
 
 /// The fields of a row, each with its offset. A field in double quotes may hold delimiters, and quotes written twice;
-/// the outer quotes are taken off, the inner are left as they are. A quoted field ends on its line at the latest.
+/// the outer quotes are taken off, the inner are left as they are. A quoted field ends on its line; one that does not is
+/// told by [`is_unclosed`].
 pub(super) fn fields(row: &[u8], delimiter: u8) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = Some(0);
     std::iter::from_fn(move || {
         let start = next?;
         let rest = &row[start..];
-        let quoted = rest.strip_prefix(b"\"").and_then(|inner| closing_quote(inner, delimiter));
+        let quoted =
+            rest.strip_prefix(b"\"").and_then(|inner| closing_quote(inner, delimiter).ok().flatten());
         let (field, length) = match quoted {
             Some(length) => (&rest[1..=length], length + 2),
             None => {
@@ -20,17 +22,53 @@ pub(super) fn fields(row: &[u8], delimiter: u8) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// Where the quote is that ends a field, before a delimiter or the row's end.
-fn closing_quote(inner: &[u8], delimiter: u8) -> Option<usize> {
+/// Where the first field begins whose quote is not closed on its row.
+pub(super) fn unclosed_quote(row: &[u8], delimiter: u8) -> Option<usize> {
+    fields(row, delimiter).map(|(at, _)| at).find(|&at| is_unclosed(&row[at..], delimiter))
+}
+
+/// Whether the field that a row goes on with begins with a quote that nothing closes. One that is closed in mid-field is
+/// none at all.
+pub(super) fn is_unclosed(rest: &[u8], delimiter: u8) -> bool {
+    rest.strip_prefix(b"\"").is_some_and(|inner| closing_quote(inner, delimiter) == Err(Open))
+}
+
+/// A quote that is not closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Open;
+
+/// Where the quote is that ends a field, before a delimiter or the row's end; `None` for one that is followed by something
+/// else.
+fn closing_quote(inner: &[u8], delimiter: u8) -> Result<Option<usize>, Open> {
     let mut from = 0;
     loop {
-        let at = from + memchr::memchr(b'"', &inner[from..])?;
+        let at = from + memchr::memchr(b'"', &inner[from..]).ok_or(Open)?;
         match inner.get(at + 1) {
-            None => return Some(at),
-            Some(&next) if next == delimiter => return Some(at),
+            None => return Ok(Some(at)),
+            Some(&next) if next == delimiter => return Ok(Some(at)),
             Some(b'"') => from = at + 2,
-            Some(_) => return None,
+            Some(_) => return Ok(None),
         }
+    }
+}
+
+/// The cells of a row with commas, for formats of few rows' worth of looking at.
+pub(in crate::read) struct Cells {
+    /// Without quotes, those inside included once.
+    pub texts: Vec<String>,
+    /// Where each begins.
+    pub places: Vec<usize>,
+}
+
+impl Cells {
+    /// An error is where a quote begins that nothing closes.
+    pub(in crate::read) fn of(row: &[u8]) -> Result<Self, usize> {
+        if let Some(at) = unclosed_quote(row, b',') {
+            return Err(at);
+        }
+        let text = |field: &[u8]| String::from_utf8_lossy(field).replace("\"\"", "\"");
+        let (places, texts) = fields(row, b',').map(|(at, field)| (at, text(field))).unzip();
+        Ok(Self { texts, places })
     }
 }
 
@@ -60,10 +98,19 @@ mod tests {
         assert_eq!(texts(r#""say ""hi"", please",2"#), [r#"say ""hi"", please"#, "2"]);
         assert_eq!(texts("\"\",2"), ["", "2"]);
         assert_eq!(texts("2,\"\""), ["2", ""]);
-        // Never closed, or closed in mid-field: not quoted at all.
-        assert_eq!(texts("\"a,b"), ["\"a", "b"]);
-        assert_eq!(texts("\""), ["\""]);
+        // Closed in mid-field: not quoted at all.
         assert_eq!(texts(r#""a"b,2"#), [r#""a"b"#, "2"]);
         assert_eq!(texts(r#""a""#), ["a"]);
+    }
+
+    #[test]
+    fn quotes_that_nothing_closes() {
+        let unclosed = |row: &str| unclosed_quote(row.as_bytes(), b',');
+        assert_eq!(unclosed("1,\"a,b"), Some(2));
+        assert_eq!((unclosed("\""), unclosed("1,\"\"\"")), (Some(0), Some(2)));
+        assert_eq!(unclosed(r#"1,"say ""hi"#), Some(2));
+        for row in ["1,2", r#""a,b",2"#, "\"\"\"\",2", "1,\"\"\"\"", r#"5" disk,2"#, r#""a"b,2"#, ""] {
+            assert_eq!(unclosed(row), None, "{row}");
+        }
     }
 }

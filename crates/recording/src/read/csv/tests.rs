@@ -71,6 +71,45 @@ fn tabs_and_semicolons() {
     assert_eq!(values(&read("city;latency_ms\nOslo;7\n")), [7.0]);
 }
 
+/// Named where it began, and not as a row of too many or too few columns.
+#[test]
+fn a_quote_that_is_not_closed_is_named() {
+    let said = "found a double quote that is not closed on its line; expected another double quote at the cell's end (a cell \
+                ends on its line)";
+    for (text, place) in [
+        ("city,latency_ms\n\"Oslo, N,7\nLima,8\n", "2:1"),
+        ("latency_ms,city\n7,Oslo\n8,\"Lima\n", "3:3"),
+        ("latency_ms,city\n7,\"Os\"\"lo\n", "2:3"),
+        ("latency_ms,\"city\n7,Oslo\n", "1:12"),
+        // A cell that goes on on the next line.
+        ("latency_ms,note\n7,\"a\nb\"\n", "2:3"),
+    ] {
+        assert_eq!(refused(text), format!("side.csv:{place}: {said}"));
+    }
+    // The neighbours: a quote in mid-cell is text, and so are two of them in quotes.
+    let series = read("latency_ms,size\n7,5\" disk\n8,\"5\"\" disk\"\n9,\"\"\n");
+    assert_eq!(values(&series), [7.0, 8.0, 9.0]);
+}
+
+/// What `longhaul convert` wrote is what it was.
+#[test]
+fn reuse_and_size_are_no_labels() {
+    let text = "latency_ms,reused,body_bytes\n1,reused,500\n2,new,\n3,perhaps,many\n";
+    let samples = crate::read::json::testing::read(text).unwrap().samples;
+    let seen: Vec<_> =
+        samples.iter().map(|sample| (sample.reused, sample.body_bytes, sample.labels.len())).collect();
+    assert_eq!(seen, [(Some(true), Some(500), 0), (Some(false), None, 0), (None, None, 2)]);
+    assert_eq!(samples[2].label("reused").as_deref(), Some("perhaps"));
+}
+
+#[test]
+fn dates_keep_their_nanoseconds() {
+    let text = "intended_s,started_s,latency_ms\n1741944413.123456789,1741944413.123456999,1\n";
+    let sample = crate::read::json::testing::one(text);
+    assert_eq!(sample.intended_ns, Some(1_741_944_413_123_456_789));
+    assert_eq!(sample.get(Metric::Response), Some(1_000_210));
+}
+
 #[test]
 fn numbers_without_a_header() {
     let series = read("1.5\n2\n3e1\n");

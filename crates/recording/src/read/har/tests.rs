@@ -59,6 +59,63 @@ fn timed(time: &str, timings: &str) -> String {
     entry(&format!("\"response\":{{\"status\":200}},\"time\":{time},\"timings\":{{{timings}}}"))
 }
 
+/// -1 and null are absent; other numbers below 0 are mistakes, and named where they stand.
+#[test]
+fn only_minus_one_is_absent() {
+    let parts = ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"];
+    for part in parts {
+        for absent in ["-1", "-1.0", "null"] {
+            assert!(read(timed("50", &format!("\"{part}\":{absent}"))).is_ok(), "{part}: {absent}");
+        }
+        for wrong in ["-2", "-0.001", "-1e3", "1e16"] {
+            let text = timed("50", &format!("\"{part}\":{wrong}"));
+            let said = read(&text).unwrap_err();
+            // A parser knows that a number has ended when it sees what follows.
+            let end = text.find(&format!("\"{part}\":{wrong}")).unwrap() + part.len() + 3 + wrong.len() + 1;
+            assert!(said.starts_with(&format!("x:1:{end}: invalid value: floating point")), "{said}");
+            assert!(said.contains("milliseconds from 0 to 1e15, or -1 for what did not happen"), "{said}");
+        }
+    }
+    assert!(read(timed("-1", "\"wait\":30")).is_ok());
+    assert!(read(timed("-3", "\"wait\":30")).unwrap_err().contains("`-3"));
+}
+
+/// Bodies may be of any size, because nobody looks at them; what is looked at has an end, and so has all that is nested.
+#[test]
+fn long_texts_are_bounded() {
+    let long = "x".repeat(3 << 20);
+    let body =
+        entry(&format!("\"response\":{{\"status\":200,\"content\":{{\"text\":\"{long}\"}}}},\"time\":5"));
+    assert_eq!(read(&body).unwrap().samples[0].last_byte_ns, Some(5_000_000));
+    // Places behind it count what was passed over.
+    let behind = body.replace("\"time\":5", "\"time\":-5");
+    let column = behind.find("\"time\":-5").unwrap() + "\"time\":-5".len() + 1;
+    let said = read(&behind).unwrap_err();
+    assert!(said.starts_with(&format!("x:1:{column}: invalid value")), "{said}");
+    for text in [
+        entry(&format!("\"request\":{{\"url\":\"{long}\"}}")),
+        entry(&format!("\"pageref\":\"{long}\"")),
+        entry(&format!("\"startedDateTime\":\"{long}\"")),
+        format!("{{\"log\":{{\"pages\":[{{\"id\":\"{long}\"}}]}}}}"),
+    ] {
+        let said = read(&text).unwrap_err();
+        assert!(said.contains("the text goes on after 1048576 bytes") && said.len() < 300, "{said}");
+        // Where the text ends.
+        assert!(said.starts_with("x:1:3145"), "{said}");
+    }
+    // A quoted text does not fill the screen.
+    let said = read(entry(&format!("\"time\":\"{}\"", "y".repeat(5000)))).unwrap_err();
+    assert!(said.contains("invalid type: string") && said.contains("...") && said.len() < 500, "{said}");
+    let deep = entry(&format!("\"x\":{}", "[".repeat(100_000)));
+    assert!(read(&deep).unwrap_err().contains("a thousand deep"));
+    let fits = entry(&format!(
+        "\"time\":5,\"response\":{{\"status\":200}},\"x\":{}{}",
+        "[".repeat(900),
+        "]".repeat(900)
+    ));
+    assert!(read(&fits).is_ok());
+}
+
 #[test]
 fn as_chrome_writes_it() {
     let Kept { samples, numbers, exact, .. } = read(CHROME).unwrap();
@@ -125,7 +182,7 @@ fn what_was_not_measured_is_absent() {
     assert_eq!((quic.connect_ns, quic.tls_ns, quic.reused), (None, Some(30_000_000), Some(false)));
     let bare = one(entry("\"response\":{\"status\":304}"));
     assert_eq!((phases(&bare), bare.last_byte_ns, bare.started_ns, bare.page), ([-1.0; 6], None, None, None));
-    let negative = one(timed("-1", "\"send\":-0.5,\"wait\":7,\"receive\":null"));
+    let negative = one(timed("-1", "\"send\":-1,\"wait\":7,\"receive\":null"));
     assert_eq!(
         (phases(&negative)[3..].to_vec(), negative.last_byte_ns),
         (vec![-1.0, 7.0, -1.0], Some(7_000_000))

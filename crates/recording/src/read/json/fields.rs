@@ -7,11 +7,40 @@ use serde::{
     de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor},
 };
 
+use super::bounded::{LONGEST_STRING, is_cut};
 use crate::{
     Sample, Unit,
     read::{Labels, rfc3339},
     unit::nanoseconds,
 };
+
+/// Text that is kept, so that it has to be whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::read) struct Text(pub String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl Visitor<'_> for Whole {
+            type Value = Text;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Text, E> {
+                whole(text).map(|text| Text(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_str(Whole)
+    }
+}
+
+/// The text, unless it is longer than any that is kept.
+fn whole<E: serde::de::Error>(text: &str) -> Result<&str, E> {
+    match is_cut(text) {
+        true => Err(E::custom(format_args!("the text goes on after {LONGEST_STRING} bytes"))),
+        false => Ok(text),
+    }
+}
 
 /// A date with a time, in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +55,7 @@ impl<'de> Deserialize<'de> for Moment {
                 f.write_str("a time after 1970 such as \"2025-03-14T09:26:53.589Z\"")
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Moment, E> {
+                let text = whole(text)?;
                 rfc3339(text).map(Moment).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
             }
         }
@@ -65,8 +95,8 @@ impl<'de> Deserialize<'de> for Loose {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("anything")
             }
-            fn visit_str<E>(self, text: &str) -> Result<Loose, E> {
-                Ok(Loose(Some(text.to_owned())))
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Loose, E> {
+                Ok(Loose(Some(whole(text)?.to_owned())))
             }
             fn visit_bool<E>(self, value: bool) -> Result<Loose, E> {
                 Ok(Loose(Some(value.to_string())))

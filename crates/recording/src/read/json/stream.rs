@@ -1,10 +1,12 @@
 //! Documents that are larger than memory: what is in their arrays is handed on while they are read.
 
 use std::{
+    cell::RefCell,
     fmt,
     io::{BufRead, BufReader, Read},
     marker::PhantomData,
     path::PathBuf,
+    rc::Rc,
 };
 
 use serde::de::{
@@ -12,20 +14,29 @@ use serde::de::{
 };
 use serde_json::de::IoRead;
 
-use super::{broken_document, cut_off};
+use super::{
+    bounded::{Bounded, Cuts},
+    broken_document, cut_off,
+};
 use crate::{Error, Place, read::Input};
 
 /// A file of one JSON value, or of several one after the other.
 pub(in crate::read) struct Document<'i> {
-    values: serde_json::Deserializer<IoRead<BufReader<Box<dyn Read + 'i>>>>,
+    values: serde_json::Deserializer<IoRead<Text<'i>>>,
+    cuts: Rc<RefCell<Cuts>>,
     path: PathBuf,
     expected: &'static str,
 }
 
+/// The file's text, as much of it as is parsed.
+type Text<'i> = BufReader<Bounded<Box<dyn Read + 'i>>>;
+
 impl<'i> Document<'i> {
     /// `expected` is for messages.
     pub fn new(input: Input<'i>, expected: &'static str) -> Result<Self, Error> {
-        let mut reader = BufReader::with_capacity(CHUNK, input.reader);
+        let bounded = Bounded::new(input.reader);
+        let cuts = bounded.cuts();
+        let mut reader = BufReader::with_capacity(CHUNK, bounded);
         let head = reader.fill_buf().map_err(|source| Error::Read {
             place: Place { path: input.path.clone(), line: 1, column: 1 },
             source,
@@ -34,7 +45,7 @@ impl<'i> Document<'i> {
             reader.consume(BYTE_ORDER_MARK.len());
         }
         let values = serde_json::Deserializer::from_reader(reader);
-        Ok(Self { values, path: input.path, expected })
+        Ok(Self { values, cuts, path: input.path, expected })
     }
 
     /// Whether nothing but blanks follows.
@@ -58,7 +69,7 @@ impl<'i> Document<'i> {
 
     /// An error of JSON with its place in this file.
     pub fn broken(&self, error: serde_json::Error) -> Error {
-        broken_document(&self.path, error, self.expected)
+        broken_document(&self.path, error, &self.cuts.borrow(), self.expected)
     }
 
     /// A place where something is missing as a whole.

@@ -4,7 +4,10 @@ use proptest::prelude::*;
 
 use crate::{
     Metric,
-    read::json::testing::{Kept, damaged, one, phases, read, refused_by_sink},
+    read::{
+        Format,
+        json::testing::{Kept, damaged, one, phases, read, refused_by_sink},
+    },
 };
 
 /// The points of one request, each of milliseconds, in k6's order.
@@ -139,6 +142,89 @@ fn what_is_broken_is_named() {
     let kept = read(&FILE[..FILE.len() - 20]).unwrap();
     assert_eq!(kept.warnings, ["Line 8, the last, is cut off in mid-write; read up to the line before it."]);
     assert_eq!(refused_by_sink(FILE), "cannot write line 2 of the recording");
+}
+
+const COLUMNS: &str = "metric_name,timestamp,metric_value,error,method,name,status,url,extra_tags,metadata\n";
+
+/// The rows of one request, as `k6 run --out csv` writes them.
+fn rows(time: &str, tags: [&str; 2], values: [(&str, f64); 9]) -> String {
+    let [tags, swapped] = tags;
+    let row = |(index, (name, value)): (usize, (&str, f64))| {
+        // k6 writes the tags that share a column in any order.
+        let tags = if index % 2 == 0 { tags } else { swapped };
+        format!("{name},{time},{value:.6},{tags}\n")
+    };
+    values.into_iter().enumerate().map(row).collect()
+}
+
+const ROW_TAGS: [&str; 2] = [
+    ",GET,\"front, \"\"door\"\"\",200,https://a.example/,city=Oslo&net=a,vu=1",
+    ",GET,\"front, \"\"door\"\"\",200,https://a.example/,net=a&city=Oslo,vu=1",
+];
+
+#[test]
+fn rows_of_csv() {
+    let other = "vus,1741944413,1.000000,,,,,,,\nchecks,1741944413,1.000000,,,,,,,\n";
+    let text = COLUMNS.to_owned()
+        + other
+        + &rows("1741944413", ROW_TAGS, values(30.25, 40.25, 0.0))
+        // Within the same second, with the same tags: two requests all the same.
+        + &rows("1741944413", ROW_TAGS, values(0.0, 0.0, 0.0));
+    let kept = read(&text).unwrap();
+    assert_eq!((kept.format, kept.numbers.as_slice()), (Some(Format::K6Csv), &[4, 13][..]));
+    let sample = &kept.samples[0];
+    assert_eq!(phases(sample), [-1.0, 30.25, 40.25, 0.25, 50.0, 10.5]);
+    assert_eq!((sample.latency_ns, sample.last_byte_ns), (Some(60_750_000), Some(131_250_000)));
+    assert_eq!((sample.status, &sample.error, sample.reused), (Some(200), &None, Some(false)));
+    for (name, value) in
+        [("name", "front, \"door\""), ("city", "Oslo"), ("net", "a"), ("vu", "1"), ("host", "a.example")]
+    {
+        assert_eq!(sample.label(name).as_deref(), Some(value), "{name}");
+    }
+    assert_eq!(kept.samples[1].reused, Some(true));
+    assert!(kept.warnings[0].contains("by the second"), "{:?}", kept.warnings);
+}
+
+#[test]
+fn times_of_csv_in_every_format() {
+    // The start: 131.25 ms before the end of 2025-03-14T09:26:53.5Z.
+    for (time, is_by_the_second) in [
+        ("1741944413500", false),
+        ("1741944413500000", false),
+        ("1741944413500000000", false),
+        ("2025-03-14T09:26:53.5Z", false),
+        ("1741944413", true),
+        ("2025-03-14T09:26:53Z", true),
+    ] {
+        let kept = read(COLUMNS.to_owned() + &rows(time, ROW_TAGS, values(1.0, 0.0, 0.0))).unwrap();
+        let started = if is_by_the_second { 1_741_944_412_868_750_000 } else { 1_741_944_413_368_750_000 };
+        assert_eq!(kept.samples[0].started_ns, Some(started), "{time}");
+        assert_eq!(kept.warnings.len(), usize::from(is_by_the_second), "{time}");
+    }
+}
+
+#[test]
+fn failures_and_mistakes_of_csv() {
+    let tags = ["dial: refused,GET,x,0,https://a.example/,error_code=1212,"; 2];
+    let text = COLUMNS.to_owned() + &rows("1741944413", tags, values(0.0, 0.0, 1.0));
+    assert_eq!(one(&text).error.as_deref(), Some("dial: refused"));
+    let refused = |row: &str| read(format!("{text}{row}\n")).unwrap_err();
+    assert_eq!(
+        refused("http_reqs,1741944413,1"),
+        "x:11:23: found 3 columns; expected 10, as in the first row"
+    );
+    assert!(refused("http_reqs,soon,1,,,,,,,").starts_with("x:11:11: found \"soon\"; expected a time"));
+    assert!(refused("http_reqs,1741944413,NaN,,,,,,,").starts_with("x:11:22: found \"NaN\""));
+    assert!(refused("http_reqs,1741944413,1,\"x,,,,,,").starts_with("x:11:24: found a double quote"));
+    let kept = read(format!("{text}http_reqs,17419")).unwrap();
+    assert_eq!((kept.samples.len(), kept.warnings.len()), (1, 2));
+}
+
+proptest! {
+    #[test]
+    fn garbled_rows_never_panic(bytes in damaged("metric_name,timestamp,metric_value,error,status,extra_tags,metadata\nhttp_reqs,1741944413,1.0,,200,a=b&c=d,\nhttp_req_duration,1741944413,5.5,,200,c=d&a=b,\nhttp_reqs,1741944413,1.0,\"x, y\",0,,\n")) {
+        drop(read(bytes));
+    }
 }
 
 proptest! {

@@ -57,6 +57,17 @@ fn the_end_is_believed_and_checked() {
 }
 
 #[test]
+fn an_interrupted_recording_is_whole_and_says_so() {
+    let end = |interrupted| {
+        format!("{HEADER}{{\"latency_ns\":7}}\n{{\"end\":{{\"samples\":1,\"interrupted\":{interrupted}}}}}\n")
+    };
+    let (samples, last, warnings) = read(end(true)).unwrap();
+    assert_eq!((samples, last.map(|end| end.interrupted)), (vec![latency(7)], Some(true)));
+    assert_eq!(warnings, ["The recording was interrupted: there is less of it than was meant to be."]);
+    assert_eq!(read(end(false)).unwrap().2, Vec::<String>::new());
+}
+
+#[test]
 fn broken_lines_are_named() {
     let broken = |line: &str| read(format!("{HEADER}{{}}\n{line}\n{{}}\n")).unwrap_err();
     assert_eq!(
@@ -124,8 +135,10 @@ fn a_disk_that_fails_is_named() {
 prop_compose! {
     fn any_sample()(
         numbers in prop::collection::vec(prop::option::of(any::<u64>()), 16),
+        stated in prop::option::of(any::<u64>()),
         status in any::<Option<u16>>(),
         reused in any::<Option<bool>>(),
+        led in any::<(Option<String>, Option<String>, Option<bool>)>(),
         server_timing in any::<Option<String>>(),
         error in any::<Option<String>>(),
         labels in any::<BTreeMap<String, String>>(),
@@ -141,6 +154,7 @@ prop_compose! {
             wait_ns: numbers[7],
             load_ns: numbers[8],
             ttfb_ns: numbers[15],
+            stated_ns: stated.map(|ns| (crate::Metric::Ttfb, ns)).into_iter().collect(),
             first_interim_ns: numbers[9],
             final_headers_ns: numbers[10],
             first_body_byte_ns: numbers[11],
@@ -150,6 +164,9 @@ prop_compose! {
             page: numbers[0],
             status,
             reused,
+            remote: led.0,
+            family: led.1,
+            fallback: led.2,
             server_timing,
             error,
             labels,

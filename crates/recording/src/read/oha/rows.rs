@@ -2,8 +2,8 @@
 //!
 //! `DNS` and `DNS+dialup` count from the request's start, the latter to the end of all handshakes: TCP and TLS are not
 //! told apart, so neither is taken. Both are 0 on a connection that was there already. `Response-delay` ends with the
-//! first byte of the body (after redirects: of the first response), and is 0 if there is none. `request-duration` counts from when the request was due where oha
-//! ran with `--latency-correction`, which the file does not say: so it is the latency, and there is no total. Only requests
+//! first byte of the body (after redirects: of the first response), and is 0 if there is none; older versions have no such
+//! column. `request-duration` counts from when the request was due where oha ran with `--latency-correction`, which the file does not say: so it is the latency, and there is no total. Only requests
 //! that were answered are in the file.
 
 use crate::{
@@ -13,8 +13,12 @@ use crate::{
 
 pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Frame, Error> {
     let mut lines = Lines::new(input.reader, input.path);
-    // Seen when the format was recognised.
-    lines.next()?;
+    let columns = match lines.next()? {
+        Some(header) if header.text.split(|&byte| byte == b',').any(|name| name == b"Response-delay") => {
+            COLUMNS
+        }
+        _ => COLUMNS - 1,
+    };
     let mut sample = Sample::default();
     let mut warnings =
         vec!["oha's CSV leaves out requests that got no answer: failures are not counted.".to_owned()];
@@ -23,7 +27,7 @@ pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Frame, Error
             continue;
         }
         let (number, terminated) = (line.number, line.terminated);
-        match row(line.text) {
+        match row(line.text, columns) {
             // A status has three digits: with fewer it was cut off, and with it the row.
             Ok(row) if terminated || row.is_whole() => {
                 row.fill(&mut sample);
@@ -33,7 +37,7 @@ pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Frame, Error
             Ok(_) => {}
             Err(Wrong::Count(found, column)) => {
                 let place = lines.place(number, column);
-                return Err(Error::Columns { place, found, expected: COLUMNS });
+                return Err(Error::Columns { place, found, expected: columns });
             }
             Err(Wrong::Field { column, found, expected }) => {
                 return Err(Error::Number { place: lines.place(number, column), found, expected });
@@ -48,6 +52,7 @@ struct Row {
     start: u64,
     dns: u64,
     dialup: u64,
+    /// 0 where the file does not say.
     first_byte: u64,
     duration: u64,
     bytes: u64,
@@ -65,18 +70,19 @@ enum Wrong {
     },
 }
 
-fn row(text: &[u8]) -> Result<Row, Wrong> {
+/// A row of so many columns.
+fn row(text: &[u8], columns: usize) -> Result<Row, Wrong> {
     let mut fields = [(0, ""); COLUMNS];
     let (mut at, mut count) = (0, 0);
     for field in text.split(|&byte| byte == b',') {
-        if count == COLUMNS {
+        if count == columns {
             return Err(Wrong::Count(text.split(|&byte| byte == b',').count(), at + 1));
         }
         // What is not text is no number either.
         fields[count] = (at + 1, std::str::from_utf8(field).unwrap_or("?"));
         (at, count) = (at + field.len() + 1, count + 1);
     }
-    if count < COLUMNS {
+    if count < columns {
         return Err(Wrong::Count(count, text.len() + 1));
     }
     let wrong = |(column, field): (usize, &str), expected| {
@@ -88,14 +94,15 @@ fn row(text: &[u8]) -> Result<Row, Wrong> {
         let nanos = field.trim().parse().ok().and_then(|value: f64| length(Unit::S, value));
         nanos.ok_or_else(|| wrong(fields[index], Unit::S.expected()))
     };
+    let (bytes, status) = (fields[columns - 2], fields[columns - 1]);
     Ok(Row {
         start: seconds(0)?,
         dns: seconds(1)?,
         dialup: seconds(2)?,
-        first_byte: seconds(3)?,
-        duration: seconds(4)?,
-        bytes: fields[5].1.trim().parse().map_err(|_| wrong(fields[5], "a number of bytes"))?,
-        status: fields[6].1.trim().parse().map_err(|_| wrong(fields[6], "an HTTP status"))?,
+        first_byte: if columns == COLUMNS { seconds(3)? } else { 0 },
+        duration: seconds(columns - 3)?,
+        bytes: bytes.1.trim().parse().map_err(|_| wrong(bytes, "a number of bytes"))?,
+        status: status.1.trim().parse().map_err(|_| wrong(status, "an HTTP status"))?,
     })
 }
 
@@ -117,6 +124,7 @@ impl Row {
     }
 }
 
+/// With `Response-delay`, which oha before 1.9 did not write.
 const COLUMNS: usize = 7;
 
 /// How much of a field a message shows.

@@ -3,22 +3,28 @@
 //! All of these are points of the distribution: so many answers took at most so long. A percentile is one of the values
 //! itself (`percentile_iter` in oha's `src/result_data.rs`: the one at `p / 100 * count`, cut off), a bin's key is its
 //! upper end (`src/histogram.rs`), and the first bin is the fastest value alone. Where a value is known it is given as it
-//! is; what lies between two points is given as their middle, and the relative error is that of the widest such gap.
+//! is, and percentiles come out as they are stated ([`Known`]); what lies between two points is given as the middle of its
+//! bin, and the relative error is that of the widest such gap.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{self, Read},
+};
 
 use serde::Deserialize;
 
+use super::ranks::Known;
 use crate::{
     Bucket, Counts, Error, Event, Metric, Sample, Sink,
     error::counted,
     read::{
         Frame, Input, Options,
-        json::{Document, Seconds},
+        json::{Document, Seconds, Text},
     },
 };
 
 pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> Result<Frame, Error> {
+    let input = Input { reader: Box::new(Short { input: input.reader, left: LONGEST }), path: input.path };
     let mut document = Document::new(input, EXPECTED)?;
     let summary: Summary = match document.next(std::marker::PhantomData) {
         Ok(summary) => summary,
@@ -32,19 +38,19 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         return Err(Error::Metric { place: document.start(), found, expected });
     };
     sink.metric(metric);
-    let points = points(&known).ok_or_else(|| Error::Number {
-        place: document.start(),
-        found: "a histogram with keys or counts that cannot be".to_owned(),
-        expected: "seconds, and counts of up to 1e15 requests",
-    })?;
+    let broken =
+        |found: &str, expected| Error::Number { place: document.start(), found: found.to_owned(), expected };
+    let known = known.ok_or_else(|| broken(A_HISTOGRAM, "seconds, and counts of up to 1e15 requests"))?;
+    let rebuilt = known.rebuild().ok_or_else(|| broken("percentiles that fall", "values that rise"))?;
     let mut warnings = Vec::new();
-    if points.last().is_some_and(|last| last.count > 0) {
-        let (buckets, relative_error) = buckets(&points);
+    if known.count() > 0 {
+        let (buckets, relative_error) = rebuilt;
         warnings.push(format!(
             "oha's JSON has no samples: only {} of the distribution are known, and between them values may be wrong \
-             by up to {:.0} %. Record with oha's CSV to compare.",
-            counted(points.len() as u64, "point"),
-            relative_error * 100.0
+             by up to {:.0} %.{} Record with oha's CSV to compare.",
+            counted(known.points() as u64, "point"),
+            relative_error * 100.0,
+            summary.mean(metric, &buckets).unwrap_or_default()
         ));
         let length_s = summary.summary.total.map(|Seconds(nanos)| nanos as f64 / 1e9);
         sink.counts(&Counts { length_s, buckets, relative_error, ..Counts::default() })?;
@@ -58,21 +64,24 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
 struct Summary {
     summary: Totals,
     #[serde(default)]
-    response_time_histogram: BTreeMap<String, u64>,
+    response_time_histogram: BTreeMap<Text, u64>,
     #[serde(default)]
-    latency_percentiles: BTreeMap<String, Option<Seconds>>,
+    latency_percentiles: BTreeMap<Text, Option<Seconds>>,
     #[serde(default)]
-    first_byte_histogram: BTreeMap<String, u64>,
+    first_byte_histogram: BTreeMap<Text, u64>,
     #[serde(default)]
-    first_byte_percentiles: BTreeMap<String, Option<Seconds>>,
+    first_byte_percentiles: BTreeMap<Text, Option<Seconds>>,
     #[serde(default)]
     details: Details,
     #[serde(default)]
-    error_distribution: BTreeMap<String, u64>,
+    status_code_distribution: BTreeMap<Text, u64>,
+    #[serde(default)]
+    error_distribution: BTreeMap<Text, u64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct Totals {
+    average: Option<Seconds>,
     total: Option<Seconds>,
     fastest: Option<Seconds>,
     slowest: Option<Seconds>,
@@ -84,41 +93,45 @@ struct Details {
     first_byte: Option<Totals>,
 }
 
-/// What is known of one metric's distribution.
-struct Known<'s> {
-    histogram: &'s BTreeMap<String, u64>,
-    percentiles: &'s BTreeMap<String, Option<Seconds>>,
-    fastest: Option<Seconds>,
-    slowest: Option<Seconds>,
-}
-
 impl Summary {
-    fn of(&self, metric: Metric) -> Option<Known<'_>> {
+    /// What is known of a metric: `None` if that is nothing, and nothing within if a key is no number or a count beyond
+    /// belief.
+    fn of(&self, metric: Metric) -> Option<Option<Known>> {
+        let count =
+            self.status_code_distribution.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
         match metric {
-            Metric::Latency => Some(Known {
-                histogram: &self.response_time_histogram,
-                percentiles: &self.latency_percentiles,
-                fastest: self.summary.fastest,
-                slowest: self.summary.slowest,
-            }),
-            Metric::Ttfb if !self.first_byte_histogram.is_empty() => Some(Known {
-                histogram: &self.first_byte_histogram,
-                percentiles: &self.first_byte_percentiles,
-                fastest: self.details.first_byte.as_ref().and_then(|byte| byte.fastest),
-                slowest: self.details.first_byte.as_ref().and_then(|byte| byte.slowest),
-            }),
+            Metric::Latency => Some(count.and_then(|count| {
+                known(&self.response_time_histogram, &self.latency_percentiles, &self.summary, count)
+            })),
+            Metric::Ttfb if !self.first_byte_histogram.is_empty() => {
+                let none = Totals::default();
+                let totals = self.details.first_byte.as_ref().unwrap_or(&none);
+                Some(known(&self.first_byte_histogram, &self.first_byte_percentiles, totals, 0))
+            }
             _ => None,
         }
+    }
+
+    /// The sentence about the mean of what was rebuilt, if the file states one.
+    fn mean(&self, metric: Metric, buckets: &[Bucket]) -> Option<String> {
+        let Seconds(average) = match metric {
+            Metric::Latency => self.summary.average?,
+            _ => self.details.first_byte.as_ref()?.average?,
+        };
+        let count: u64 = buckets.iter().map(|bucket| bucket.count).sum();
+        let sum: f64 = buckets.iter().map(|bucket| bucket.value_ms * bucket.count as f64).sum();
+        let (mean, stated) = (sum / count as f64, average as f64 / 1e6);
+        Some(format!(" The mean comes out as {mean:.3} ms, where the file states {stated:.3} ms."))
     }
 
     /// Failed requests as events. Those that the end of the test cut off (`-z`) did not fail.
     fn hand_over_failures(&self, sink: &mut dyn Sink, warnings: &mut Vec<String>) -> Result<(), Error> {
         let mut number = 0;
         for (reason, &count) in &self.error_distribution {
-            if reason == CUT_OFF {
+            if reason.0 == CUT_OFF {
                 continue;
             }
-            let sample = Sample { error: Some(reason.clone()), ..Sample::default() };
+            let sample = Sample { error: Some(reason.0.clone()), ..Sample::default() };
             let taken = count.min(MOST_FAILURES.saturating_sub(number));
             for _ in 0..taken {
                 number += 1;
@@ -133,21 +146,17 @@ impl Summary {
     }
 }
 
-/// A point of the distribution: so many values are at most this large.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Point {
-    value_ms: f64,
+/// What a histogram, percentiles and extremes say together.
+fn known(
+    histogram: &BTreeMap<Text, u64>,
+    percentiles: &BTreeMap<Text, Option<Seconds>>,
+    extremes: &Totals,
     count: u64,
-    /// Whether the value of that rank is known to be just this.
-    is_exact: bool,
-}
-
-/// All points, ascending in value and in count. `None` if a key is no number, or counts are beyond belief.
-fn points(known: &Known<'_>) -> Option<Vec<Point>> {
+) -> Option<Known> {
     let ms = |Seconds(nanos): Seconds| nanos as f64 / 1e6;
-    let (fastest, slowest) = (known.fastest.map(ms), known.slowest.map(ms));
+    let (fastest, slowest) = (extremes.fastest.map(ms), extremes.slowest.map(ms));
     let mut bins = Vec::new();
-    for (key, &count) in known.histogram {
+    for (Text(key), &count) in histogram {
         match key.parse::<f64>() {
             Ok(seconds) if (0.0..1e12).contains(&seconds) => bins.push((seconds * 1e3, count)),
             // Without a single answer all keys are NaN.
@@ -157,70 +166,47 @@ fn points(known: &Known<'_>) -> Option<Vec<Point>> {
     }
     // They stand in the order of their text.
     bins.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let mut total = 0_u64;
-    let mut points = Vec::new();
-    for (index, &(end, count)) in bins.iter().enumerate() {
-        total = total.checked_add(count).filter(|&total| total <= MOST)?;
-        let is_last = index + 1 == bins.len();
-        // The last end is computed, and may lie a rounding off the slowest value.
-        let value_ms = if is_last { slowest.unwrap_or(end) } else { end };
-        points.push(Point { value_ms, count: total, is_exact: false });
+    // The last end is computed, and may lie a rounding off the slowest value.
+    if let (Some((end, _)), Some(slowest)) = (bins.last_mut(), slowest) {
+        *end = slowest;
     }
-    if total == 0 {
-        return Some(Vec::new());
+    let total = bins.iter().try_fold(0_u64, |sum, bin| sum.checked_add(bin.1))?;
+    if total.max(count) > MOST || !bins.is_sorted_by(|a, b| a.0 <= b.0) {
+        return None;
     }
-    points.extend(fastest.map(|value_ms| Point { value_ms, count: 1, is_exact: true }));
-    points.extend(slowest.map(|value_ms| Point { value_ms, count: total, is_exact: true }));
-    for (name, value) in known.percentiles {
+    let mut stated = Vec::new();
+    for (Text(name), value) in percentiles {
         let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
-        let rank = rank(percent, total);
-        points.extend(value.filter(|_| rank <= total).map(|value| Point {
-            value_ms: ms(value),
-            count: rank,
-            is_exact: true,
-        }));
-    }
-    points.sort_unstable_by(|a, b| {
-        a.value_ms.total_cmp(&b.value_ms).then(a.count.cmp(&b.count)).then(a.is_exact.cmp(&b.is_exact))
-    });
-    points.dedup_by(|next, kept| {
-        let is_same = (next.value_ms, next.count) == (kept.value_ms, kept.count);
-        kept.is_exact |= is_same && next.is_exact;
-        is_same
-    });
-    Some(points)
-}
-
-/// The rank, from 1, of the value that oha gives for a percentile.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as oha cuts it off")]
-fn rank(percent: f64, count: u64) -> u64 {
-    ((percent / 100.0 * count as f64) as u64).saturating_add(1)
-}
-
-/// Values with counts, and the largest relative error among those that are only known to lie between two points.
-fn buckets(points: &[Point]) -> (Vec<Bucket>, f64) {
-    let (mut buckets, mut relative_error) = (Vec::<Bucket>::new(), 0.0_f64);
-    let mut below =
-        Point { value_ms: points.first().map_or(0.0, |first| first.value_ms), count: 0, is_exact: true };
-    let mut push = |value_ms: f64, count: u64| match buckets.last_mut() {
-        _ if count == 0 => {}
-        Some(last) if last.value_ms == value_ms => last.count += count,
-        _ => buckets.push(Bucket { value_ms, count }),
-    };
-    for point in points {
-        let between = point.count.saturating_sub(below.count);
-        let exact = between.min(u64::from(point.is_exact));
-        let middle = below.value_ms.midpoint(point.value_ms);
-        if between > exact {
-            let half = (point.value_ms - below.value_ms) / 2.0;
-            relative_error = relative_error.max(if half > 0.0 { half / middle } else { 0.0 });
+        if !(0.0..=100.0).contains(&percent) {
+            return None;
         }
-        push(middle, between - exact);
-        push(point.value_ms, exact);
-        below = Point { count: below.count.max(point.count), ..*point };
+        stated.extend(value.map(|value| (percent, ms(value))));
     }
-    (buckets, relative_error)
+    Some(Known { bins, percentiles: stated, fastest, slowest, count })
 }
+
+/// A document that is held whole, and so has an end.
+struct Short<R> {
+    input: R,
+    left: usize,
+}
+
+impl<R: Read> Read for Short<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.left = self.left.checked_sub(read).ok_or_else(|| {
+            let problem =
+                format!("it goes on after {} MiB, which no summary of a run is long", LONGEST >> 20);
+            io::Error::new(io::ErrorKind::InvalidData, problem)
+        })?;
+        Ok(read)
+    }
+}
+
+/// Summaries take some kilobytes, and a line for each kind of failure.
+const LONGEST: usize = 64 << 20;
+
+const A_HISTOGRAM: &str = "a histogram with keys or counts that cannot be";
 
 /// `ClientError::Deadline` in oha's `src/client.rs`.
 const CUT_OFF: &str = "aborted due to deadline";

@@ -41,7 +41,14 @@ fn resource(fields: &str) -> String {
 fn a_page() {
     let Kept { samples, warnings, numbers, .. } = read(PAGE).unwrap();
     assert_eq!(numbers, [1, 2, 3, 4]);
-    assert_eq!(warnings, ["2 entries left out that are no requests (mark, paint)."]);
+    assert_eq!(
+        warnings,
+        [
+            "2 entries left out that are no requests (mark, paint).",
+            "1 entry of other origins with a responseStatus of 0: browsers do not tell whether these failed; they are not \
+             counted as failed.",
+        ]
+    );
     let navigation = &samples[0];
     // 12 - 2; 32.25 - 12; 72.5 - 32.25; 123 - 73; 131.75 - 123.
     assert_eq!(phases(navigation), [10.0, 20.25, 40.25, -1.0, 50.0, 8.75]);
@@ -73,6 +80,48 @@ fn zeros_of_other_origins_and_cache_hits() {
     assert_eq!((opaque.label("protocol"), opaque.label("cache")), (None, None));
     let hit = &samples[3];
     assert_eq!((hit.label("cache").as_deref(), hit.reused, hit.body_bytes), (Some("hit"), None, None));
+}
+
+/// 0 is no answer, unless the browser hides what it was; absent, as older browsers leave it, says nothing.
+#[test]
+fn a_status_of_zero_is_a_failure() {
+    let entry = |url: &str, initiator: &str, status: &str| {
+        format!(
+            "{{\"entryType\":\"resource\",\"name\":\"{url}\",\"initiatorType\":\"{initiator}\",\"startTime\":5,\
+             \"duration\":7{status}}}"
+        )
+    };
+    let page = "{\"entryType\":\"navigation\",\"name\":\"https://a.example/x?y\",\"startTime\":0,\"responseEnd\":9,\
+                \"responseStatus\":200}";
+    let error = |entry: &str, page: &str| {
+        let kept = read(format!("[{page}{entry}]")).unwrap();
+        (kept.samples.last().unwrap().error.clone(), kept.warnings.len())
+    };
+    let failed = Some("no response".to_owned());
+    let zero = ",\"responseStatus\":0";
+    let with_page = format!("{page},");
+    // Of the page's own origin, or asked for by a script, which always uses CORS.
+    assert_eq!(error(&entry("https://a.example/i.png", "img", zero), &with_page), (failed.clone(), 0));
+    assert_eq!(error(&entry("https://b.example/api", "fetch", zero), &with_page), (failed.clone(), 0));
+    assert_eq!(
+        error(&entry("https://b.example/api", "xmlhttprequest", zero), &with_page),
+        (failed.clone(), 0)
+    );
+    // Without the page nobody knows whose it is; a warning says so.
+    assert_eq!(error(&entry("https://b.example/i.png", "img", zero), ""), (failed.clone(), 1));
+    // Hidden, also from another port.
+    assert_eq!(error(&entry("https://b.example/i.png", "img", zero), &with_page), (None, 1));
+    assert_eq!(error(&entry("https://a.example:8443/i.png", "script", zero), &with_page), (None, 1));
+    // The neighbours that must not fail.
+    assert_eq!(error(&entry("https://a.example/i.png", "img", ""), &with_page), (None, 0));
+    assert_eq!(
+        error(&entry("https://a.example/i.png", "img", ",\"responseStatus\":null"), &with_page),
+        (None, 0)
+    );
+    assert_eq!(
+        error(&entry("https://a.example/i.png", "img", ",\"responseStatus\":404"), &with_page),
+        (None, 0)
+    );
 }
 
 #[test]

@@ -28,6 +28,9 @@ pub enum Look {
     Dashed,
     /// Each value holds until the next: means and counts of intervals.
     Steps,
+    /// A cross at each point and no line: what was measured and is not to be trusted. Of the same name as a line, it has
+    /// its colour.
+    Crosses,
 }
 
 impl Line {
@@ -66,6 +69,12 @@ impl Line {
     #[must_use]
     pub fn dashed(self) -> Self {
         Self { look: Look::Dashed, ..self }
+    }
+
+    /// The same as crosses, without a line: for what was measured and is not to be trusted.
+    #[must_use]
+    pub fn crosses(self) -> Self {
+        Self { look: Look::Crosses, ..self }
     }
 
     /// The same of fewer points, which draw the same line on so many columns.

@@ -6,11 +6,11 @@ use crate::{
     svg::{
         axis::Scale,
         canvas::{Anchor, Lettering, WIDTH},
-        frame::width,
+        frame::{fitted, width},
         heading::MARGIN,
         palette::side,
     },
-    text::{label, latency},
+    text::latency,
 };
 
 /// The drawing, if there are bars.
@@ -20,7 +20,7 @@ pub(super) fn draw(figures: &Figures, panel: &Bars) -> Option<String> {
     let height = TOP + ROW * panel.bars.len() as f64 + 16.0;
     let what = format!("{}: {}", panel.title, panel.axis.text());
     let mut canvas = headed(figures, statement, &what, height);
-    let names: Vec<String> = panel.bars.iter().map(|bar| label(&bar.label, 32)).collect();
+    let names: Vec<String> = panel.bars.iter().map(|bar| fitted(&bar.label, SIZE, LONGEST)).collect();
     let left = MARGIN + names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max) + 12.0;
     let scale = Scale::Linear { low: 0.0, high: if most > 0.0 { most } else { 1.0 } };
     for ((bar, name), row) in panel.bars.iter().zip(&names).zip(0_u32..) {
@@ -32,12 +32,15 @@ pub(super) fn draw(figures: &Figures, panel: &Bars) -> Option<String> {
         let right = left + (scale.position(bar.value) * (WIDTH - FIGURE - left)).max(least);
         canvas.cells(&[[left, middle - 11.0, right, middle + 11.0]], side(0));
         let figure = format!("{} {}", latency(on(&panel.axis, bar.value)), panel.axis.unit);
-        canvas.text((right + 8.0, middle), figure.trim_end(), Lettering::new(SIZE));
+        let figure = fitted(figure.trim_end(), SIZE, WIDTH - right - 12.0);
+        canvas.text((right + 8.0, middle), &figure, Lettering::new(SIZE));
     }
     Some(finish(figures, canvas, statement, [panel.title.as_str()]))
 }
 
 const SIZE: f64 = 15.0;
+/// Room for a name before its bar.
+const LONGEST: f64 = 320.0;
 const TOP: f64 = 84.0;
 const ROW: f64 = 34.0;
 /// Room for the figure behind the longest bar.

@@ -2,16 +2,16 @@
 
 use super::{MARGIN, draw_line, finish, headed, name_end, name_room, on, scale};
 use crate::{
-    model::figures::{Figures, Line, Look, Multiples, Small},
+    model::figures::{Figures, Line, Look as LookOfLine, Multiples, Small},
     svg::{
         axis,
-        canvas::{Canvas, Lettering, Stroke},
-        frame::Frame,
-        labels::end_labels,
+        canvas::{Canvas, Lettering, Stroke, WIDTH},
+        frame::{Frame, fitted, width},
+        labels::{Look, end_labels, write},
         palette::side,
         panels::{Panel, rows_of},
     },
-    text::label,
+    text::plain,
 };
 
 /// The drawing, if there is anything in it.
@@ -19,21 +19,64 @@ pub(super) fn draw(figures: &Figures, panel: &Multiples) -> Option<String> {
     let lines = || panel.charts.iter().flat_map(|chart| &chart.lines);
     lines().find(|line| line.points().next().is_some())?;
     let statement = if panel.sentence.is_empty() { &panel.title } else { &panel.sentence };
-    let places = rows_of(panel.charts.len(), columns(panel), HEIGHT);
-    let mut canvas = headed(figures, statement, &panel.title, places.last()?.bottom + 26.0);
     let mut names: Vec<&str> = Vec::new();
     for line in lines() {
         if !names.contains(&line.name.as_str()) {
             names.push(&line.name);
         }
     }
+    // Names that are too long for the end of a line stand above all charts.
+    let is_long = |name: &&str| width(name, 15.0) > LONG;
+    let named_above: &[&str] = if names.iter().any(is_long) { &names } else { &[] };
+    let has_crosses = lines().any(|line| line.look == LookOfLine::Crosses && line.points().next().is_some());
+    let legend = legend(named_above, has_crosses);
+    let down = legend.last().map_or(0.0, |(row, ..)| ROW * (*row as f64 + 1.0) + 4.0);
+    let places = rows_of(panel.charts.len(), columns(panel), HEIGHT);
+    let places: Vec<Panel> = places
+        .into_iter()
+        .map(|place| Panel { top: place.top + down, bottom: place.bottom + down, ..place })
+        .collect();
+    let mut canvas = headed(figures, statement, &panel.title, places.last()?.bottom + 26.0);
+    draw_legend(&mut canvas, &legend, places.first()?.top - down);
     let x = scale(&panel.x, lines().flat_map(|line| line.points().map(|(at, _)| on(&panel.x, at))));
     let y = scale(&panel.y, lines().flat_map(|line| line.points().map(|(_, value)| on(&panel.y, value))));
+    let at_ends = named_above.is_empty();
+    let room = if at_ends { name_room(names.iter().copied()) } else { 24.0 };
     for (chart, place) in panel.charts.iter().zip(&places) {
-        let frame = draw_frame(&mut canvas, panel, chart, place, (x, y, name_room(names.iter().copied())));
+        let frame = draw_frame(&mut canvas, panel, chart, place, (x, y, room));
         draw_lines(&mut canvas, &frame, panel, &chart.lines, &names);
+        if at_ends {
+            name_ends(&mut canvas, &frame, panel, &chart.lines, &names, place.right);
+        }
     }
     Some(finish(figures, canvas, statement, [panel.title.as_str()]))
+}
+
+/// What stands above the charts: its row, where it begins, its text and its dot.
+type Entry = (usize, f64, String, Option<&'static str>);
+
+fn legend(names: &[&str], has_crosses: bool) -> Vec<Entry> {
+    let named = names.iter().enumerate().map(|(index, name)| (plain(name), Some(side(index))));
+    let crosses = has_crosses.then(|| (INVALID.to_owned(), None));
+    let (mut row, mut left) = (0, LEFT);
+    let mut entries = Vec::new();
+    for (text, dot) in named.chain(crosses) {
+        let text = fitted(&text, SIZE, WIDTH - 2.0 * LEFT - DOT);
+        let taken = width(&text, SIZE) + if dot.is_some() { DOT } else { 0.0 };
+        if left > LEFT && left + taken > WIDTH - LEFT {
+            (row, left) = (row + 1, LEFT);
+        }
+        entries.push((row, left, text, dot));
+        left += taken + 24.0;
+    }
+    entries
+}
+
+fn draw_legend(canvas: &mut Canvas, entries: &[Entry], top: f64) {
+    for (row, left, text, dot) in entries {
+        let middle = top + ROW * (*row as f64 + 0.5) + 4.0;
+        write(canvas, text, (*left, middle), Look { dot: *dot, is_muted: false });
+    }
 }
 
 /// As many as there are names of columns; a row of more than can be read is broken.
@@ -50,41 +93,70 @@ fn draw_frame(
     panel: &Multiples,
     chart: &Small,
     place: &Panel,
-    (x, y, room): (axis::Scale, axis::Scale, f64),
+    (x, y, right): (axis::Scale, axis::Scale, f64),
 ) -> Frame {
     let names = [&chart.row, &chart.column].map(String::as_str);
     let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
-    let title = label(&names.join(" \u{b7} "), 36);
+    let room = place.right - place.left - 2.0 * MARGIN;
+    let title = fitted(&names.join(" \u{b7} "), 15.0, room / 1.1);
     let at = (place.left + MARGIN, place.top + 14.0);
     canvas.text(at, &title, Lettering { weight: 600, ..Lettering::new(15.0) });
     let frame = Frame {
         left: place.left + 62.0,
         top: place.top + 56.0,
-        right: place.right - room,
+        right: place.right - right,
         bottom: place.bottom - 24.0,
         x,
         y,
     };
+    let frame = frame.roomy(place.left);
     let x_title = if place.is_last_row { panel.x.text() } else { String::new() };
-    frame.axes(canvas, &x_title, &panel.y.text());
+    frame.axes(canvas, &x_title, (&panel.y.text(), ""));
     frame
 }
 
+fn color(line: &Line, names: &[&str]) -> &'static str {
+    side(names.iter().position(|name| *name == line.name).unwrap_or(0))
+}
+
 fn draw_lines(canvas: &mut Canvas, frame: &Frame, panel: &Multiples, lines: &[Line], names: &[&str]) {
-    let color = |line: &Line| side(names.iter().position(|name| *name == line.name).unwrap_or(0));
     for line in lines {
-        draw_line(canvas, frame, line, (&panel.x, &panel.y), Stroke::new(color(line), 1.8));
-        if line.look != Look::Dashed {
+        let color = color(line, names);
+        draw_line(canvas, frame, line, (&panel.x, &panel.y), Stroke::new(color, 1.8));
+        if !matches!(line.look, LookOfLine::Dashed | LookOfLine::Crosses) {
             let values = line.points().map(|(x, y)| (on(&panel.x, x), on(&panel.y, y)));
-            canvas.spots(&frame.places(values), 6.0, color(line), 1.0);
+            canvas.spots(&frame.places(values), 6.0, color, 1.0);
         }
     }
-    let ends = lines.iter().filter_map(|line| {
-        let (height, name) = name_end(frame, line, &panel.y)?;
-        Some((height, name, Some(color(line))))
-    });
-    end_labels(canvas, frame, &ends.collect::<Vec<_>>());
+}
+
+/// Each name once, where its line ends; where it has none, at its last cross.
+fn name_ends(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    panel: &Multiples,
+    lines: &[Line],
+    names: &[&str],
+    edge: f64,
+) {
+    let end = |name: &&str| {
+        let mut own: Vec<&Line> = lines.iter().filter(|line| line.name == **name).collect();
+        own.sort_by_key(|line| line.look == LookOfLine::Crosses);
+        let (line, (height, text)) =
+            own.into_iter().find_map(|line| Some((line, name_end(frame, line, &panel.y)?)))?;
+        Some((height, text, Some(color(line, names))))
+    };
+    end_labels(canvas, frame, &names.iter().filter_map(end).collect::<Vec<_>>(), edge);
 }
 
 /// Height of a chart with its name.
 const HEIGHT: f64 = 232.0;
+/// What a cross means.
+const INVALID: &str = "\u{2715} INVALID: the tool shaped this measurement";
+/// A name that is wider than this does not stand at the end of a line.
+const LONG: f64 = 110.0;
+/// Where the names above the charts begin, their size, the height of a row of them and what a dot takes.
+const LEFT: f64 = 24.0;
+const SIZE: f64 = 15.0;
+const ROW: f64 = 22.0;
+const DOT: f64 = 15.0;

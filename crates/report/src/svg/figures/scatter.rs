@@ -8,7 +8,7 @@ use crate::{
     svg::{
         axis,
         canvas::{Canvas, Lettering, Point, Stroke},
-        frame::Frame,
+        frame::{Frame, fitted},
         heading::INVALID,
         labels::{Labels, Look, dense, end_labels},
         palette::{INK, SURFACE, side},
@@ -62,7 +62,8 @@ fn draw_one(
         x,
         y,
     };
-    frame.axes(canvas, if place.is_last_row { panel.x.text() } else { String::new() }.as_str(), "");
+    let frame = frame.roomy(place.left);
+    frame.axes(canvas, if place.is_last_row { panel.x.text() } else { String::new() }.as_str(), ("", ""));
     let classes: Vec<Vec<Point>> = panel.classes.iter().map(|class| spots(&frame, panel, class)).collect();
     for (index, spots) in classes.iter().enumerate() {
         canvas.spots(spots, SPOT, side(index), 0.6);
@@ -75,8 +76,9 @@ fn draw_one(
         draw_line(canvas, &frame, line, (&panel.x, &panel.y), Stroke::new(INK, 1.8));
     }
     let ends = panel.lines.iter().filter_map(|line| name_end(&frame, line, &panel.y));
-    end_labels(canvas, &frame, &ends.map(|(height, name)| (height, name, None)).collect::<Vec<_>>());
-    draw_marks(canvas, &frame, panel);
+    let ends: Vec<_> = ends.map(|(height, name)| (height, name, None)).collect();
+    end_labels(canvas, &frame, &ends, place.right);
+    draw_marks(canvas, &frame, panel, place.right);
     name_classes(canvas, &frame, panel, &classes);
 }
 
@@ -95,7 +97,7 @@ fn spot(at: f64) -> i64 {
 }
 
 /// Strokes above the frame, a row for each kind, and how many there are.
-fn draw_marks(canvas: &mut Canvas, frame: &Frame, panel: &Scatter) {
+fn draw_marks(canvas: &mut Canvas, frame: &Frame, panel: &Scatter, edge: f64) {
     for (row, marks) in panel.marks.iter().rev().enumerate() {
         let middle = frame.top - ROW * (row as f64 + 0.5);
         let mut last = f64::NEG_INFINITY;
@@ -107,7 +109,8 @@ fn draw_marks(canvas: &mut Canvas, frame: &Frame, panel: &Scatter) {
             }
         }
         let lettering = Lettering { color: INVALID, ..Lettering::new(14.0) };
-        canvas.text((frame.right + 10.0, middle), &mark_name(marks), lettering);
+        let left = frame.right + 10.0;
+        canvas.text((left, middle), &fitted(&mark_name(marks), 14.0, edge - left), lettering);
     }
 }
 

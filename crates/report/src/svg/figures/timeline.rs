@@ -28,13 +28,21 @@ pub(super) fn draw(figures: &Figures, panels: &[&Timeline]) -> Option<String> {
     let mut canvas = headed(figures, statement, "", bottom);
     let time = span(&panels);
     let room = name_room(panels.iter().flat_map(|panel| panel.lines.iter().map(|line| line.name.as_str())));
-    for (panel, place) in panels.iter().zip(&places) {
-        draw_one(&mut canvas, panel, place, time, room);
+    let headed_panels: Vec<(&Timeline, Frame)> = panels
+        .iter()
+        .zip(&places)
+        .map(|(panel, place)| (*panel, framed(&mut canvas, panel, place, time, room)))
+        .collect();
+    // One axis of time: all begin where the one with the longest numbers does.
+    let left = headed_panels.iter().map(|(_, frame)| frame.left).fold(0.0, f64::max);
+    for ((panel, frame), place) in headed_panels.into_iter().zip(&places) {
+        draw_one(&mut canvas, panel, place, &Frame { left, ..frame });
     }
     Some(finish(figures, canvas, statement, panels.iter().map(|panel| panel.sentence.as_str())))
 }
 
-fn draw_one(canvas: &mut Canvas, panel: &Timeline, place: &Panel, time: axis::Scale, room: f64) {
+/// Writes what stands above a panel; the frame below it.
+fn framed(canvas: &mut Canvas, panel: &Timeline, place: &Panel, time: axis::Scale, room: f64) -> Frame {
     let top = write_panel_heading(canvas, place, &panel.title, &panel.y, &panel.sentence);
     let values = panel.lines.iter().flat_map(|line| line.points().map(|(_, value)| on(&panel.y, value)));
     let frame = Frame {
@@ -45,17 +53,21 @@ fn draw_one(canvas: &mut Canvas, panel: &Timeline, place: &Panel, time: axis::Sc
         x: time,
         y: scale(&panel.y, values),
     };
-    shade(canvas, &frame, &panel.phases);
-    frame.axes(canvas, if place.is_last_row { "time since the start (s)" } else { "" }, "");
+    frame.roomy(place.left)
+}
+
+fn draw_one(canvas: &mut Canvas, panel: &Timeline, place: &Panel, frame: &Frame) {
+    shade(canvas, frame, &panel.phases);
+    frame.axes(canvas, if place.is_last_row { "time since the start (s)" } else { "" }, ("", ""));
     let seconds = Axis::linear("", "s");
     for (index, line) in panel.lines.iter().enumerate() {
-        draw_line(canvas, &frame, line, (&seconds, &panel.y), Stroke::new(side(index), 1.8));
+        draw_line(canvas, frame, line, (&seconds, &panel.y), Stroke::new(side(index), 1.8));
     }
     let ends = panel.lines.iter().enumerate().filter_map(|(index, line)| {
-        let (height, name) = name_end(&frame, line, &panel.y)?;
+        let (height, name) = name_end(frame, line, &panel.y)?;
         Some((height, name, Some(side(index))))
     });
-    end_labels(canvas, &frame, &ends.collect::<Vec<_>>());
+    end_labels(canvas, frame, &ends.collect::<Vec<_>>(), place.right);
 }
 
 /// Shades the phases by their names: the first stays pale, unless it is the only one.

@@ -1,7 +1,12 @@
 //! What is said of what lies between.
 
 use super::{Finding, Kind};
-use crate::explain::{Case, network::NO_THRESHOLD, others::Others, text};
+use crate::explain::{
+    Case,
+    network::{NO_THRESHOLD, waiting_share},
+    others::Others,
+    text,
+};
 
 impl Case<'_> {
     /// Packets are lost.
@@ -11,6 +16,7 @@ impl Case<'_> {
         let rtt = figures.rtt().unwrap_or_default();
         let mut evidence = vec![self.repeated()];
         evidence.push(self.no_queue());
+        evidence.push(self.waiting());
         if figures.repeats() > 0 && !figures.has_model() && rtt > 0.0 {
             // Mathis et al. 1997: MSS / RTT * sqrt(3/2) / sqrt(loss).
             let bound =
@@ -43,7 +49,12 @@ impl Case<'_> {
             "Packets overtake each other on the path and are taken for lost".to_owned(),
             vec![
                 self.repeated(),
-                format!("{needless} of the repeats had arrived already, as the peer reported (DSACK)"),
+                format!(
+                    "{needless} of the repeats had arrived already, as the peer reported (DSACK); {} of {} since the \
+                     connection began",
+                    figures.now.dsack_dups.unwrap_or_default(),
+                    figures.now.total_retrans
+                ),
                 format!(
                     "out of order {} times, by up to {} segments",
                     figures.since(|info| info.reord_seen).unwrap_or_default(),
@@ -98,6 +109,7 @@ impl Case<'_> {
         }
         if figures.repeats() > 0 {
             evidence.push(self.repeated());
+            evidence.push(self.waiting());
         }
         let advice = if figures.has_queue() && !figures.has_model() {
             format!("no setting here makes it faster; for less waiting in its queue: {}", self.use_bbr())
@@ -113,6 +125,39 @@ impl Case<'_> {
             ),
         };
         Finding::new(Kind::PathRate, sentence, evidence, advice)
+    }
+
+    /// It carries no more, or the peer's program reads no faster.
+    pub(in crate::explain) fn path_or_reader(&self) -> Finding {
+        let figures = &self.figures;
+        let remote = figures.socket.remote.ip();
+        let mut evidence =
+            vec![format!("{} went in {}", text::rate(figures.rate()), text::time(figures.seconds))];
+        let windows = || figures.infos().filter_map(|(_, info)| info.snd_wnd);
+        if let (Some(least), Some(most)) = (windows().min(), windows().max()) {
+            evidence.push(format!(
+                "the window of {remote} was met; it went between {} and {}",
+                text::bytes(least),
+                text::bytes(most)
+            ));
+        }
+        evidence.push(format!(
+            "a round trip takes {}, and {} at least: waiting on the path, or acknowledgements that came with what was read",
+            text::time(figures.rtt().unwrap_or_default()),
+            text::time(figures.min_rtt().unwrap_or_default())
+        ));
+        evidence.push("nothing was lost".to_owned());
+        Finding::new(
+            Kind::PathOrReader,
+            format!(
+                "Either the path carries no more than {}, or the program at {remote} reads no faster: from this end both \
+                 look the same",
+                text::rate(figures.rate())
+            ),
+            evidence,
+            format!("run longhaul tcp explain at {remote}, which knows"),
+        )
+        .inferred()
     }
 
     /// It grows.
@@ -163,6 +208,15 @@ impl Case<'_> {
             "a round trip takes {}, and {} when the path is empty: packets do not wait",
             text::time(figures.rtt().unwrap_or_default()),
             text::time(figures.min_rtt().unwrap_or_default())
+        )
+    }
+
+    /// How often packets wait on the path.
+    fn waiting(&self) -> String {
+        format!(
+            "packets waited on the path at {} of {} looks",
+            text::percent(waiting_share(&self.figures)),
+            self.figures.looks.len()
         )
     }
 

@@ -3,7 +3,11 @@
 use super::{Finding, Fixed, Kind, is_at_most};
 use crate::{
     Options,
-    explain::{Case, text},
+    explain::{
+        Case,
+        figures::{median, unread},
+        text,
+    },
     kernel::Rule,
     settings::Settings,
 };
@@ -13,7 +17,7 @@ impl Case<'_> {
     pub(in crate::explain) fn reads_slowly(&self, share: f64) -> Finding {
         let figures = &self.figures;
         let program = self.program();
-        let queue = super::super::figures::median(figures.infos().map(|(socket, _)| socket.receive_queue));
+        let queue = median(figures.looks.iter().map(unread));
         Finding::new(
             Kind::ReadsSlowly,
             format!("{} reads more slowly than the network brings", self.subject()),
@@ -63,7 +67,7 @@ impl Case<'_> {
         let window = self.window().unwrap_or_default();
         vec![
             self.ceiling(window, self.round_trip().unwrap_or_default()),
-            format!("the receive buffer has {}; nothing waited to be read", text::bytes(buffer)),
+            format!("the receive buffer is {}; nothing waited to be read", text::bytes(buffer)),
         ]
     }
 
@@ -84,7 +88,9 @@ impl Case<'_> {
             ),
             evidence,
             format!(
-                "do not set SO_RCVBUF in {program} (Kafka: receive.buffer.bytes=-1): the kernel then lets it grow"
+                "do not set SO_RCVBUF in {program} (Kafka: receive.buffer.bytes=-1): the kernel then lets it grow; whether \
+                 something at {} limits as well, longhaul tcp explain says there",
+                self.figures.socket.remote.ip()
             ),
         )
     }
@@ -96,7 +102,7 @@ impl Case<'_> {
         Finding::new(
             kind.unwrap_or(Kind::ReceiveBufferMaximum),
             format!(
-                "The receive buffer has grown to the end of net.ipv4.tcp_rmem{said}, and the distance takes more"
+                "The receive buffer has grown to the maximum of net.ipv4.tcp_rmem{said}, and the distance takes more"
             ),
             evidence,
             format!("sysctl -w net.ipv4.tcp_rmem=\"{least} {start} {wanted}\", then connect again"),
@@ -137,7 +143,7 @@ impl Case<'_> {
                     Rule::WIN_SCALE_IGNORED.what,
                     Rule::WIN_SCALE_IGNORED.since
                 )],
-                "change the end of net.ipv4.tcp_rmem instead: longhaul tcp window computes it".to_owned(),
+                "change the maximum of net.ipv4.tcp_rmem (its third value) instead: longhaul tcp window computes it".to_owned(),
             )
         })
     }
@@ -146,7 +152,7 @@ impl Case<'_> {
     pub(in crate::explain) fn limited_elsewhere(&self) -> Finding {
         let figures = &self.figures;
         let remote = figures.socket.remote.ip();
-        let unread = figures.infos().map(|(socket, _)| socket.receive_queue).max().unwrap_or_default();
+        let unread = figures.looks.iter().map(unread).max().unwrap_or_default();
         let mut evidence = vec![format!(
             "{} came in {}; at most {} waited to be read",
             text::rate(figures.rate()),

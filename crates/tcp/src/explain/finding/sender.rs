@@ -3,7 +3,11 @@
 use super::{Finding, Fixed, Kind, is_at_most};
 use crate::{
     Options,
-    explain::{Case, sender::NOTSENT_LOWAT, text},
+    explain::{
+        Case,
+        sender::{DELAYED_S, NOTSENT_LOWAT},
+        text,
+    },
 };
 
 impl Case<'_> {
@@ -21,14 +25,21 @@ impl Case<'_> {
         }
         // 64 KiB asked for become 128 KiB, of which half or two thirds are window.
         let is_as_kafka = window.is_some_and(|window| (57_000..=90_000).contains(&window));
-        let known = if is_as_kafka { " (Kafka's consumers do: receive.buffer.bytes=-1 there)" } else { "" };
+        let known = if is_as_kafka { " (Kafka's consumers do: receive.buffer.bytes=-1)" } else { "" };
         Finding::new(
             Kind::SmallWindow,
-            format!("The window of {remote} is too small for the distance, and steady: its receive buffer is"),
+            if figures.has_constant_window() {
+                format!("The window of {remote} is too small for the distance, and constant: its receive buffer is")
+            } else {
+                format!(
+                    "The window of {remote} is too small for the distance: its receive buffer is, or its program reads \
+                     slowly and evenly (from this end both look the same)"
+                )
+            },
             evidence,
             format!(
-                "at {remote}, let the program not set SO_RCVBUF{known}, or raise the end of net.ipv4.tcp_rmem; longhaul \
-                 tcp explain there says which"
+                "run longhaul tcp explain at {remote}, which knows; if it is the buffer, do not set SO_RCVBUF \
+                 there{known}, or raise the maximum of net.ipv4.tcp_rmem (its third value)"
             ),
         )
         .inferred()
@@ -39,7 +50,7 @@ impl Case<'_> {
         let ceiling = f64::from(window) * 8.0 / rtt;
         let wanted = 10_f64.powf(ceiling.log10().ceil());
         format!(
-            "a window of {} each round trip of {} is {} at most, and {} moved; {} take {}",
+            "a window of {} per round trip of {} allows at most {}; measured: {}; {} would take {}",
             text::bytes(f64::from(window)),
             text::time(rtt),
             text::rate(ceiling),
@@ -109,7 +120,7 @@ impl Case<'_> {
         let evidence = vec![
             self.held_by("its send buffer", share),
             format!(
-                "the send buffer has {}; {} were written and not acknowledged, {} of them unsent; a round trip takes {}",
+                "the send buffer is {}; {} were written and not acknowledged, {} of them unsent; a round trip takes {}",
                 text::bytes(buffer),
                 text::bytes(figures.socket.send_queue),
                 text::bytes(figures.now.notsent_bytes),
@@ -126,7 +137,7 @@ impl Case<'_> {
         Finding::new(
             kind.unwrap_or(Kind::SendBufferMaximum),
             format!(
-                "The send buffer has grown to the end of net.ipv4.tcp_wmem{said}, and the distance takes more"
+                "The send buffer has grown to the maximum of net.ipv4.tcp_wmem{said}, and the distance takes more"
             ),
             evidence,
             format!("sysctl -w net.ipv4.tcp_wmem=\"{least} {start} {wanted}\""),
@@ -166,14 +177,61 @@ impl Case<'_> {
         )
     }
 
+    /// Small segments wait for acknowledgements.
+    pub(in crate::explain) fn delayed(&self, share: f64) -> Finding {
+        let figures = &self.figures;
+        let remote = figures.socket.remote.ip();
+        let small = |least: u32, info: &crate::Info| info.notsent_bytes > 0 && info.notsent_bytes < least;
+        let waiting: Vec<_> = figures
+            .infos()
+            .filter(|(_, info)| small(info.snd_mss, info))
+            .map(|(_, info)| info.notsent_bytes)
+            .collect();
+        let mut evidence = vec![format!(
+            "at {} of {} looks up to {} waited for the acknowledgement of less than a segment, {} of the time",
+            waiting.len(),
+            figures.infos().count(),
+            text::bytes(waiting.iter().copied().max().unwrap_or_default()),
+            text::percent(share)
+        )];
+        if let (Some(usual), Some(least)) = (figures.rtt(), figures.min_rtt())
+            && figures.queueing() >= DELAYED_S / 4.0
+        {
+            evidence.push(format!(
+                "acknowledgements come after {}, and after {} where {remote} does not delay them",
+                text::time(usual),
+                text::time(least)
+            ));
+        }
+        match self.seen.chosen {
+            Some(_) => evidence.push("TCP_NODELAY is not set".to_owned()),
+            None => evidence.push("whether TCP_NODELAY is set is not visible".to_owned()),
+        }
+        let program = self.program();
+        let finding = Finding::new(
+            Kind::Nagle,
+            format!(
+                "{} writes in small pieces, and the kernel holds each piece back until the one before it is acknowledged \
+                 (Nagle's algorithm)",
+                self.subject()
+            ),
+            evidence,
+            format!("set TCP_NODELAY in {program}, or let it write what belongs together at once (writev)"),
+        );
+        if self.seen.chosen.is_none() { finding.inferred() } else { finding }
+    }
+
     /// The program has nothing to send.
     pub(in crate::explain) fn sender_idle(&self, share: f64) -> Finding {
         let figures = &self.figures;
         let program = self.program();
         let without = figures.infos().filter(|(_, info)| info.notsent_bytes < info.snd_mss).count();
         let mut evidence = vec![
-            self.held_by("its program", share),
-            format!("at {without} of {} looks nothing waited to be sent", figures.infos().count()),
+            self.held_by(PROGRAM, share),
+            format!(
+                "at {without} of {} looks less than a segment waited to be sent",
+                figures.infos().count()
+            ),
         ];
         if figures.now.delivery_rate > 0 {
             evidence.push(format!(
@@ -226,7 +284,13 @@ impl Case<'_> {
 
     /// For how long something held the connection.
     fn held_by(&self, what: &str, share: f64) -> String {
-        format!("held by {what} for {} of {}", text::percent(share), text::time(self.figures.seconds))
+        let is_counted = what != PROGRAM && self.figures.now.busy_time_us.is_some();
+        let counted = if is_counted && !self.figures.is_subflow() { ", as the kernel counts" } else { "" };
+        format!(
+            "held by {what} for {} of {}{counted}",
+            text::percent(share),
+            text::time(self.figures.seconds)
+        )
     }
 
     fn fixed_send_buffer(&self, buffer: u32, evidence: Vec<String>) -> Finding {
@@ -245,3 +309,6 @@ impl Case<'_> {
         )
     }
 }
+
+/// What the kernel does not count.
+const PROGRAM: &str = "its program";

@@ -1,9 +1,10 @@
 //! Each cause from the evidence that the kernel would show of it.
 
-use std::collections::BTreeMap;
-
 use super::*;
-use crate::mptcp::Address;
+use crate::{
+    counters::Counters,
+    mptcp::{Address, Handshake},
+};
 
 fn connection() -> SeenConnection {
     SeenConnection {
@@ -29,6 +30,7 @@ fn subflow(local: &str, device: &str, origin: Origin) -> Subflow {
         device: Some(device.to_owned()),
         state: State::Established,
         origin,
+        handshake: None,
         is_backup: false,
     }
 }
@@ -38,7 +40,7 @@ fn first(origin: Origin) -> Subflow {
 }
 
 /// A host with two addresses, the second of which MPTCP may use.
-fn two_networks(counters: &[(&str, u64)]) -> Surroundings {
+fn two_networks() -> Surroundings {
     let address = |address: &str, device: &str| Address {
         address: address.parse().unwrap(),
         device: device.to_owned(),
@@ -54,26 +56,103 @@ fn two_networks(counters: &[(&str, u64)]) -> Surroundings {
             address("fd00::1", "net0"),
             address("10.16.0.1", "net1"),
         ],
-        counters: counters
-            .iter()
-            .map(|&(name, number)| (name.to_owned(), number))
-            .collect::<BTreeMap<_, _>>(),
     }
 }
 
-fn cause(connection: &SeenConnection, subflows: &[Subflow], around: &Surroundings) -> Cause {
-    let finding = of_one(connection, subflows, around);
+/// What the namespace has counted, of the connection alone if it does not say of how many.
+fn account(counters: &[(&str, u64)]) -> Account {
+    let counters: Counters = counters.iter().map(|&(name, number)| (name.to_owned(), number)).collect();
+    Account::new(&counters, None)
+}
+
+fn found(connection: &SeenConnection, subflows: &[Subflow], counters: &[(&str, u64)]) -> Finding {
+    let finding = of_one(connection, subflows, &two_networks(), &account(counters));
     assert!(!finding.evidence.is_empty() && !finding.remedy.is_empty(), "{finding:?}");
-    finding.cause
+    finding
 }
 
 /// With one subflow that this end opened.
-fn opened(connection: &SeenConnection, around: &Surroundings) -> Cause {
-    cause(connection, &[first(Origin::FirstOpened)], around)
+fn opened(connection: &SeenConnection, counters: &[(&str, u64)]) -> Finding {
+    found(connection, &[first(Origin::FirstOpened)], counters)
+}
+
+/// With one subflow that the peer opened.
+fn accepted(counters: &[(&str, u64)]) -> Finding {
+    found(&connection(), &[first(Origin::FirstAccepted)], counters)
+}
+
+/// Of a connection that became plain TCP, and whose first packets are known.
+fn fallen(handshake: Handshake, token: u32, counters: &[(&str, u64)]) -> Finding {
+    let fallback = SeenConnection { is_fallback: true, token, ..connection() };
+    let first = Subflow { handshake: Some(handshake), ..first(Origin::FirstOpened) };
+    found(&fallback, &[first], counters)
 }
 
 #[test]
-fn a_fallback_goes_by_what_the_kernel_counted() {
+fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted() {
+    // All that can be counted, of nine connections.
+    let old = [
+        ("MPCapableSYNTX", 9),
+        ("Blackhole", 1),
+        ("MPCapableSYNTXDisabled", 20),
+        ("MPCapableSYNTXDrop", 20),
+        ("DataCsumErr", 1),
+        ("MPCapableFallbackSYNACK", 20),
+    ];
+    for (handshake, token, expected) in [
+        (Handshake::NotAsked, 0, Cause::Paused),
+        (Handshake::NotAsked, 1, Cause::OptionDropped),
+        (Handshake::NotAnswered, 1, Cause::PeerWithoutMptcp),
+        (Handshake::Agreed, 1, Cause::FellBack),
+    ] {
+        let finding = fallen(handshake, token, &old);
+        assert_eq!((finding.cause, finding.is_certain), (expected, true), "{handshake:?}");
+    }
+    // One of nine has seen changed data, and nobody knows whether it was this one: it is said, and does not decide.
+    let said = fallen(Handshake::Agreed, 1, &old).evidence;
+    assert_eq!(said[1], "DataCsumErr is 1");
+    assert!(said[2].contains("of all its 9 connections; some of it may be older than this one"), "{said:?}");
+    // Of this connection alone it does.
+    let alone = fallen(Handshake::Agreed, 1, &[("MPCapableSYNTX", 1), ("DataCsumErr", 1)]);
+    assert_eq!((alone.cause, alone.is_certain), (Cause::DataChanged, true));
+    // Plain TCP from the start for a reason that is no pause.
+    assert_eq!(fallen(Handshake::NotAsked, 0, &[("MPCapableSYNTX", 1)]).cause, Cause::FellBack);
+}
+
+#[test]
+fn of_several_connections_a_counter_decides_if_it_counts_as_much_as_there_were() {
+    for (rejected, expected) in [(1, Cause::PeerOpens), (2, Cause::PeerOpens), (3, Cause::JoinRejected)] {
+        let finding = accepted(&[("MPCapableACKRX", 3), ("MPJoinRejected", rejected)]);
+        assert_eq!(finding.cause, expected, "{rejected} of 3");
+        assert_eq!(finding.is_certain, expected == Cause::PeerOpens);
+        assert!(finding.evidence.contains(&format!("MPJoinRejected is {rejected}")), "{finding:?}");
+        assert!(finding.evidence.last().unwrap().contains("of all its 3 connections"), "{finding:?}");
+    }
+}
+
+#[test]
+fn joins_of_several_connections_tell_what_happened_to_all_of_them() {
+    let tried = SeenConnection { tried: 1, ..connection() };
+    let of = |connection: &SeenConnection, sent: u64, answered: u64| {
+        opened(connection, &[("MPCapableSYNTX", 5), ("MPJoinSynTx", sent), ("MPJoinSynAckRx", answered)])
+    };
+    for (sent, answered, expected) in [
+        (5, 0, Cause::JoinRefused),
+        (5, 5, Cause::SubflowLost),
+        (9, 4, Cause::JoinRefused),
+        (5, 4, Cause::JoinFailed),
+        (0, 0, Cause::NotTried),
+    ] {
+        let finding = of(&tried, sent, answered);
+        assert_eq!(finding.cause, expected, "{sent} sent, {answered} answered");
+        assert_eq!(finding.is_certain, sent == 0);
+        // Joins of others are no joins of one that has considered no address.
+        assert_eq!(of(&connection(), sent, answered).cause, Cause::NotTried);
+    }
+}
+
+#[test]
+fn a_fallback_whose_first_packets_are_hidden_goes_by_what_the_kernel_counted() {
     let fallback = SeenConnection { is_fallback: true, ..connection() };
     for (counter, expected) in [
         ("Blackhole", Cause::Paused),
@@ -84,38 +163,43 @@ fn a_fallback_goes_by_what_the_kernel_counted() {
         ("MPCapableFallbackACK", Cause::PeerWithoutMptcp),
         ("MPJoinSynTx", Cause::FellBack),
     ] {
-        assert_eq!(opened(&fallback, &two_networks(&[(counter, 1)])), expected, "{counter}");
+        let finding = opened(&fallback, &[(counter, 1)]);
+        assert_eq!((finding.cause, finding.is_certain), (expected, true), "{counter}");
+        let likely = opened(&fallback, &[(counter, 2), ("MPCapableSYNTX", 2)]);
+        assert_eq!((likely.cause, likely.is_certain), (expected, expected == Cause::FellBack), "{counter}");
+        let of_another = opened(&fallback, &[(counter, 1), ("MPCapableSYNTX", 2)]);
+        assert_eq!(of_another.cause, Cause::FellBack, "{counter}");
     }
 }
 
 #[test]
 fn limits_come_before_addresses() {
-    let around = two_networks(&[]);
     let none = SeenConnection { most_further: 0, ..connection() };
-    assert_eq!(opened(&none, &around), Cause::NoSubflowsAdmitted);
+    assert_eq!(opened(&none, &[]).cause, Cause::NoSubflowsAdmitted);
     let refusing = SeenConnection { accepted: (0, 0), ..connection() };
-    assert_eq!(opened(&refusing, &two_networks(&[("AddAddr", 1)])), Cause::AnnouncementRefused);
-    assert_eq!(opened(&refusing, &around), Cause::NotTried, "nothing was announced");
+    assert_eq!(opened(&refusing, &[("AddAddr", 1)]).cause, Cause::AnnouncementRefused);
+    assert_eq!(opened(&refusing, &[]).cause, Cause::NotTried, "nothing was announced");
 }
 
 #[test]
 fn without_an_endpoint_it_depends_on_the_addresses() {
-    let mut around = Surroundings { endpoints: Vec::new(), ..two_networks(&[]) };
-    let finding = of_one(&connection(), &[first(Origin::FirstOpened)], &around);
+    let of =
+        |around: &Surroundings| of_one(&connection(), &[first(Origin::FirstOpened)], around, &account(&[]));
+    let mut around = Surroundings { endpoints: Vec::new(), ..two_networks() };
+    let finding = of(&around);
     assert_eq!(finding.cause, Cause::NoEndpoint);
     assert_eq!(finding.remedy, "ip mptcp endpoint add 10.16.0.1 dev net1 subflow");
     // The IPv6 address is no second one for a connection over IPv4.
     around.addresses.truncate(2);
-    assert_eq!(opened(&connection(), &around), Cause::NoSecondAddress);
-    let elsewhere = Surroundings { addresses: around.addresses, ..two_networks(&[]) };
-    assert_eq!(opened(&connection(), &elsewhere), Cause::EndpointWithoutAddress);
+    assert_eq!(of(&around).cause, Cause::NoSecondAddress);
+    let elsewhere = Surroundings { addresses: around.addresses, ..two_networks() };
+    assert_eq!(of(&elsewhere).cause, Cause::EndpointWithoutAddress);
 }
 
 #[test]
 fn a_join_that_waits_names_its_path() {
     let waiting = Subflow { state: State::SynSent, ..subflow("10.16.0.1:40000", "net1", Origin::Joined) };
-    let finding =
-        of_one(&connection(), &[first(Origin::FirstOpened), waiting], &two_networks(&[("MPJoinSynTx", 1)]));
+    let finding = found(&connection(), &[first(Origin::FirstOpened), waiting], &[("MPJoinSynTx", 1)]);
     assert_eq!(finding.cause, Cause::JoinUnanswered);
     assert_eq!(finding.evidence, ["10.16.0.1:40000 to 10.0.0.2:80 by net1 waits for an answer"]);
     assert!(finding.remedy.contains("ping -I 10.16.0.1 10.0.0.2"));
@@ -131,7 +215,7 @@ fn joins_go_by_what_the_kernel_counted() {
         (&[("MPJoinSynTx", 1), ("MPJoinSynAckRx", 1)], Cause::SubflowLost),
         (&[], Cause::NotTried),
     ] {
-        assert_eq!(opened(&tried, &two_networks(counters)), expected, "{counters:?}");
+        assert_eq!(opened(&tried, counters).cause, expected, "{counters:?}");
     }
 }
 
@@ -140,10 +224,11 @@ fn who_accepted_the_connection_waits_for_the_peer() {
     for (counters, expected) in [
         (&[("MPJoinNoTokenFound", 1)][..], Cause::UnknownToken),
         (&[("MPJoinAckHMacFailure", 1)], Cause::JoinForged),
+        // The path manager said no; nobody forged anything.
+        (&[("MPJoinRejected", 1)], Cause::JoinRejected),
         (&[], Cause::PeerOpens),
     ] {
-        let accepted = [first(Origin::FirstAccepted)];
-        assert_eq!(cause(&connection(), &accepted, &two_networks(counters)), expected, "{counters:?}");
+        assert_eq!(accepted(counters).cause, expected, "{counters:?}");
     }
 }
 
@@ -157,7 +242,7 @@ fn a_second_subflow_may_be_of_little_use() {
     assert_eq!(both("net1", true), Some(Cause::OnlyBackup));
     assert_eq!(both("net0", false), Some(Cause::SamePath));
     // Where the peer's addresses differ, the paths do too, as far as this end can know.
-    let mut accepted = [first(Origin::FirstAccepted), first(Origin::JoinAccepted)];
-    accepted[1].remote = "10.16.0.2:40000".parse().unwrap();
-    assert_eq!(of_second(&accepted), None);
+    let mut both = [first(Origin::FirstAccepted), first(Origin::JoinAccepted)];
+    both[1].remote = "10.16.0.2:40000".parse().unwrap();
+    assert_eq!(of_second(&both), None);
 }

@@ -52,10 +52,54 @@ fn subflows_belong_to_their_connection_and_say_who_opened_them() {
         let token = connection(&captured(side, "connection")[0]).unwrap().token;
         let all: Vec<_> = captured(side, "subflow").iter().map(|message| subflow(message).unwrap()).collect();
         assert!(all.iter().all(|each| each.token == token && !each.is_backup), "{all:?}");
+        let handshakes = all.iter().filter_map(|each| each.handshake).collect::<Vec<_>>();
+        assert_eq!(handshakes, [Handshake::Agreed], "joins agree on nothing new");
         let mut seen: Vec<_> = all.iter().map(|each| (each.origin, each.socket.local)).collect();
         seen.sort();
         assert_eq!(seen, [first, joined].map(|(origin, local)| (origin, end(local))));
     }
+}
+
+/// The phone's first subflow with other flags and another token.
+fn changed(flags: u32, token: u32) -> SeenSubflow {
+    let mut messages = captured("phone", "subflow");
+    let message = messages.iter_mut().find(|message| subflow(message).unwrap().origin == Origin::FirstOpened);
+    let message = message.unwrap();
+    let mut put = |kind: u16, value: u32| {
+        let head = [8_u16.to_ne_bytes(), kind.to_ne_bytes()].concat();
+        let at = message.windows(4).rposition(|window| window == head).unwrap() + 4;
+        message[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+    };
+    // In this order: flags of 2 look like the head of the other.
+    put(SUBFLOW_TOKEN_LOCAL, token);
+    put(SUBFLOW_FLAGS, flags);
+    subflow(message).unwrap()
+}
+
+#[test]
+fn first_packets_are_told_apart() {
+    for (flags, origin, handshake) in [
+        (CAPABLE_LOCAL | CAPABLE_REMOTE, Origin::FirstOpened, Handshake::Agreed),
+        (CAPABLE_LOCAL, Origin::FirstOpened, Handshake::NotAnswered),
+        (CAPABLE_REMOTE, Origin::FirstAccepted, Handshake::Agreed),
+        // As Linux 6.18 showed a connection during a pause, and one whose first packet was sent again without MPTCP.
+        (0, Origin::FirstOpened, Handshake::NotAsked),
+    ] {
+        let seen = changed(flags, 7);
+        assert_eq!((seen.origin, seen.handshake, seen.token), (origin, Some(handshake), 7), "{flags}");
+    }
+    assert_eq!(changed(JOIN_LOCAL | CAPABLE_LOCAL, 7).handshake, None);
+}
+
+#[test]
+fn a_subflow_without_a_token_is_a_connection_of_its_own() {
+    let mut seen = Seen { subflows: vec![changed(0, 0), changed(CAPABLE_LOCAL, 7)], ..Seen::default() };
+    seen.add_plain_from_the_start();
+    assert_eq!(seen.connections.len(), 1);
+    let connection = &seen.connections[0];
+    assert!(connection.is_fallback && connection.local == end("10.0.0.1:58512"), "{connection:?}");
+    let own: Vec<_> = seen.subflows.iter().filter(|subflow| subflow.is_of(connection)).collect();
+    assert!(own.len() == 1 && own[0].token == 0, "not every subflow without a token is its");
 }
 
 #[test]

@@ -122,3 +122,25 @@ fn what_was_never_seen_is_absent() {
     let summary = Figures::of(&programme([1, 1, 1]), &Account::default(), &[], &Counters::new()).summary;
     assert_eq!(summary, Summary::default());
 }
+
+#[test]
+fn a_repair_at_a_second_s_end_moves_no_bytes_to_the_next() {
+    let programme = programme([2, 1, 1]);
+    let account = account(&programme, &[500, 1500, 0, 1000]);
+    // Lost at 0.5 s, repaired at 1.2 s.
+    let looks: Vec<_> = (0..=40_u32)
+        .map(|look| {
+            let in_order = if (5..12).contains(&look) { 5 } else { look };
+            let mut sample = sample(f64::from(look) * 100.0, u64::from(in_order) * 100, 0);
+            if let Some(info) = &mut sample.tcp_info {
+                info.data_segs_in = look;
+            }
+            sample
+        })
+        .collect();
+    let Figures { seconds, summary, .. } = Figures::of(&programme, &account, &looks, &Counters::new());
+    let received: Vec<_> = seconds.iter().filter_map(|second| second.received_bytes).collect();
+    assert_eq!(received[..2], [500, 1500], "in order");
+    assert_eq!(seconds[..2].iter().filter_map(|second| second.arrived_bytes).collect::<Vec<_>>(), [1000; 2]);
+    assert_eq!(summary.network_mbps, Some([0.008, 0.008]));
+}

@@ -29,7 +29,11 @@ pub(super) fn course(recording: &Recording) -> String {
     };
     let speed = |bytes: u64| rate(whole(bytes) * 8.0);
     row("read", Some(bins.rates(&recording.seconds, |second| Some(second.bytes))), &speed);
-    row("network", Some(bins.rates(&recording.seconds, |second| second.received_bytes)), &speed);
+    row(
+        "network",
+        Some(bins.rates(&recording.seconds, |second| second.arrived_bytes.or(second.received_bytes))),
+        &speed,
+    );
     row("window", bins.most(&recording.samples, |sample| sample.tcp_info.as_ref()?.rcv_wnd), &bytes);
     row("queue", bins.most(&recording.samples, |sample| Some(sample.receive_queue_bytes)), &bytes);
     let _ = writeln!(text, "  {:10}{}", "phase", paint(&bins.names(&recording.phases), DIM));

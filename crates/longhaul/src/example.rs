@@ -1,30 +1,62 @@
-//! Writes the recordings of the tutorial: two providers whose verdict flips between one request and a page.
+//! `longhaul example`: the recordings of the tutorial, two providers whose verdict flips between one request and a page.
 //!
 //! Published: 90 000 samples a side; expected request latency 141.9 ms against 129.9 ms; expected latency of a page of 180
 //! requests of which half are required 207.9 ms against 281.8 ms. The samples themselves were not published, so they are
 //! made here: quantiles of a log-normal, bent by an affine map, which moves both expectations as it moves samples, until
 //! both figures are met. Their order is shuffled, and they are dealt to 500 page views of 180 requests.
 
-use std::{
-    fmt::Write,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fmt::Write, fs, path::PathBuf, process::ExitCode};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use clap::Args;
 use experience::Distribution;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use report::Written;
 
-/// Writes `provider-a.csv` and `provider-b.csv` into a folder.
-pub(crate) fn example(folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for side in SIDES {
-        let path: PathBuf = folder.join(format!("provider-{}.csv", side.name));
-        fs::write(&path, csv(&side)?).with_context(|| format!("cannot write {}", path.display()))?;
-        println!("{}", path.display());
+use crate::output::{self, say, shell_word};
+
+/// Write two recordings to try `longhaul compare` with
+///
+/// A published case: 90 000 requests to each of two providers. The one with the better mean and median is the worse one for
+/// most page views. The files are the same each time.
+///
+/// Example: longhaul example pub
+#[derive(Debug, Args)]
+pub(crate) struct Example {
+    /// The folder to write provider-a.csv and provider-b.csv to; it is made if it is missing
+    folder: PathBuf,
+    /// Print which files were written as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Example {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let paths = SIDES.map(|side| self.folder.join(format!("provider-{}.csv", side.name)));
+        let texts = SIDES.iter().map(csv).collect::<anyhow::Result<Vec<_>>>()?;
+        for (path, text) in paths.iter().zip(&texts) {
+            // The same file may be written once more; somebody's own may not.
+            let is_there = path.symlink_metadata().is_ok();
+            if is_there && fs::read(path).ok().as_deref() != Some(text.as_bytes()) {
+                bail!("{}: another file of this name is there; name another folder", path.display());
+            }
+        }
+        fs::create_dir_all(&self.folder)
+            .with_context(|| format!("{}: cannot be made", self.folder.display()))?;
+        for (path, text) in paths.iter().zip(&texts) {
+            fs::write(path, text).with_context(|| format!("{}: cannot be written", path.display()))?;
+        }
+        let names = paths.map(|path| path.display().to_string());
+        if self.json {
+            output::print_json(&output::named("longhaul.files/1", Written { files: names.to_vec() }))?;
+        } else {
+            output::print(&names.iter().map(|name| format!("{name}\n")).collect::<String>())?;
+            let [a, b] = names.map(|name| shell_word(&name));
+            say(&format!("try: longhaul compare {a} {b} --requests 180 --required 50%"));
+        }
+        Ok(ExitCode::SUCCESS)
     }
-    Ok(())
 }
 
 /// What was published of one provider, and the shape that it gets here.

@@ -1,0 +1,197 @@
+//! What the pages of a recording waited, each for itself: samples of what people experienced, without any model.
+//!
+//! A page of m requests needs k = max(1, round(m r)) of them, which ones being fixed before they are sent. Nobody wrote
+//! down which. So a page has every choice of k at once: it comes whole with the chance that none of its failed requests
+//! is among the k, C(m - f, k)/C(m, k), and then waits for the slowest of k of the others. Of that two things are kept:
+//!
+//! - its *mean wait* over all choices, which makes means as exact as the pages allow;
+//! - one *view* of it, drawn, which makes percentiles and shares those of page views. Draws are by strata over all pages
+//!   (McKay, Beckman and Conover 1979): one page has its fastest choice in P, another its slowest, and all between are
+//!   there once; so little of the drawing is left in a percentile, and none where every request is required.
+//!
+//! A page of which a required request failed has no wait. It is counted.
+
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::{
+    Error, Page, distribution::as_f64, independence::subset_maximum, inputs::check_values,
+    resample::draw::below, sum::sum,
+};
+
+/// The page views of one side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageViews {
+    /// The mean wait of each view that came whole, ms, in the order of time, or else as the pages come first.
+    pub mean_ms: Vec<f64>,
+    /// What each of these waited in the view that was drawn, ms. The same where every request is required.
+    pub drawn_ms: Vec<f64>,
+    /// Of all views, in that order, whether a required request failed.
+    pub failed: Vec<bool>,
+    /// The fewest requests of a page, failed ones among them.
+    pub smallest: u32,
+    /// The median page's (the lower one of the two in the middle).
+    pub median: u32,
+    /// The most.
+    pub largest: u32,
+}
+
+/// A request that failed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FailedRequest {
+    /// When it started, seconds since the start. Absent if unknown.
+    pub started_s: Option<f64>,
+    /// Its page; `u32::MAX` is no page.
+    pub page: u32,
+}
+
+impl PageViews {
+    /// How many views there are, whole or not; at least 2.
+    pub fn views(&self) -> usize {
+        self.failed.len()
+    }
+
+    /// How many came whole.
+    pub fn whole(&self) -> usize {
+        self.mean_ms.len()
+    }
+}
+
+/// One page while it is put together.
+struct Found {
+    start: f64,
+    /// Its samples' places among all that are sorted by page and latency.
+    from: usize,
+    to: usize,
+    failed: usize,
+}
+
+/// Puts samples together by page. `pages` holds the page of each value, `u32::MAX` for none; `started_s` their times, if
+/// they are known. `failed` are the requests without a latency. `required` is the share of its requests that a page
+/// needs, above 0 and at most 1.
+///
+/// # Errors
+/// Unequal lengths; a sample that no [`crate::Distribution`] takes; `required` that no [`Page`] has;
+/// [`Error::TooFew`] for fewer than two pages, and [`Error::Requests`] for a page with more than
+/// [`crate::MOST_REQUESTS`] requests.
+pub fn page_views(
+    values_ms: &[f64],
+    pages: &[u32],
+    started_s: Option<&[f64]>,
+    failed: &[FailedRequest],
+    required: f64,
+) -> Result<PageViews, Error> {
+    let values = values_ms.len();
+    let uneven = |column, found| Err(Error::Uneven { column, found, values });
+    if pages.len() != values {
+        return uneven("page numbers", pages.len());
+    }
+    if started_s.is_some_and(|times| times.len() != values) {
+        return uneven("times", started_s.map_or(0, <[f64]>::len));
+    }
+    check_values(values_ms)?;
+    Page::new(1, required)?;
+    let mut samples: Vec<(u32, f64)> =
+        pages.iter().copied().zip(values_ms.iter().copied()).filter(|sample| sample.0 != NONE).collect();
+    samples.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut found = found(&samples, failed);
+    if found.len() < 2 {
+        return Err(Error::TooFew { what: "pages with samples", found: found.len(), least: 2 });
+    }
+    for (place, &page) in pages.iter().enumerate().filter(|(_, page)| **page != NONE) {
+        let at = found.partition_point(|one| one.0 < page);
+        let start = started_s.map_or(as_f64(place), |times| times[place]);
+        found[at].1.start = found[at].1.start.min(start);
+    }
+    let mut found: Vec<Found> = found.into_iter().map(|(_, page)| page).collect();
+    // Stable: those that start together stay in the order of their numbers.
+    found.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let mut sizes = Vec::with_capacity(found.len());
+    let mut views = PageViews {
+        mean_ms: Vec::new(),
+        drawn_ms: Vec::new(),
+        failed: Vec::new(),
+        smallest: 0,
+        median: 0,
+        largest: 0,
+    };
+    for (page, stratum) in found.iter().zip(strata(found.len())) {
+        let waits = &samples[page.from..page.to];
+        let all = u32::try_from(waits.len() + page.failed).unwrap_or(u32::MAX);
+        sizes.push(all);
+        let needed = Page::new(all, required)?.effective_requests();
+        let whole = chance_of_whole(waits.len(), page.failed, needed as usize);
+        views.failed.push(stratum >= whole);
+        if stratum < whole {
+            let weighted = || subset_maximum(waits.len(), needed).zip(waits.iter().rev());
+            views.mean_ms.push(sum(weighted().map(|(weight, sample)| weight * sample.1)));
+            // From the slowest down to the draw.
+            let mut left = 1.0 - stratum / whole;
+            let drawn = weighted().find(|(weight, _)| {
+                left -= weight;
+                left <= 0.0
+            });
+            views.drawn_ms.push(drawn.map_or(waits[needed as usize - 1].1, |(_, sample)| sample.1));
+        }
+    }
+    sizes.sort_unstable();
+    (views.smallest, views.median, views.largest) =
+        (sizes[0], sizes[(sizes.len() - 1) / 2], sizes[sizes.len() - 1]);
+    Ok(views)
+}
+
+/// Each page that has a sample or a failed request, by its number. Those without a sample start where they failed.
+fn found(samples: &[(u32, f64)], failed: &[FailedRequest]) -> Vec<(u32, Found)> {
+    let mut failed: Vec<(u32, f64)> = failed
+        .iter()
+        .filter(|one| one.page != NONE)
+        .map(|one| (one.page, one.started_s.unwrap_or(f64::INFINITY)))
+        .collect();
+    failed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut found = Vec::new();
+    let (mut from, mut broken) = (0, 0);
+    while from < samples.len() || broken < failed.len() {
+        let page = match (samples.get(from), failed.get(broken)) {
+            (Some(sample), Some(failure)) => sample.0.min(failure.0),
+            (Some(sample), None) => sample.0,
+            (None, Some(failure)) => failure.0,
+            (None, None) => break,
+        };
+        let to = from + samples[from..].partition_point(|sample| sample.0 == page);
+        let up_to = broken + failed[broken..].partition_point(|failure| failure.0 == page);
+        let start = failed[broken..up_to].first().map_or(f64::INFINITY, |failure| failure.1);
+        found.push((page, Found { start, from, to, failed: up_to - broken }));
+        (from, broken) = (to, up_to);
+    }
+    found
+}
+
+/// C(whole, needed)/C(whole + failed, needed): that none of the failed is among the needed.
+fn chance_of_whole(whole: usize, failed: usize, needed: usize) -> f64 {
+    if needed > whole {
+        return 0.0;
+    }
+    // Either the needed are drawn one by one from the whole ones, or the failed from those that are not needed.
+    let all = whole + failed;
+    let (steps, room) = if needed < failed { (needed, whole) } else { (failed, all - needed) };
+    (0..steps).map(|step| as_f64(room - step) / as_f64(all - step)).product()
+}
+
+/// The middles of as many equal strata of 0..1, in an order that has nothing to do with anything.
+fn strata(pages: usize) -> Vec<f64> {
+    let mut strata: Vec<f64> = (0..pages).map(|stratum| (as_f64(stratum) + 0.5) / as_f64(pages)).collect();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    for place in (1..pages).rev() {
+        strata.swap(place, below(place + 1, &mut random));
+    }
+    strata
+}
+
+/// Which order the strata have does not matter, but it must always be the same one.
+const SEED: u64 = 1;
+
+/// The number of samples without a page.
+const NONE: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! Deals the samples of two sides out again, as if their labels said nothing: as many to each side as it had.
+//!
+//! Independent samples go one by one: each of the C(n, n1) ways is equally likely. A cell of s samples gets a binomial
+//! number of the smaller side's, with a share a little below its share of all; what is then missing is drawn one by one
+//! from the samples that are left. A uniform subset of random size, filled up uniformly, is a uniform subset. Samples
+//! that resemble their predecessors go by whole stretches of time.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::{alias::Alias, binomial, draw::below, pooled::Pooled};
+use crate::distribution::as_f64;
+
+/// How to deal out.
+#[derive(Debug)]
+pub(crate) enum Relabel {
+    Single(Single),
+    Stretches(Stretches),
+}
+
+/// Which samples are dealt to the first side.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Deal {
+    /// Of each cell, how many.
+    pub(crate) counts: Vec<usize>,
+    /// Of each stretch, whether; empty for single samples.
+    pub(crate) stretches: Vec<bool>,
+}
+
+impl Relabel {
+    /// How many samples of each cell there are on both sides.
+    pub(crate) fn totals(&self) -> &[usize] {
+        match self {
+            Self::Single(single) => &single.sizes,
+            Self::Stretches(stretches) => &stretches.totals,
+        }
+    }
+
+    /// The deal that was measured.
+    pub(crate) fn measured(&self, pooled: &Pooled) -> Deal {
+        match self {
+            Self::Single(_) => Deal { counts: pooled.of_first.clone(), stretches: Vec::new() },
+            Self::Stretches(stretches) => {
+                let counts = vec![0; stretches.totals.len()];
+                let mut deal = Deal { counts, stretches: stretches.labels() };
+                stretches.count(&mut deal);
+                deal
+            }
+        }
+    }
+
+    /// Another deal.
+    pub(crate) fn deal(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
+        match self {
+            Self::Single(single) => single.deal(random, deal),
+            Self::Stretches(stretches) => stretches.deal(random, deal),
+        }
+    }
+}
+
+/// Sample by sample.
+#[derive(Debug)]
+pub(crate) struct Single {
+    sizes: Vec<usize>,
+    /// Samples dealt to the smaller side, and whether that is the first.
+    smaller: usize,
+    is_first: bool,
+    share: f64,
+    /// For sizes 1, 2, 4, ...
+    tables: Vec<Alias>,
+    /// Any sample's cell.
+    cell: Alias,
+}
+
+impl Single {
+    pub(crate) fn new(pooled: &Pooled) -> Self {
+        let all: usize = pooled.sizes.iter().sum();
+        let first: usize = pooled.of_first.iter().sum();
+        let smaller = first.min(all - first);
+        let (n, wanted) = (as_f64(all), as_f64(smaller));
+        // Two standard deviations less, so that one in 44 deals too many and is dealt again.
+        let spread = (wanted * (1.0 - wanted / n)).sqrt();
+        let share = (wanted - 2.0 * spread).max(0.0) / n;
+        let largest = pooled.sizes.iter().copied().max().unwrap_or(1).ilog2().min(binomial::LARGEST_TABLE);
+        Self {
+            smaller,
+            is_first: first == smaller,
+            share,
+            tables: (0..=largest).map(|power| binomial::table(1 << power, share)).collect(),
+            cell: Alias::new(&pooled.sizes.iter().copied().map(as_f64).collect::<Vec<_>>()),
+            sizes: pooled.sizes.clone(),
+        }
+    }
+
+    fn deal(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
+        deal.counts.resize(self.sizes.len(), 0);
+        if self.tables.len() == 1 {
+            self.deal_each(random, deal);
+        } else {
+            self.deal_cells(random, deal);
+        }
+        if !self.is_first {
+            deal.counts.iter_mut().zip(&self.sizes).for_each(|(count, size)| *count = size - *count);
+        }
+    }
+
+    /// Cells of one sample each: one after the other, with the share of the samples left that are wanted yet.
+    fn deal_each(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
+        let (mut wanted, mut left) = (self.smaller, self.sizes.len());
+        for count in &mut deal.counts {
+            *count = usize::from(below(left, random) < wanted);
+            wanted -= *count;
+            left -= 1;
+        }
+    }
+
+    fn deal_cells(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
+        let mut missing = loop {
+            let mut dealt = 0;
+            for (count, &size) in deal.counts.iter_mut().zip(&self.sizes) {
+                *count = binomial::draw(size, self.share, &self.tables, random);
+                dealt += *count;
+            }
+            if let Some(missing) = self.smaller.checked_sub(dealt) {
+                break missing;
+            }
+        };
+        while missing > 0 {
+            let cell = self.cell.draw(random);
+            // Of the cell's samples those that are left.
+            if below(self.sizes[cell], random) >= deal.counts[cell] {
+                deal.counts[cell] += 1;
+                missing -= 1;
+            }
+        }
+    }
+}
+
+/// Stretch by stretch.
+#[derive(Debug, Clone)]
+pub(crate) struct Stretches {
+    /// The cell of each sample, in time, first side first.
+    cells: Vec<u32>,
+    /// Where each stretch begins, and the end.
+    starts: Vec<usize>,
+    /// Stretches of the first side; they come first.
+    first: usize,
+    totals: Vec<usize>,
+}
+
+impl Stretches {
+    /// Cuts both series into stretches of `length` samples or a little more.
+    pub(crate) fn new(pooled: &Pooled, series: [&[f64]; 2], length: usize) -> Self {
+        let mut stretches =
+            Self { cells: Vec::new(), starts: vec![0], first: 0, totals: vec![0; pooled.len()] };
+        for (side, series) in series.into_iter().enumerate() {
+            let number = (series.len() / length).max(1);
+            let offset = stretches.cells.len();
+            stretches.starts.extend((1..=number).map(|end| offset + end * series.len() / number));
+            stretches.cells.extend(pooled.cells_of(series));
+            if side == 0 {
+                stretches.first = number;
+            }
+        }
+        stretches.cells.iter().for_each(|&cell| stretches.totals[cell as usize] += 1);
+        stretches
+    }
+
+    /// How many samples both sides have.
+    pub(crate) fn samples(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// How many there are on both sides.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many there are on each side.
+    pub(crate) fn of_sides(&self) -> [usize; 2] {
+        [self.first, self.len() - self.first]
+    }
+
+    /// The cells of each stretch.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        self.starts.windows(2).map(|ends| &self.cells[ends[0]..ends[1]])
+    }
+
+    fn deal(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
+        deal.counts.resize(self.totals.len(), 0);
+        deal.stretches.resize(self.len(), false);
+        self.deal_labels(random, &mut deal.stretches);
+        self.count(deal);
+    }
+
+    /// Which stretches go to the first side.
+    pub(crate) fn deal_labels(&self, random: &mut Xoshiro256PlusPlus, labels: &mut [bool]) {
+        let mut wanted = self.first;
+        for (taken, label) in labels.iter_mut().enumerate() {
+            *label = below(self.len() - taken, random) < wanted;
+            wanted -= usize::from(*label);
+        }
+    }
+
+    /// Which are the first side's.
+    pub(crate) fn labels(&self) -> Vec<bool> {
+        (0..self.len()).map(|number| number < self.first).collect()
+    }
+
+    /// How many samples each cell has.
+    pub(crate) fn totals(&self) -> &[usize] {
+        &self.totals
+    }
+
+    fn count(&self, deal: &mut Deal) {
+        deal.counts.fill(0);
+        for (cells, &label) in self.iter().zip(&deal.stretches) {
+            if label {
+                cells.iter().for_each(|&cell| deal.counts[cell as usize] += 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+# Completion of longhaul for fish. It asks the program itself, which knows its flags, planets and hosts.
+function __longhaul_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    command -q $words[1]; or return
+    for line in (command $words[1] complete fish -- $words $current 2>/dev/null)
+        switch $line
+            case :nospace
+                # Fish itself adds no blank to what ends in one of / = : - and the like.
+            case :files
+                # LABEL=FILE and --flag=FILE
+                set -l before (string match -r '^.*=' -- $current; or echo '')
+                for file in (__fish_complete_path (string replace -r '^.*=' '' -- $current))
+                    echo $before$file
+                end
+            case '*'
+                echo $line
+        end
+    end
+end
+complete -c longhaul -f -a '(__longhaul_complete)'

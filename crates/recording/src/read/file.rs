@@ -1,0 +1,134 @@
+//! A file that is read from its beginning to its end, and says so if somebody shortens it meanwhile; and whether two names
+//! are one file.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+use crate::Error;
+
+/// An open file. Where it ends before the length that it had when it was opened, reading fails: what was read is no
+/// recording, but the beginning of one. What grows is read as far as it goes.
+pub(crate) struct Whole {
+    file: File,
+    /// The length that it must have; 0 for what is no file, such as a pipe.
+    length: u64,
+    read: u64,
+}
+
+impl Whole {
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let open = || {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            Ok((file, if metadata.is_file() { metadata.len() } else { 0 }))
+        };
+        let (file, length) = open().map_err(|source| Error::Open { path: path.to_owned(), source })?;
+        Ok(Self { file, length, read: 0 })
+    }
+
+    /// Whether it is a file, and not a pipe or a device, of which nothing can be read twice.
+    pub(crate) fn is_file(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.is_file())
+    }
+}
+
+impl Read for Whole {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read += read as u64;
+        if read == 0 && !buffer.is_empty() && self.read < self.length {
+            let (length, read) = (self.length, self.read);
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "the file had {length} bytes when it was opened and now ends after {read}: somebody shortened it \
+                     meanwhile; read a copy of it"
+                ),
+            ));
+        }
+        Ok(read)
+    }
+}
+
+/// Whether two names lead to one file. Of a file with two names that do not lead to each other either can be replaced
+/// without the other, but nobody means that.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let (Ok(first), Ok(second)) = (fs::metadata(one), fs::metadata(other)) else { return false };
+    if !first.is_file() || !second.is_file() {
+        return false;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (first.dev(), first.ino()) == (second.dev(), second.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        fs::canonicalize(one).ok() == fs::canonicalize(other).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counts, Event, Metric, Options, Sink, read};
+
+    /// Shortens the file that it is given the events of.
+    struct Shortening<'p> {
+        path: &'p Path,
+        length: u64,
+        events: u64,
+    }
+
+    impl Sink for Shortening<'_> {
+        fn event(&mut self, _: &Event<'_>) -> Result<(), Error> {
+            if self.events == 0 {
+                File::options().write(true).open(self.path).unwrap().set_len(self.length).unwrap();
+            }
+            self.events += 1;
+            Ok(())
+        }
+
+        fn values(&mut self, number: u64, metric: Metric, values_ms: &[f64]) -> Result<(), Error> {
+            crate::sink::one_by_one(self, number, metric, values_ms)
+        }
+
+        fn counts(&mut self, _: &Counts) -> Result<(), Error> {
+            Ok(())
+        }
+    }
+
+    fn shortened_to(rows: &str, length: u64) -> Result<u64, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        fs::write(&path, rows).unwrap();
+        let mut sink = Shortening { path: &path, length, events: 0 };
+        let read = read(&path, &Options::default(), &mut sink);
+        let said = |error: Error| format!("{error}: {}", std::error::Error::source(&error).unwrap());
+        read.map(|_| sink.events).map_err(said)
+    }
+
+    #[test]
+    fn a_file_that_is_shortened_is_no_shorter_recording() {
+        // Longer than what is read at once, and cut where a line ends.
+        let rows = "latency_ms\n".to_owned() + &"12.5\n".repeat(400_000);
+        let length = rows.len();
+        for kept in [0, 11, 5 * 100_000 + 11] {
+            let said = shortened_to(&rows, kept).unwrap_err();
+            assert!(said.contains(&format!("had {length} bytes when it was opened")), "{said}");
+            assert!(said.contains("a.csv:") && said.contains("read a copy"), "{said}");
+        }
+        // The neighbour: as long as before, or longer.
+        assert_eq!(shortened_to(&rows, length as u64), Ok(400_000));
+    }
+
+    #[test]
+    fn what_is_no_file_has_no_length() {
+        let mut null = Whole::open(Path::new("/dev/null")).unwrap();
+        assert!(!null.is_file());
+        assert_eq!(null.read(&mut [0; 8]).unwrap(), 0);
+    }
+}

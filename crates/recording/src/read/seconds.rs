@@ -1,0 +1,96 @@
+//! Whether the plain numbers of a log are seconds.
+//!
+//! Servers that log durations in seconds write fractions. A whole number is one of milliseconds, or of another unit, as
+//! Caddy's `duration_format ms` and many a filter of logs make it; or by chance a whole second. So a fraction anywhere in a
+//! file proves that its numbers are seconds, and without any proof whoever asks must say.
+
+use crate::{Error, Place, Unit};
+
+/// Looks at the durations of one file.
+pub(super) struct Seconds {
+    given: Option<Unit>,
+    is_proven: bool,
+    /// Whole numbers above 0, and where the first is.
+    whole: u64,
+    first: Option<(Place, String)>,
+}
+
+impl Seconds {
+    /// With a unit that was given there is nothing to prove.
+    pub(super) fn new(given: Option<Unit>) -> Self {
+        Self { given, is_proven: false, whole: 0, first: None }
+    }
+
+    /// The unit that numbers are taken for until the file's end.
+    pub(super) fn unit(&self) -> Unit {
+        self.given.unwrap_or(Unit::S)
+    }
+
+    /// There was a fraction.
+    pub(super) fn prove(&mut self) {
+        self.is_proven = true;
+    }
+
+    /// Takes note of a number as it is written.
+    pub(super) fn look(&mut self, text: &str, place: impl FnOnce() -> Place) {
+        if self.given.is_some() {
+            return;
+        }
+        if text.contains(['.', 'e', 'E']) {
+            self.prove();
+        } else if text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+            self.whole += 1;
+            self.first.get_or_insert_with(|| (place(), text.to_owned()));
+        }
+    }
+
+    /// At the end of the file: what to say, or that nobody can know.
+    pub(super) fn finish(self) -> Result<Option<String>, Error> {
+        match self.first {
+            None => Ok(None),
+            Some((place, found)) if !self.is_proven => {
+                Err(Error::Number { place, found, expected: FRACTION })
+            }
+            Some((place, _)) => Ok(Some(format!(
+                "{} {} whole, the first in line {}: taken for seconds, as the fractions beside {} are. If the log's \
+                 format changed meanwhile, say the unit (--unit).",
+                self.whole,
+                if self.whole == 1 { "duration is" } else { "durations are" },
+                place.line,
+                if self.whole == 1 { "it" } else { "them" },
+            ))),
+        }
+    }
+}
+
+/// What would do in the place of a whole number.
+pub(super) const FRACTION: &str = "a fraction of seconds somewhere in the file, which proves the unit; without one say \
+                                   which it is: --unit s, --unit ms, --unit us or --unit ns";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(given: Option<Unit>, numbers: &[&str]) -> Result<Option<String>, String> {
+        let mut seconds = Seconds::new(given);
+        for (number, line) in numbers.iter().zip(1..) {
+            seconds.look(number, || Place { path: "x".into(), line, column: 7 });
+        }
+        seconds.finish().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn only_a_fraction_proves_seconds() {
+        assert_eq!(said(None, &["0.5", "0", "1.25"]), Ok(None));
+        assert_eq!(said(None, &["0", "0"]), Ok(None));
+        let error = said(None, &["0", "12", "40"]).unwrap_err();
+        assert!(error.starts_with("x:2:7: found 12; expected a fraction of seconds"), "{error}");
+        assert!(error.contains("--unit ms"), "{error}");
+        assert_eq!(said(Some(Unit::Ms), &["12"]), Ok(None));
+        // In whichever order.
+        for numbers in [["0.5", "3"], ["3", "0.5"]] {
+            let warning = said(None, &numbers).unwrap().unwrap();
+            assert!(warning.starts_with("1 duration is whole, the first in line "), "{warning}");
+        }
+    }
+}

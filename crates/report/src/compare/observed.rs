@@ -1,0 +1,230 @@
+//! Page views as they were recorded: samples of their own, which outrank the model where all sides have them.
+
+use experience::{
+    ConfidenceInterval, Difference, Distribution, Error, FailedRequest, PageViews, Resamples, Scheme,
+    Settings, page_views, resample, share_faster, thin_above,
+};
+use scenario::Measure;
+
+use super::{Blocks, PERCENTILES, Question, SideInput, by_percentile, inference, stretch};
+use crate::model::{Band, ObservedPages, Quantiles};
+
+/// The page views of one side.
+#[derive(Debug)]
+pub(crate) struct ObservedSide {
+    pub(super) views: PageViews,
+    /// Whether views are in the order of time.
+    pub(super) is_timed: bool,
+    /// Where the side's level changed for good, as a share of its samples.
+    step: Option<f64>,
+    waits: Option<Waits>,
+}
+
+/// The waits of those that came whole.
+#[derive(Debug)]
+struct Waits {
+    /// Mean waits, for means.
+    means: Distribution,
+    /// Views that were drawn, for percentiles and shares; nothing if they are the same.
+    drawn: Option<Distribution>,
+}
+
+impl Waits {
+    fn drawn(&self) -> &Distribution {
+        self.drawn.as_ref().unwrap_or(&self.means)
+    }
+}
+
+/// The page views of a side, if its samples name at least two pages.
+pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<ObservedSide>, Error> {
+    let Some(columns) = &side.columns else { return Ok(None) };
+    let Some(pages) = &columns.pages else { return Ok(None) };
+    let failed: Vec<FailedRequest> = side
+        .failures
+        .iter()
+        .map(|failure| FailedRequest { started_s: failure.started_s, page: failure.page })
+        .collect();
+    let times = columns.started_s.as_deref();
+    let views = match page_views(&columns.values_ms, pages, times, &failed, required) {
+        // A single page view says nothing of others; what makes a million requests is no page.
+        Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
+        found => found?,
+    };
+    let waits = if views.mean_ms.is_empty() {
+        None
+    } else {
+        let drawn = (views.drawn_ms != views.mean_ms).then(|| Distribution::new(views.drawn_ms.clone()));
+        Some(Waits { means: Distribution::new(views.mean_ms.clone())?, drawn: drawn.transpose()? })
+    };
+    let step = stretch::step(side, &stretch::shifts(side)?);
+    Ok(Some(ObservedSide { views, is_timed: times.is_some(), step, waits }))
+}
+
+impl ObservedSide {
+    /// How many views that follow each other are drawn together, if more than one.
+    fn block_length(&self, blocks: Blocks) -> Option<usize> {
+        if !self.is_timed {
+            return None;
+        }
+        let waits = &self.views.mean_ms;
+        let length = match blocks {
+            Blocks::None => return None,
+            Blocks::Automatic => stretch::stretch(waits, self.step),
+            // As many samples as asked for, in whole pages.
+            Blocks::Length(samples) => samples.div_ceil(self.views.median.max(1) as usize).min(waits.len()),
+        };
+        Some(length).filter(|&length| length > 1)
+    }
+}
+
+/// A side that has waits, with them.
+type Side<'o> = (&'o ObservedSide, &'o Waits);
+
+/// Page views of several sides, drawn anew.
+#[derive(Debug)]
+pub(crate) struct Observed<'o> {
+    sides: Vec<Side<'o>>,
+    means: Option<Resamples<'o>>,
+    /// Nothing if they are the means.
+    drawn: Option<Resamples<'o>>,
+    lengths: Vec<Option<usize>>,
+}
+
+impl<'o> Observed<'o> {
+    /// All sides, if each has a page view that came whole.
+    pub(super) fn of_all(
+        sides: &'o [Option<ObservedSide>],
+        question: &Question,
+    ) -> Result<Option<Self>, Error> {
+        let settings = question.intervals;
+        Self::new(sides.iter().map(Option::as_ref), settings, question.blocks)
+    }
+
+    pub(super) fn new(
+        sides: impl Iterator<Item = Option<&'o ObservedSide>>,
+        settings: Option<Settings>,
+        blocks: Blocks,
+    ) -> Result<Option<Self>, Error> {
+        let with_waits =
+            |side: Option<&'o ObservedSide>| side.and_then(|side| Some((side, side.waits.as_ref()?)));
+        let Some(sides) = sides.map(with_waits).collect::<Option<Vec<_>>>().filter(|sides| !sides.is_empty())
+        else {
+            return Ok(None);
+        };
+        let lengths: Vec<Option<usize>> = sides.iter().map(|(side, _)| side.block_length(blocks)).collect();
+        let drawn_anew = |of: fn(&Side<'o>) -> (&'o Distribution, &'o [f64])| {
+            let scheme = |(side, length): (&Side<'o>, &Option<usize>)| {
+                let (distribution, in_time_ms) = of(side);
+                let scheme =
+                    length.map_or(Scheme::Independent, |length| Scheme::Blocks { in_time_ms, length });
+                (distribution, scheme)
+            };
+            let schemes: Vec<_> = sides.iter().zip(&lengths).map(scheme).collect();
+            settings.map(|settings| resample(&schemes, 1, &settings)).transpose()
+        };
+        let means = drawn_anew(|(side, waits)| (&waits.means, &side.views.mean_ms))?;
+        let drawn = if sides.iter().any(|(_, waits)| waits.drawn.is_some()) {
+            drawn_anew(|(side, waits)| (waits.drawn(), &side.views.drawn_ms))?
+        } else {
+            None
+        };
+        Ok(Some(Self { sides, means, drawn, lengths }))
+    }
+
+    /// The mean wait of a side, ms.
+    pub(super) fn mean(&self, side: usize) -> f64 {
+        self.sides[side].1.means.mean()
+    }
+
+    /// How far apart two sides' mean waits are.
+    pub(super) fn mean_difference(&self, first: usize, second: usize) -> Option<Difference> {
+        Some(self.means.as_ref()?.pair(first, second)?.mean())
+    }
+
+    /// What a share of page views does not exceed, ms.
+    pub(super) fn quantile(&self, side: usize, share: f64) -> f64 {
+        self.sides[side].1.drawn().quantile(share)
+    }
+
+    /// How far apart two sides are in what a share of page views does not exceed.
+    pub(super) fn quantile_difference(&self, first: usize, second: usize, share: f64) -> Option<Difference> {
+        Some(self.drawn_resamples()?.pair(first, second)?.quantile(share))
+    }
+
+    /// Whether fewer than 10 page views lie beyond a share.
+    pub(super) fn is_thin(&self, side: usize, share: f64) -> bool {
+        share >= thin_above(self.sides[side].1.means.n())
+    }
+
+    /// The share of page views on which the first is faster.
+    pub(super) fn share_faster(&self, first: usize, second: usize) -> (f64, Option<[f64; 2]>) {
+        match self.drawn_resamples().and_then(|resamples| resamples.pair(first, second)) {
+            Some(pair) => {
+                let (share, interval) = pair.share_faster(1);
+                (share, inference::share_ci(interval))
+            }
+            None => (share_faster(self.sides[first].1.drawn(), self.sides[second].1.drawn(), 1), None),
+        }
+    }
+
+    /// A number of people on the page; `None` if too few page views stand behind it.
+    pub(crate) fn value(&self, side: usize, measure: Measure) -> Option<f64> {
+        match measure.percentile() {
+            Some(share) => (!self.is_thin(side, share)).then(|| self.quantile(side, share)),
+            None => Some(self.mean(side)),
+        }
+    }
+
+    /// How two sides differ in it.
+    pub(crate) fn difference(&self, first: usize, second: usize, measure: Measure) -> Option<Difference> {
+        match measure.percentile() {
+            Some(share) => self.quantile_difference(first, second, share),
+            None => self.mean_difference(first, second),
+        }
+    }
+
+    /// "180 requests", "170 to 185 requests": the pages of all sides.
+    pub(super) fn requests(&self) -> [u32; 2] {
+        let least = self.sides.iter().map(|(side, _)| side.views.smallest).min().unwrap_or(0);
+        let most = self.sides.iter().map(|(side, _)| side.views.largest).max().unwrap_or(0);
+        [least, most]
+    }
+
+    /// A quantile function of page views with its band, for charts.
+    pub(super) fn chart(&self, side: usize) -> (Quantiles, Option<Band>) {
+        let band = self.drawn_resamples().map(|all| super::charts::band(&all.sides()[side]));
+        (super::charts::quantiles(self.sides[side].1.drawn()), band)
+    }
+
+    fn drawn_resamples(&self) -> Option<&Resamples<'o>> {
+        self.drawn.as_ref().or(self.means.as_ref())
+    }
+}
+
+/// What is shown of a side's page views. Their intervals are those of `drawn`, at the side's place in it.
+pub(super) fn described(side: &ObservedSide, drawn: Option<(&Observed<'_>, usize)>) -> ObservedPages {
+    let waits = side.waits.as_ref();
+    let ci = |of: &dyn Fn(&Observed<'_>, usize) -> Option<ConfidenceInterval>| {
+        drawn.and_then(|(drawn, place)| of(drawn, place)).map(inference::ci)
+    };
+    let percentile =
+        |share: f64| ci(&|drawn, place| Some(drawn.drawn_resamples()?.sides()[place].quantile(share)));
+    ObservedPages {
+        views: side.views.views() as u64,
+        whole: side.views.whole() as u64,
+        requests_min: side.views.smallest,
+        requests_median: side.views.median,
+        requests_max: side.views.largest,
+        expected_ms: waits.map(|waits| waits.means.mean()),
+        expected_ci_ms: ci(&|drawn, place| Some(drawn.means.as_ref()?.sides()[place].mean())),
+        percentiles_ms: waits
+            .map(|waits| by_percentile(|share| waits.drawn().quantile(share)))
+            .unwrap_or_default(),
+        percentiles_ci_ms: PERCENTILES
+            .iter()
+            .filter_map(|&(name, share)| Some((name.to_owned(), percentile(share)?)))
+            .collect(),
+        thin_above: waits.map_or(0.0, |waits| thin_above(waits.means.n()) * 100.0),
+        block_length: drawn.and_then(|(drawn, place)| drawn.lengths[place]).map(|length| length as u64),
+    }
+}

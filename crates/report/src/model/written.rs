@@ -1,0 +1,11 @@
+//! Files that a command wrote: what `example --json` and `manual --json` print.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Files that were written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Written {
+    /// Their names.
+    pub files: Vec<String>,
+}

@@ -1,0 +1,93 @@
+//! Several limits at once: how fast each of them would let a sender be by itself. Where two are close together, a change of
+//! one leaves the other.
+
+use super::{
+    Case, Finding, Limit, Shares,
+    figures::median,
+    held::{UNPACED, is_reader_slow},
+    text,
+};
+
+/// What one limit lets through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Ceiling {
+    limit: Limit,
+    /// Bits a second.
+    rate: f64,
+}
+
+impl Case<'_> {
+    /// The other limits of which a sender is as close to be held as of the first, each as a finding of its own; the first is
+    /// told that it is not alone.
+    pub(super) fn beside_limit(
+        &self,
+        limit: Limit,
+        shares: &Shares,
+        weights: &Shares,
+        first: &mut Finding,
+    ) -> Vec<Finding> {
+        let next: Vec<_> = self.ceilings(weights).into_iter().filter(|each| each.limit != limit).collect();
+        let is_one = matches!(limit, Limit::ReceiverWindow | Limit::SendBuffer | Limit::Pacing);
+        let lowest = next.iter().map(|each| each.rate).fold(f64::INFINITY, f64::min);
+        let gain = lowest / self.figures.rate();
+        if !is_one || gain.is_nan() || gain >= CLOSE {
+            return Vec::new();
+        }
+        let names: Vec<_> = next.iter().map(|each| name(each.limit)).collect();
+        first.advice = format!(
+            "{}; that alone does not help: {} lets no more than {} through, so change both",
+            first.advice,
+            names.join(" and "),
+            text::rate(lowest)
+        );
+        let others = next.iter().filter(|each| each.rate < self.figures.rate() * CLOSE);
+        others
+            .map(|each| {
+                let found = match each.limit {
+                    Limit::ReceiverWindow => self.small_window(shares.receiver_window),
+                    Limit::SendBuffer => self.small_send_buffer(shares.send_buffer),
+                    _ => self.paced(),
+                };
+                let sentence = format!("{}; by itself it allows {}", found.sentence, text::rate(each.rate));
+                Finding { sentence, ..found }
+            })
+            .collect()
+    }
+
+    /// What each limit that was met lets through. A buffer that was never used up may be larger than what was seen of it, or
+    /// grow.
+    fn ceilings(&self, weights: &Shares) -> Vec<Ceiling> {
+        let figures = &self.figures;
+        let mut all = Vec::new();
+        let mut add = |limit, bytes: Option<u32>| {
+            if let Some((bytes, rtt)) = bytes.filter(|&bytes| bytes > 0).zip(figures.rtt()) {
+                all.push(Ceiling { limit, rate: f64::from(bytes) * 8.0 / rtt });
+            }
+        };
+        // One that the kernel lets grow is twice of what is used, at least: if it is constant and close, it does not grow.
+        let is_met = weights.receiver_window >= MET || figures.has_constant_window();
+        if is_met && !is_reader_slow(figures) {
+            add(Limit::ReceiverWindow, median(figures.infos().filter_map(|(_, info)| info.snd_wnd)));
+        }
+        if weights.send_buffer >= MET && !self.send_buffer_grows() {
+            add(Limit::SendBuffer, figures.infos().map(|(socket, _)| socket.send_queue).max());
+        }
+        if figures.now.max_pacing_rate < UNPACED {
+            all.push(Ceiling { limit: Limit::Pacing, rate: figures.now.max_pacing_rate as f64 * 8.0 });
+        }
+        all
+    }
+}
+
+fn name(limit: Limit) -> &'static str {
+    match limit {
+        Limit::ReceiverWindow => "the receiver's window",
+        Limit::SendBuffer => "the send buffer",
+        _ => "the rate that was asked for",
+    }
+}
+
+/// A limit was met if it held the sender for this share of the time; in a second, that is five of the kernel's ticks of 4 ms.
+const MET: f64 = 0.02;
+/// A second limit this close makes a change of the first one not worth while: less than a quarter would be won.
+const CLOSE: f64 = 1.25;

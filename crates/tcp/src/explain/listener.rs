@@ -1,0 +1,153 @@
+//! Programs that listen and do not accept: their queue is full, and the kernel drops who wants to connect.
+
+use std::net::SocketAddr;
+
+use super::{Explanation, Finding, Kind, Limit, Observation, text};
+use crate::{
+    Process,
+    diag::{Key, Socket, State},
+};
+
+/// A socket that waits for connections.
+#[derive(Debug, Clone)]
+pub struct Listener {
+    /// By what the kernel finds it again.
+    pub key: Key,
+    /// Where it listens.
+    pub local: SocketAddr,
+    /// By this number its process is found.
+    pub inode: u64,
+    /// The user who opened it.
+    pub uid: u32,
+    /// Whether it was asked for.
+    pub is_asked_for: bool,
+    /// Its queue at the beginning.
+    pub before: Queue,
+    /// The same at the end; none if it has closed.
+    pub after: Option<Queue>,
+    /// Who has it open; none if that is not for us to know.
+    pub process: Option<Process>,
+}
+
+/// Connections that wait to be accepted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// How many wait.
+    pub waiting: u32,
+    /// How many may: what `listen()` asked for, at most `net.core.somaxconn`. The kernel lets one more in.
+    pub most: u32,
+    /// Packets that were dropped, in all. Absent before Linux 4.8.
+    pub drops: Option<u32>,
+}
+
+impl Queue {
+    pub(super) fn of(socket: &Socket) -> Self {
+        let drops = socket.memory.and_then(|memory| memory.drops);
+        Self { waiting: socket.receive_queue, most: socket.send_queue, drops }
+    }
+
+    /// Whether no further connection gets in (`sk_acceptq_is_full()`).
+    pub fn is_full(&self) -> bool {
+        self.waiting > self.most
+    }
+}
+
+impl Listener {
+    pub(super) fn new(socket: &Socket, is_asked_for: bool) -> Self {
+        Self {
+            key: socket.key,
+            local: socket.local,
+            inode: socket.inode,
+            uid: socket.uid,
+            is_asked_for,
+            before: Queue::of(socket),
+            after: None,
+            process: None,
+        }
+    }
+
+    /// Whether its queue was full, at the beginning and at the end; or at one of them, and connections were dropped between.
+    pub(super) fn is_full(&self) -> bool {
+        let Some(after) = self.after else { return false };
+        match [self.before.is_full(), after.is_full()] {
+            [true, true] => true,
+            [false, false] => false,
+            _ => self.dropped().is_some_and(|dropped| dropped > 0),
+        }
+    }
+
+    fn dropped(&self) -> Option<u32> {
+        Some(self.after?.drops?.wrapping_sub(self.before.drops?))
+    }
+
+    /// Its process at the beginning of a sentence.
+    pub(super) fn subject(&self) -> String {
+        match &self.process {
+            Some(Process { pid, name, .. }) => format!("{name} (process {pid})"),
+            None => "The program".to_owned(),
+        }
+    }
+
+    /// Whether who listens at `local` takes connections to an address.
+    pub(super) fn takes(local: SocketAddr, address: SocketAddr) -> bool {
+        local.port() == address.port() && (local.ip().is_unspecified() || local.ip() == address.ip())
+    }
+
+    fn finding(&self, after: Queue) -> Finding {
+        let Queue { waiting, most, .. } = after;
+        let mut evidence = vec![format!(
+            "{waiting} connections are established and wait for accept(); the queue takes {most} and one more",
+        )];
+        match self.dropped() {
+            Some(dropped @ 1..) => {
+                evidence.push(format!("{} dropped while this was looked at", text::count(dropped, "packet")));
+            }
+            _ => evidence.push("nobody tried to connect while this was looked at".to_owned()),
+        }
+        Finding {
+            kind: Kind::ListenQueueFull,
+            sentence: format!(
+                "{} does not accept connections at {} as fast as they come: the queue is full, and the kernel drops \
+                 those that want to connect",
+                self.subject(),
+                self.local
+            ),
+            evidence,
+            advice: format!(
+                "see what {} does instead of calling accept(); a larger backlog of listen(), up to net.core.somaxconn, \
+                 helps only where connections come in bursts",
+                self.process.as_ref().map_or("the program", |process| process.name.as_str()),
+            ),
+            is_inferred: false,
+        }
+    }
+}
+
+/// Those of which the queue is full.
+pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanation> + use<'_> {
+    let full = observation.listeners.iter().filter(|each| each.is_asked_for && each.is_full());
+    full.filter_map(|each| Some((each, each.finding(each.after?)))).map(|(listener, finding)| Explanation {
+        local: listener.local.to_string(),
+        remote: "*".to_owned(),
+        limit: Limit::AcceptQueue,
+        finding,
+        limit_share: None,
+        shares: None,
+        also: Vec::new(),
+        role: None,
+        state: Some(State::Listen),
+        has_closed: false,
+        is_subflow: false,
+        pid: listener.process.as_ref().map(|process| process.pid),
+        process: listener.process.as_ref().map(|process| process.name.clone()),
+        uid: Some(listener.uid),
+        seconds: 0.0,
+        bytes_sent: 0,
+        bytes_received: 0,
+        rate_mbps: 0.0,
+        rtt_ms: None,
+        min_rtt_ms: None,
+        congestion: None,
+        missing: Vec::new(),
+    })
+}

@@ -1,0 +1,195 @@
+//! How often a comparison of a source with itself is called sure, over a grid of sources, sizes and dependence: nominally one
+//! in twenty, and as a gate one in forty. Nothing is timed here.
+//!
+//! `cargo xtask bench sure` runs the whole grid, which takes hours on two cores; `sure REPEATS` runs it with fewer repeats,
+//! and `sure peers REPEATS` asks other tools about the same draws.
+//! The test below runs a few cells of it on every `make test`.
+
+mod peers;
+mod source;
+
+use std::{num::NonZero, thread};
+
+use anyhow::ensure;
+use experience::{Certainty, Distribution, Pair, Resamples, Scheme, Settings, independent_stretch, resample};
+
+use self::source::{Dependence, Shape, samples};
+
+/// What may be called sure.
+const WHAT: [&str; 10] = [
+    "median",
+    "p99",
+    "mean",
+    "E[max of 10]",
+    "E[max of 90]",
+    "E[max of 400]",
+    "share of requests",
+    "share of pages of 90",
+    "crossover",
+    "gate",
+];
+
+/// Samples of both sides.
+const SIZES: [[usize; 2]; 9] = [
+    [50, 50],
+    [200, 200],
+    [500, 500],
+    [4000, 4000],
+    [20_000, 20_000],
+    [50, 500],
+    [500, 5000],
+    [50, 1500],
+    [600, 18_000],
+];
+
+/// One place of the grid.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    shape: Shape,
+    dependence: Dependence,
+    sizes: [usize; 2],
+}
+
+pub(crate) use peers::bench as peers;
+
+/// Prints the whole grid as a table: for each place the share of comparisons of a source with itself that are sure, in percent.
+pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
+    ensure!(repeats > 0, "no repeats");
+    println!(
+        "Comparisons of a source with itself that are called sure, in percent; {repeats} of each place."
+    );
+    println!(
+        "Of a true 5 %, 95 % of places show at most {:.1} %.\n",
+        5.0 + 164.5 * (0.05 * 0.95 / repeats as f64).sqrt()
+    );
+    println!("| shape | in time | samples | {} |", WHAT.join(" | "));
+    println!("|{}", " --- |".repeat(WHAT.len() + 3));
+    for dependence in Dependence::ALL {
+        for shape in Shape::ALL {
+            for sizes in SIZES {
+                let place = Place { shape, dependence, sizes };
+                let shares = false_alarms(place, repeats).map(|count| count as f64 * 100.0 / repeats as f64);
+                let cells: Vec<String> = shares.iter().map(|share| format!("{share:.1}")).collect();
+                println!(
+                    "| {} | {} | {} x {} | {} |",
+                    shape.name(),
+                    dependence.name(),
+                    sizes[0],
+                    sizes[1],
+                    cells.join(" | ")
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Of so many comparisons, how often each of [`WHAT`] is called sure. On all processors.
+fn false_alarms(place: Place, repeats: u64) -> [u64; WHAT.len()] {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let part = |thread: usize| {
+        let mut counts = [0; WHAT.len()];
+        for seed in (0..repeats).skip(thread).step_by(threads) {
+            let sure = called_sure(place, 1.0, seed);
+            counts.iter_mut().zip(sure).for_each(|(count, sure)| *count += u64::from(sure));
+        }
+        counts
+    };
+    let part = &part;
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|thread| scope.spawn(move || part(thread))).collect();
+        let mut total = [0; WHAT.len()];
+        for counts in workers.into_iter().filter_map(|worker| worker.join().ok()) {
+            total.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
+        }
+        total
+    })
+}
+
+/// One draw of both sides, in time.
+fn pair(place: Place, factor: f64, seed: u64) -> [Vec<f64>; 2] {
+    let Place { shape, dependence, sizes: [first, second] } = place;
+    let first = samples(shape, dependence, first, 2 * seed);
+    let mut second = samples(shape, dependence, second, 2 * seed + 1);
+    second.iter_mut().for_each(|value| *value *= factor);
+    [first, second]
+}
+
+/// What is called sure of one draw of both sides, where the second is slower by `factor`.
+fn called_sure(place: Place, factor: f64, seed: u64) -> [bool; WHAT.len()] {
+    let [first, second] = pair(place, factor, seed);
+    let sides = [first.as_slice(), second.as_slice()].map(|series| {
+        let length = independent_stretch(series);
+        let scheme =
+            if length > 1 { Scheme::Blocks { in_time_ms: series, length } } else { Scheme::Independent };
+        // The sources give positive numbers.
+        (Distribution::new(series.to_vec()).expect("latencies"), scheme)
+    });
+    let sides: Vec<(&Distribution, Scheme<'_>)> =
+        sides.iter().map(|(side, scheme)| (side, *scheme)).collect();
+    let of = |requests: u32, ask: &dyn Fn(Pair<'_>) -> Vec<bool>| {
+        let settings = Settings { resamples: 400, seed, level: 0.95 };
+        let resamples: Resamples<'_> =
+            resample(&sides, requests, &settings).expect("settings in their ranges");
+        resamples.pair(0, 1).map(ask).unwrap_or_default()
+    };
+    let is_sure = |difference: experience::Difference| difference.certainty == Certainty::Sure;
+    let [ten, ninety, many] = [
+        of(10, &|pair| {
+            vec![
+                is_sure(pair.quantile(0.5)),
+                is_sure(pair.quantile(0.99)),
+                is_sure(pair.mean()),
+                is_sure(pair.expected_experienced()),
+                !pair.share_faster(1).1.contains(0.5),
+                !pair.crossovers().is_empty(),
+            ]
+        }),
+        of(90, &|pair| {
+            let page = pair.expected_experienced();
+            let is_worse = page.interval.low.is_some_and(|low| low > 0.0);
+            vec![is_sure(page), !pair.share_faster(90).1.contains(0.5), is_worse]
+        }),
+        of(400, &|pair| vec![is_sure(pair.expected_experienced())]),
+    ];
+    [ten[0], ten[1], ten[2], ten[3], ninety[0], many[0], ten[4], ninety[1], ten[5], ninety[2]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where two sides are one source, so many of 60 comparisons may be sure: of a true 6 % more than 11 are with chance
+    /// 0.0006, and there are 60 numbers here.
+    const MOST: u64 = 11;
+
+    #[test]
+    fn a_source_is_rarely_surely_different_from_itself() {
+        let ar = Dependence::Autoregressive;
+        for (shape, dependence, sizes) in [
+            (Shape::Bimodal(0.01), Dependence::Independent, [100, 100]),
+            (Shape::LogNormal(1.5), Dependence::Independent, [500, 5000]),
+            (Shape::Pareto, Dependence::Independent, [50, 1500]),
+            (Shape::Exponential, ar(0.8), [1000, 1000]),
+            (Shape::LogNormal(1.0), ar(0.95), [50, 50]),
+            (Shape::LogNormal(1.0), Dependence::Bursts, [2000, 2000]),
+        ] {
+            let place = Place { shape, dependence, sizes };
+            let found = false_alarms(place, 60);
+            assert!(found.iter().all(|&count| count <= MOST), "{place:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_found() {
+        // Means of 1000 exponentials know themselves to 1/sqrt(1000) = 3.2 %, their difference to 4.5 %: 20 % is 4.5 of that,
+        // found in more than 99 of 100 cases. The median: ln 2 with 1/(2 f sqrt(n)) = 3.2 %, of ln 2 4.6 %, times sqrt 2.
+        let place =
+            Place { shape: Shape::Exponential, dependence: Dependence::Independent, sizes: [1000, 1000] };
+        let found: Vec<_> = (0..20).map(|seed| called_sure(place, 1.25, seed)).collect();
+        for what in [0, 2, 3, 6] {
+            let count = found.iter().filter(|sure| sure[what]).count();
+            assert!(count >= 17, "{}: {count} of 20", WHAT[what]);
+        }
+    }
+}

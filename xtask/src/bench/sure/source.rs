@@ -1,0 +1,142 @@
+//! Where the samples of the grid come from: shapes of latency, and how a sample resembles those before it.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A distribution of latency, ms. All have a median near 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Shape {
+    /// e^(s Z).
+    LogNormal(f64),
+    Exponential,
+    /// P(X > x) = x^-1.5: a finite mean, no finite variance.
+    Pareto,
+    /// Log-normal with s = 0.1, of which this share is ten times as slow.
+    Bimodal(f64),
+}
+
+/// How samples depend on each other in time. The shape stays the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Dependence {
+    Independent,
+    /// The normal score of each sample is this times the one before, and noise: AR(1).
+    Autoregressive(f64),
+    /// One request in a thousand begins a burst of 20 requests on average (geometric), each five times as slow.
+    Bursts,
+}
+
+impl Shape {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::LogNormal(0.4),
+        Self::LogNormal(1.0),
+        Self::LogNormal(1.5),
+        Self::Exponential,
+        Self::Pareto,
+        Self::Bimodal(0.002),
+        Self::Bimodal(0.01),
+        Self::Bimodal(0.05),
+    ];
+
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::LogNormal(s) => format!("log-normal {s}"),
+            Self::Exponential => "exponential".to_owned(),
+            Self::Pareto => "Pareto 1.5".to_owned(),
+            Self::Bimodal(slow) => format!("{} % slow", slow * 100.0),
+        }
+    }
+
+    /// The latency at a normal score.
+    fn at(self, z: f64) -> f64 {
+        match self {
+            Self::LogNormal(s) => (s * z).exp(),
+            Self::Exponential => -share_above(z).ln(),
+            Self::Pareto => share_above(z).powf(-1.0 / 1.5),
+            Self::Bimodal(slow) => {
+                let pace = if share_above(z) < slow { 10.0 } else { 1.0 };
+                pace * (0.1 * z).exp()
+            }
+        }
+    }
+}
+
+impl Dependence {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Independent,
+        Self::Autoregressive(0.5),
+        Self::Autoregressive(0.8),
+        Self::Autoregressive(0.95),
+        Self::Bursts,
+    ];
+
+    pub(crate) fn name(self) -> String {
+        match self {
+            Self::Independent => "independent".to_owned(),
+            Self::Autoregressive(rho) => format!("AR({rho})"),
+            Self::Bursts => "bursts".to_owned(),
+        }
+    }
+}
+
+/// `n` samples in the order of time.
+pub(crate) fn samples(shape: Shape, dependence: Dependence, n: usize, seed: u64) -> Vec<f64> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut z = normal(&mut random);
+    // A burst's share of the time before the first sample: 20 of 1020.
+    let mut in_burst = uniform(&mut random) < 20.0 / 1020.0;
+    (0..n)
+        .map(|_| match dependence {
+            Dependence::Independent => shape.at(normal(&mut random)),
+            Dependence::Autoregressive(rho) => {
+                z = rho * z + (1.0 - rho * rho).sqrt() * normal(&mut random);
+                shape.at(z)
+            }
+            Dependence::Bursts => {
+                in_burst = uniform(&mut random) < if in_burst { 1.0 - 1.0 / 20.0 } else { 1.0 / 1000.0 };
+                shape.at(normal(&mut random)) * if in_burst { 5.0 } else { 1.0 }
+            }
+        })
+        .collect()
+}
+
+/// Above 0, at most 1.
+fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
+    ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+}
+
+/// Box and Muller.
+fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    let (radius, angle) = (uniform(random), uniform(random));
+    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+}
+
+/// The share of a normal distribution above z: the continued fraction of Laplace in the tail, a series around 0.
+fn share_above(z: f64) -> f64 {
+    if z < -3.0 {
+        return 1.0 - share_above(-z);
+    }
+    let density = (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
+    if z > 3.0 {
+        return density / (1..=30).rev().fold(z, |tail, k| z + f64::from(k) / tail);
+    }
+    // 1/2 - density (z + z^3/3 + z^5/15 + ...).
+    let (mut term, mut sum) = (z, z);
+    for odd in (3..100).step_by(2) {
+        term *= z * z / f64::from(odd);
+        sum += term;
+    }
+    0.5 - density * sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_shares() {
+        for (z, share) in [(0.0, 0.5), (1.0, 0.158_655_254), (3.0, 0.001_349_898), (4.0, 3.167_124e-5)] {
+            assert!((share_above(z) / share - 1.0).abs() < 1e-6, "{z}");
+            assert!((share_above(-z) - (1.0 - share)).abs() < 1e-6, "{z}");
+        }
+    }
+}
