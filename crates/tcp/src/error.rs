@@ -27,7 +27,7 @@ pub enum Error {
     },
     /// The caller: a file with a mistake in it.
     #[error(transparent)]
-    Mistake(#[from] world::Mistake),
+    Mistake(#[from] document::Mistake),
     /// The environment: this kernel has no MPTCP.
     #[error("this kernel has no MPTCP; it takes Linux 5.6 or newer with CONFIG_MPTCP")]
     NoMptcp,

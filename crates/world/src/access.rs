@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use document::Document;
 use serde::Deserialize;
 
-use crate::{Document, file::Access};
+use crate::file::Access;
 
 /// The lines that the program knows. They are written and read as a user's own `[[access]]` tables, which go before them.
 pub fn presets() -> &'static [Access] {

@@ -8,6 +8,7 @@ mod text;
 use std::{collections::BTreeMap, num::NonZero, time::Duration};
 
 use ::link::Receive;
+use document::{Document, Mistake};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use units::Bitrate;
@@ -19,7 +20,7 @@ pub use self::{
     link::{Access, Link},
 };
 pub use crate::impairment::{Contents, Jitter};
-use crate::{Document, Layout, Mistake, matrix};
+use crate::{Layout, matrix};
 
 /// A description of a planet, as written. [`World::layout`] turns it into one that can run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

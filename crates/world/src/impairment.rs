@@ -2,12 +2,13 @@
 
 use std::{fmt, ops::Range, str::FromStr, sync::Arc, time::Duration};
 
+use document::{Document, Mistake};
 use link::{Config, Discipline, Limit, Loss, LossTrace, Order, Rate, Shape, Table, Trace, netem};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use units::{Bitrate, Probability};
 
-use crate::{Document, Mistake, file};
+use crate::file;
 
 /// A text from another file: the file's name until it has been read, and then the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

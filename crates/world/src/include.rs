@@ -7,12 +7,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use document::{Document, LARGEST, Mistake};
 use serde::{Deserialize, de::IgnoredAny};
 use toml::Spanned;
 
 use crate::{
-    Document, Layout, Mistake, World,
-    document::LARGEST,
+    Layout, World,
     file::{Access, Contents, Link, Settings},
     geography::Place,
     layout::canonical,

@@ -5,12 +5,11 @@ mod table;
 
 use std::{collections::BTreeMap, time::Duration};
 
+use document::{Document, Mistake, suggestion};
 use serde::{Deserialize, Serialize};
 
 pub use self::distance::{Distance, Worst};
 use crate::{
-    Document, Mistake,
-    document::suggestion,
     gazetteer,
     geography::{Place, great_circle_km},
     layout::canonical,

@@ -2,11 +2,11 @@
 
 use std::{fmt, path::Path, str::FromStr, time::Duration};
 
+use document::{Document, Mistake};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml::Spanned;
 use units::{Bitrate, Probability};
-use world::{Document, Mistake};
 
 use crate::error::{Doing, Error};
 
@@ -88,7 +88,7 @@ impl Programme {
             return Err(Error::Input {
                 what: format!(
                     "no programme is called \"{name}\"{}",
-                    world::suggestion(name, Self::shipped())
+                    document::suggestion(name, Self::shipped())
                 ),
                 remedy: format!(
                     "one of {}, or a file as `longhaul tcp oscil programmes` prints",
@@ -96,7 +96,7 @@ impl Programme {
                 ),
             });
         }
-        let text = world::read_text(path).doing(|| format!("read the programme {name}"))?;
+        let text = document::read_text(path).doing(|| format!("read the programme {name}"))?;
         Ok(Self::parse(name, &text)?)
     }
 

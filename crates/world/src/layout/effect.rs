@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
+use document::suggestion;
+
 use super::{AnycastId, CityId, HostId, Layout, PortId};
 use crate::{
     Change,
-    document::suggestion,
     file::{Down, DownKind, Fault, Transient},
 };
 

@@ -7,6 +7,7 @@ mod links;
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
+use document::{Document, Mistake};
 use toml::Spanned;
 
 use self::{
@@ -17,7 +18,6 @@ use self::{
 };
 use super::{City, CityId, Layout, Timed};
 use crate::{
-    Document, Mistake,
     file::{self, World},
     matrix::{Matrix, Source},
 };

@@ -2,11 +2,10 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
 use crate::{
-    Document, Mistake,
-    document::suggestion,
     file::World,
     gazetteer,
     geography::Place,

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
 use crate::{
-    Document, Mistake, access,
-    document::suggestion,
+    access,
     file::{self, ETHERNET, LAST_MILE, Network, World},
     impairment::Way,
     layout::{City, Host, HostId, Line, Port, canonical},

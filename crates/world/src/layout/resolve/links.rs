@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
 use super::hosts::plain_line;
 use crate::{
-    Document, Mistake,
-    document::suggestion,
     file::{self, World},
     layout::{City, CityId, Given, canonical},
 };

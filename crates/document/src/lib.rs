@@ -1,4 +1,8 @@
-//! A configuration file's text and that of the files it names, and mistakes in them said with file, line and column.
+//! A configuration file's text and that of the files it names, and mistakes in them with file, line and column.
+//!
+//! - [`Document`]: start here. A TOML file, and the files that it includes.
+//! - [`Mistake`]: what is wrong, where, and what would be right.
+//! - [`suggestion`]: the known name that a misspelt one is nearest to.
 
 use std::{
     fmt,
@@ -71,8 +75,8 @@ impl Document {
         }
     }
 
-    /// Puts a further file behind those that are here, and says which number it has.
-    pub(crate) fn append(&mut self, path: String, text: String) -> usize {
+    /// Adds a file after those that are here, and returns its number, for [`Self::parse_file`].
+    pub fn append(&mut self, path: String, text: String) -> usize {
         let last = self.files.last().expect("a document has a first file");
         // One more, so that the end of a file is not the start of the next.
         let start = last.start + last.text.len() + 1;
@@ -80,8 +84,9 @@ impl Document {
         self.files.len() - 1
     }
 
-    /// A file as a `T`. It is read behind as many line ends as there are bytes before it, so that its spans are its own.
-    pub(crate) fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Mistake> {
+    /// The file of that number as a `T`. It is parsed after as many line ends as there are bytes before it, so that its spans
+    /// are its own.
+    pub fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Mistake> {
         let file = &self.files[number];
         toml::from_str(&("\n".repeat(file.start) + &file.text)).map_err(|error| {
             let message = with_suggestion(error.message());
@@ -89,19 +94,19 @@ impl Document {
         })
     }
 
-    /// How many bytes all files have.
-    pub(crate) fn len(&self) -> u64 {
+    /// How many bytes all files have together.
+    pub fn len(&self) -> u64 {
         self.files.iter().map(|file| file.text.len() as u64).sum()
     }
 
-    /// File, line and column of a span.
-    pub(crate) fn place(&self, span: Range<usize>) -> String {
+    /// File, line and column of a span, as an editor takes them.
+    pub fn place(&self, span: Range<usize>) -> String {
         let Mistake { path, line, column, .. } = self.mistake(span, "");
         format!("{path}:{line}:{column}")
     }
 
     /// The path of the file in which a span lies.
-    pub(crate) fn path_of(&self, span: &Range<usize>) -> &Path {
+    pub fn path_of(&self, span: &Range<usize>) -> &Path {
         Path::new(&self.files[self.file_of(span)].path)
     }
 
@@ -145,8 +150,8 @@ fn with_suggestion(message: &str) -> String {
     format!("{message}{}", suggestion(found, quoted))
 }
 
-/// A description of a planet has no reason to be larger than this.
-pub(crate) const LARGEST: u64 = 16 << 20;
+/// The most bytes of a file, and of all files of a document together: no text that a person writes is as long.
+pub const LARGEST: u64 = 16 << 20;
 
 #[cfg(test)]
 mod tests {
