@@ -5,12 +5,11 @@
 //! a port did not do. So a strategy pays for what it tries.
 //!
 //! Inside: `fill` takes ports and times it, towards a `target`; `acceptor` is the one where nobody names another. `table`
-//! gives a thread descriptors of its own, `occupied` sees whether ports are free again, `contention` what other programs took from us. The others are pure: `config` says
+//! gives a thread descriptors of its own, `occupied` sees whether ports are free again. The others are pure: `config` says
 //! what to do, `summary` makes numbers of what was done, `finding` a sentence, `forecast` when the ports run out.
 
 mod acceptor;
 mod config;
-mod contention;
 mod fill;
 mod finding;
 mod forecast;

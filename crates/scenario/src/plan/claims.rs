@@ -1,7 +1,7 @@
 //! Holds claims against what is measured.
 
-use toml::Spanned;
 use document::{Document, Mistake, suggestion};
+use toml::Spanned;
 
 use super::Measured;
 use crate::{

@@ -1,7 +1,6 @@
 //! The thread that reads: as its pace allows, and never waiting for anybody but the network.
 
 use std::{
-    fs,
     io::{self, Read},
     net::TcpStream,
     ops::ControlFlow,
@@ -17,7 +16,7 @@ use super::{
     programme::Kind,
     wait,
 };
-use crate::clock::Clock;
+use crate::{RunQueue, clock::Clock};
 
 /// What the reader and who watches it say to each other.
 #[derive(Debug, Default)]
@@ -73,12 +72,12 @@ pub(super) struct Reader<'r> {
 impl Reader<'_> {
     /// Reads to the end.
     pub(super) fn run(mut self) -> Outcome {
-        let before = time_without_processor();
+        let queue = RunQueue::of_this_thread();
+        let before = queue.waited();
         let mut idle = Duration::ZERO;
         let end = self.pump(&mut idle).unwrap_or_else(End::Lost);
         self.shared.is_over.store(true, Relaxed);
-        let kept_waiting =
-            time_without_processor().zip(before).map(|(after, before)| after.saturating_sub(before));
+        let kept_waiting = queue.waited().zip(before).map(|(after, before)| after.saturating_sub(before));
         Outcome { account: self.pace.finish(self.clock.now()), end, idle, kept_waiting }
     }
 
@@ -122,10 +121,4 @@ impl Reader<'_> {
         }
         Ok(End::Programme)
     }
-}
-
-/// How long this thread would have run and no processor was free (`run_delay`), where the kernel counts that.
-fn time_without_processor() -> Option<Duration> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }

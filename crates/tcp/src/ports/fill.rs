@@ -25,8 +25,9 @@ use nix::{
     },
 };
 
-use super::{acceptor, contention::Contention, table};
+use super::{acceptor, table};
 use crate::{
+    RunQueue,
     clock::Clock,
     source_port::{Attempt, Chooser, Range, Strategy, Transport, open},
 };
@@ -157,10 +158,10 @@ impl<'scope> Holder<'scope> {
         let hold = move || {
             let mut sockets = Vec::new();
             let transport = filling.task.transport;
-            let mut contention = Contention::open();
-            let before = contention.waited();
+            let queue = RunQueue::of_this_thread();
+            let before = queue.waited();
             let ending = filling.run(&mut sockets);
-            let waited = contention.waited().zip(before).map(|(after, before)| after.saturating_sub(before));
+            let waited = queue.waited().zip(before).map(|(after, before)| after.saturating_sub(before));
             filling.filled.waited = filling.filled.waited.zip(waited).map(|(sum, more)| sum + more);
             // Nobody takes it only where everything ends.
             let _ = back.send((filling, ending));
