@@ -10,7 +10,7 @@ use std::{
 
 use planet::Fidelity;
 use serde::{Deserialize, Serialize};
-use tcp::oscil::Programme;
+use traffic::oscil::Programme;
 
 use super::{cell::Run, machine::Machine, result::Read};
 use crate::error::Error;

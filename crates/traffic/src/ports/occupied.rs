@@ -4,8 +4,8 @@
 
 use std::{collections::BTreeMap, fs, net::SocketAddr};
 
-use crate::{
-    error::{Doing, Error},
+use tcp::{
+    Doing, Error,
     source_port::{Range, Transport},
 };
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use tcp::{Info, counters::Counters, timeline::Sample};
+
 use super::{
     pace::{self, Account},
     programme::{Kind, Programme},
     recording::{Passage, Second, Summary},
 };
-use crate::{counters::Counters, info::Info, timeline::Sample};
 
 /// What a reader's story comes to.
 pub(super) struct Figures {

@@ -16,9 +16,9 @@ use std::{
 };
 
 use nix::sys::socket::{Backlog, Shutdown, listen, shutdown};
+use tcp::Error;
 
 use super::table;
-use crate::error::Error;
 
 /// A listener with a thread that accepts. Both end when it is dropped.
 #[derive(Debug)]

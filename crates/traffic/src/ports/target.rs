@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
+use tcp::{Clock, Error, source_port::Transport};
+
 use super::{
     acceptor::Acceptor,
     config::Config,
     fill::{self, Sharing, Task},
     occupied,
 };
-use crate::{clock::Clock, error::Error, source_port::Transport};
 
 /// Where the connections go.
 #[derive(Debug)]

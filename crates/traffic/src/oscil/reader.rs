@@ -10,13 +10,13 @@ use std::{
 };
 
 use nix::poll::PollFlags;
+use tcp::{Clock, RunQueue};
 
 use super::{
     pace::{Account, Allow, Pace},
     programme::Kind,
     wait,
 };
-use crate::{RunQueue, clock::Clock};
 
 /// What the reader and who watches it say to each other.
 #[derive(Debug, Default)]

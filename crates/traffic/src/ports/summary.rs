@@ -5,13 +5,14 @@ use std::{
     time::Duration,
 };
 
+use tcp::source_port::{Strategy, Transport};
+
 use super::{
     Fill, Forecast, Run, Sample,
     config::Plan,
     fill::{Connect, Ending, Filled, Outcome, Sharing},
     finding,
 };
-use crate::source_port::{Strategy, Transport};
 
 /// The ports of a range.
 #[derive(Debug, Clone, Copy)]

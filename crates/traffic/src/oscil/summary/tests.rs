@@ -106,7 +106,7 @@ fn memory_for_each_byte_is_the_median_of_the_long_queues() {
     let looks: Vec<_> = [(65_536, 131_072), (100_000, 400_000), (65_535, 6_553_500), (80_000, 240_000)]
         .into_iter()
         .map(|(queue, rmem_alloc)| Sample {
-            skmem: Some(crate::diag::Memory { rmem_alloc, drops: Some(3), ..Default::default() }),
+            skmem: Some(tcp::diag::Memory { rmem_alloc, drops: Some(3), ..Default::default() }),
             ..sample(0.0, 0, queue)
         })
         .collect();

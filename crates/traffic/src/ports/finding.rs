@@ -1,7 +1,8 @@
 //! One sentence that says what a strategy's numbers show. Pure.
 
+use tcp::source_port::Strategy;
+
 use super::{Fill, Run};
-use crate::source_port::Strategy;
 
 /// The sentence about a run whose numbers are there.
 pub(super) fn of(run: &Run, strategy: Strategy) -> String {

@@ -13,10 +13,10 @@ use std::{
     time::Duration,
 };
 
+use tcp::{Error, Info, counters::Counters, diag::State, timeline::Sample};
 use units::Bytes;
 
 use super::*;
-use crate::{Error, Info, counters::Counters, diag::State, timeline::Sample};
 
 /// A sample with the little that figures are made of.
 pub(super) fn sample(t_ms: f64, bytes_received: u64, receive_queue_bytes: u32) -> Sample {

@@ -1,6 +1,6 @@
 //! What a source port costs: connects towards one destination, timed while a share of the ports gets used.
 //!
-//! [`measure`] does it for each strategy of [`crate::source_port`], one after the other, with all ports free in between. A
+//! [`measure`] does it for each strategy of [`tcp::source_port`], one after the other, with all ports free in between. A
 //! connect is timed from a socket that is there to a connection: options, `bind()`, `connect()`, and all of them again where
 //! a port did not do. So a strategy pays for what it tries.
 //!
@@ -28,17 +28,17 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use tcp::{
+    Error,
+    kernel::Version,
+    source_port::{Chooser, Strategy, Transport},
+};
 
 pub use self::{config::Config, forecast::Forecast};
 use self::{
     fill::{Ending, fill},
     summary::Ports,
     target::Target,
-};
-use crate::{
-    error::Error,
-    kernel::Version,
-    source_port::{Chooser, Strategy, Transport},
 };
 
 /// How far a measurement is.

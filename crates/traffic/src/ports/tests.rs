@@ -14,6 +14,7 @@ use nix::{
     errno::Errno,
     sys::socket::{setsockopt, sockopt},
 };
+use tcp::source_port::Range;
 use units::Probability;
 
 use super::{
@@ -23,7 +24,7 @@ use super::{
     summary::Ports,
     *,
 };
-use crate::{alone::alone, source_port::Range};
+use crate::alone::alone;
 
 /// Of the given strategy with 400 ports.
 fn config(strategy: Strategy) -> Config {

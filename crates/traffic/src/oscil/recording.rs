@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, net::SocketAddr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tcp::{Error, counters::Counters, timeline::Sample, trace::Bin};
 
 use super::programme::{Kind, Programme};
-use crate::{counters::Counters, error::Error, timeline::Sample, trace::Bin};
 
 /// A reader's whole story.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

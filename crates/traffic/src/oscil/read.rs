@@ -12,6 +12,13 @@ use std::{
     time::Duration,
 };
 
+use tcp::{
+    Doing, Error,
+    counters::Counters,
+    diag::Diag,
+    timeline::{Sample, Timeline},
+    trace::{Trace, Unavailable},
+};
 use units::Bytes;
 
 use super::{
@@ -23,13 +30,6 @@ use super::{
     summary::Figures,
     wait,
     warnings::{self, Trouble},
-};
-use crate::{
-    counters::Counters,
-    diag::Diag,
-    error::{Doing, Error},
-    timeline::{Sample, Timeline},
-    trace::{Trace, Unavailable},
 };
 
 /// What the reader does.

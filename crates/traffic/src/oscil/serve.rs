@@ -13,15 +13,11 @@ use std::{
 
 use nix::poll::PollFlags;
 use socket2::{Domain, Socket};
+use tcp::{Clock, Doing, Error, Info};
 use units::{Bitrate, Bytes};
 
 use super::{DEFAULT_PORT, connect::open, read::plain, wait};
-use crate::{
-    Info,
-    clock::Clock,
-    error::{Doing, Error},
-    sys,
-};
+use crate::sys;
 
 /// What the sender does.
 #[derive(Debug, Clone)]

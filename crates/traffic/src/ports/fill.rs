@@ -24,13 +24,12 @@ use nix::{
         time::TimeVal,
     },
 };
-
-use super::{acceptor, table};
-use crate::{
-    RunQueue,
-    clock::Clock,
+use tcp::{
+    Clock, RunQueue,
     source_port::{Attempt, Chooser, Range, Strategy, Transport, open},
 };
+
+use super::{acceptor, table};
 
 /// What is to be done.
 #[derive(Debug)]

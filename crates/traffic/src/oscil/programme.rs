@@ -5,10 +5,11 @@ use std::{fmt, path::Path, str::FromStr, time::Duration};
 use document::{Document, Mistake};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use tcp::Doing;
 use toml::Spanned;
 use units::{Bitrate, Probability};
 
-use crate::error::{Doing, Error};
+use crate::Error;
 
 /// What a reader does: phases one after the other, all of them again and again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +86,7 @@ impl Programme {
         let path = Path::new(name);
         if path.extension().is_none() && !path.exists() {
             let names: Vec<_> = Self::shipped().collect();
-            return Err(Error::Input {
+            return Err(Error::Tcp(tcp::Error::Input {
                 what: format!(
                     "no programme is called \"{name}\"{}",
                     document::suggestion(name, Self::shipped())
@@ -94,7 +95,7 @@ impl Programme {
                     "one of {}, or a file as `longhaul tcp oscil programmes` prints",
                     names.join(", ")
                 ),
-            });
+            }));
         }
         let text = document::read_text(path).doing(|| format!("read the programme {name}"))?;
         Ok(Self::parse(name, &text)?)

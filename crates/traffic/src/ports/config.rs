@@ -2,13 +2,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use tcp::{
+    Error,
+    source_port::{Range, Strategy, Transport},
+};
 use units::{Frequency, Probability};
 
 use super::{Skipped, fill::Sharing, summary::as_f64};
-use crate::{
-    error::Error,
-    source_port::{Range, Strategy, Transport},
-};
 
 /// What to measure.
 #[derive(Debug, Clone)]

@@ -7,8 +7,7 @@ use nix::{
     poll::{PollFd, PollFlags, ppoll},
     sys::time::TimeSpec,
 };
-
-use crate::clock::Clock;
+use tcp::Clock;
 
 /// Waits until something can be done with a descriptor or until then; whether it can.
 pub(super) fn for_event(

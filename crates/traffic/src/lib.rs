@@ -1,0 +1,16 @@
+//! The shell that makes traffic of its own over TCP, to show what the kernel does with it.
+//!
+//! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
+//! - [`ports`]: what a port costs by strategy, and by how many are used already.
+//!
+//! Inside: `sys` asks for what no safe library has. What the kernel tells of a connection is read by [`tcp`], nowhere else.
+
+#[cfg(test)]
+#[path = "../../tcp/src/alone.rs"]
+mod alone;
+mod error;
+pub mod oscil;
+pub mod ports;
+mod sys;
+
+pub use error::Error;
