@@ -54,7 +54,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("report", "longhaul.report/1", schema_of::<report::Report>()),
         ("status", "longhaul.lab.status/1", schema_of::<planet::Overview>()),
         ("sweep", "longhaul.tcp.sweep/1", schema_of::<scenario::sweep::Sweep>()),
-        ("transfer", "longhaul.transfer/1", schema_of::<probe::transfer::Summary>()),
+        ("transfer", "longhaul.transfer/1", schema_of::<traffic::transfer::Summary>()),
         ("up", "longhaul.lab.up/1", schema_of::<outcome::Up>()),
         ("view", "longhaul.lab.view/1", schema_of::<outcome::View>()),
         ("window", "longhaul.tcp.window/1", schema_of::<tcp::window::Plan>()),

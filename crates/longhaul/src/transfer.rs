@@ -7,10 +7,8 @@ use std::{net::SocketAddr, process::ExitCode, time::Duration};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use probe::{
-    Stop,
-    transfer::{self, Protocol, Sending, Serving},
-};
+use probe::Stop;
+use traffic::transfer::{self, Protocol, Sending, Serving};
 use units::Bytes;
 
 use crate::{

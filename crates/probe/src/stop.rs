@@ -29,12 +29,12 @@ impl Stop {
     }
 
     /// Whether somebody has asked for an immediate end.
-    pub(crate) fn is_insisted(&self) -> bool {
+    pub fn is_insisted(&self) -> bool {
         *self.asked.borrow() > 1
     }
 
     /// Waits until somebody asks.
-    pub(crate) async fn asked(&self) {
+    pub async fn asked(&self) {
         self.asked_times(1).await;
     }
 

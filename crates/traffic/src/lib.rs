@@ -2,6 +2,7 @@
 //!
 //! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
 //! - [`ports`]: what a port costs by strategy, and by how many are used already.
+//! - [`transfer`]: one bulk transfer over TCP or Multipath TCP, every byte of it checked.
 //!
 //! Inside: `sys` asks for what no safe library has. What the kernel tells of a connection is read by [`tcp`], nowhere else.
 
@@ -12,5 +13,6 @@ mod error;
 pub mod oscil;
 pub mod ports;
 mod sys;
+pub mod transfer;
 
 pub use error::Error;

@@ -1,4 +1,6 @@
-//! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here.
+//! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here and below.
+
+pub(crate) mod tcp;
 
 use std::{
     io,

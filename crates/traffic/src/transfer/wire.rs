@@ -113,6 +113,11 @@ pub(super) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
+/// A time as it is written in these lines, ns; what is longer than 584 years counts as that.
+pub(super) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// The version of all this.
 pub(super) const SCHEMA: &str = "longhaul.transfer/1";
 

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use probe::Stop;
 use units::Bytes;
 
 use super::{
@@ -15,7 +16,6 @@ use super::{
     wire::Reply,
     *,
 };
-use crate::Stop;
 
 /// A server that lives as long as this does.
 struct Server {

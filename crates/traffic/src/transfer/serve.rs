@@ -8,13 +8,16 @@ use std::{
     time::Duration,
 };
 
+use probe::Stop;
 use socket2::Domain;
+use tcp::Clock;
 use tokio::{
     net::TcpListener,
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
 };
 
+use super::wire::nanos;
 use super::{
     Error, Sending, Serving,
     arrivals::Arrivals,
@@ -22,10 +25,6 @@ use super::{
     connect::open,
     pattern::{BLOCK, Pattern},
     wire::{CALL, Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, is_pause, say},
-};
-use crate::{
-    Stop,
-    clock::{Clock, nanos},
 };
 
 /// Serves until asked to stop; calls `ready` with the address once connections can be made, and `log` with a sentence
@@ -140,7 +139,7 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
     match payload(stream, &mut arrivals, stop) {
         Ok(bad) => {
             let (bytes, clock) = (arrivals.bytes(), Clock::start());
-            let gives_up = || stop.is_asked() || clock.now() > nanos(IDLE);
+            let gives_up = || stop.is_asked() || nanos(clock.now()) > nanos(IDLE);
             match say(stream, &Reply::Received(arrivals.receipt(bad)), gives_up) {
                 Ok(()) => Outcome::Whole { bytes, bad },
                 Err(error) => Outcome::Cut { bytes, why: format!("its receipt was not taken: {error}") },
@@ -165,7 +164,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<Greeting, 
                 return Err("it does not begin with the greeting of `longhaul transfer send`".to_owned());
             }
         }
-        if stop.is_asked() || clock.now() > nanos(GREETING) {
+        if stop.is_asked() || nanos(clock.now()) > nanos(GREETING) {
             return Err("its greeting did not come in time".to_owned());
         }
     };
@@ -191,11 +190,11 @@ fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &Stop) -> Resu
             Ok(0) => return Ok(bad),
             Ok(length) => {
                 let offset = arrivals.bytes();
-                arrivals.add(clock.now(), length as u64);
+                arrivals.add(nanos(clock.now()), length as u64);
                 bad += pattern.count_bad(offset, &buffer[..length]);
             }
             Err(error) if is_pause(&error) => {
-                if clock.now().saturating_sub(arrivals.last()) > nanos(IDLE) {
+                if nanos(clock.now()).saturating_sub(arrivals.last()) > nanos(IDLE) {
                     return Err(format!("nothing came for {}", units::duration::show(IDLE)));
                 }
             }

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::wire::nanos;
 use super::{Sending, telemetry::Telemetry, wire::Receipt};
-use crate::clock::nanos;
 
 /// A transfer that is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

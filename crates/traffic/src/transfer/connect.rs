@@ -7,10 +7,10 @@ use std::{
 };
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use probe::Stop;
 use socket2::{Domain, Socket, Type};
 
 use super::{Error, Protocol, Sending, buffer, wire::CALL};
-use crate::Stop;
 
 /// A socket that is not connected.
 pub(super) fn open(domain: Domain, protocol: Protocol) -> Result<Socket, Error> {

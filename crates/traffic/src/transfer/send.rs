@@ -6,16 +6,16 @@ use std::{
     time::Duration,
 };
 
+use probe::Stop;
+use tcp::Clock;
+
+use super::wire::nanos;
 use super::{
     Error, Sending, Summary,
     connect::connect,
     pattern::Pattern,
     telemetry::Telemetry,
     wire::{CALL, Greeting, LONGEST_REPLY, Line, Receipt, Reply, SCHEMA, is_pause, say},
-};
-use crate::{
-    Stop,
-    clock::{Clock, nanos},
 };
 
 /// Sends to `server` ("HOST:PORT") and says what it came to. Calls `watch` with the bytes sent so far, up to ten
@@ -48,7 +48,7 @@ pub fn send(server: &str, sending: &Sending, watch: impl FnMut(u64), stop: &Stop
         end: 0,
         looked: 0,
         weighed: 0,
-        progress: clock.now(),
+        progress: nanos(clock.now()),
     };
     Ok(sender.run(address))
 }
@@ -63,7 +63,7 @@ fn greet(stream: &TcpStream, address: SocketAddr, sending: &Sending, stop: &Stop
     };
     say(stream, &greeting, || stop.is_asked()).map_err(|error| refused(error.to_string()))?;
     let (clock, mut line) = (Clock::start(), Line::new(LONGEST_REPLY));
-    while clock.now() < nanos(READY) {
+    while nanos(clock.now()) < nanos(READY) {
         match line.read(stream) {
             Ok(Some(Reply::Ready)) => return Ok(()),
             Ok(Some(Reply::Refused(why))) => return Err(refused(why)),
@@ -100,7 +100,8 @@ struct Sender<'s, W> {
 
 impl<W: FnMut(u64)> Sender<'_, W> {
     fn run(mut self, server: SocketAddr) -> Summary {
-        let receipt = self.pump().and_then(|()| self.receipt()).map(|receipt| (receipt, self.clock.now()));
+        let receipt =
+            self.pump().and_then(|()| self.receipt()).map(|receipt| (receipt, nanos(self.clock.now())));
         Summary::of(server, self.sending, self.sent, self.telemetry, receipt)
     }
 
@@ -108,9 +109,10 @@ impl<W: FnMut(u64)> Sender<'_, W> {
     fn pump(&mut self) -> Result<(), String> {
         let most = self.sending.bytes.map_or(u64::MAX, |bytes| bytes.0);
         let duration = self.sending.lasts();
-        let end = duration.map_or(u64::MAX, |duration| self.clock.now().saturating_add(nanos(duration)));
+        let end =
+            duration.map_or(u64::MAX, |duration| nanos(self.clock.now()).saturating_add(nanos(duration)));
         let mut pattern = Pattern::new();
-        while self.sent < most && self.clock.now() < end && !self.stop.is_asked() {
+        while self.sent < most && nanos(self.clock.now()) < end && !self.stop.is_asked() {
             let piece = pattern.at(self.sent);
             let room = usize::try_from(most - self.sent).unwrap_or(usize::MAX);
             match self.stream.write(&piece[..piece.len().min(room)]) {
@@ -134,7 +136,7 @@ impl<W: FnMut(u64)> Sender<'_, W> {
     fn receipt(&mut self) -> Result<Receipt, String> {
         self.stream.shutdown(Shutdown::Write).map_err(|error| error.to_string())?;
         self.end = 1;
-        let (ended, mut line) = (self.clock.now(), Line::new(LONGEST_REPLY));
+        let (ended, mut line) = (nanos(self.clock.now()), Line::new(LONGEST_REPLY));
         loop {
             match line.read(&self.stream) {
                 Ok(Some(Reply::Received(receipt))) if receipt.bytes <= self.sent => {
@@ -159,7 +161,7 @@ impl<W: FnMut(u64)> Sender<'_, W> {
 
     /// Asks the kernel how much memory it holds, now and then; the first time at once, for a transfer may be short.
     fn weigh(&mut self) {
-        let now = self.clock.now();
+        let now = nanos(self.clock.now());
         if self.telemetry.memory.is_none() || now - self.weighed >= nanos(WEIGHING) {
             self.weighed = now;
             self.telemetry.weigh(&self.stream);
@@ -168,7 +170,7 @@ impl<W: FnMut(u64)> Sender<'_, W> {
 
     /// Asks the kernel how it goes, now and then.
     fn look(&mut self) {
-        let now = self.clock.now();
+        let now = nanos(self.clock.now());
         if now - self.looked < nanos(CALL) {
             return;
         }
@@ -186,7 +188,7 @@ impl<W: FnMut(u64)> Sender<'_, W> {
         if self.stop.is_insisted() {
             return Err("stopped before the server's receipt had come".to_owned());
         }
-        if self.clock.now().saturating_sub(since) > nanos(self.sending.grace) {
+        if nanos(self.clock.now()).saturating_sub(since) > nanos(self.sending.grace) {
             let grace = units::duration::show(self.sending.grace);
             return Err(format!("nothing was acknowledged and no receipt came for {grace}"));
         }
