@@ -1,11 +1,24 @@
-//! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here and below.
-
-pub(crate) mod tcp;
+//! The system calls of this crate that no safe library wraps. All unsafe code of the crate is here.
 
 use std::{
     io,
     os::fd::{AsFd, AsRawFd},
 };
+
+/// Bytes that were written and that the other end has not acknowledged, sent or not.
+pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    let socket = socket.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is borrowed, and SIOCOUTQ (alias TIOCOUTQ) writes one int through its argument.
+    #[expect(unsafe_code, reason = "no safe library wraps this request")]
+    let result = unsafe { libc::ioctl(socket, libc::TIOCOUTQ, &raw mut bytes) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(u64::try_from(bytes).unwrap_or(0)) }
+}
+
+/// Limits the window that this socket announces, and those of the connections that it accepts (`TCP_WINDOW_CLAMP`).
+pub(crate) fn limit_window(socket: impl AsFd, most: libc::c_int) -> io::Result<()> {
+    set_bytes(socket, (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP), &most.to_ne_bytes())
+}
 
 /// Sets the most that is sent, bytes per second (`SO_MAX_PACING_RATE`). Linux before 4.20 reads the first 4 bytes only.
 pub(crate) fn set_pacing(socket: impl AsFd, bytes_per_second: u64) -> io::Result<()> {

@@ -88,11 +88,7 @@ fn summary(account: &Account, phases: &[Passage], samples: &[Sample]) -> Summary
         rcvbuf_bytes: memories().map(|memory| memory.rcvbuf).max(),
         queue_bytes: samples.iter().map(|sample| sample.receive_queue_bytes).max(),
         metadata_ratio: metadata_ratio(samples),
-        rtt_min_ms: infos()
-            .map(|info| info.min_rtt_us)
-            .filter(|rtt| *rtt != u32::MAX)
-            .min()
-            .map(|us| f64::from(us) / 1e3),
+        rtt_min_ms: infos().filter_map(Info::least_rtt_us).min().map(|us| f64::from(us) / 1e3),
         out_of_order: infos().filter_map(|info| info.rcv_ooopack).max(),
         drops: memories().filter_map(|memory| memory.drops).max(),
         ..Summary::default()

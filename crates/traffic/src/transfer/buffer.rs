@@ -1,12 +1,10 @@
 //! How much may wait in the kernel: buffers and windows, set where the kernel is known to respect them.
 
-use std::os::fd::AsFd;
-
 use socket2::Socket;
 use units::Bytes;
 
 use super::Error;
-use crate::sys::tcp;
+use crate::sys;
 
 /// Sets the receive buffer as an application does with `SO_RCVBUF`: the kernel doubles it, for its own records take room
 /// too, and does not size it itself any more.
@@ -33,7 +31,7 @@ pub(super) fn receive(socket: &Socket, asked: Bytes) -> Result<(), Error> {
 /// less than asked for, so that a power of two is kept and not doubled.
 pub(super) fn limit_window(socket: &Socket, asked: Bytes) -> Result<(), Error> {
     let size = size("window", asked)?;
-    tcp::limit_window(socket.as_fd(), (size - 1).max(1))
+    sys::limit_window(socket, (size - 1).max(1))
         .map_err(|source| Error::System { what: "limit the window", source })
 }
 

@@ -1,11 +1,12 @@
 //! What the sender's kernel says of the connection, looked at again and again while it lasts.
 
-use std::{net::TcpStream, os::fd::AsFd};
+use std::net::TcpStream;
 
 use socket2::SockRef;
+use tcp::{Info, diag};
 
 use super::{Protocol, summary::Memory};
-use crate::sys::tcp;
+use crate::sys;
 
 /// What has been seen so far. What the kernel does not say stays absent.
 #[derive(Debug, Clone)]
@@ -49,7 +50,7 @@ impl Telemetry {
     /// Looks at a connection that so many bytes were written to. To be called only while it is whole: what a broken one
     /// says of what it owes is not to be relied on.
     pub(super) fn look(&mut self, stream: &TcpStream, written: u64) {
-        if let Ok(owed) = tcp::unacknowledged(stream.as_fd()) {
+        if let Ok(owed) = sys::unacknowledged(stream) {
             self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));
         }
         self.look_at_flows(stream);
@@ -57,29 +58,27 @@ impl Telemetry {
 
     /// Looks how much memory the kernel holds.
     pub(super) fn weigh(&mut self, stream: &TcpStream) {
-        if let Ok(held) = tcp::memory(stream.as_fd()) {
-            self.memory = Some(Memory::after(self.memory, u64::from(held)));
+        if let Ok(Some(memory)) = diag::Memory::of(stream) {
+            self.memory = Some(Memory::after(self.memory, u64::from(memory.wmem_queued)));
         }
     }
 
     fn look_at_flows(&mut self, stream: &TcpStream) {
-        let flows = match self.protocol {
-            Protocol::Mptcp => {
-                let subflows = tcp::subflows(stream.as_fd());
-                self.fell_back = subflows.is_err();
-                subflows
-            }
-            Protocol::Tcp => tcp::info(stream.as_fd()).map(|info| vec![info]),
+        let subflows = match self.protocol {
+            Protocol::Mptcp => Info::of_subflows(stream).ok(),
+            Protocol::Tcp => None,
         };
-        let flows = flows.or_else(|_| tcp::info(stream.as_fd()).map(|info| vec![info])).unwrap_or_default();
+        self.fell_back = self.protocol == Protocol::Mptcp && subflows.is_none();
+        let only = || Info::of(stream).ok().flatten().into_iter().collect();
+        let flows = subflows.unwrap_or_else(only);
         if flows.is_empty() {
             return;
         }
         if self.protocol == Protocol::Mptcp && !self.fell_back {
             self.subflows = self.subflows.max(Some(flows.len() as u64));
         }
-        let retransmits = flows.iter().map(|flow| u64::from(flow.retransmits)).sum();
+        let retransmits = flows.iter().map(|flow| u64::from(flow.total_retrans)).sum();
         self.retransmits = self.retransmits.max(Some(retransmits));
-        self.rtt_min_us = flows.iter().filter_map(|flow| flow.rtt_min_us).chain(self.rtt_min_us).min();
+        self.rtt_min_us = flows.iter().filter_map(Info::least_rtt_us).chain(self.rtt_min_us).min();
     }
 }
