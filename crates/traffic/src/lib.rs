@@ -11,8 +11,10 @@
 mod alone;
 mod error;
 pub mod oscil;
+mod payload;
 pub mod ports;
 mod sys;
 pub mod transfer;
+mod wait;
 
 pub use error::Error;

@@ -16,7 +16,6 @@ mod reader;
 mod recording;
 mod serve;
 mod summary;
-mod wait;
 mod warnings;
 
 pub use self::{

@@ -11,7 +11,8 @@ use nix::poll::PollFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 use tcp::{Clock, Doing, Error};
 
-use super::{DEFAULT_PORT, Reading, wait};
+use super::{DEFAULT_PORT, Reading};
+use crate::wait;
 
 /// Connects to the first of the host's addresses that takes it, in the resolver's order; none if `watch` ends it before.
 pub(super) fn connect(

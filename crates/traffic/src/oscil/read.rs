@@ -28,9 +28,9 @@ use super::{
     reader::{End, Outcome, Reader, Shared},
     recording::{Conditions, Ended, Recording},
     summary::Figures,
-    wait,
     warnings::{self, Trouble},
 };
+use crate::wait;
 
 /// What the reader does.
 #[derive(Debug, Clone)]

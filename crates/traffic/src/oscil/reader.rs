@@ -15,8 +15,8 @@ use tcp::{Clock, RunQueue};
 use super::{
     pace::{Account, Allow, Pace},
     programme::Kind,
-    wait,
 };
+use crate::wait;
 
 /// What the reader and who watches it say to each other.
 #[derive(Debug, Default)]

@@ -16,8 +16,9 @@ use socket2::{Domain, Socket};
 use tcp::{Clock, Doing, Error, Info};
 use units::{Bitrate, Bytes};
 
-use super::{DEFAULT_PORT, connect::open, read::plain, wait};
+use super::{DEFAULT_PORT, connect::open, read::plain};
 use crate::sys;
+use crate::wait;
 
 /// What the sender does.
 #[derive(Debug, Clone)]

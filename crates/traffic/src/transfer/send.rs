@@ -13,10 +13,10 @@ use super::wire::nanos;
 use super::{
     Error, Sending, Summary,
     connect::connect,
-    pattern::Pattern,
     telemetry::Telemetry,
     wire::{CALL, Greeting, LONGEST_REPLY, Line, Receipt, Reply, SCHEMA, is_pause, say},
 };
+use crate::payload::Pattern;
 
 /// Sends to `server` ("HOST:PORT") and says what it came to. Calls `watch` with the bytes sent so far, up to ten
 /// times a second. Blocks.

@@ -23,9 +23,9 @@ use super::{
     arrivals::Arrivals,
     buffer,
     connect::open,
-    pattern::{BLOCK, Pattern},
     wire::{CALL, Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, is_pause, say},
 };
+use crate::payload::{BLOCK, Pattern};
 
 /// Serves until asked to stop; calls `ready` with the address once connections can be made, and `log` with a sentence
 /// for each connection that is over. Blocks; to be called outside of any tokio runtime.

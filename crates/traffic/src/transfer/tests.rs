@@ -11,11 +11,8 @@ use std::{
 use probe::Stop;
 use units::Bytes;
 
-use super::{
-    pattern::{BLOCK, Pattern},
-    wire::Reply,
-    *,
-};
+use super::{wire::Reply, *};
+use crate::payload::{BLOCK, Pattern};
 
 /// A server that lives as long as this does.
 struct Server {

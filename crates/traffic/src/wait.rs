@@ -10,7 +10,7 @@ use nix::{
 use tcp::Clock;
 
 /// Waits until something can be done with a descriptor or until then; whether it can.
-pub(super) fn for_event(
+pub(crate) fn for_event(
     socket: BorrowedFd<'_>,
     event: PollFlags,
     clock: Clock,
@@ -25,4 +25,4 @@ pub(super) fn for_event(
 }
 
 /// A thread that waits looks this often whether it is to end.
-pub(super) const CALL: Duration = Duration::from_millis(100);
+pub(crate) const CALL: Duration = Duration::from_millis(100);

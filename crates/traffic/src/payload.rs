@@ -7,13 +7,13 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The payload around one offset. Moving on is cheap, moving back as well.
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     block: Vec<u8>,
     number: u64,
 }
 
 impl Pattern {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut block = vec![0; BLOCK];
         Xoshiro256PlusPlus::seed_from_u64(SEED).fill_bytes(&mut block);
         let mut pattern = Self { block, number: 0 };
@@ -22,7 +22,7 @@ impl Pattern {
     }
 
     /// The payload from `offset` to the end of its block: at least one byte.
-    pub(super) fn at(&mut self, offset: u64) -> &[u8] {
+    pub(crate) fn at(&mut self, offset: u64) -> &[u8] {
         let (number, within) = (offset / BLOCK as u64, offset % BLOCK as u64);
         if number != self.number {
             self.turn_to(number);
@@ -31,7 +31,7 @@ impl Pattern {
     }
 
     /// How many of these bytes, which came at `offset`, are not what they must be.
-    pub(super) fn count_bad(&mut self, mut offset: u64, mut received: &[u8]) -> u64 {
+    pub(crate) fn count_bad(&mut self, mut offset: u64, mut received: &[u8]) -> u64 {
         let mut bad = 0;
         while !received.is_empty() {
             let expected = self.at(offset);
@@ -53,7 +53,7 @@ impl Pattern {
 }
 
 /// Bytes of a block, and of one write: large beside the cost of a system call, small enough for a core's own cache.
-pub(super) const BLOCK: usize = 128 * 1024;
+pub(crate) const BLOCK: usize = 128 * 1024;
 
 /// Both ends must have the same noise; any will do.
 const SEED: u64 = 1;
