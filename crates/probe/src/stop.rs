@@ -34,7 +34,7 @@ impl Stop {
     }
 
     /// Waits until somebody asks.
-    pub async fn asked(&self) {
+    pub(crate) async fn asked(&self) {
         self.asked_times(1).await;
     }
 

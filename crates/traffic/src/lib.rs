@@ -4,15 +4,20 @@
 //! - [`ports`]: what a port costs by strategy, and by how many are used already.
 //! - [`transfer`]: one bulk transfer over TCP or Multipath TCP, every byte of it checked.
 //!
-//! Inside: `sys` asks for what no safe library has. What the kernel tells of a connection is read by [`tcp`], nowhere else.
+//! Inside, for all of them: `bulk` is the one sender, of bytes that `payload` knows by their offset; `socket` opens and
+//! connects, `accept` serves many at once, `wait` waits for a socket, `sys` asks for what no safe library has. What the kernel
+//! tells of a connection is read by [`tcp`], nowhere else.
 
+mod accept;
 #[cfg(test)]
 #[path = "../../tcp/src/alone.rs"]
 mod alone;
+mod bulk;
 mod error;
 pub mod oscil;
 mod payload;
 pub mod ports;
+mod socket;
 mod sys;
 pub mod transfer;
 mod wait;

@@ -17,7 +17,7 @@ mod telemetry;
 mod wire;
 
 pub use self::{
-    config::{Protocol, Sending, Serving},
+    config::{Protocol, Sending, Serving, Stopping},
     error::Error,
     send::send,
     serve::serve,

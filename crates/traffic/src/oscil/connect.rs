@@ -4,15 +4,13 @@ use std::{
     io,
     net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
     ops::ControlFlow,
-    os::fd::AsFd,
 };
 
-use nix::poll::PollFlags;
 use socket2::{Domain, Protocol, Socket, Type};
-use tcp::{Clock, Doing, Error};
+use tcp::{Doing, Error};
 
 use super::{DEFAULT_PORT, Reading};
-use crate::wait;
+use crate::socket;
 
 /// Connects to the first of the host's addresses that takes it, in the resolver's order; none if `watch` ends it before.
 pub(super) fn connect(
@@ -24,7 +22,7 @@ pub(super) fn connect(
     for address in addresses(host)? {
         let socket = open(Domain::for_address(address))?;
         prepare(&socket, reading)?;
-        match reach(&socket, address, &mut watch) {
+        match socket::reach(&socket, address, &mut watch) {
             Ok(ControlFlow::Continue(())) => return Ok(Some(socket.into())),
             Ok(ControlFlow::Break(())) => return Ok(None),
             Err(source) => {
@@ -62,27 +60,4 @@ fn prepare(socket: &Socket, reading: &Reading) -> Result<(), Error> {
         socket.set_recv_buffer_size(size).doing(|| "set SO_RCVBUF".to_owned())?;
     }
     Ok(())
-}
-
-/// Connects, in steps short enough for a request to stop to be heard. The kernel decides when it gives up.
-fn reach(
-    socket: &Socket,
-    address: SocketAddr,
-    mut watch: impl FnMut() -> ControlFlow<()>,
-) -> io::Result<ControlFlow<()>> {
-    socket.set_nonblocking(true)?;
-    match socket.connect(&address.into()) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-        other => other?,
-    }
-    let clock = Clock::start();
-    while !wait::for_event(socket.as_fd(), PollFlags::POLLOUT, clock, clock.now() + wait::CALL)? {
-        if watch().is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-    }
-    match socket.take_error()? {
-        Some(error) => Err(error),
-        None => Ok(ControlFlow::Continue(())),
-    }
 }

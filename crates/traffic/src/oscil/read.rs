@@ -30,7 +30,7 @@ use super::{
     summary::Figures,
     warnings::{self, Trouble},
 };
-use crate::wait;
+use crate::{socket::plain, wait};
 
 /// What the reader does.
 #[derive(Debug, Clone)]
@@ -269,11 +269,6 @@ fn conditions(reading: &Reading, local: SocketAddr, remote: SocketAddr, rtt_ms: 
         buffer_bytes: reading.buffer.0,
         rcvbuf_bytes: reading.rcvbuf.map(|size| size.0),
     }
-}
-
-/// An IPv4 address as it is, not as one within IPv6.
-pub(super) fn plain(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// Settings that bear on a receiver.

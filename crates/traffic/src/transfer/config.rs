@@ -2,6 +2,7 @@
 
 use std::{
     net::{Ipv6Addr, SocketAddr},
+    ops::ControlFlow,
     time::Duration,
 };
 
@@ -24,6 +25,24 @@ impl Protocol {
             Self::Tcp => "tcp",
             Self::Mptcp => "mptcp",
         }
+    }
+}
+
+/// Whether a transfer is to end before it is over, which the sender asks again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopping {
+    /// It goes on.
+    No,
+    /// Nothing more is sent, and the receipt is waited for.
+    Asked,
+    /// The receipt is not waited for either.
+    Insisted,
+}
+
+impl Stopping {
+    /// For those who only want to know whether to go on.
+    pub(super) fn flow(self) -> ControlFlow<()> {
+        if self == Self::No { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 

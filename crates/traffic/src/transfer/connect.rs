@@ -3,14 +3,13 @@
 use std::{
     io,
     net::{SocketAddr, TcpStream, ToSocketAddrs},
-    os::fd::AsFd,
+    ops::ControlFlow,
 };
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use probe::Stop;
 use socket2::{Domain, Socket, Type};
 
-use super::{Error, Protocol, Sending, buffer, wire::CALL};
+use super::{Error, Protocol, Sending, Stopping, buffer};
+use crate::socket;
 
 /// A socket that is not connected.
 pub(super) fn open(domain: Domain, protocol: Protocol) -> Result<Socket, Error> {
@@ -28,55 +27,27 @@ pub(super) fn open(domain: Domain, protocol: Protocol) -> Result<Socket, Error> 
 pub(super) fn connect(
     server: &str,
     sending: &Sending,
-    stop: &Stop,
+    stop: &impl Fn() -> Stopping,
 ) -> Result<(TcpStream, SocketAddr), Error> {
     let unknown = |source| Error::Server { server: server.to_owned(), source };
     let mut failed = unknown(io::Error::from(io::ErrorKind::NotFound));
     for address in server.to_socket_addrs().map_err(unknown)? {
         let socket = open(Domain::for_address(address), sending.protocol)?;
         if let Some(name) = &sending.congestion {
-            choose(&socket, name)?;
+            socket::choose_congestion(&socket, name).map_err(|(source, available)| Error::Congestion {
+                name: name.clone(),
+                available,
+                source,
+            })?;
         }
         if let Some(most) = sending.notsent_lowat {
             buffer::limit_unsent(&socket, most)?;
         }
-        match reach(&socket, address, stop) {
-            Ok(()) => return Ok((socket.into(), address)),
-            Err(_) if stop.is_asked() => return Err(Error::Stopped),
+        match socket::reach(&socket, address, || stop().flow()) {
+            Ok(ControlFlow::Continue(())) => return Ok((socket.into(), address)),
+            Ok(ControlFlow::Break(())) => return Err(Error::Stopped),
             Err(source) => failed = Error::Connect { address, source },
         }
     }
     Err(failed)
-}
-
-/// Connects, in steps short enough for a request to stop to be heard. The kernel decides when it gives up.
-fn reach(socket: &Socket, address: SocketAddr, stop: &Stop) -> io::Result<()> {
-    socket.set_nonblocking(true)?;
-    match socket.connect(&address.into()) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-        other => other?,
-    }
-    let step = PollTimeout::try_from(CALL).unwrap_or(PollTimeout::MAX);
-    while poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], step)? == 0 {
-        if stop.is_asked() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-    }
-    if let Some(error) = socket.take_error()? {
-        return Err(error);
-    }
-    socket.set_nonblocking(false)?;
-    socket.set_read_timeout(Some(CALL))?;
-    socket.set_write_timeout(Some(CALL))
-}
-
-fn choose(socket: &Socket, name: &str) -> Result<(), Error> {
-    socket.set_tcp_congestion(name.as_bytes()).map_err(|source| {
-        let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-        Error::Congestion {
-            name: name.to_owned(),
-            available: available.unwrap_or_default().trim().to_owned(),
-            source,
-        }
-    })
 }

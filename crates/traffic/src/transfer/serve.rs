@@ -3,81 +3,46 @@
 use std::{
     fmt,
     io::{self, Read},
-    net::{SocketAddr, TcpStream},
-    sync::Arc,
+    net::{SocketAddr, TcpListener, TcpStream},
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Duration,
 };
 
-use probe::Stop;
 use socket2::Domain;
 use tcp::Clock;
-use tokio::{
-    net::TcpListener,
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::JoinSet,
-};
 
-use super::wire::nanos;
 use super::{
     Error, Sending, Serving,
     arrivals::Arrivals,
     buffer,
     connect::open,
-    wire::{CALL, Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, is_pause, say},
+    wire::{Greeting, LONGEST_GREETING, Line, Reply, SCHEMA, nanos, say},
 };
-use crate::payload::{BLOCK, Pattern};
+use crate::{
+    accept::{self, Accepted},
+    payload::{BLOCK, Pattern},
+    socket::{self, is_pause},
+};
 
-/// Serves until asked to stop; calls `ready` with the address once connections can be made, and `log` with a sentence
-/// for each connection that is over. Blocks; to be called outside of any tokio runtime.
-///
-/// Asked to stop, it cuts off what is under way.
+/// Serves until `watch`, which is called about ten times a second, says so; then what is under way is cut off. Calls `ready`
+/// with the address once connections can be made, and `log` with a sentence for each connection that is over. Blocks.
 ///
 /// # Errors
 /// When the address cannot be listened on, or the kernel has no Multipath TCP and it was asked for.
 pub fn serve(
     config: &Serving,
     ready: impl FnOnce(SocketAddr),
-    log: impl Fn(&str) + Send + Sync + 'static,
-    stop: &Stop,
-) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::System { what: "start a runtime", source })?;
-    runtime.block_on(run(config, ready, Arc::new(log), stop))
-}
-
-async fn run(
-    config: &Serving,
-    ready: impl FnOnce(SocketAddr),
-    log: Arc<dyn Fn(&str) + Send + Sync>,
-    stop: &Stop,
+    log: impl Fn(&str) + Sync,
+    watch: impl FnMut() -> ControlFlow<()>,
 ) -> Result<(), Error> {
     let failed = |source| Error::Listen { address: config.listen, source };
     let listener = listen(config)?;
     ready(listener.local_addr().map_err(failed)?);
-    let (places, mut connections) = (Arc::new(Semaphore::new(CONNECTIONS)), JoinSet::new());
-    while !stop.is_asked() {
-        let accepted = tokio::select! {
-            accepted = accept(&listener, &places) => accepted,
-            _ = connections.join_next(), if !connections.is_empty() => continue,
-            () = stop.asked() => break,
-        };
-        let Ok((stream, peer, place)) = accepted else {
-            // The machine is short of something that other connections may give back.
-            tokio::time::sleep(CALL).await;
-            continue;
-        };
-        let is_full = CONNECTIONS - places.available_permits() > TRANSFERS;
-        let (log, stop) = (Arc::clone(&log), stop.clone());
-        connections.spawn_blocking(move || {
-            // An IPv4 address as it is, not as one within IPv6.
-            let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
-            log(&format!("{peer}: {}", receive(&stream, is_full, &stop)));
-            drop(place);
-        });
-    }
-    while connections.join_next().await.is_some() {}
+    accept::each(&listener, CONNECTIONS, watch, |accepted| {
+        let Accepted { stream, peer, number, stop } = accepted;
+        log(&format!("{peer}: {}", receive(&stream, number > TRANSFERS, stop)));
+    });
     Ok(())
 }
 
@@ -90,33 +55,7 @@ fn listen(config: &Serving) -> Result<TcpListener, Error> {
     if let Some(most) = config.window {
         buffer::limit_window(&socket, most)?;
     }
-    let ready = || -> io::Result<TcpListener> {
-        // Connections of a server before, in TIME_WAIT, do not block the port.
-        socket.set_reuse_address(true)?;
-        if config.listen.is_ipv6() {
-            // The address for all is for IPv4 as well.
-            socket.set_only_v6(!config.listen.ip().is_unspecified())?;
-        }
-        socket.bind(&config.listen.into())?;
-        socket.listen(BACKLOG)?;
-        socket.set_nonblocking(true)?;
-        TcpListener::from_std(socket.into())
-    };
-    ready().map_err(|source| Error::Listen { address: config.listen, source })
-}
-
-/// A connection, and its place among those that there may be; without a place it waits in the kernel's queue.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, peer) = listener.accept().await?;
-    let stream = stream.into_std()?;
-    stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(CALL))?;
-    stream.set_write_timeout(Some(CALL))?;
-    Ok((stream, peer, place))
+    socket::listen(socket, config.listen).map_err(|source| Error::Listen { address: config.listen, source })
 }
 
 /// How a connection ended, as a sentence for the log.
@@ -127,7 +66,10 @@ enum Outcome {
 }
 
 /// Takes one transfer.
-fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
+fn receive(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Outcome {
+    if let Err(error) = socket::block_briefly(stream) {
+        return Outcome::Cut { bytes: 0, why: error.to_string() };
+    }
     let mut arrivals = match greeting(stream, is_full, stop) {
         Ok(Greeting { interval_ns, omit_ns, .. }) => Arrivals::new(interval_ns, omit_ns),
         Err(why) => {
@@ -139,7 +81,7 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
     match payload(stream, &mut arrivals, stop) {
         Ok(bad) => {
             let (bytes, clock) = (arrivals.bytes(), Clock::start());
-            let gives_up = || stop.is_asked() || nanos(clock.now()) > nanos(IDLE);
+            let gives_up = || stop.load(Relaxed) || clock.now() > IDLE;
             match say(stream, &Reply::Received(arrivals.receipt(bad)), gives_up) {
                 Ok(()) => Outcome::Whole { bytes, bad },
                 Err(error) => Outcome::Cut { bytes, why: format!("its receipt was not taken: {error}") },
@@ -150,7 +92,7 @@ fn receive(stream: &TcpStream, is_full: bool, stop: &Stop) -> Outcome {
 }
 
 /// What the sender wants, after telling it to begin; or why it is refused.
-fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<Greeting, String> {
+fn greeting(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Result<Greeting, String> {
     let (clock, mut line) = (Clock::start(), Line::new(LONGEST_GREETING));
     let greeting: Greeting = loop {
         match line.read(stream) {
@@ -164,7 +106,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<Greeting, 
                 return Err("it does not begin with the greeting of `longhaul transfer send`".to_owned());
             }
         }
-        if stop.is_asked() || nanos(clock.now()) > nanos(GREETING) {
+        if stop.load(Relaxed) || clock.now() > GREETING {
             return Err("its greeting did not come in time".to_owned());
         }
     };
@@ -178,12 +120,12 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &Stop) -> Result<Greeting, 
     if !(least..=nanos(Sending::LONGEST_INTERVAL)).contains(&greeting.interval_ns) {
         return Err(Error::Interval.to_string());
     }
-    say(stream, &Reply::Ready, || stop.is_asked()).map_err(|error| error.to_string())?;
+    say(stream, &Reply::Ready, || stop.load(Relaxed)).map_err(|error| error.to_string())?;
     Ok(greeting)
 }
 
 /// Takes the payload to its end. How many of its bytes are bad; or why there is no end.
-fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &Stop) -> Result<u64, String> {
+fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &AtomicBool) -> Result<u64, String> {
     let (clock, mut pattern, mut buffer, mut bad) = (Clock::start(), Pattern::new(), vec![0; 2 * BLOCK], 0);
     loop {
         match stream.read(&mut buffer) {
@@ -200,7 +142,7 @@ fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &Stop) -> Resu
             }
             Err(error) => return Err(error.to_string()),
         }
-        if stop.is_asked() {
+        if stop.load(Relaxed) {
             return Err("the server was stopped".to_owned());
         }
     }
@@ -222,9 +164,6 @@ const TRANSFERS: usize = 64;
 
 /// Connections at once: as many again, to tell them that they are too many.
 const CONNECTIONS: usize = 2 * TRANSFERS;
-
-/// Connections that the kernel may hold for us.
-const BACKLOG: i32 = 128;
 
 /// How long a greeting may take to come.
 const GREETING: Duration = Duration::from_secs(20);

@@ -1,14 +1,19 @@
 //! Transfers over loopback: against our own server, and against ends that misbehave.
 
 use std::{
+    cell::Cell,
     io::{BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
-    sync::mpsc,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc,
+    },
     thread::{self, JoinHandle},
     time::Duration,
 };
 
-use probe::Stop;
 use units::Bytes;
 
 use super::{wire::Reply, *};
@@ -18,7 +23,7 @@ use crate::payload::{BLOCK, Pattern};
 struct Server {
     address: SocketAddr,
     log: mpsc::Receiver<String>,
-    stop: Stop,
+    stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), Error>>>,
 }
 
@@ -28,12 +33,15 @@ impl Server {
     }
 
     fn with(config: &Serving) -> Self {
-        let (stop, (ready, address), (said, log)) = (Stop::new(), mpsc::channel(), mpsc::channel());
-        let asked = stop.clone();
+        let (stop, (ready, address), (said, log)) =
+            (Arc::new(AtomicBool::new(false)), mpsc::channel(), mpsc::channel());
+        let asked = Arc::clone(&stop);
         let config = Serving { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..config.clone() };
         let thread = thread::spawn(move || {
             let log = move |line: &str| drop(said.send(line.to_owned()));
-            serve(&config, |address| ready.send(address).unwrap(), log, &asked)
+            let watch =
+                || if asked.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            serve(&config, |address| ready.send(address).unwrap(), log, watch)
         });
         Self { address: address.recv().unwrap(), log, stop, thread: Some(thread) }
     }
@@ -53,9 +61,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.stop.ask();
+        self.stop.store(true, Relaxed);
         self.thread.take().unwrap().join().unwrap().unwrap();
     }
+}
+
+fn never() -> Stopping {
+    Stopping::No
 }
 
 /// What a server says next.
@@ -91,7 +103,7 @@ fn every_byte_arrives_and_is_accounted_for() {
     let bytes = 50 * BLOCK as u64 + 12_345;
     for congestion in [None, Some("reno".to_owned())] {
         let sending = Sending { congestion: congestion.clone(), ..of(bytes) };
-        let summary = send(&server.address.to_string(), &sending, |_| {}, &Stop::new()).unwrap();
+        let summary = send(&server.address.to_string(), &sending, |_| {}, never).unwrap();
         assert_eq!((summary.bytes_sent, summary.bytes_received), (bytes, Some(bytes)));
         assert!(summary.is_whole() && summary.unfinished.is_none(), "{summary:?}");
         assert_eq!(summary.intervals.iter().map(|interval| interval.bytes).sum::<u64>(), bytes);
@@ -105,7 +117,7 @@ fn every_byte_arrives_and_is_accounted_for() {
 fn what_the_ends_are_told_they_do() {
     let tell = |config: &Serving, sending: &Sending| {
         let server = Server::with(config);
-        send(&server.address.to_string(), sending, |_| {}, &Stop::new()).unwrap()
+        send(&server.address.to_string(), sending, |_| {}, never).unwrap()
     };
     let plain = tell(&Serving::default(), &of(3_000_000));
     let memory = plain.memory.unwrap();
@@ -130,7 +142,7 @@ fn sizes_that_cannot_be_had_are_refused() {
             window: window.map(Bytes),
             ..Serving::default()
         };
-        serve(&config, |_| {}, |_| {}, &Stop::new()).unwrap_err().to_string()
+        serve(&config, |_| {}, |_| {}, || ControlFlow::Break(())).unwrap_err().to_string()
     };
     assert_eq!(serving(None, Some(0)), "there is no window of 0B; expected 1B to 2GB");
     let too_large = serving(Some(1 << 31), None);
@@ -138,7 +150,7 @@ fn sizes_that_cannot_be_had_are_refused() {
     let too_large = serving(Some(2_000_000_000), None);
     assert!(too_large.contains("net.core.rmem_max=2000000000"), "{too_large}");
     let sending = Sending { notsent_lowat: Some(Bytes(0)), ..of(1) };
-    let said = send("127.0.0.1:1", &sending, |_| {}, &Stop::new()).unwrap_err().to_string();
+    let said = send("127.0.0.1:1", &sending, |_| {}, never).unwrap_err().to_string();
     assert_eq!(said, "there is no limit of unsent bytes of 0B; expected 1B to 2GB");
 }
 
@@ -148,7 +160,7 @@ fn several_transfers_go_on_at_once() {
     // The first is not over while the second begins and ends.
     let first = server.told(GREETING);
     assert!(matches!(reply(&first), Reply::Ready));
-    let summary = send(&server.address.to_string(), &of(1_000_000), |_| {}, &Stop::new()).unwrap();
+    let summary = send(&server.address.to_string(), &of(1_000_000), |_| {}, never).unwrap();
     assert!(summary.is_whole(), "{summary:?}");
     first.shutdown(Shutdown::Write).unwrap();
     assert!(matches!(reply(&first), Reply::Received(receipt) if receipt.bytes == 0));
@@ -158,7 +170,7 @@ fn several_transfers_go_on_at_once() {
 fn multipath_tcp_falls_back_where_the_server_has_none() {
     let server = Server::start();
     let sending = Sending { protocol: Protocol::Mptcp, ..of(1_000_000) };
-    match send(&server.address.to_string(), &sending, |_| {}, &Stop::new()) {
+    match send(&server.address.to_string(), &sending, |_| {}, never) {
         Ok(summary) => {
             assert!(summary.is_whole() && summary.fell_back, "{summary:?}");
             assert_eq!((summary.protocol.as_str(), summary.subflows), ("mptcp", None));
@@ -209,7 +221,7 @@ fn a_server_that_loses_bytes_is_found_out() {
         let receipt = r#"{"received":{"bytes":90,"bytes_bad":0,"interval_ns":1000000,"intervals":[90]}}"#;
         writeln!(stream, "{receipt}").unwrap();
     });
-    let summary = send(&address, &of(100), |_| {}, &Stop::new()).unwrap();
+    let summary = send(&address, &of(100), |_| {}, never).unwrap();
     assert_eq!((summary.bytes_lost, summary.is_whole()), (Some(10), false));
     // It told of no arrival's time: absent, not 0.
     assert_eq!((summary.duration_s, summary.goodput_mbps, summary.stall), (None, None, None));
@@ -222,7 +234,7 @@ fn a_server_that_never_answers_leaves_a_transfer_unfinished() {
     let (address, thread) = fake(move |_| finished.recv().unwrap());
     // More than the buffers of both kernels hold, to somebody who reads nothing: it cannot be acknowledged.
     let sending = Sending { grace: Duration::from_millis(300), ..of(1 << 30) };
-    let summary = send(&address, &sending, |_| {}, &Stop::new()).unwrap();
+    let summary = send(&address, &sending, |_| {}, never).unwrap();
     let why = summary.unfinished.as_deref().unwrap();
     assert!(why.contains("nothing was acknowledged and no receipt came for 300ms"), "{why}");
     assert!(summary.bytes_sent < 1 << 30 && summary.bytes_unacknowledged > Some(0), "{summary:?}");
@@ -236,7 +248,7 @@ fn a_server_that_dies_is_named_with_what_it_had() {
     let (address, thread) = fake(|stream| {
         stream.read_exact(&mut vec![0; 100_000]).unwrap();
     });
-    let summary = send(&address, &of(1 << 30), |_| {}, &Stop::new()).unwrap();
+    let summary = send(&address, &of(1 << 30), |_| {}, never).unwrap();
     assert!(summary.unfinished.is_some() && !summary.is_whole(), "{summary:?}");
     assert!(summary.bytes_unacknowledged.unwrap() <= summary.bytes_sent, "{summary:?}");
     thread.join().unwrap();
@@ -244,23 +256,19 @@ fn a_server_that_dies_is_named_with_what_it_had() {
 
 #[test]
 fn a_stop_ends_the_sending_and_the_receipt_still_comes() {
-    let (server, stop) = (Server::start(), Stop::new());
+    let (server, is_asked) = (Server::start(), Cell::new(false));
     let sending = Sending { duration: Some(Duration::from_secs(3600)), ..Sending::default() };
-    let ask_once = |sent| {
-        if sent > 0 && !stop.is_asked() {
-            stop.ask();
-        }
-    };
-    let summary = send(&server.address.to_string(), &sending, ask_once, &stop).unwrap();
+    let ask = |sent| is_asked.set(is_asked.get() || sent > 0);
+    let stop = || if is_asked.get() { Stopping::Asked } else { Stopping::No };
+    let summary = send(&server.address.to_string(), &sending, ask, stop).unwrap();
     assert!(summary.is_whole() && summary.bytes_sent > 0, "{summary:?}");
 }
 
 #[test]
 fn mistakes_are_answered_with_a_remedy() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let said = |server: &str, sending: &Sending| {
-        send(server, sending, |_| {}, &Stop::new()).unwrap_err().to_string()
-    };
+    let said =
+        |server: &str, sending: &Sending| send(server, sending, |_| {}, never).unwrap_err().to_string();
     assert!(said(&nobody, &of(1)).contains("longhaul transfer serve"));
     assert!(said("localhost", &of(1)).contains("expected HOST:PORT"));
     let congestion = Sending { congestion: Some("hope".to_owned()), ..of(1) };

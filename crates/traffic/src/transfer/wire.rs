@@ -7,6 +7,8 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::socket::is_pause;
+
 /// The sender's first and only line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -107,12 +109,6 @@ impl Line {
     }
 }
 
-/// Whether an error only means that nothing could be done within [`CALL`]. `TimedOut` is none of these: with it TCP says
-/// that it has given up the connection.
-pub(super) fn is_pause(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
-}
-
 /// A time as it is written in these lines, ns; what is longer than 584 years counts as that.
 pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
@@ -126,9 +122,6 @@ pub(super) const LONGEST_GREETING: usize = 1024;
 
 /// 65 536 intervals of up to 15 digits and a comma are 1 MiB.
 pub(super) const LONGEST_REPLY: usize = 2 << 20;
-
-/// How long one call on a socket may take, so that a request to stop is heard.
-pub(super) const CALL: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
