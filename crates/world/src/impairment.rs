@@ -1,89 +1,13 @@
 //! From the keys of a link, or of an access line, to what its engine is told.
 
-use std::{fmt, ops::Range, str::FromStr, sync::Arc, time::Duration};
+use std::{ops::Range, sync::Arc};
 
 use document::{Document, Mistake};
-use link::{Config, Discipline, Limit, Loss, LossTrace, Order, Rate, Shape, Table, Trace, netem};
-use serde::{Deserialize, Serialize};
+use link::{Config, Discipline, Limit, Loss, LossTrace, Rate, Shape, Table, Trace, netem};
 use toml::Spanned;
 use units::{Bitrate, Probability};
 
-use crate::file;
-
-/// A text from another file: the file's name until it has been read, and then the text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a file's name")]
-pub enum Contents {
-    /// The file, relative to the one that names it.
-    File(String),
-    /// What is in it.
-    Text {
-        /// The file.
-        file: String,
-        /// Its text.
-        text: String,
-    },
-}
-
-/// Delay that varies, written "5ms", "5ms normal" or "5ms pareto free".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Jitter {
-    /// How much.
-    pub spread: Duration,
-    shape: Name,
-    /// Whether packets may overtake each other.
-    pub order: Order,
-}
-
-/// The shapes of jitter that need no file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Name {
-    Uniform,
-    Normal,
-    Pareto,
-}
-
-impl FromStr for Jitter {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut words = text.split_whitespace();
-        let spread =
-            units::duration::parse(words.next().unwrap_or_default()).map_err(|error| error.to_string())?;
-        let (mut shape, mut order) = (Name::Uniform, Order::Kept);
-        for word in words {
-            match word {
-                "uniform" => shape = Name::Uniform,
-                "normal" => shape = Name::Normal,
-                "pareto" => shape = Name::Pareto,
-                "kept" => order = Order::Kept,
-                "free" => order = Order::Free,
-                _ => {
-                    return Err(format!(
-                        "\"{word}\" says nothing of jitter; expected uniform, normal or pareto, and kept or free"
-                    ));
-                }
-            }
-        }
-        Ok(Self { spread, shape, order })
-    }
-}
-
-impl fmt::Display for Jitter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", units::duration::show(self.spread), self.shape(), self.order)
-    }
-}
-
-impl Jitter {
-    fn shape(self) -> Shape {
-        match self.shape {
-            Name::Uniform => Shape::Uniform,
-            Name::Normal => Shape::Normal,
-            Name::Pareto => Shape::Pareto,
-        }
-    }
-}
+use crate::file::{self, Contents, Jitter};
 
 /// The keys that links and access lines have in common, for one direction.
 pub(crate) struct Keys<'f> {

@@ -13,10 +13,10 @@ use toml::Spanned;
 
 use crate::{
     Layout, World,
-    file::{Access, Contents, Link, Settings},
+    file::{Access, Contents, Link, Settings, Source},
+    gazetteer::canonical,
     geography::Place,
-    layout::canonical,
-    matrix::{Known, Matrix, Source},
+    matrix::{Known, Matrix},
 };
 
 impl World {

@@ -21,10 +21,10 @@ pub mod map;
 pub mod matrix;
 pub mod population;
 
-pub use change::Change;
+pub use change::{Change, LinkDown};
 pub use document::{Document, Mistake};
 pub use file::World;
 pub use layout::{
-    Anycast, AnycastId, Bias, City, CityId, Effect, Host, HostDown, HostId, Layout, Line, LinkDown, Port,
-    PortId, Prefix, Timed,
+    Anycast, AnycastId, Bias, City, CityId, Effect, Host, HostDown, HostId, Layout, Line, Port, PortId,
+    Prefix, Timed,
 };

@@ -6,31 +6,13 @@ mod table;
 use std::{collections::BTreeMap, time::Duration};
 
 use document::{Document, Mistake, suggestion};
-use serde::{Deserialize, Serialize};
 
 pub use self::distance::{Distance, Worst};
+use crate::file::Pair;
 use crate::{
-    gazetteer,
+    gazetteer::{self, canonical},
     geography::{Place, great_circle_km},
-    layout::canonical,
 };
-
-/// Measured round trips, or the name of the file that has them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a file's name, or a list of pairs such as [[\"london\", \"paris\", \"5.2ms\"]]"
-)]
-pub enum Source {
-    /// A CSV file, relative to the file that names it.
-    File(String),
-    /// The pairs themselves.
-    Pairs(Vec<Pair>),
-}
-
-/// Two cities and the round trip between them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pair(pub String, pub String, #[serde(with = "units::duration")] pub Duration);
 
 /// Round trips between cities.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -8,7 +8,7 @@ use toml::Spanned;
 use units::{Bitrate, Probability};
 
 use super::text;
-use crate::impairment::{Contents, Jitter};
+use super::{Contents, Jitter};
 
 /// The path between two cities, the same in both directions.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use document::suggestion;
 
 use super::{AnycastId, CityId, HostId, Layout, PortId};
 use crate::{
-    Change,
+    Change, LinkDown,
     file::{Down, DownKind, Fault, Transient},
 };
 
@@ -60,18 +60,6 @@ pub enum Effect {
         /// What becomes of packets whose city has not heard of it; `None`: as the prefix has it.
         transient: Option<Transient>,
     },
-}
-
-/// Ways in which a link or a line is down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LinkDown {
-    /// Packets vanish.
-    Silent,
-    /// A router says that there is no way.
-    Unreachable,
-    /// The device has no carrier, which its kernel knows.
-    Carrier,
 }
 
 /// Ways in which a host is down.

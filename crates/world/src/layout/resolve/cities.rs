@@ -7,9 +7,9 @@ use toml::Spanned;
 
 use crate::{
     file::World,
-    gazetteer,
+    gazetteer::{self, canonical},
     geography::Place,
-    layout::{City, canonical},
+    layout::City,
 };
 
 /// The declared cities, then those that only hosts or links name.

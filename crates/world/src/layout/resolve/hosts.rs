@@ -12,8 +12,9 @@ use toml::Spanned;
 use crate::{
     access,
     file::{self, ETHERNET, LAST_MILE, Network, World},
+    gazetteer::canonical,
     impairment::Way,
-    layout::{City, Host, HostId, Line, Port, canonical},
+    layout::{City, Host, HostId, Line, Port},
 };
 
 /// The hosts and, in their order, their devices.

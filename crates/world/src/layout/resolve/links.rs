@@ -8,7 +8,8 @@ use toml::Spanned;
 use super::hosts::plain_line;
 use crate::{
     file::{self, World},
-    layout::{City, CityId, Given, canonical},
+    gazetteer::canonical,
+    layout::{City, CityId, Given},
 };
 
 /// Links by their cities in order of index. A link that names both cities wins over those with "*".
