@@ -13,6 +13,7 @@ mod config;
 mod fill;
 mod finding;
 mod forecast;
+mod number;
 mod occupied;
 mod summary;
 mod table;

@@ -8,7 +8,7 @@ use tcp::{
 };
 use units::{Frequency, Probability};
 
-use super::{Skipped, fill::Sharing, summary::as_f64};
+use super::{Skipped, fill::Sharing, number::as_f64};
 
 /// What to measure.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ pub struct Forecast {
 impl Forecast {
     /// At this rate with so many ports.
     pub(super) fn at(rate_per_s: f64, ports: usize) -> Self {
-        let ports = super::summary::as_f64(ports);
+        let ports = super::number::as_f64(ports);
         let after = ports / rate_per_s;
         let wait = TIME_WAIT.as_secs_f64();
         Self {

@@ -12,6 +12,7 @@ use super::{
     config::Plan,
     fill::{Connect, Ending, Filled, Outcome, Sharing},
     finding,
+    number::as_f64,
 };
 
 /// The ports of a range.
@@ -184,11 +185,6 @@ fn part(of: Duration, whole: Duration) -> f64 {
 
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
-}
-
-#[expect(clippy::cast_precision_loss, reason = "numbers of ports and connects, far below 2^53")]
-pub(super) fn as_f64(n: usize) -> f64 {
-    n as f64
 }
 
 /// Intervals of the range.
