@@ -43,7 +43,7 @@ pub(crate) trait Watcher: Send + Sync {
     /// The place of a host's device, if it is of interest.
     fn port(&self, port: world::PortId) -> Option<u32>;
     /// The place of a wire, if it is of interest.
-    fn wire(&self, wire: crate::router::way::Wire) -> Option<u32>;
+    fn wire(&self, wire: crate::router::wire::Wire) -> Option<u32>;
     /// A packet was seen.
     fn see(&self, seen: &Sighting<'_>);
 }
