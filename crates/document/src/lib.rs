@@ -95,7 +95,7 @@ impl Document {
     }
 
     /// How many bytes all files have together.
-    pub fn len(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.text.len() as u64).sum()
     }
 

@@ -3,6 +3,8 @@
 mod anycast;
 mod contents;
 mod fault;
+mod impaired;
+mod impairment;
 mod jitter;
 mod link;
 mod matrix;
@@ -20,8 +22,10 @@ pub use self::{
     anycast::{Anycast, Bias, Transient},
     contents::Contents,
     fault::{Down, DownKind, Fault},
+    impaired::Impaired,
+    impairment::Impairment,
     jitter::Jitter,
-    link::{Access, Link},
+    link::{Access, Line, Link, Path},
     matrix::{Pair, Source},
 };
 

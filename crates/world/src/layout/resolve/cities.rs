@@ -31,7 +31,7 @@ pub(super) fn cities(world: &World, document: &Document) -> Result<Vec<City>, Mi
         };
         places.push((name.to_owned(), place));
     }
-    let vias = world.links.iter().flat_map(|link| &link.via);
+    let vias = world.links.iter().flat_map(|link| &link.own.via);
     for named in world.hosts.iter().map(|host| &host.city).chain(vias) {
         let name = canonical(named.get_ref());
         if places.iter().all(|(known, _)| known != name) {
