@@ -21,7 +21,8 @@ pub use self::{
     error::Error,
     send::send,
     serve::serve,
-    summary::{Interval, Memory, Stall, Summary},
+    summary::{Interval, Stall, Summary},
+    telemetry::Memory,
 };
 
 #[cfg(test)]

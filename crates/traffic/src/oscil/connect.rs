@@ -8,20 +8,21 @@ use std::{
 
 use socket2::{Domain, Protocol, Socket, Type};
 use tcp::{Doing, Error};
+use units::Bytes;
 
-use super::{DEFAULT_PORT, Reading};
+use super::DEFAULT_PORT;
 use crate::socket;
 
 /// Connects to the first of the host's addresses that takes it, in the resolver's order; none if `watch` ends it before.
 pub(super) fn connect(
     host: &str,
-    reading: &Reading,
+    rcvbuf: Option<Bytes>,
     mut watch: impl FnMut() -> ControlFlow<()>,
 ) -> Result<Option<TcpStream>, Error> {
     let mut failed = unknown(host, io::ErrorKind::NotFound.into());
     for address in addresses(host)? {
         let socket = open(Domain::for_address(address))?;
-        prepare(&socket, reading)?;
+        prepare(&socket, rcvbuf)?;
         match socket::reach(&socket, address, &mut watch) {
             Ok(ControlFlow::Continue(())) => return Ok(Some(socket.into())),
             Ok(ControlFlow::Break(())) => return Ok(None),
@@ -54,8 +55,8 @@ fn unknown(host: &str, source: io::Error) -> Error {
 }
 
 /// Sets what has to be set before the connection: the first window follows from it.
-fn prepare(socket: &Socket, reading: &Reading) -> Result<(), Error> {
-    if let Some(size) = reading.rcvbuf {
+fn prepare(socket: &Socket, rcvbuf: Option<Bytes>) -> Result<(), Error> {
+    if let Some(size) = rcvbuf {
         let size = usize::try_from(size.0).unwrap_or(usize::MAX);
         socket.set_recv_buffer_size(size).doing(|| "set SO_RCVBUF".to_owned())?;
     }

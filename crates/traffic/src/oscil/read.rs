@@ -142,7 +142,7 @@ pub fn read(
 ) -> Result<Option<Recording>, Error> {
     reading.check()?;
     let trace = (reading.tracing == Tracing::Wanted).then(Trace::start);
-    let Some(stream) = connect(host, reading, || watch(None))? else { return Ok(None) };
+    let Some(stream) = connect(host, reading.rcvbuf, || watch(None))? else { return Ok(None) };
     let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
     let (local, remote) = ends.doing(|| "ask for a connection's addresses".to_owned())?;
     let socket = Diag::open()?.between(local, remote)?.ok_or_else(|| Error::Address {

@@ -6,7 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::wire::nanos;
-use super::{Sending, telemetry::Telemetry, wire::Receipt};
+use super::{
+    Sending,
+    telemetry::{Memory, Telemetry},
+    wire::Receipt,
+};
 
 /// A transfer that is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,29 +73,6 @@ pub struct Summary {
     /// Memory that the sender's kernel held for what was written and not acknowledged. Absent if it did not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
-}
-
-/// Memory of the sender's socket, looked at after writing, up to a hundred times a second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Memory {
-    /// The most.
-    pub most_bytes: u64,
-    /// The mean.
-    pub mean_bytes: f64,
-    /// How often it was looked at.
-    pub looks: u64,
-}
-
-impl Memory {
-    /// With one look more.
-    #[expect(clippy::cast_precision_loss, reason = "2^53 looks are 28 million years")]
-    pub(super) fn after(before: Option<Self>, held: u64) -> Self {
-        let Self { most_bytes, mean_bytes, looks } =
-            before.unwrap_or(Self { most_bytes: 0, mean_bytes: 0.0, looks: 0 });
-        let looks = looks + 1;
-        let mean_bytes = mean_bytes + (held as f64 - mean_bytes) / looks as f64;
-        Self { most_bytes: most_bytes.max(held), mean_bytes, looks }
-    }
 }
 
 /// A time without any arrival.

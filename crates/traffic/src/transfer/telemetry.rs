@@ -2,10 +2,12 @@
 
 use std::net::TcpStream;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use socket2::SockRef;
 use tcp::{Info, diag};
 
-use super::{Protocol, summary::Memory};
+use super::Protocol;
 use crate::sys;
 
 /// What has been seen so far. What the kernel does not say stays absent.
@@ -26,6 +28,29 @@ pub(super) struct Telemetry {
     pub(super) memory: Option<Memory>,
     /// Bytes that the other end has surely got, and one for the end of the payload.
     pub(super) acknowledged: u64,
+}
+
+/// Memory of the sender's socket, looked at after writing, up to a hundred times a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// The most.
+    pub most_bytes: u64,
+    /// The mean.
+    pub mean_bytes: f64,
+    /// How often it was looked at.
+    pub looks: u64,
+}
+
+impl Memory {
+    /// With one look more.
+    #[expect(clippy::cast_precision_loss, reason = "2^53 looks are 28 million years")]
+    fn after(before: Option<Self>, held: u64) -> Self {
+        let Self { most_bytes, mean_bytes, looks } =
+            before.unwrap_or(Self { most_bytes: 0, mean_bytes: 0.0, looks: 0 });
+        let looks = looks + 1;
+        let mean_bytes = mean_bytes + (held as f64 - mean_bytes) / looks as f64;
+        Self { most_bytes: most_bytes.max(held), mean_bytes, looks }
+    }
 }
 
 impl Telemetry {
