@@ -1,5 +1,7 @@
 //! What can keep us from looking, and what to do about it.
 
+// circle: an error names the version that it takes, and a version that cannot be read is an error.
+
 use std::io;
 
 use crate::kernel::Version;
