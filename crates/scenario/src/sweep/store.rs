@@ -3,6 +3,8 @@
 //! `cells/NAME.toml` is a run's scenario, `cells/NAME/` what it wrote, and `cells/NAME/cell.json` its result. That appears
 //! whole and last, so a run that was killed has none.
 
+// circle: what is read again is a result, and a result keeps the record of what was stored.
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
