@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use tcp::timeline::Sample;
 use traffic::oscil::{Passage, Recording, Second};
+use units::show::{bytes, rate};
 
 use crate::{
-    lab::figures::{bytes, rate, whole},
+    lab::figures::whole,
     output::{DIM, paint},
     transfer::show::bar,
 };
