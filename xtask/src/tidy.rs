@@ -1,5 +1,9 @@
 //! The rules of the house that no compiler knows.
 
+mod circles;
+mod crates;
+mod imports;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -13,17 +17,16 @@ use crate::root;
 /// Looks at every file that git knows or would know, and fails with all that is untidy.
 pub(crate) fn tidy() -> anyhow::Result<()> {
     let mut findings = Vec::new();
-    for path in files()? {
-        let Ok(text) = fs::read_to_string(root().join(&path)) else { continue };
+    let files = files()?;
+    for path in &files {
+        let Ok(text) = fs::read_to_string(root().join(path)) else { continue };
         let shown = path.display();
-        if path.extension().is_some_and(|extension| extension == "rs") {
+        if is_rust(path) {
             if !text.starts_with("//!") {
                 findings.push(format!("{shown}: begins with no //! line that says what it is and why"));
             }
-            let is_test =
-                path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
             let lines = text.lines().count();
-            if lines > LONGEST_FILE && !is_test {
+            if lines > LONGEST_FILE && !is_test(path) {
                 findings.push(format!("{shown}: {lines} lines; split it by {LONGEST_FILE}"));
             }
             if text.contains(concat!("unsafe", " {"))
@@ -36,50 +39,19 @@ pub(crate) fn tidy() -> anyhow::Result<()> {
             findings.push(format!("{shown}:{}: blanks at the end of the line", line + 1));
         }
     }
-    findings.extend(upward_dependencies()?);
+    findings.extend(crates::findings(&files)?);
     if findings.is_empty() {
         return Ok(());
     }
     bail!("not tidy:\n  {}", findings.join("\n  "))
 }
 
-/// Crates from the bottom up: one may depend on those before it only.
-const LAYERS: [&str; 11] = [
-    "units",
-    "experience",
-    "link",
-    "world",
-    "recording",
-    "probe",
-    "tcp",
-    "planet",
-    "scenario",
-    "report",
-    "longhaul",
-];
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
 
-/// Engines: they depend on no crate that could give them a clock, a socket or a file.
-const ENGINES: [&str; 3] = ["units", "experience", "link"];
-
-fn upward_dependencies() -> anyhow::Result<Vec<String>> {
-    let mut findings = Vec::new();
-    for (level, name) in LAYERS.into_iter().enumerate() {
-        let path = format!("crates/{name}/Cargo.toml");
-        let manifest =
-            fs::read_to_string(root().join(&path)).with_context(|| format!("cannot read {path}"))?;
-        let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
-        let dependencies = dependencies.split("\n[").next().unwrap_or_default();
-        let names = dependencies.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
-        for dependency in names.filter(|name| !name.is_empty()) {
-            if LAYERS[level..].contains(&dependency) {
-                findings.push(format!("{path}: {name} is below {dependency} and must not depend on it"));
-            }
-            if ENGINES.contains(&name) && ["tokio", "nix", "libc", "mio"].contains(&dependency) {
-                findings.push(format!("{path}: an engine must not depend on {dependency}"));
-            }
-        }
-    }
-    Ok(findings)
+fn is_test(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs")
 }
 
 fn files() -> anyhow::Result<Vec<PathBuf>> {

@@ -1,6 +1,6 @@
 //! What a set of samples says about one metric: every percentile, the mean, the count and the extremes.
 
-use crate::{Error, sort::sort, sum::sum};
+use crate::{Error, limits::LARGEST_MS, sort::sort, sum::sum};
 
 /// The samples of one metric of one side, in milliseconds, sorted once; or their counts by value, from a histogram
 /// ([`Distribution::from_counts`]). There is always at least one sample, and every method answers for the samples one by
@@ -177,9 +177,6 @@ pub(crate) fn as_f64(count: usize) -> f64 {
 pub(crate) fn floor(value: f64) -> usize {
     value as usize
 }
-
-/// The largest latency, ms. No event lasts 3e89 years; the bound keeps sums of squares (1e200 times any n) finite.
-pub const LARGEST_MS: f64 = 1e100;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What can be wrong with samples, pages and intervals.
 
-use crate::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS, MOST_RESAMPLES, MOST_SAMPLES};
+use crate::limits::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS, MOST_RESAMPLES, MOST_SAMPLES};
 
 /// Input that no statistic can be made of. All of it is the caller's: nothing here depends on the environment.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -3,6 +3,7 @@
 use crate::{
     Distribution, Error,
     distribution::{Counts, checked},
+    limits::MOST_SAMPLES,
 };
 
 /// Some samples of about the same latency.
@@ -84,9 +85,6 @@ impl Distribution {
             .map(move |(index, &value_ms)| Bucket { value_ms, count: count(index) })
     }
 }
-
-/// The most samples that counts can stand for: up to 2^53 every count is exact as an `f64`.
-pub const MOST_SAMPLES: u64 = 1 << 53;
 
 #[cfg(test)]
 mod tests;

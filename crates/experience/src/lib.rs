@@ -67,6 +67,7 @@ mod histogram;
 mod holm;
 mod independence;
 mod inputs;
+mod limits;
 mod order_statistics;
 mod over_time;
 mod page;
@@ -89,23 +90,24 @@ pub use autocorrelation::{
     slow_clusters,
 };
 pub use crossover::{Crossover, Faster, crossovers};
-pub use distribution::{Distribution, LARGEST_MS};
+pub use distribution::Distribution;
 pub use error::Error;
 pub use failing::Failing;
 pub use heat::{Heat, MOST_CLASSES, heat};
-pub use histogram::{Bucket, MOST_SAMPLES};
+pub use histogram::Bucket;
 pub use holm::{holm, together};
 pub use independence::{FEWEST_PAGES, Independence, PagePoint, Versus, independence};
-pub use over_time::{Interval, Intervals, MOST_INTERVALS, fitting_interval_s, over_time};
-pub use page::{MOST_REQUESTS, Page};
+pub use limits::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS, MOST_RESAMPLES, MOST_SAMPLES};
+pub use over_time::{Interval, Intervals, fitting_interval_s, over_time};
+pub use page::Page;
 pub use page_views::{FailedRequest, PageViews, page_views};
 pub use phase_stack::{
     Part, PhaseDifference, PhaseMix, phase_difference, phase_mix, phase_shares, phase_stack,
 };
 pub use qq::{Point, effective_qq, qq};
 pub use resample::{
-    BandPoint, Certainty, ConfidenceInterval, Difference, DifferencePoint, FEWEST_MAXIMA, LIKELY,
-    MOST_RESAMPLES, Pair, PlacedCrossover, Resampled, Resamples, Scheme, Settings, resample, share_faster,
+    BandPoint, Certainty, ConfidenceInterval, Difference, DifferencePoint, FEWEST_MAXIMA, LIKELY, Pair,
+    PlacedCrossover, Resampled, Resamples, Scheme, Settings, resample, share_faster,
 };
 pub use shift::{MOST_SHIFTS, SHUFFLES, SURE, Shift, time_shifts};
 pub use stretch::independent_stretch;

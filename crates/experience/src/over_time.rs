@@ -4,6 +4,7 @@ use crate::{
     Distribution, Error,
     distribution::{as_f64, floor},
     inputs::{check_values, time_range},
+    limits::MOST_INTERVALS,
     whole::whole_intervals,
 };
 
@@ -83,9 +84,6 @@ fn interval(start_s: f64, side: &Distribution) -> Interval {
         max_ms: side.max(),
     }
 }
-
-/// The most intervals that [`over_time`] makes: ten for every column of the widest screen, and a bound on memory.
-pub const MOST_INTERVALS: usize = 100_000;
 
 /// From a millisecond to about two months; longer spans are cut into two.
 const ROUND_S: [f64; 30] = [

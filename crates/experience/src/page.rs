@@ -1,6 +1,6 @@
 //! A page: many requests, of which a share must finish before the person is served.
 
-use crate::Error;
+use crate::{Error, limits::MOST_REQUESTS};
 
 /// How many requests a person waits for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,10 +70,6 @@ fn decimal(share: f64) -> (u64, u32) {
 pub(crate) fn percentile_to_watch(requests: u32, visitors: f64) -> f64 {
     visitors.clamp(0.0, 1.0).powf(1.0 / f64::from(requests.max(1)))
 }
-
-/// The most requests that a page can make: up to here the precision of [`crate::Distribution::expected_experienced`]
-/// is tested, and heavy pages make a few thousand.
-pub const MOST_REQUESTS: u32 = 1_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ use std::{num::NonZero, sync::OnceLock, thread};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::{Distribution, Error};
+use crate::{Distribution, Error, limits::MOST_RESAMPLES};
 
 mod alias;
 pub(crate) mod beta;
@@ -48,9 +48,9 @@ mod studentized;
 
 pub use certainty::{Certainty, LIKELY};
 pub use confidence::ConfidenceInterval;
-pub use crossing::PlacedCrossover;
+pub use crossing::{DifferencePoint, PlacedCrossover};
 pub use difference::Difference;
-pub use pair::{DifferencePoint, Pair};
+pub use pair::Pair;
 pub use resampled::{BandPoint, FEWEST_MAXIMA, Resampled};
 pub use share_faster::share_faster;
 
@@ -187,9 +187,6 @@ fn mix(value: u64) -> u64 {
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
-
-/// The most resamples: 200 MB of numbers a side.
-pub const MOST_RESAMPLES: u32 = 20_000;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use units::{Bitrate, Bytes, Probability};
 
-use crate::{Discipline, Jitter, Loss, NameError, Trace, counters::Amount};
+use crate::{Discipline, Jitter, Loss, NameError, Trace, amount::Amount};
 
 /// One direction of one path.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,6 +1,6 @@
 //! What went through a link, by its fate.
 
-use crate::Treatment;
+use crate::{Treatment, amount::Amount};
 
 /// Segments and bytes on the wire. `offered + duplicated = delivered + lost + overflowed + managed + backlog`,
 /// always, where the backlog is what [`Link::backlog`](crate::Link::backlog) says.
@@ -24,15 +24,6 @@ pub struct Counters {
     pub corrupted: Amount,
 }
 
-/// Segments and the bytes they occupy on the wire.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Amount {
-    /// Packets as a real wire would carry them.
-    pub segments: u64,
-    /// Their bytes, headers and link overhead included.
-    pub bytes: u64,
-}
-
 impl Counters {
     /// Counts what arrives.
     pub(crate) fn deliver(&mut self, amount: Amount, treatment: Treatment) {
@@ -43,38 +34,6 @@ impl Counters {
         if treatment.corrupt.is_some() {
             self.corrupted += amount;
         }
-    }
-}
-
-impl Amount {
-    /// More than any queue holds.
-    pub(crate) const MAX: Self = Self { segments: u64::MAX, bytes: u64::MAX };
-
-    /// Whether a room of `capacity` holds it.
-    pub(crate) fn is_within(self, capacity: Self) -> bool {
-        self.segments <= capacity.segments && self.bytes <= capacity.bytes
-    }
-
-    /// What remains of a room when `other` is in it.
-    pub(crate) fn less(self, other: Self) -> Self {
-        Self {
-            segments: self.segments.saturating_sub(other.segments),
-            bytes: self.bytes.saturating_sub(other.bytes),
-        }
-    }
-}
-
-impl std::ops::AddAssign for Amount {
-    fn add_assign(&mut self, other: Self) {
-        self.segments += other.segments;
-        self.bytes += other.bytes;
-    }
-}
-
-impl std::ops::SubAssign for Amount {
-    fn sub_assign(&mut self, other: Self) {
-        self.segments -= other.segments;
-        self.bytes -= other.bytes;
     }
 }
 

@@ -41,6 +41,7 @@
 //! # Ok::<(), units::Error>(())
 //! ```
 
+mod amount;
 mod config;
 mod counters;
 mod discipline;
@@ -60,8 +61,9 @@ mod trace;
 mod transmitter;
 mod verdict;
 
+pub use amount::Amount;
 pub use config::{Config, Limit, Rate, Receive};
-pub use counters::{Amount, Counters};
+pub use counters::Counters;
 pub use discipline::{Discipline, DisciplineError};
 pub use error::{FileError, NameError};
 pub use jitter::{Jitter, Order, Shape, Table};

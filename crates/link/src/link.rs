@@ -4,7 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::{
     Arrival, Cause, Config, Counters, Ecn, Packet, Treatment, Verdict,
-    counters::Amount,
+    amount::Amount,
     fate::{Change, Fate, Fates},
     flight::{self, Flight},
     queue::{Grant, Judgement, Queue, Waiting},

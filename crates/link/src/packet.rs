@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::counters::Amount;
+use crate::amount::Amount;
 
 /// The shape of a packet: one segment, or a super-packet that stands for several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,11 @@ mod codel;
 mod fifo;
 mod fq_codel;
 
-use crate::{Discipline, Ecn, Packet, counters::Amount};
 use codel::Codel;
 use fifo::Fifo;
 use fq_codel::FqCodel;
+
+use crate::{Discipline, Ecn, Packet, amount::Amount};
 
 /// A packet of which some segments wait.
 #[derive(Debug)]

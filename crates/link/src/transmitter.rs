@@ -4,10 +4,10 @@ mod replay;
 
 use std::ops::Range;
 
+use replay::Replay;
 use units::Bitrate;
 
-use crate::{Config, Packet, Rate, Receive, config::SLICE_TIME, counters::Amount};
-use replay::Replay;
+use crate::{Config, Packet, Rate, Receive, amount::Amount, config::SLICE_TIME};
 
 /// A wire and how far it is.
 #[derive(Debug)]

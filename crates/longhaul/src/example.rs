@@ -14,7 +14,10 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use report::Written;
 
-use crate::output::{self, say, shell_word};
+use crate::{
+    output::{self, say},
+    shell::shell_word,
+};
 
 /// Write two recordings to try `longhaul compare` with
 ///

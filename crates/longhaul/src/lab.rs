@@ -68,7 +68,7 @@ impl Lab {
 /// Reads and checks a world file and those that it names.
 pub(crate) fn read_world(path: &Path) -> anyhow::Result<(World, Layout)> {
     let mut document = Document::open(path).with_context(|| format!("{}: cannot be read", path.display()))?;
-    let (world, layout, notes) = World::read_all(&mut document, world::read_text)
+    let (world, layout, notes) = World::read_all(&mut document, document::read_text)
         .map_err(|error| wrong_file::instead_of_world(path, error.into()))?;
     for note in notes {
         say(&note);

@@ -16,6 +16,7 @@ mod ping;
 mod probe;
 mod run;
 mod serve;
+mod shell;
 mod tcp;
 mod transfer;
 mod wrong_file;

@@ -83,6 +83,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref() {
         return tcp::Error::hint(error);
     }
+    if let Some(error) = cause.downcast_ref() {
+        return traffic::Error::hint(error);
+    }
     if let Some(other) = cause.downcast_ref() {
         return Some(WrongFile::hint(other));
     }
@@ -102,15 +105,6 @@ fn joined(chain: &[String]) -> String {
     said
 }
 
-/// A word as a shell reads it, quoted where it has to be: for commands that are shown to be run.
-pub(crate) fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,~".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('~') {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 /// `text` in a style.
 pub(crate) fn paint(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
@@ -124,19 +118,3 @@ pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
 pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();
-
-#[cfg(test)]
-mod tests {
-    use super::shell_word;
-
-    #[test]
-    fn a_shell_reads_what_was_meant() {
-        assert_eq!(shell_word("scenarios/quick.toml"), "scenarios/quick.toml");
-        assert_eq!(shell_word("my world.toml"), "'my world.toml'");
-        assert_eq!(shell_word("it's.toml"), "'it'\\''s.toml'");
-        assert_eq!(shell_word("zürich.toml"), "zürich.toml");
-        assert_eq!(shell_word(""), "''");
-        assert_eq!(shell_word("$HOME"), "'$HOME'");
-        assert_eq!(shell_word("~x"), "'~x'");
-    }
-}

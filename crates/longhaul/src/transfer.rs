@@ -2,15 +2,13 @@
 
 pub(crate) mod show;
 
-use std::{net::SocketAddr, process::ExitCode, time::Duration};
+use std::{net::SocketAddr, ops::ControlFlow, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use probe::{
-    Stop,
-    transfer::{self, Protocol, Sending, Serving},
-};
+use probe::Stop;
+use traffic::transfer::{self, Protocol, Sending, Serving, Stopping};
 use units::Bytes;
 
 use crate::{
@@ -102,7 +100,8 @@ impl Serve {
             rcvbuf: self.rcvbuf,
             window: self.window,
         };
-        transfer::serve(&config, |address| say(&format!("listening on {address}")), say, &stop)?;
+        let watch = || if stop.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        transfer::serve(&config, |address| say(&format!("listening on {address}")), say, watch)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -127,7 +126,12 @@ impl Send {
             bar.set_message(format!("{} s: {} sent", bar.elapsed().as_secs(), units::show::bytes(sent)));
             bar.tick();
         };
-        let summary = transfer::send(&self.server, &sending, watch, &stop);
+        let stopping = || match (stop.is_asked(), stop.is_insisted()) {
+            (_, true) => Stopping::Insisted,
+            (true, false) => Stopping::Asked,
+            (false, false) => Stopping::No,
+        };
+        let summary = transfer::send(&self.server, &sending, watch, stopping);
         bar.finish_and_clear();
         let summary = summary?;
         if self.json {

@@ -27,9 +27,9 @@ pub(crate) fn instead_of_scenario(path: &Path, error: anyhow::Error) -> anyhow::
 }
 
 fn instead_of(wanted: Kind, path: &Path, error: anyhow::Error) -> anyhow::Error {
-    match world::read_text(path).ok().and_then(|text| kind(&text)) {
+    match document::read_text(path).ok().and_then(|text| kind(&text)) {
         Some(found) if found != wanted => {
-            WrongFile { path: crate::output::shell_word(&path.display().to_string()), found }.into()
+            WrongFile { path: crate::shell::shell_word(&path.display().to_string()), found }.into()
         }
         _ => error,
     }

@@ -2,11 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the one place of this shell that reads clocks")]
 
-use std::{
-    fs::File,
-    os::unix::fs::FileExt,
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::time::{ClockId, clock_gettime};
 
@@ -43,33 +39,23 @@ pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// How long a thread has been ready to run without being let.
+/// How long a thread has waited for a processor, from one question to the next.
 #[derive(Debug, Default)]
 pub(crate) struct RunQueue {
     /// Of the thread that asks, and so opened when it first does.
-    statistics: Option<File>,
+    account: Option<tcp::RunQueue>,
     seen: Duration,
 }
 
 impl RunQueue {
     /// How long since this was last asked; the first answer is zero. Kernels without the statistics know of no wait.
     pub(crate) fn waited(&mut self) -> Duration {
-        let is_first = self.statistics.is_none();
-        let total = self.total().unwrap_or(self.seen);
+        let is_first = self.account.is_none();
+        let account = self.account.get_or_insert_with(tcp::RunQueue::of_this_thread);
+        let total = account.waited().unwrap_or(self.seen);
         let waited = total.saturating_sub(self.seen);
         self.seen = total;
         if is_first { Duration::ZERO } else { waited }
-    }
-
-    /// The second number of `/proc/thread-self/schedstat`: time spent in the run queue, in ns.
-    fn total(&mut self) -> Option<Duration> {
-        if self.statistics.is_none() {
-            self.statistics = File::open("/proc/thread-self/schedstat").ok();
-        }
-        let mut text = [0; 64];
-        let length = self.statistics.as_ref()?.read_at(&mut text, 0).ok()?;
-        let text = std::str::from_utf8(&text[..length]).ok()?;
-        text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
     }
 }
 

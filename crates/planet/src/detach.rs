@@ -34,7 +34,8 @@ use crate::{
     failure::Failure,
     furnish::RECORDS,
     process::die_with_parent,
-    programs::{End, KEPT, Record, log_path, numbers, record_path},
+    programs::{KEPT, Record, log_path, numbers, record_path},
+    status::End,
     sys::process::{close_others, end_by_broken_pipe, fork, is_alive, pidfd},
 };
 

@@ -9,7 +9,7 @@ use crate::{
     control::{Reply, Request},
     fidelity::{Surroundings, Tally},
     host::Host,
-    router::{catchment::Serves, way::Wire, wires::WireReading},
+    router::{catchment::Serves, wire::Wire, wires::WireReading},
     status::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, SiteStatus, Status},
     switch::{Handle, Order, Reading},
     taps::Taps,

@@ -50,8 +50,9 @@ pub use error::{Error, Needs};
 pub use fidelity::{Bin, Fidelity};
 pub use folder::{Entry, Folder, Links};
 pub use process::{Life, Running};
-pub use programs::{End, Log, News, Piece, Program};
+pub use programs::{Log, News, Piece};
 pub use publish::Published;
 pub use status::{
-    Amount, Catchment, CatchmentOf, FaultStatus, HostStatus, LinkStatus, Overview, SiteStatus, Status,
+    Amount, Catchment, CatchmentOf, End, FaultStatus, HostStatus, LinkStatus, Overview, Program, SiteStatus,
+    Status,
 };

@@ -19,44 +19,15 @@ use nix::{
     fcntl::{Flock, FlockArg},
     sys::inotify::{AddWatchFlags, InitFlags, Inotify},
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Overview,
     clock::monotonic,
     control::Planet,
     error::{Doing, Error},
     furnish::{FOLDERS, RECORDS},
+    status::{End, Overview, Program},
 };
-
-/// A program that was started in the background.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Program {
-    /// Its number, from 1 on.
-    pub number: u64,
-    /// The host it was started in.
-    pub host: String,
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// How long it has run, or did, in seconds.
-    pub ran_s: f64,
-    /// How it ended; absent while it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<End>,
-}
-
-/// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum End {
-    /// By itself, with this exit code.
-    Code(i32),
-    /// By this signal.
-    Signal(i32),
-    /// Who watched it was ended first.
-    Unseen,
-}
 
 /// What is noted of a program.
 #[derive(Debug, Clone, Serialize, Deserialize)]

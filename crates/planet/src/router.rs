@@ -10,11 +10,13 @@
 //! - [`way`]: the wires between two ends, and where a packet's time to live runs out.
 //! - [`catchment`]: which site of an anycast prefix serves a city, and what happens when one is withdrawn.
 //! - [`faults`]: what is wrong now, and what that means for each wire.
+//! - [`wire`]: one directed edge.
 //! - [`wires`]: the engines of all wires, made when they are first used.
 
 pub(crate) mod catchment;
 pub(crate) mod faults;
 pub(crate) mod way;
+pub(crate) mod wire;
 pub(crate) mod wires;
 
 use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};

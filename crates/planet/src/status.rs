@@ -4,10 +4,9 @@ use std::{collections::BTreeMap, net::IpAddr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
 use world::file::Fault;
 
-use crate::{Fidelity, Program};
+use crate::Fidelity;
 
 /// A planet's state.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +35,34 @@ pub struct Overview {
     pub status: Status,
     /// The programs that were started in the background, in order.
     pub programs: Vec<Program>,
+}
+
+/// A program that was started in the background.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Program {
+    /// Its number, from 1 on.
+    pub number: u64,
+    /// The host it was started in.
+    pub host: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// How long it has run, or did, in seconds.
+    pub ran_s: f64,
+    /// How it ended; absent while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<End>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// By itself, with this exit code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Who watched it was ended first.
+    Unseen,
 }
 
 /// One direction of a link, or of a host's line, on a running planet.

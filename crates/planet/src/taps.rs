@@ -15,7 +15,7 @@ use crate::{
     capture::{Capture, Sighting},
     control::{Reply, Tap, write_line},
     error::{Doing, Error},
-    router::way::Wire,
+    router::wire::Wire,
     sys::tun,
 };
 

@@ -286,6 +286,7 @@ const GSO_TCPV6: u8 = 4;
 const GSO_UDP_L4: u8 = 5;
 const GSO_ECN: u8 = 0x80;
 
+const IPV4_HEADER: usize = 20;
 const TCP_HEADER: usize = 20;
 const TCP_CHECKSUM: usize = 16;
 const UDP_HEADER: usize = 8;

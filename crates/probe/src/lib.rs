@@ -1,4 +1,4 @@
-//! The shell that measures: HTTP requests with all their phases, schedules of them, an origin to aim them at; pings; transfers.
+//! The shell that measures: HTTP requests with all their phases, schedules of them, an origin to aim them at; pings.
 //!
 //! - [`client`]: one request, and each of its phases and stamps as a [`recording::Sample`].
 //! - [`load`]: many requests, on a schedule (open loop) or by workers (closed loop), streamed into a
@@ -6,7 +6,6 @@
 //! - [`summary`]: what a run comes to, one object a phase.
 //! - [`serve`]: a small origin whose service time follows a distribution.
 //! - [`ping`]: ICMP echo to many targets from one process.
-//! - [`transfer`]: one bulk transfer over TCP or Multipath TCP, every byte of it checked.
 //!
 //! HTTP from outside is parsed by hyper, h2 and rustls only; what it may cost is bounded in [`limits`].
 //! Time is read in `clock` and waited for in `timer`, nowhere else.
@@ -24,7 +23,6 @@ mod stop;
 pub mod summary;
 mod sys;
 mod timer;
-pub mod transfer;
 
 pub use error::Error;
 pub use family::Family;

@@ -29,7 +29,7 @@ impl Stop {
     }
 
     /// Whether somebody has asked for an immediate end.
-    pub(crate) fn is_insisted(&self) -> bool {
+    pub fn is_insisted(&self) -> bool {
         *self.asked.borrow() > 1
     }
 

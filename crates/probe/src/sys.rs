@@ -1,7 +1,5 @@
 //! What this crate asks of the operating system itself.
 
-pub(crate) mod tcp;
-
 use std::{
     io,
     os::fd::{AsFd, AsRawFd, RawFd},

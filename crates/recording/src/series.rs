@@ -12,12 +12,13 @@ mod clock;
 mod groups;
 mod parts;
 mod period;
+mod wanted;
 
 use build::Builder;
-pub use build::Wanted;
 pub use groups::{Groups, NO_GROUP};
 pub use parts::Part;
 pub use period::Moment;
+pub use wanted::Wanted;
 
 /// One metric of one recording, or of several that were put together by [`Series::append`].
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,8 @@
 //! A place in a JSON value, as claims name it: "json.summary.restart_s". What its number is counted in follows from the
 //! field's name, as our own JSON carries units in names. Pure.
 
+// circle: a path into JSON is a subject, and gives its number in a subject's unit.
+
 use std::{fmt, str::FromStr};
 
 use serde_json::Value;

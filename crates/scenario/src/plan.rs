@@ -326,7 +326,7 @@ fn read_world(
         inline.anycast.len(),
     ];
     let Some(other) = &file.scenario.world else {
-        let notes = inline.gather(document, world::read_text)?;
+        let notes = inline.gather(document, document::read_text)?;
         seeded(&mut inline);
         let layout = inline.layout(document)?;
         return Ok((inline, layout, notes));
@@ -337,7 +337,7 @@ fn read_world(
     }
     let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());
     let mut named = open(&beside)?;
-    let (mut world, layout, notes) = World::read_all(&mut named, world::read_text)?;
+    let (mut world, layout, notes) = World::read_all(&mut named, document::read_text)?;
     if seed.is_none() {
         return Ok((world, layout, notes));
     }

@@ -1,8 +1,8 @@
 //! What came of a bulk transfer.
 
-use probe::transfer::Summary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use traffic::transfer::Summary;
 
 /// A transfer that is over: where it went, and what its sender says of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

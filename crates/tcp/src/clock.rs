@@ -1,28 +1,28 @@
-//! The one place of this crate that reads a clock or waits for it.
+//! The one place of this crate, and of `traffic`, that reads a clock or waits for it.
 
 use std::time::{Duration, Instant};
 
 /// A monotonic clock that began when a measurement did. Copies agree.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock {
+pub struct Clock {
     origin: Instant,
 }
 
 impl Clock {
     /// A clock that begins now.
     #[expect(clippy::disallowed_methods, reason = "a shell's clock module")]
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self { origin: Instant::now() }
     }
 
     /// Time since the start.
-    pub(crate) fn now(self) -> Duration {
+    pub fn now(self) -> Duration {
         self.origin.elapsed()
     }
 
     /// Waits until then; returns at once if that has passed.
     #[expect(clippy::disallowed_methods, reason = "keeping a schedule is what this module is for")]
-    pub(crate) fn wait_until(self, then: Duration) {
+    pub fn wait_until(self, then: Duration) {
         std::thread::sleep(then.saturating_sub(self.now()));
     }
 }

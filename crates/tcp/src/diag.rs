@@ -8,7 +8,7 @@ mod multipath;
 #[cfg(test)]
 mod tests;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, os::fd::AsFd};
 
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use schemars::JsonSchema;
@@ -23,6 +23,7 @@ use crate::{
     error::{Doing, Error},
     info::Info,
     netlink::{Answer, Netlink},
+    sys,
 };
 
 /// The state of a connection (RFC 9293, section 3.3.2), and two of the kernel's own.
@@ -121,6 +122,14 @@ pub struct Memory {
     /// `d`: packets dropped. Absent before Linux 4.8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops: Option<u32>,
+}
+
+impl Memory {
+    /// Of a socket of this process. None of a kernel that tells less than Linux 4.8.
+    pub fn of(socket: impl AsFd) -> Result<Option<Self>, Error> {
+        let numbers = sys::memory(socket).doing(|| "ask for a socket's memory".to_owned())?;
+        Ok(message::memory(&numbers))
+    }
 }
 
 /// What a congestion control tells of itself.

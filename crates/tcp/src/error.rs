@@ -1,5 +1,7 @@
 //! What can keep us from looking, and what to do about it.
 
+// circle: an error names the version that it takes, and a version that cannot be read is an error.
+
 use std::io;
 
 use crate::kernel::Version;
@@ -25,9 +27,6 @@ pub enum Error {
         /// What to write instead.
         remedy: String,
     },
-    /// The caller: a file with a mistake in it.
-    #[error(transparent)]
-    Mistake(#[from] world::Mistake),
     /// The environment: this kernel has no MPTCP.
     #[error("this kernel has no MPTCP; it takes Linux 5.6 or newer with CONFIG_MPTCP")]
     NoMptcp,
@@ -68,7 +67,7 @@ impl Error {
             Self::Process { source, .. } | Self::System { source, .. } => (source.kind()
                 == io::ErrorKind::PermissionDenied)
                 .then(|| "run it as root, or as whoever owns the network namespace".to_owned()),
-            Self::Mistake(_) | Self::NoMptcp | Self::Unsupported { .. } => None,
+            Self::NoMptcp | Self::Unsupported { .. } => None,
             Self::Address { operation, source, .. } => of_address(operation, source.kind()),
         }
     }
@@ -100,9 +99,9 @@ fn of_address(operation: &str, kind: io::ErrorKind) -> Option<String> {
     Some(remedy.to_owned())
 }
 
-/// Adds what was being done to an error of the system.
-pub(crate) trait Doing<T> {
-    /// `operation` completes the sentence "cannot ...".
+/// Adds what was being done to an error of the system: for those who look by means of this crate as well.
+pub trait Doing<T> {
+    /// An error of the system as [`Error::System`]. `operation` completes the sentence "cannot ...".
     fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error>;
 }
 

@@ -204,11 +204,25 @@ impl Info {
         Some(info)
     }
 
+    /// The least round-trip time of the last minutes, us; none if none was measured.
+    pub fn least_rtt_us(&self) -> Option<u32> {
+        Some(self.min_rtt_us).filter(|&rtt| rtt != u32::MAX && rtt != 0)
+    }
+
     /// Of a socket of this process, also of one whose connection has broken. None as [`Self::decode`] has it.
     pub fn of(socket: impl AsFd) -> Result<Option<Self>, Error> {
         sys::tcp_info(socket)
             .doing(|| "ask for a socket's tcp_info".to_owned())
             .map(|bytes| Self::decode(&bytes))
+    }
+
+    /// Of each subflow of a Multipath TCP socket of this process, 9 at most.
+    ///
+    /// # Errors
+    /// Where there is no MPTCP, as after a fallback to TCP.
+    pub fn of_subflows(socket: impl AsFd) -> Result<Vec<Self>, Error> {
+        let bytes = sys::subflow_infos(socket).doing(|| "ask for the subflows' tcp_info".to_owned())?;
+        Ok(subflows(&bytes))
     }
 
     /// Whether an option is in use.
@@ -301,6 +315,18 @@ impl Info {
     }
 }
 
+/// Of each subflow, from a `struct mptcp_subflow_data` and what comes after it. The kernel says how long each is: as long as
+/// was asked for, or as its own.
+fn subflows(bytes: &[u8]) -> Vec<Info> {
+    let (head, infos) = bytes.split_at_checked(sys::SUBFLOW_DATA).unwrap_or_default();
+    let mut head = Cursor(head);
+    let (_, Some(number), _, Some(length)) = (head.u32(), head.u32(), head.u32(), head.u32()) else {
+        return Vec::new();
+    };
+    let each = infos.chunks_exact((length as usize).max(1)).take(number as usize);
+    each.filter_map(Info::decode).collect()
+}
+
 /// What is left to read. Once something does not fit, nothing after it is there either.
 struct Cursor<'a>(&'a [u8]);
 
@@ -364,6 +390,18 @@ mod tests {
             assert_eq!(info.received_ce_bytes, (size >= 276).then_some(68), "{kernel}");
         }
         assert_eq!(Info::decode(&numbered(164)), None, "older than Linux 4.9");
+    }
+
+    #[test]
+    fn each_subflow_is_as_long_as_the_kernel_says() {
+        // Two of Linux 6.18's 280 bytes, in room for more.
+        let head = [16, 2, 280, 280].map(u32::to_ne_bytes).concat();
+        let infos = [numbered(280), numbered(280)].concat();
+        let answer = [head.as_slice(), &infos, &[0; 560]].concat();
+        let flows = subflows(&answer);
+        assert_eq!(flows.iter().map(|info| (info.rtt_us, info.snd_cwnd)).collect::<Vec<_>>(), [(17, 20); 2]);
+        assert_eq!(subflows(&answer[..15]), []);
+        assert_eq!(subflows(&[0; 16]), []);
     }
 
     #[test]

@@ -7,9 +7,7 @@
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
 //! - [`settings`]: the namespace's settings beside the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
-//! - [`ports`]: what a port costs by strategy, and by how many are used already.
 //! - [`source_port`]: how a client gets a port, also where most of them are used.
-//! - [`oscil`]: a reader that misbehaves as applications do, and a sender without end.
 //! - [`trace`]: time spent in the kernel's functions that look for room, where it lets us trace.
 //! - [`window`]: windows and buffers for a path, and the rate that buffers allow.
 //!
@@ -26,9 +24,8 @@ mod info;
 pub mod kernel;
 pub mod mptcp;
 mod netlink;
-pub mod oscil;
-pub mod ports;
 mod processes;
+mod run_queue;
 pub mod settings;
 pub mod source_port;
 mod sys;
@@ -36,6 +33,8 @@ pub mod timeline;
 pub mod trace;
 pub mod window;
 
-pub use error::Error;
+pub use clock::Clock;
+pub use error::{Doing, Error};
 pub use info::{Info, Options};
 pub use processes::Process;
+pub use run_queue::RunQueue;

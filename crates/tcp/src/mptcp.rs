@@ -118,6 +118,38 @@ struct Surroundings {
     addresses: Vec<Address>,
 }
 
+impl Connection {
+    /// What was seen of it, with what follows.
+    fn of(
+        seen: &SeenConnection,
+        subflows: Vec<Subflow>,
+        surroundings: &Surroundings,
+        account: &Account,
+    ) -> Self {
+        let established = subflows.iter().filter(|subflow| subflow.state == State::Established).count();
+        let has_second =
+            !seen.is_fallback && if subflows.is_empty() { seen.further > 0 } else { established > 1 };
+        let finding = if has_second {
+            cause::of_second(&subflows)
+        } else {
+            Some(cause::of_one(seen, &subflows, surroundings, account))
+        };
+        Self {
+            local: seen.local,
+            remote: seen.remote,
+            state: seen.state,
+            token: format!("{:08x}", seen.token),
+            is_fallback: seen.is_fallback,
+            bytes_sent: seen.bytes_sent,
+            bytes_received: seen.bytes_received,
+            subflows,
+            has_second,
+            counted: account.counted,
+            finding,
+        }
+    }
+}
+
 impl Audit {
     /// Whether there are connections, and each has a second subflow.
     pub fn is_well(&self) -> bool {
@@ -174,7 +206,7 @@ impl Auditor {
         let wanted = seen.connections.iter().filter(|each| is_wanted(each.inode, each.local, each.remote));
         let connections = wanted.map(|each| {
             let before = self.known.get(&name(each)).and_then(Option::as_ref);
-            each.describe(subflows(each), &surroundings, &Account::new(&counters, before))
+            Connection::of(each, subflows(each), &surroundings, &Account::new(&counters, before))
         });
         let connections = connections.collect();
         self.earlier = Some(counters.clone());

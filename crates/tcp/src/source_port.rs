@@ -95,7 +95,8 @@ pub struct Chooser {
 
 /// What came of choosing a port and connecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Attempt {
+pub struct Attempt {
+    /// Whether there is a connection; if not, what the last try said.
     pub outcome: Result<(), Errno>,
     /// Ports that were tried by `bind()`, or windows and ranges that the kernel was given.
     pub tries: u32,
@@ -243,13 +244,8 @@ impl Chooser {
         Ok(attempt.outcome?)
     }
 
-    /// Chooses a port for a blocking socket and connects it.
-    pub(crate) fn attach(
-        &mut self,
-        socket: &OwnedFd,
-        destination: SocketAddr,
-        source: Option<IpAddr>,
-    ) -> Attempt {
+    /// Chooses a port for a blocking socket of the caller's own and connects it: as [`Self::connect`], and says what it took.
+    pub fn attach(&mut self, socket: &OwnedFd, destination: SocketAddr, source: Option<IpAddr>) -> Attempt {
         let address = SockaddrStorage::from(destination);
         self.until_it_works(|chooser| {
             chooser.choose(socket, destination, source)?;
@@ -313,8 +309,8 @@ impl Chooser {
     }
 }
 
-/// A blocking socket for connections to an address like this.
-pub(crate) fn open(transport: Transport, destination: SocketAddr) -> Result<OwnedFd, Errno> {
+/// A blocking socket for connections to an address like this, for [`Chooser::attach`].
+pub fn open(transport: Transport, destination: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if destination.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let kind = match transport {
         Transport::Tcp => SockType::Stream,

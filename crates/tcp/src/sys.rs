@@ -31,36 +31,53 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Sets the most that is sent, bytes per second (`SO_MAX_PACING_RATE`). Linux before 4.20 reads the first 4 bytes only.
-pub(crate) fn set_pacing(socket: impl AsFd, bytes_per_second: u64) -> io::Result<()> {
-    set_bytes(socket, (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE), &bytes_per_second.to_ne_bytes())
-}
-
-fn set_bytes(socket: impl AsFd, (level, name): (i32, i32), value: &[u8]) -> io::Result<()> {
-    let length = libc::socklen_t::try_from(value.len()).expect("a number has 4 or 8 bytes");
-    let socket = socket.as_fd().as_raw_fd();
-    // SAFETY: the descriptor is borrowed, and the kernel reads `length` bytes of a slice of that length.
-    #[expect(unsafe_code, reason = "no library in use here wraps these options")]
-    let result = unsafe { libc::setsockopt(socket, level, name, value.as_ptr().cast(), length) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
 /// A socket's `struct tcp_info`, as much of it as the kernel has.
 pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<Vec<u8>> {
-    let mut info = vec![0_u8; LARGEST_INFO];
-    let mut length = libc::socklen_t::try_from(info.len()).expect("a small constant");
+    let mut info = vec![0; LARGEST_INFO];
+    let length = option(socket, (libc::IPPROTO_TCP, libc::TCP_INFO), &mut info)?;
+    info.truncate(length);
+    Ok(info)
+}
+
+/// A `struct mptcp_subflow_data` of linux/mptcp.h, and behind it the `struct tcp_info` of each subflow, at most [`SUBFLOWS`].
+/// Fails where there is no MPTCP, as after a fallback to TCP.
+pub(crate) fn subflow_infos(socket: impl AsFd) -> io::Result<Vec<u8>> {
+    // Its own size, the number of subflows (out), the size of a tcp_info to the kernel (out) and to us.
+    let mut bytes = vec![0; SUBFLOW_DATA + SUBFLOWS * LARGEST_INFO];
+    let size = |of: usize| u32::try_from(of).expect("both are below 1000").to_ne_bytes();
+    bytes[0..4].copy_from_slice(&size(SUBFLOW_DATA));
+    bytes[12..16].copy_from_slice(&size(LARGEST_INFO));
+    option(socket, (SOL_MPTCP, MPTCP_TCPINFO), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The numbers of a socket's memory (`SO_MEMINFO`), as many as the kernel has.
+pub(crate) fn memory(socket: impl AsFd) -> io::Result<Vec<u8>> {
+    let mut numbers = vec![0; LARGEST_MEMORY];
+    let length = option(socket, (libc::SOL_SOCKET, libc::SO_MEMINFO), &mut numbers)?;
+    numbers.truncate(length);
+    Ok(numbers)
+}
+
+/// Reads an option into `bytes`; how many of them the kernel has filled.
+fn option(socket: impl AsFd, (level, name): (i32, i32), bytes: &mut [u8]) -> io::Result<usize> {
+    let mut length = libc::socklen_t::try_from(bytes.len()).unwrap_or(libc::socklen_t::MAX);
     let socket = socket.as_fd().as_raw_fd();
     // SAFETY: the descriptor is borrowed, and the kernel writes at most `length` bytes into a buffer of that length.
-    #[expect(unsafe_code, reason = "no library in use here has the whole of the structure")]
-    let result = unsafe {
-        libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, info.as_mut_ptr().cast(), &raw mut length)
-    };
-    if result != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    info.truncate(length as usize);
-    Ok(info)
+    #[expect(unsafe_code, reason = "no library in use here has the whole of these structures")]
+    let result = unsafe { libc::getsockopt(socket, level, name, bytes.as_mut_ptr().cast(), &raw mut length) };
+    if result == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Twice what the newest kernel has, for those to come.
 const LARGEST_INFO: usize = 560;
+
+/// Of the 9 numbers of linux/sock_diag.h (`SK_MEMINFO_VARS`), almost twice as many.
+const LARGEST_MEMORY: usize = 64;
+
+/// Of linux/socket.h and linux/mptcp.h.
+const SOL_MPTCP: i32 = 284;
+const MPTCP_TCPINFO: i32 = 2;
+pub(crate) const SUBFLOW_DATA: usize = 16;
+/// The kernel allows 8 further subflows.
+const SUBFLOWS: usize = 9;

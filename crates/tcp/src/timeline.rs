@@ -76,7 +76,7 @@ impl Timeline {
     }
 
     /// The clock of its samples.
-    pub(crate) fn clock(&self) -> Clock {
+    pub fn clock(&self) -> Clock {
         self.clock
     }
 

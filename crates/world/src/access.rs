@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use document::Document;
 use serde::Deserialize;
 
-use crate::{Document, file::Access};
+use crate::file::Access;
 
 /// The lines that the program knows. They are written and read as a user's own `[[access]]` tables, which go before them.
 pub fn presets() -> &'static [Access] {
@@ -40,10 +41,11 @@ mod tests {
     #[test]
     fn every_preset_is_complete() {
         for line in presets() {
-            assert!(line.down >= line.up && line.up.is_some(), "{}", line.name.get_ref());
-            assert!(line.rtt.is_some() && line.queue.is_some(), "{}", line.name.get_ref());
+            let own = &line.own;
+            assert!(own.down >= own.up && own.up.is_some(), "{}", own.name.get_ref());
+            assert!(own.rtt.is_some() && line.impairment.queue.is_some(), "{}", own.name.get_ref());
         }
-        let names: Vec<_> = presets().iter().map(|line| line.name.get_ref().as_str()).collect();
+        let names: Vec<_> = presets().iter().map(|line| line.own.name.get_ref().as_str()).collect();
         assert_eq!(names, ["fibre", "cable", "dsl", "lte", "5g", "satellite", "leo"]);
     }
 

@@ -6,8 +6,6 @@ use link::{Config, Limit, Loss, Rate};
 use serde::{Deserialize, Serialize};
 use units::{Bitrate, Probability};
 
-use crate::LinkDown;
-
 /// A change to the link between two cities, both directions. What is absent stays as the world has it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -24,6 +22,18 @@ pub struct Change {
     /// Nothing passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<LinkDown>,
+}
+
+/// Ways in which a link or a line is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkDown {
+    /// Packets vanish.
+    Silent,
+    /// A router says that there is no way.
+    Unreachable,
+    /// The device has no carrier, which its kernel knows.
+    Carrier,
 }
 
 impl Change {

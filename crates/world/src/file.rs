@@ -1,8 +1,13 @@
 //! The world file: cities, links between them, hosts. See `docs/world.md` for the format.
 
 mod anycast;
+mod contents;
 mod fault;
+mod impaired;
+mod impairment;
+mod jitter;
 mod link;
+mod matrix;
 mod text;
 
 use std::{collections::BTreeMap, num::NonZero, time::Duration};
@@ -15,11 +20,14 @@ use units::Bitrate;
 use self::text::one_or_more;
 pub use self::{
     anycast::{Anycast, Bias, Transient},
+    contents::Contents,
     fault::{Down, DownKind, Fault},
-    link::{Access, Link},
+    impaired::Impaired,
+    impairment::Impairment,
+    jitter::Jitter,
+    link::{Access, Line, Link, Path},
+    matrix::{Pair, Source},
 };
-pub use crate::impairment::{Contents, Jitter};
-use crate::{Document, Layout, Mistake, matrix};
 
 /// A description of a planet, as written. [`World::layout`] turns it into one that can run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -77,7 +85,7 @@ pub struct Settings {
     pub threads: Option<NonZero<usize>>,
     /// Measured round trips, which go before those that follow from the great circle.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub matrix: Option<Spanned<matrix::Source>>,
+    pub matrix: Option<Spanned<Source>>,
     /// Kernel settings of every host, such as "net.ipv4.tcp_rmem" = "4096 131072 67108864".
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<Spanned<String>, String>,
@@ -242,13 +250,6 @@ pub const ETHERNET: u16 = 38;
 pub const LAST_MILE: Duration = Duration::from_millis(10);
 
 impl World {
-    /// Reads and checks a world that needs no other file. For one that may, there is [`World::read_all`].
-    pub fn read(document: &Document) -> Result<(Self, Layout), Mistake> {
-        let world: Self = document.parse()?;
-        let layout = world.layout(document)?;
-        Ok((world, layout))
-    }
-
     /// The world as a file again, to hand it to another process.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a world has only tables, strings and numbers")

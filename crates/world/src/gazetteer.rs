@@ -79,6 +79,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     BY_NAME.get(name.to_ascii_lowercase().as_str()).map(|&index| &CITIES[index])
 }
 
+/// A city's name as the gazetteer writes it, or as it was given.
+pub(crate) fn canonical(name: &str) -> &str {
+    find(name).map_or(name, |city| city.name.as_str())
+}
+
 static CITIES: LazyLock<Vec<Entry>> = LazyLock::new(|| table(include_bytes!("gazetteer/cities.csv")));
 
 static COUNTRIES: LazyLock<Vec<Country>> = LazyLock::new(|| table(include_bytes!("gazetteer/countries.csv")));

@@ -1,137 +1,37 @@
 //! From the keys of a link, or of an access line, to what its engine is told.
 
-use std::{fmt, ops::Range, str::FromStr, sync::Arc, time::Duration};
+use std::{ops::Range, sync::Arc};
 
-use link::{Config, Discipline, Limit, Loss, LossTrace, Order, Rate, Shape, Table, Trace, netem};
-use serde::{Deserialize, Serialize};
+use document::{Document, Mistake};
+use link::{Config, Discipline, Loss, LossTrace, Rate, Shape, Table, Trace, netem::NetemError};
 use toml::Spanned;
-use units::{Bitrate, Probability};
+use units::Bitrate;
 
-use crate::{Document, Mistake, file};
+use crate::file::{self, Contents, Impairment, Jitter};
 
-/// A text from another file: the file's name until it has been read, and then the text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a file's name")]
-pub enum Contents {
-    /// The file, relative to the one that names it.
-    File(String),
-    /// What is in it.
-    Text {
-        /// The file.
-        file: String,
-        /// Its text.
-        text: String,
-    },
-}
-
-/// Delay that varies, written "5ms", "5ms normal" or "5ms pareto free".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Jitter {
-    /// How much.
-    pub spread: Duration,
-    shape: Name,
-    /// Whether packets may overtake each other.
-    pub order: Order,
-}
-
-/// The shapes of jitter that need no file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Name {
-    Uniform,
-    Normal,
-    Pareto,
-}
-
-impl FromStr for Jitter {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut words = text.split_whitespace();
-        let spread =
-            units::duration::parse(words.next().unwrap_or_default()).map_err(|error| error.to_string())?;
-        let (mut shape, mut order) = (Name::Uniform, Order::Kept);
-        for word in words {
-            match word {
-                "uniform" => shape = Name::Uniform,
-                "normal" => shape = Name::Normal,
-                "pareto" => shape = Name::Pareto,
-                "kept" => order = Order::Kept,
-                "free" => order = Order::Free,
-                _ => {
-                    return Err(format!(
-                        "\"{word}\" says nothing of jitter; expected uniform, normal or pareto, and kept or free"
-                    ));
-                }
-            }
-        }
-        Ok(Self { spread, shape, order })
-    }
-}
-
-impl fmt::Display for Jitter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", units::duration::show(self.spread), self.shape(), self.order)
-    }
-}
-
-impl Jitter {
-    fn shape(self) -> Shape {
-        match self.shape {
-            Name::Uniform => Shape::Uniform,
-            Name::Normal => Shape::Normal,
-            Name::Pareto => Shape::Pareto,
-        }
-    }
-}
-
-/// The keys that links and access lines have in common, for one direction.
-pub(crate) struct Keys<'f> {
+/// What a file says of one direction of a link, or of an access line.
+pub(crate) struct Direction<'f> {
     pub rate: Option<Bitrate>,
     pub trace: Option<&'f Spanned<Contents>>,
-    pub queue: Option<Limit>,
-    pub aqm: Option<&'f Discipline>,
-    pub ecn: bool,
-    pub jitter: Option<Jitter>,
-    pub jitter_table: Option<&'f Spanned<Contents>>,
-    pub loss: Option<&'f Loss>,
-    pub loss_trace: Option<&'f Spanned<Contents>>,
-    pub duplicate: Option<Probability>,
-    pub corrupt: Option<Probability>,
-    pub overhead: Option<u16>,
-    pub netem: Option<&'f Spanned<String>>,
+    pub impairment: &'f Impairment,
     /// Where in the file it all stands, for what concerns no single key.
     pub place: Range<usize>,
 }
 
-impl Keys<'_> {
-    /// Whether the file says nothing with them.
-    pub(crate) fn are_absent(&self) -> bool {
-        let Self { rate, trace, queue, aqm, ecn, jitter, jitter_table, .. } = self;
-        let Self { loss, loss_trace, duplicate, corrupt, overhead, netem, .. } = self;
-        let is_given = [
-            rate.is_some(),
-            trace.is_some(),
-            queue.is_some(),
-            aqm.is_some(),
-            *ecn,
-            jitter.is_some(),
-            jitter_table.is_some(),
-            loss.is_some(),
-            loss_trace.is_some(),
-            duplicate.is_some(),
-            corrupt.is_some(),
-            overhead.is_some(),
-            netem.is_some(),
-        ];
-        !is_given.contains(&true)
+impl Direction<'_> {
+    /// Whether the file says nothing of it.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.rate.is_none() && self.trace.is_none() && *self.impairment == Impairment::default()
     }
 
     /// `base` as the keys have it: first the netem line, then the others.
     pub(crate) fn apply(&self, base: &Config, document: &Document) -> Result<Config, Mistake> {
+        let Impairment { queue, aqm, ecn, jitter, jitter_table, loss, loss_trace, .. } = self.impairment;
+        let Impairment { duplicate, corrupt, overhead, netem, .. } = self.impairment;
         let mut config = base.clone();
-        if let Some(line) = self.netem {
-            let mistake = |error: netem::NetemError| document.mistake(line.span(), error.to_string());
-            netem::parse(line.get_ref()).map_err(mistake)?.apply(&mut config);
+        if let Some(line) = netem {
+            let mistake = |error: NetemError| document.mistake(line.span(), error.to_string());
+            link::netem::parse(line.get_ref()).map_err(mistake)?.apply(&mut config);
         }
         if let Some(rate) = self.rate {
             config.rate = Rate::Constant(rate);
@@ -139,47 +39,48 @@ impl Keys<'_> {
         if let Some(trace) = self.trace {
             config.rate = Rate::Trace(Arc::new(read(trace, document, Trace::parse)?));
         }
-        if let Some(jitter) = self.jitter {
-            let Jitter { spread, order, .. } = jitter;
+        if let Some(jitter) = jitter {
+            let Jitter { spread, order, .. } = *jitter;
             config.jitter = Some(link::Jitter { spread, shape: jitter.shape(), order });
         }
-        if let (Some(table), Some(jitter)) = (self.jitter_table, &mut config.jitter) {
+        if let (Some(table), Some(jitter)) = (jitter_table, &mut config.jitter) {
             jitter.shape = Shape::Table(Arc::new(read(table, document, Table::parse)?));
         }
-        if let Some(loss) = self.loss {
+        if let Some(loss) = loss {
             config.loss = loss.clone();
         }
-        if let Some(trace) = self.loss_trace {
+        if let Some(trace) = loss_trace {
             config.loss = Loss::Trace(Arc::new(read(trace, document, LossTrace::parse)?));
         }
-        config.queue = self.queue.unwrap_or(config.queue);
-        config.discipline = self.aqm.cloned().unwrap_or(config.discipline);
-        config.ecn |= self.ecn;
-        config.duplicate = self.duplicate.unwrap_or(config.duplicate);
-        config.corrupt = self.corrupt.unwrap_or(config.corrupt);
-        config.overhead = self.overhead.map_or(config.overhead, u32::from);
+        config.queue = queue.unwrap_or(config.queue);
+        config.discipline = aqm.clone().unwrap_or(config.discipline);
+        config.ecn |= *ecn;
+        config.duplicate = duplicate.unwrap_or(config.duplicate);
+        config.corrupt = corrupt.unwrap_or(config.corrupt);
+        config.overhead = overhead.map_or(config.overhead, u32::from);
         self.check(&config).map_err(|message| document.mistake(self.place.clone(), message))?;
         Ok(config)
     }
 
     /// Refuses keys that would have no effect, or two that say the same thing.
     fn check(&self, config: &Config) -> Result<(), &'static str> {
+        let Impairment { queue, aqm, ecn, jitter_table, loss, loss_trace, .. } = self.impairment;
         if self.rate.is_some() && self.trace.is_some() {
             return Err("a link has a rate or a trace of it, not both");
         }
-        if self.loss.is_some() && self.loss_trace.is_some() {
+        if loss.is_some() && loss_trace.is_some() {
             return Err("a link has a loss or a trace of it, not both");
         }
-        if config.rate == Rate::Unlimited && self.queue.is_some() {
+        if config.rate == Rate::Unlimited && queue.is_some() {
             return Err("a link without a rate never queues; give it a rate, or leave out the queue");
         }
-        if config.rate == Rate::Unlimited && (self.aqm.is_some() || self.ecn) {
+        if config.rate == Rate::Unlimited && (aqm.is_some() || *ecn) {
             return Err("a link without a rate never queues; give it a rate, or leave out aqm and ecn");
         }
-        if self.ecn && config.discipline == Discipline::DropTail {
+        if *ecn && config.discipline == Discipline::DropTail {
             return Err("only codel and fq_codel mark packets; choose one as aqm, or leave out ecn");
         }
-        if self.jitter_table.is_some() && config.jitter.is_none() {
+        if jitter_table.is_some() && config.jitter.is_none() {
             return Err("a jitter_table gives jitter its shape; say how much with jitter = \"5ms\"");
         }
         Ok(())
@@ -202,29 +103,11 @@ fn read<T>(
 }
 
 impl file::Link {
-    /// The keys of it that say what a link does to a packet.
-    pub(crate) fn keys(&self) -> Keys<'_> {
-        Keys {
-            rate: self.rate,
-            trace: self.trace.as_ref(),
-            queue: self.queue,
-            aqm: self.aqm.as_ref(),
-            ecn: self.ecn,
-            jitter: self.jitter,
-            jitter_table: self.jitter_table.as_ref(),
-            loss: self.loss.as_ref(),
-            loss_trace: self.loss_trace.as_ref(),
-            duplicate: self.duplicate,
-            corrupt: self.corrupt,
-            overhead: self.overhead,
-            netem: self.netem.as_ref(),
-            place: self.between[0].span(),
-        }
-    }
-
-    /// The files that it names.
-    pub(crate) fn contents(&mut self) -> impl Iterator<Item = &mut Spanned<Contents>> {
-        self.trace.iter_mut().chain(&mut self.loss_trace).chain(&mut self.jitter_table)
+    /// Either direction.
+    pub(crate) fn direction(&self) -> Direction<'_> {
+        let Self { own, impairment } = self;
+        let place = own.between[0].span();
+        Direction { rate: own.rate, trace: own.trace.as_ref(), impairment, place }
     }
 }
 
@@ -236,34 +119,14 @@ pub(crate) enum Way {
 }
 
 impl file::Access {
-    /// The keys of it that say what the line does to a packet.
-    pub(crate) fn keys(&self, way: Way) -> Keys<'_> {
+    /// One direction.
+    pub(crate) fn direction(&self, way: Way) -> Direction<'_> {
+        let Self { own, impairment } = self;
         let (rate, trace) = match way {
-            Way::Up => (self.up, &self.up_trace),
-            Way::Down => (self.down, &self.down_trace),
+            Way::Up => (own.up, &own.up_trace),
+            Way::Down => (own.down, &own.down_trace),
         };
-        Keys {
-            rate,
-            trace: trace.as_ref(),
-            queue: self.queue,
-            aqm: self.aqm.as_ref(),
-            ecn: self.ecn,
-            jitter: self.jitter,
-            jitter_table: self.jitter_table.as_ref(),
-            loss: self.loss.as_ref(),
-            loss_trace: self.loss_trace.as_ref(),
-            duplicate: self.duplicate,
-            corrupt: self.corrupt,
-            overhead: self.overhead,
-            netem: self.netem.as_ref(),
-            place: self.name.span(),
-        }
-    }
-
-    /// The files that it names.
-    pub(crate) fn contents(&mut self) -> impl Iterator<Item = &mut Spanned<Contents>> {
-        let traces = self.up_trace.iter_mut().chain(&mut self.down_trace);
-        traces.chain(&mut self.loss_trace).chain(&mut self.jitter_table)
+        Direction { rate, trace: trace.as_ref(), impairment, place: own.name.span() }
     }
 }
 

@@ -7,16 +7,16 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use document::{Document, LARGEST, Mistake};
 use serde::{Deserialize, de::IgnoredAny};
 use toml::Spanned;
 
 use crate::{
-    Document, Layout, Mistake, World,
-    document::LARGEST,
-    file::{Access, Contents, Link, Settings},
+    Layout, World,
+    file::{Access, Contents, Link, Settings, Source},
+    gazetteer::canonical,
     geography::Place,
-    layout::canonical,
-    matrix::{Known, Matrix, Source},
+    matrix::{Known, Matrix},
 };
 
 impl World {
@@ -128,7 +128,7 @@ impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
     fn read(&mut self, path: &Path, include: &Spanned<String>) -> Result<(World, BTreeSet<String>), Mistake> {
         let text =
             (self.open)(path).map_err(|error| unreadable(self.document, include.span(), path, &error))?;
-        if self.seen.len() > MOST_FILES || self.document.len() + text.len() as u64 > LARGEST {
+        if self.seen.len() > MOST_FILES || self.document.bytes() + text.len() as u64 > LARGEST {
             let message = format!(
                 "\"{}\" is one too many: {MOST_FILES} files of {LARGEST} bytes in all are the limit",
                 include.get_ref()
@@ -181,8 +181,8 @@ impl World {
         )?;
         both(
             "access line",
-            names(&self.access, |line| Some(&line.name)),
-            names(&other.access, |line| Some(&line.name)),
+            names(&self.access, |line| Some(&line.own.name)),
+            names(&other.access, |line| Some(&line.own.name)),
         )?;
         both(
             "host",

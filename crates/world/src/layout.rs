@@ -17,11 +17,11 @@ use units::Bitrate;
 
 pub use self::{
     anycast::{Anycast, Bias, Prefix},
-    effect::{Effect, HostDown, LinkDown, Timed},
+    effect::{Effect, HostDown, Timed},
 };
 use crate::{
     file::{ETHERNET, Mptcp, Network},
-    gazetteer,
+    gazetteer::canonical,
     geography::{Place, great_circle_km, propagation},
     matrix::{Distance, Worst},
 };
@@ -304,11 +304,6 @@ fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
-}
-
-/// A city's name as the gazetteer writes it, or as it was given.
-pub(crate) fn canonical(name: &str) -> &str {
-    gazetteer::find(name).map_or(name, |city| city.name.as_str())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! - [`World`]: start here. A world file as written, and the tables of it in [`file`].
 //! - [`Layout`]: a world with every name resolved and every address given.
-//! - [`Document`], [`Mistake`]: a file's text, and what is wrong in it, by line and column.
 //! - [`gazetteer`], [`geography`]: cities, and how far light has to go between them.
 //! - [`access`]: lines of access networks that a host can name without describing them.
 //! - [`matrix`]: measured round trips, and how far generated ones are from them.
@@ -12,7 +11,6 @@
 
 pub mod access;
 mod change;
-mod document;
 pub mod file;
 pub mod gazetteer;
 pub mod geography;
@@ -23,10 +21,10 @@ pub mod map;
 pub mod matrix;
 pub mod population;
 
-pub use change::Change;
-pub use document::{Document, Mistake, read_text, suggestion};
+pub use change::{Change, LinkDown};
+pub use document::{Document, Mistake};
 pub use file::World;
 pub use layout::{
-    Anycast, AnycastId, Bias, City, CityId, Effect, Host, HostDown, HostId, Layout, Line, LinkDown, Port,
-    PortId, Prefix, Timed,
+    Anycast, AnycastId, Bias, City, CityId, Effect, Host, HostDown, HostId, Layout, Line, Port, PortId,
+    Prefix, Timed,
 };

@@ -5,33 +5,14 @@ mod table;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use document::{Document, Mistake, suggestion};
 
 pub use self::distance::{Distance, Worst};
+use crate::file::Pair;
 use crate::{
-    Document, Mistake,
-    document::suggestion,
-    gazetteer,
+    gazetteer::{self, canonical},
     geography::{Place, great_circle_km},
-    layout::canonical,
 };
-
-/// Measured round trips, or the name of the file that has them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a file's name, or a list of pairs such as [[\"london\", \"paris\", \"5.2ms\"]]"
-)]
-pub enum Source {
-    /// A CSV file, relative to the file that names it.
-    File(String),
-    /// The pairs themselves.
-    Pairs(Vec<Pair>),
-}
-
-/// Two cities and the round trip between them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pair(pub String, pub String, #[serde(with = "units::duration")] pub Duration);
 
 /// Round trips between cities.
 #[derive(Debug, Clone, Default, PartialEq)]

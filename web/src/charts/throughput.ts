@@ -2,8 +2,8 @@
 import uPlot from "uplot";
 import { elapsed, rate, short, tick } from "../format";
 import { throughputSentence } from "../sentences/transfers";
+import { sideIndex } from "../sides";
 import type { Report, Transferred } from "../types";
-import { sideIndex } from "../views/transfers";
 import { type Frame, say } from "./frame";
 import { endLabels, LETTERS, nameRoom } from "./labels";
 import { faultMoments, momentBands, momentLabels, MOMENT_ROW, rowsOf } from "./moments";

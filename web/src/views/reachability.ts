@@ -1,9 +1,9 @@
 // Who could reach whom: the longest time without an answer of each side's hosts, and what became of pings.
 import { el, section, sideName } from "../dom";
 import { count, elapsed, ms, share } from "../format";
+import { sideIndex } from "../sides";
 import type { Outages, Pinged, Report } from "../types";
 import { type Cell, table } from "./table";
-import { sideIndex } from "./transfers";
 
 /** Where nothing went wrong, the longest time between two answers says nothing. */
 export function outages(element: HTMLElement, report: Report): void {

@@ -3,6 +3,7 @@ import { frame } from "../charts/frame";
 import { throughput, throughputHeight } from "../charts/throughput";
 import { el, section, sideName } from "../dom";
 import { bytes, count, elapsed, exactBytes, rate } from "../format";
+import { sideIndex } from "../sides";
 import type { Store } from "../store";
 import type { Report, Transferred } from "../types";
 import { type Cell, type Column, table } from "./table";
@@ -64,10 +65,4 @@ function row(report: Report, transfer: Transferred): Cell[] {
 function carrier({ protocol, fell_back, subflows }: Transferred): string {
   if (fell_back) return `${protocol}, fell back to tcp`;
   return typeof subflows === "number" ? `${protocol}, ${subflows} subflow${subflows === 1 ? "" : "s"}` : protocol;
-}
-
-/** The number by which a side has its colour: those that were compared come first. */
-export function sideIndex(report: Report, side: string): number {
-  const compared = report.comparison.sides.map((one) => one.label);
-  return [...new Set([...compared, ...report.transfers.map((one) => one.side)])].indexOf(side);
 }

@@ -6,7 +6,7 @@
 //! changes the sign many times, and one of them is always close.) Where no share on a side is clear any more, the
 //! samples cannot bound it.
 
-use super::{ConfidenceInterval, DifferencePoint};
+use super::{ConfidenceInterval, Difference};
 use crate::{Crossover, Faster};
 
 /// A crossover, and where it may be.
@@ -16,6 +16,15 @@ pub struct PlacedCrossover {
     pub crossover: Crossover,
     /// The interval of its share of requests. An end is `None` where the samples do not show a clear leader beyond.
     pub share: ConfidenceInterval,
+}
+
+/// A percentile with the difference of the two sides there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DifferencePoint {
+    /// Share of requests, 0..=1.
+    pub share: f64,
+    /// What is known about second less first.
+    pub difference: Difference,
 }
 
 pub(super) fn placed(crossover: Crossover, band: &[DifferencePoint]) -> PlacedCrossover {

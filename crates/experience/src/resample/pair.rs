@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{
-    ConfidenceInterval, Difference, PlacedCrossover, Resampled, crossing,
+    ConfidenceInterval, Difference, DifferencePoint, PlacedCrossover, Resampled, crossing,
     difference::{by_permutation, difference},
     permutation::{self, Permuted, Test},
     share_faster,
@@ -16,15 +16,6 @@ pub struct Pair<'r> {
     first: &'r Resampled<'r>,
     second: &'r Resampled<'r>,
     permuted: &'r OnceLock<Option<Permuted>>,
-}
-
-/// A percentile with the difference of the two sides there.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DifferencePoint {
-    /// Share of requests, 0..=1.
-    pub share: f64,
-    /// What is known about second less first.
-    pub difference: Difference,
 }
 
 impl<'r> Pair<'r> {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Waiting, codel::Leaving};
-use crate::counters::Amount;
+use crate::amount::Amount;
 
 /// Packets in the order of their arrival.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use super::{Fifo, Grant, Judgement, Waiting, codel::Codel};
-use crate::counters::Amount;
+use crate::amount::Amount;
 
 /// The queues and whose turn it is.
 #[derive(Debug)]

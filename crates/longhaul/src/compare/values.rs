@@ -21,7 +21,7 @@ fn named(what: &str, name: &str, known: &[Metric]) -> Result<Metric, String> {
     let found = known.iter().copied().find(|metric| metric.name() == name);
     found.ok_or_else(|| {
         let known: Vec<_> = known.iter().map(|metric| metric.name()).collect();
-        let hint = world::suggestion(name, known.iter().copied());
+        let hint = document::suggestion(name, known.iter().copied());
         format!("unknown {what} \"{name}\"{hint}; expected one of {}", known.join(", "))
     })
 }

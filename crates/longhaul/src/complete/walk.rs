@@ -1,5 +1,7 @@
 //! From the words before the one at hand to what fits there: through the commands as clap knows them.
 
+// circle: what fits after some words depends on the values of those before, and values on the words.
+
 use std::collections::BTreeSet;
 
 use clap::{Arg, ArgAction, Command, ValueHint};

@@ -1,7 +1,8 @@
 //! Finds what a person means among the names of a planet, and says what there is when it is not there.
 
 use anyhow::anyhow;
-use world::{CityId, Layout, suggestion};
+use document::suggestion;
+use world::{CityId, Layout};
 
 /// The names of a planet.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use std::{fs, net::SocketAddr, ops::ControlFlow, path::PathBuf, process::ExitCod
 use anyhow::Context;
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use indicatif::{ProgressBar, ProgressStyle};
-use tcp::oscil::{self, Programme, Progress, Reading, Recording, Serving, Tracing};
+use traffic::oscil::{self, Programme, Progress, Reading, Recording, Serving, Tracing};
 use units::{Bitrate, Bytes};
 
 use super::charts::Charts;

@@ -13,10 +13,8 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use tcp::{
-    ports::{Config, Progress, measure},
-    source_port::{Range, Strategy, Transport},
-};
+use tcp::source_port::{Range, Strategy, Transport};
+use traffic::ports::{Config, Progress, measure};
 use units::{Frequency, Probability};
 
 use super::charts::Charts;

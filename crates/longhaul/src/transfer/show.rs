@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use probe::transfer::{Interval, Summary};
+use traffic::transfer::{Interval, Summary};
 
 use units::show::{bytes, rate};
 

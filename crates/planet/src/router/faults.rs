@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use world::{AnycastId, Change, CityId, Effect, HostDown, HostId, Layout, LinkDown, PortId, file::Transient};
 
-use super::way::Wire;
+use super::wire::Wire;
 
 /// All faults that are active, put together. Of two that speak of one thing the later one wins.
 #[derive(Debug, Clone, Default, PartialEq)]

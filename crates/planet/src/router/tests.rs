@@ -8,7 +8,8 @@ use super::{
     Router,
     catchment::Serves,
     faults::Faults,
-    way::{End, Hop, Source, Way, Wire},
+    way::{End, Hop, Source, Way},
+    wire::Wire,
 };
 
 const WORLD: &str = "

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use link::{Arrival, Config, Counters, Link, Verdict};
 use world::{Change, Layout, LinkDown, file::ETHERNET};
 
-use super::{faults::Faults, way::Wire};
+use super::{faults::Faults, wire::Wire};
 
 /// Index of a wire's engine.
 pub(crate) type WireId = usize;

@@ -18,7 +18,8 @@ use crate::{
     host::Host,
     router::{
         Router,
-        way::{End, Source, Wire},
+        way::{End, Source},
+        wire::Wire,
         wires::{WireId, Wires},
     },
     sys::tun::Tun,

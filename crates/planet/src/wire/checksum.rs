@@ -1,6 +1,6 @@
 //! The Internet checksum (RFC 1071): of a header, of a transport with its pseudo-header, and mended after a change.
 
-use super::{ip::IPV4_HEADER, put, word};
+use super::{IPV4_HEADER, put, word};
 
 /// The sum of a run of bytes as 16-bit words, the last one filled up with zero. As many as a packet has cannot overflow it.
 ///

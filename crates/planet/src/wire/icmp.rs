@@ -6,8 +6,8 @@
 use std::net::IpAddr;
 
 use super::{
-    Frame, NEEDS_CSUM, Treatment, VIRTIO_HEADER, checksum,
-    ip::{Fragment, ICMP, ICMPV6, IPV4_HEADER, IPV6_HEADER},
+    Frame, IPV4_HEADER, NEEDS_CSUM, Treatment, VIRTIO_HEADER, checksum,
+    ip::{Fragment, ICMP, ICMPV6, IPV6_HEADER},
     low16, put,
 };
 

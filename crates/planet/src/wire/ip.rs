@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use link::Ecn;
 
-use super::{Malformed, checksum, low16, word};
+use super::{IPV4_HEADER, Malformed, checksum, low16, word};
 
 /// What an IP header says.
 #[derive(Debug, Clone, Copy)]
@@ -179,7 +179,6 @@ pub(super) fn mark(ip: &mut [u8]) {
     }
 }
 
-pub(super) const IPV4_HEADER: usize = 20;
 pub(super) const IPV6_HEADER: usize = 40;
 
 pub(super) const ICMP: u8 = 1;

@@ -20,7 +20,6 @@ use super::{
     config::{Config, Pace},
     progress::Progress,
     schedule::{Arrival, Schedule},
-    verdict::NOT_SENT,
 };
 use crate::{
     Stop,
@@ -261,3 +260,6 @@ const BURST: u64 = 32;
 /// A worker whose request failed waits: against a closed port it would make nothing but failures, hundreds of
 /// thousands a second.
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);
+
+/// Why a request that was due was not sent.
+pub(crate) const NOT_SENT: &str = "not sent: too many in flight";

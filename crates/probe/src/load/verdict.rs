@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     config::{Config, Pace},
-    generator::Conduct,
+    generator::{Conduct, NOT_SENT},
 };
 use crate::{client::Failure, summary::Tally};
 
@@ -60,9 +60,6 @@ pub(crate) fn reasons(config: &Config, tally: &Tally, conduct: &Conduct) -> Vec<
 fn judged_percentile(requests: u64) -> f64 {
     (100.0 * (1.0 - 10.0 / requests.max(1) as f64)).clamp(50.0, 99.9)
 }
-
-/// Why a request that was due was not sent.
-pub(crate) const NOT_SENT: &str = "not sent: too many in flight";
 
 #[cfg(test)]
 mod tests {

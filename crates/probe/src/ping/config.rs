@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Error, rounds::REMEMBERED};
+use super::Error;
 
 /// How pings are sent.
 #[derive(Debug, Clone)]
@@ -49,3 +49,6 @@ impl Default for Config {
         }
     }
 }
+
+/// Pings that can be told apart by a sequence of 16 bits.
+pub(super) const REMEMBERED: usize = 1 << 16;

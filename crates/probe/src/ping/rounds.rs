@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Config, packet::sequence};
+use super::{
+    config::{Config, REMEMBERED},
+    packet::sequence,
+};
 use crate::clock::nanos;
 
 /// A ping, numbered from 0 in the order of the schedule.
@@ -191,6 +194,3 @@ impl Rounds {
         self.flights.get_mut(usize::try_from(number.checked_sub(forgotten)?).ok()?)
     }
 }
-
-/// Pings that can be told apart by a sequence of 16 bits.
-pub(super) const REMEMBERED: usize = 1 << 16;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use recording::{Reader, Writer};
 
 use super::{
+    config::REMEMBERED,
     packet::sequence,
-    rounds::{Answer, REMEMBERED, Rounds},
+    rounds::{Answer, Rounds},
     *,
 };
 use crate::{Stop, load::Progress};

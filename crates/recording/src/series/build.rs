@@ -2,61 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Failure, Series, Values, beside::Beside, clock::Clock, parts::Parts};
+use super::{
+    Failure, Series, Values,
+    beside::Beside,
+    clock::Clock,
+    parts::{Parts, compact},
+    wanted::Wanted,
+};
 use crate::{
-    AccessLog, Bucket, Counts, Error, Event, Histogram, Metric, Place, Sink, Unit,
+    Bucket, Counts, Error, Event, Histogram, Metric, Place, Sink,
     error::counted,
-    read::{Labels, Options, Origin, unix_seconds},
+    read::{Origin, unix_seconds},
     sink::one_by_one,
     unit::nanoseconds,
 };
-
-/// What is asked of a recording.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The metric. Without one it is the first of `latency`, `ttfb` and `total` that a sample has; of CSV and of formats
-    /// that know one only, that one.
-    pub metric: Option<Metric>,
-    /// Phases that are taken out of the metric.
-    pub excluded_phases: Vec<Metric>,
-    /// The label to group by.
-    pub by: Option<String>,
-    /// The unit of plain numbers where the file does not name it.
-    pub unit: Option<Unit>,
-    /// How the lines of an access log are made.
-    pub access_log: Option<AccessLog>,
-    /// More values than this are kept as a histogram.
-    pub exact_up_to: usize,
-}
-
-impl Default for Wanted {
-    fn default() -> Self {
-        Self {
-            metric: None,
-            excluded_phases: Vec::new(),
-            by: None,
-            unit: None,
-            access_log: None,
-            exact_up_to: EXACT_UP_TO,
-        }
-    }
-}
-
-impl Wanted {
-    /// A metric, and nothing else but defaults.
-    pub fn metric(metric: Metric) -> Self {
-        Self { metric: Some(metric), ..Self::default() }
-    }
-
-    pub(super) fn options(&self) -> Options {
-        Options {
-            metric: self.metric,
-            unit: self.unit,
-            access_log: self.access_log.clone(),
-            labels: self.by.clone().map_or(Labels::None, Labels::One),
-        }
-    }
-}
 
 /// Takes events and keeps of them what was asked.
 pub(super) struct Builder<'w> {
@@ -343,18 +302,6 @@ impl<'w> Builder<'w> {
     }
 }
 
-/// Buckets in ascending order, each value once.
-pub(super) fn compact(buckets: &mut Vec<Bucket>) {
-    buckets.sort_unstable_by(|a, b| a.value_ms.total_cmp(&b.value_ms));
-    buckets.dedup_by(|next, kept| {
-        let is_same = next.value_ms == kept.value_ms;
-        if is_same {
-            kept.count += next.count;
-        }
-        is_same
-    });
-}
-
 fn stem(path: &Path) -> String {
     // The extensions of packed files hide another.
     let name = path.file_name().map_or_else(|| "recording".into(), std::ffi::OsStr::to_string_lossy);
@@ -362,9 +309,6 @@ fn stem(path: &Path) -> String {
     let stem = Path::new(unpacked).file_stem();
     stem.map_or_else(|| "recording".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
-
-/// 20 million values with their times take a third of a gigabyte.
-const EXACT_UP_TO: usize = 20_000_000;
 
 /// Digits of the histogram of a recording that is too large: 0.003 % of error, finer than most clocks.
 const OVERFLOW_DIGITS: u8 = 4;

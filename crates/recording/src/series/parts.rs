@@ -1,6 +1,6 @@
 //! What an HdrHistogram log tells beside its counts: when an interval began, and its tag.
 
-use super::{Series, Values, build::compact};
+use super::{Series, Values};
 use crate::{Bucket, Counts};
 
 /// The counts of one interval.
@@ -119,3 +119,15 @@ const EPOCH_S: f64 = 1e8;
 
 /// 16 bytes each: an hour of seconds with a thousand different values in each takes a quarter of it.
 const MOST_BUCKETS: usize = 16 << 20;
+
+/// Buckets in ascending order, each value once.
+pub(super) fn compact(buckets: &mut Vec<Bucket>) {
+    buckets.sort_unstable_by(|a, b| a.value_ms.total_cmp(&b.value_ms));
+    buckets.dedup_by(|next, kept| {
+        let is_same = next.value_ms == kept.value_ms;
+        if is_same {
+            kept.count += next.count;
+        }
+        is_same
+    });
+}

@@ -1,5 +1,7 @@
 //! The numbers of a comparison: what `compare --json` prints.
 
+// circle: one document, whose parts share intervals and verdicts.
+
 use std::collections::BTreeMap;
 
 use scenario::Judgement;

@@ -1,5 +1,7 @@
 //! Colours and the type face: those of the page in its light scheme.
 
+// circle: a stroke is a colour on a canvas, whose words have the palette's font.
+
 use super::canvas::Stroke;
 
 pub(super) const INK: &str = "#1c2024";

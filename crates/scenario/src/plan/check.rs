@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use document::suggestion;
 use toml::Spanned;
 use units::Bytes;
-use world::{Document, Effect, HostDown, HostId, Layout, Mistake, Timed, file::Fault, suggestion};
+use world::{Document, Effect, HostDown, HostId, Layout, Mistake, Timed, file::Fault};
 
 use super::{Command, Measured, Ping, Probe, Program, Receiver, Seed, Target, Transfer, order};
 use crate::file;

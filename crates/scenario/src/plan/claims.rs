@@ -1,7 +1,7 @@
 //! Holds claims against what is measured.
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
-use world::{Document, Mistake, suggestion};
 
 use super::Measured;
 use crate::{

@@ -4,8 +4,8 @@ use std::{fmt, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use tcp::oscil::{DEFAULT_PORT, Programme};
 use toml::{Table, Value};
+use traffic::oscil::{DEFAULT_PORT, Programme};
 use units::{Bitrate, Bytes};
 
 use super::{

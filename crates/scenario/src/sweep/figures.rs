@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::oscil::{Kind, Passage, Recording};
+use traffic::oscil::{Kind, Passage, Recording};
 
 /// Figures of one connection, as its reader saw it. What the programme does not ask for, or the kernel does not tell, is
 /// absent.

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fmt::Display, ops::Range, path::Path};
 
+use document::{Document, Mistake};
 use serde::Deserialize;
 use toml::{Spanned, Table};
-use world::{Document, Mistake};
 
 use super::{grid::Grid, machine::Machine, reader::Reader};
 use crate::error::Error;

@@ -2,10 +2,10 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
+use document::suggestion;
 use tcp::kernel::Rule;
 use toml::Table;
 use units::{Bitrate, Bytes};
-use world::suggestion;
 
 use super::{
     machine::Machine,

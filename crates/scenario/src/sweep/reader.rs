@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tcp::oscil::Programme;
+use traffic::oscil::Programme;
 
 /// A programme, and how a command line calls it.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Reader {
 
 impl Reader {
     /// One that comes along, or a file relative to `folder`.
-    pub fn find(text: &str, folder: &Path) -> Result<Self, tcp::Error> {
+    pub fn find(text: &str, folder: &Path) -> Result<Self, traffic::Error> {
         let path = folder.join(text);
         let is_shipped = Programme::text(text).is_some() || !path.exists();
         if is_shipped {

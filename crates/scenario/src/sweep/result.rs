@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::oscil::{Ended as ReaderEnded, Recording};
+use traffic::oscil::{Ended as ReaderEnded, Recording};
 
 use super::{Plan, cell::Parameters, figures::Figures, store::Record};
 use crate::outcome::Outcome;

@@ -3,6 +3,8 @@
 //! `cells/NAME.toml` is a run's scenario, `cells/NAME/` what it wrote, and `cells/NAME/cell.json` its result. That appears
 //! whole and last, so a run that was killed has none.
 
+// circle: what is read again is a result, and a result keeps the record of what was stored.
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -10,7 +12,7 @@ use std::{
 
 use planet::Fidelity;
 use serde::{Deserialize, Serialize};
-use tcp::oscil::Programme;
+use traffic::oscil::Programme;
 
 use super::{cell::Run, machine::Machine, result::Read};
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::{Key, Memory, Model, Socket, State, States, multipath};
+use super::{Key, Memory, Model, Socket, State, States};
 use crate::{
     info::Info,
     netlink::{Attributes, array, attributes},
@@ -49,7 +49,7 @@ pub(crate) fn socket(message: &[u8]) -> Option<Socket> {
             INET_DIAG_VEGASINFO => socket.model = vegas(value),
             INET_DIAG_DCTCPINFO => socket.model = dctcp(value),
             INET_DIAG_BBRINFO => socket.model = bbr(value),
-            INET_DIAG_ULP_INFO => socket.mptcp_token = multipath::token(value),
+            INET_DIAG_ULP_INFO => socket.mptcp_token = token(value),
             _ => {}
         }
     }
@@ -111,6 +111,13 @@ pub(super) fn memory(value: &[u8]) -> Option<Memory> {
     })
 }
 
+/// The token of the connection in what a subflow tells (`INET_DIAG_ULP_INFO`); none for other protocols on top of TCP.
+fn token(upper: &[u8]) -> Option<u32> {
+    let find = |bytes, wanted| attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value);
+    let inner = find(upper, INET_ULP_INFO_MPTCP)?;
+    find(inner, SUBFLOW_TOKEN_LOCAL).and_then(|value| array(value, 0)).map(u32::from_ne_bytes)
+}
+
 /// A name that ends with a zero.
 fn name(value: &[u8]) -> Option<String> {
     let text = value.split(|byte| *byte == 0).next()?;
@@ -154,6 +161,7 @@ pub(super) const INET_DIAG_SKMEMINFO: u16 = 7;
 const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_BBRINFO: u16 = 16;
 pub(crate) const INET_DIAG_ULP_INFO: u16 = 19;
+const INET_ULP_INFO_MPTCP: u16 = 3;
 /// Whichever of the three a congestion control has comes for `VEGASINFO`.
 const EVERYTHING: u8 = 1 << (INET_DIAG_INFO - 1)
     | 1 << (INET_DIAG_VEGASINFO - 1)
@@ -161,6 +169,9 @@ const EVERYTHING: u8 = 1 << (INET_DIAG_INFO - 1)
     | 1 << (INET_DIAG_SKMEMINFO - 1);
 const ANY_COOKIE: u8 = 0xff;
 pub(crate) const IPPROTO_TCP: u32 = 6;
+
+// linux/mptcp.h
+const SUBFLOW_TOKEN_LOCAL: u16 = 2;
 
 // sys/socket.h
 pub(super) const AF_INET: u8 = 2;

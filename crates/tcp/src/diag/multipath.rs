@@ -42,19 +42,9 @@ pub(super) fn request(token: u32) -> Vec<u8> {
     request_for(AF_INET, IPPROTO_MPTCP, States::ALL, Some(&id))
 }
 
-/// The token of the connection in what a subflow tells (`INET_DIAG_ULP_INFO`); none for other protocols on top of TCP.
-pub(super) fn token(upper: &[u8]) -> Option<u32> {
-    let find = |bytes, wanted| attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value);
-    let inner = find(upper, INET_ULP_INFO_MPTCP)?;
-    find(inner, SUBFLOW_TOKEN_LOCAL).and_then(|value| array(value, 0)).map(u32::from_ne_bytes)
-}
-
 /// Of `idiag_cookie` in `struct inet_diag_sockid`.
 const COOKIE: usize = 40;
-// linux/mptcp.h: offsets of mptcpi_write_seq and mptcpi_snd_una, and an attribute of subflows.
+// linux/mptcp.h: offsets of mptcpi_write_seq and mptcpi_snd_una.
 const WRITE_SEQ: usize = 16;
 const SND_UNA: usize = 24;
-const SUBFLOW_TOKEN_LOCAL: u16 = 2;
-// linux/inet_diag.h
-const INET_ULP_INFO_MPTCP: u16 = 3;
 const IPPROTO_MPTCP: u32 = 262;

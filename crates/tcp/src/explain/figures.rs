@@ -164,7 +164,7 @@ impl<'a> Figures<'a> {
     }
 
     pub(super) fn min_rtt_us(&self) -> Option<u32> {
-        Some(self.now.min_rtt_us).filter(|&us| us > 0 && us < u32::MAX)
+        self.now.least_rtt_us()
     }
 
     /// How long packets wait on the path, s: what the round trip takes beyond the least.

@@ -6,7 +6,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Connection, Subflow, Surroundings, account::Account, cause, network::Network};
+use super::{Subflow, network::Network};
 use crate::{
     diag::{
         self, DIAG_HEADER, FAMILIES, INET_DIAG_INFO, INET_DIAG_ULP_INFO, IPPROTO_TCP, SOCK_DIAG_BY_FAMILY,
@@ -157,38 +157,6 @@ impl Seen {
                 bytes_received: subflow.bytes_received,
             }
         }));
-    }
-}
-
-impl SeenConnection {
-    /// The connection with what follows.
-    pub(super) fn describe(
-        &self,
-        subflows: Vec<Subflow>,
-        surroundings: &Surroundings,
-        account: &Account,
-    ) -> Connection {
-        let established = subflows.iter().filter(|subflow| subflow.state == State::Established).count();
-        let has_second =
-            !self.is_fallback && if subflows.is_empty() { self.further > 0 } else { established > 1 };
-        let finding = if has_second {
-            cause::of_second(&subflows)
-        } else {
-            Some(cause::of_one(self, &subflows, surroundings, account))
-        };
-        Connection {
-            local: self.local,
-            remote: self.remote,
-            state: self.state,
-            token: format!("{:08x}", self.token),
-            is_fallback: self.is_fallback,
-            bytes_sent: self.bytes_sent,
-            bytes_received: self.bytes_received,
-            subflows,
-            has_second,
-            counted: account.counted,
-            finding,
-        }
     }
 }
 

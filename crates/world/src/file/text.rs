@@ -1,4 +1,4 @@
-//! How values are written that a person writes as one text: for `#[serde(with = "text")]` on a field that may be absent.
+//! How values are written that a person writes as one text, and one value for a list of them.
 
 use std::{
     fmt::{self, Display},
@@ -7,16 +7,17 @@ use std::{
 };
 
 use serde::{
-    Deserializer, Serializer,
+    Deserialize, Deserializer, Serializer,
     de::{Error, Visitor},
 };
 
-pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    T: FromStr<Err: Display>,
-    D: Deserializer<'de>,
-{
-    deserializer.deserialize_str(Text(PhantomData)).map(Some)
+/// A value that is written so, where there is no field to say it of.
+pub(super) struct Written<T>(pub T);
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Written<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Text(PhantomData)).map(Self)
+    }
 }
 
 /// Says how to write a value when it meets a bare number.
@@ -34,6 +35,7 @@ impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {
     }
 }
 
+/// Writes it; nothing if it is absent.
 pub(super) fn serialize<T: Display, S: Serializer>(
     value: &Option<T>,
     serializer: S,

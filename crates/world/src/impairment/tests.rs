@@ -1,6 +1,9 @@
 //! Links with all their keys, and keys that have no effect.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
+
+use link::{Limit, Order};
+use units::Probability;
 
 use super::*;
 use crate::{Layout, World};

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
+use document::suggestion;
+
 use super::{AnycastId, CityId, HostId, Layout, PortId};
 use crate::{
-    Change,
-    document::suggestion,
+    Change, LinkDown,
     file::{Down, DownKind, Fault, Transient},
 };
 
@@ -59,18 +60,6 @@ pub enum Effect {
         /// What becomes of packets whose city has not heard of it; `None`: as the prefix has it.
         transient: Option<Transient>,
     },
-}
-
-/// Ways in which a link or a line is down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LinkDown {
-    /// Packets vanish.
-    Silent,
-    /// A router says that there is no way.
-    Unreachable,
-    /// The device has no carrier, which its kernel knows.
-    Carrier,
 }
 
 /// Ways in which a host is down.

@@ -7,6 +7,7 @@ mod links;
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
+use document::{Document, Mistake};
 use toml::Spanned;
 
 use self::{
@@ -17,12 +18,18 @@ use self::{
 };
 use super::{City, CityId, Layout, Timed};
 use crate::{
-    Document, Mistake,
-    file::{self, World},
-    matrix::{Matrix, Source},
+    file::{self, Source, World},
+    matrix::Matrix,
 };
 
 impl World {
+    /// Reads and checks a world that needs no other file. For one that may, there is [`World::read_all`].
+    pub fn read(document: &Document) -> Result<(Self, Layout), Mistake> {
+        let world: Self = document.parse()?;
+        let layout = world.layout(document)?;
+        Ok((world, layout))
+    }
+
     /// Resolves and checks every name.
     pub fn layout(&self, document: &Document) -> Result<Layout, Mistake> {
         let world = &settle(self, document)?;

@@ -1,10 +1,11 @@
 //! Worlds that resolve, and worlds that are refused with a place and a remedy.
 
+use document::Document;
 use link::{Limit, Loss, Rate};
 use units::Probability;
 
 use super::*;
-use crate::{Document, World, file::LAST_MILE};
+use crate::{World, file::LAST_MILE};
 
 fn layout(text: &str) -> Result<Layout, String> {
     let document = Document::new("w.toml", text);

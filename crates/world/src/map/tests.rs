@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use document::Document;
+
 use super::*;
-use crate::{Document, World, file::Fault, gazetteer};
+use crate::{World, file::Fault, gazetteer};
 
 fn layout(text: &str) -> Layout {
     World::read(&Document::new("w.toml", text)).map(|(_, layout)| layout).unwrap()

@@ -2,8 +2,10 @@
 
 use std::{ops::Range, time::Duration};
 
+use document::{Document, Mistake};
+
 use super::Directed;
-use crate::{Document, Mistake, geography::Place};
+use crate::geography::Place;
 
 /// Reads either shape; the first row tells which.
 pub(super) fn read(document: &Document, matrix: &mut Directed<'_>) -> Result<(), Mistake> {

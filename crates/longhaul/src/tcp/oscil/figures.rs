@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use report::figures::{Axis, Column, Figures, Line, Look, Table, Timeline};
-use tcp::{
-    oscil::{Ended, Passage, Recording, Second},
-    timeline::Sample,
-};
+use tcp::timeline::Sample;
+use traffic::oscil::{Ended, Passage, Recording, Second};
 
 use super::show;
 use units::show::bytes;

@@ -4,10 +4,8 @@ mod course;
 
 use std::fmt::Write;
 
-use tcp::{
-    oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary},
-    trace::Bin,
-};
+use tcp::trace::Bin;
+use traffic::oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary};
 use units::show::{bytes, plural, rate, share};
 
 use crate::{

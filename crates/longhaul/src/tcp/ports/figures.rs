@@ -1,7 +1,7 @@
 //! A measurement as a page of figures: for each strategy what a connect took against the share of the ports that was used.
 
 use report::figures::{Axis, Column, Figures, Line, Scatter, Table};
-use tcp::ports::{Fill, Measurement, Run, Sample};
+use traffic::ports::{Fill, Measurement, Run, Sample};
 
 use super::show;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anstyle::Style;
-use tcp::ports::{Fill, Forecast, Measurement, Run, Sample};
+use traffic::ports::{Fill, Forecast, Measurement, Run, Sample};
 
 use crate::output::{BOLD, CYAN, DIM, PLAIN, RED, YELLOW, paint};
 

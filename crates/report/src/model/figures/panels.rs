@@ -1,5 +1,7 @@
 //! The kinds of charts: what each draws, and how one is put together.
 
+// circle: one document: marks have a scale, and a panel has marks.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

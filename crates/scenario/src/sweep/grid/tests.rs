@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use world::Document;
+use document::Document;
 
 use super::*;
 

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
 use super::{hosts::is_host_name, links::end};
 use crate::{
-    Document, Mistake,
-    document::suggestion,
     file::{self, World},
     layout::{Anycast, Bias, City, Host, Prefix},
 };

@@ -2,15 +2,14 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
 use crate::{
-    Document, Mistake,
-    document::suggestion,
     file::World,
-    gazetteer,
+    gazetteer::{self, canonical},
     geography::Place,
-    layout::{City, canonical},
+    layout::City,
 };
 
 /// The declared cities, then those that only hosts or links name.
@@ -32,7 +31,7 @@ pub(super) fn cities(world: &World, document: &Document) -> Result<Vec<City>, Mi
         };
         places.push((name.to_owned(), place));
     }
-    let vias = world.links.iter().flat_map(|link| &link.via);
+    let vias = world.links.iter().flat_map(|link| &link.own.via);
     for named in world.hosts.iter().map(|host| &host.city).chain(vias) {
         let name = canonical(named.get_ref());
         if places.iter().all(|(known, _)| known != name) {

@@ -6,14 +6,15 @@ use std::{
     time::Duration,
 };
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
 use crate::{
-    Document, Mistake, access,
-    document::suggestion,
+    access,
     file::{self, ETHERNET, LAST_MILE, Network, World},
+    gazetteer::canonical,
     impairment::Way,
-    layout::{City, Host, HostId, Line, Port, canonical},
+    layout::{City, Host, HostId, Line, Port},
 };
 
 /// The hosts and, in their order, their devices.
@@ -89,8 +90,8 @@ fn lines(host: &file::Host, world: &World, document: &Document) -> Result<Vec<Op
     }
     let line = |name: &Spanned<String>| {
         let known = || world.access.iter().chain(access::presets());
-        let access = known().find(|access| access.name == *name).ok_or_else(|| {
-            let hint = suggestion(name.get_ref(), known().map(|access| access.name.get_ref().as_str()));
+        let access = known().find(|access| access.own.name == *name).ok_or_else(|| {
+            let hint = suggestion(name.get_ref(), known().map(|access| access.own.name.get_ref().as_str()));
             document.mistake(name.span(), format!("unknown access line \"{}\"{hint}", name.get_ref()))
         })?;
         let mut line = access_line(access, world, document)?;
@@ -115,11 +116,15 @@ pub(super) fn plain_line(last_mile: Duration, world: &World) -> Line {
 fn access_line(access: &file::Access, world: &World, document: &Document) -> Result<Line, Mistake> {
     let base = plain_line(LAST_MILE, world).up;
     let one_way = |way| {
-        let config = access.keys(way).apply(&base, document)?;
-        let propagation = access.rtt.map_or(config.propagation, |rtt| rtt / 2);
+        let config = access.direction(way).apply(&base, document)?;
+        let propagation = access.own.rtt.map_or(config.propagation, |rtt| rtt / 2);
         Ok(link::Config { propagation, ..config })
     };
-    Ok(Line { name: Some(access.name.get_ref().clone()), up: one_way(Way::Up)?, down: one_way(Way::Down)? })
+    Ok(Line {
+        name: Some(access.own.name.get_ref().clone()),
+        up: one_way(Way::Up)?,
+        down: one_way(Way::Down)?,
+    })
 }
 
 pub(super) fn is_host_name(name: &str) -> bool {

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
 use super::hosts::plain_line;
 use crate::{
-    Document, Mistake,
-    document::suggestion,
     file::{self, World},
-    layout::{City, CityId, Given, canonical},
+    gazetteer::canonical,
+    layout::{City, CityId, Given},
 };
 
 /// Links by their cities in order of index. A link that names both cities wins over those with "*".
@@ -19,11 +19,11 @@ pub(super) fn links(
     document: &Document,
 ) -> Result<BTreeMap<(CityId, CityId), file::Link>, Mistake> {
     let mut links = BTreeMap::new();
-    let is_wild = |link: &&file::Link| link.between.iter().any(|name| name.get_ref() == "*");
+    let is_wild = |link: &&file::Link| link.own.between.iter().any(|name| name.get_ref() == "*");
     let (wild, exact): (Vec<_>, Vec<_>) = world.links.iter().partition(is_wild);
     for link in exact {
         check_link(link, document)?;
-        let [a, b] = link.between.each_ref();
+        let [a, b] = link.own.between.each_ref();
         let (a_id, b_id) = (end(a, cities, document)?, end(b, cities, document)?);
         if a_id == b_id {
             let message =
@@ -35,7 +35,7 @@ pub(super) fn links(
     let mut rest = BTreeMap::new();
     for link in wild {
         check_link(link, document)?;
-        let named = link.between.iter().find(|name| name.get_ref() != "*");
+        let named = link.own.between.iter().find(|name| name.get_ref() != "*");
         let named = named.map(|name| end(name, cities, document)).transpose()?;
         let pairs = (0..cities.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
         for (a, b) in pairs.filter(|&(a, b)| named.is_none_or(|named| named == a || named == b)) {
@@ -49,9 +49,9 @@ pub(super) fn links(
 }
 
 fn check_link(link: &file::Link, document: &Document) -> Result<(), Mistake> {
-    if link.rtt.is_some() && link.delay.is_some() {
+    if link.own.rtt.is_some() && link.own.delay.is_some() {
         let message = "a link has a delay (one way) or an rtt (both ways), not both";
-        return Err(document.mistake(link.between[0].span(), message));
+        return Err(document.mistake(link.own.between[0].span(), message));
     }
     Ok(())
 }
@@ -64,10 +64,10 @@ pub(super) fn given(
 ) -> Result<BTreeMap<(CityId, CityId), Given>, Mistake> {
     let base = plain_line(Duration::ZERO, world).up;
     let given = |(&ends, link): (&(CityId, CityId), &file::Link)| {
-        let config = link.keys().apply(&base, document)?;
+        let config = link.direction().apply(&base, document)?;
         let by_netem = (!config.propagation.is_zero()).then_some(config.propagation);
-        let propagation = link.delay.or(link.rtt.map(|rtt| rtt / 2)).or(by_netem);
-        let is_named = link.between.iter().all(|city| city.get_ref() != "*");
+        let propagation = link.own.delay.or(link.own.rtt.map(|rtt| rtt / 2)).or(by_netem);
+        let is_named = link.own.between.iter().all(|city| city.get_ref() != "*");
         Ok((ends, Given { config, propagation, is_named }))
     };
     links.iter().map(given).collect()
@@ -85,7 +85,7 @@ fn add(
     }
     let message =
         format!("the link between \"{}\" and \"{}\" is described twice", cities[a].name, cities[b].name);
-    Err(document.mistake(link.between[0].span(), message))
+    Err(document.mistake(link.own.between[0].span(), message))
 }
 
 /// The city at one end of a link.
@@ -105,25 +105,25 @@ pub(super) fn vias(
     document: &Document,
 ) -> Result<BTreeMap<(CityId, CityId), Vec<CityId>>, Mistake> {
     let mut vias = BTreeMap::new();
-    for (&(a, b), link) in links.iter().filter(|(_, link)| !link.via.is_empty()) {
-        let has_more = link.rtt.is_some() || link.delay.is_some() || !link.keys().are_absent();
-        if has_more || link.via.len() > MOST_VIAS {
+    for (&(a, b), link) in links.iter().filter(|(_, link)| !link.own.via.is_empty()) {
+        let has_more = link.own.rtt.is_some() || link.own.delay.is_some() || !link.direction().is_absent();
+        if has_more || link.own.via.len() > MOST_VIAS {
             let message = if has_more {
                 "a link with via is made of others, and has no other keys of its own".to_owned()
             } else {
-                format!("{} cities in between are more than the limit of {MOST_VIAS}", link.via.len())
+                format!("{} cities in between are more than the limit of {MOST_VIAS}", link.own.via.len())
             };
-            return Err(document.mistake(link.via[0].span(), message));
+            return Err(document.mistake(link.own.via[0].span(), message));
         }
         let mut way =
-            link.via.iter().map(|name| end(name, cities, document)).collect::<Result<Vec<_>, _>>()?;
+            link.own.via.iter().map(|name| end(name, cities, document)).collect::<Result<Vec<_>, _>>()?;
         for (at, city) in way.iter().enumerate() {
             if [a, b].contains(city) || way[..at].contains(city) {
                 let message = format!("the way passes \"{}\" twice", cities[*city].name);
-                return Err(document.mistake(link.via[at].span(), message));
+                return Err(document.mistake(link.own.via[at].span(), message));
             }
         }
-        if canonical(link.between[0].get_ref()) != cities[a].name {
+        if canonical(link.own.between[0].get_ref()) != cities[a].name {
             way.reverse();
         }
         vias.insert((a, b), way);
@@ -134,7 +134,7 @@ pub(super) fn vias(
         let message = format!(
             "the way between \"{a}\" and \"{b}\" is made of links, so no other link can be made of it"
         );
-        return Err(document.mistake(links[&link].via[0].span(), message));
+        return Err(document.mistake(links[&link].own.via[0].span(), message));
     }
     Ok(vias)
 }

@@ -2,10 +2,8 @@
 
 use std::fmt::Write;
 
-use tcp::{
-    oscil::{Passage, Recording, Second},
-    timeline::Sample,
-};
+use tcp::timeline::Sample;
+use traffic::oscil::{Passage, Recording, Second};
 use units::show::{bytes, rate};
 
 use crate::{

@@ -1,0 +1,205 @@
+//! A configuration file's text and that of the files it names, and mistakes in them with file, line and column.
+//!
+//! - [`Document`]: start here. A TOML file, and the files that it includes.
+//! - [`Mistake`]: what is wrong, where, and what would be right.
+//! - [`suggestion`]: the known name that a misspelt one is nearest to.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    ops::Range,
+    path::Path,
+};
+
+use serde::de::DeserializeOwned;
+
+/// A TOML file in memory, and behind it the files that it includes. A span counts from the start of the first one.
+#[derive(Debug, Clone)]
+pub struct Document {
+    files: Vec<Source>,
+}
+
+#[derive(Debug, Clone)]
+struct Source {
+    path: String,
+    text: String,
+    /// Where its spans begin.
+    start: usize,
+}
+
+/// What is wrong in a file, where, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// As the user gave it.
+    pub path: String,
+    /// Counted from 1.
+    pub line: usize,
+    /// In characters, counted from 1.
+    pub column: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl Document {
+    /// Reads a file of at most [`LARGEST`] bytes.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::new(path.display().to_string(), read_text(path)?))
+    }
+
+    /// A file whose text is already here.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { files: vec![Source { path: path.into(), text: text.into(), start: 0 }] }
+    }
+
+    /// The first file's text.
+    pub fn text(&self) -> &str {
+        &self.files[0].text
+    }
+
+    /// The first file as a `T`. A misspelt key or name is answered with the nearest one that is known.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Mistake> {
+        self.parse_file(0)
+    }
+
+    /// A mistake at a span that a parsed value remembered.
+    pub fn mistake(&self, span: Range<usize>, message: impl Into<String>) -> Mistake {
+        let file = &self.files[self.file_of(&span)];
+        let before = file.text.get(..span.start.saturating_sub(file.start)).unwrap_or(&file.text);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Mistake {
+            path: file.path.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: message.into(),
+        }
+    }
+
+    /// Adds a file after those that are here, and returns its number, for [`Self::parse_file`].
+    pub fn append(&mut self, path: String, text: String) -> usize {
+        let last = self.files.last().expect("a document has a first file");
+        // One more, so that the end of a file is not the start of the next.
+        let start = last.start + last.text.len() + 1;
+        self.files.push(Source { path, text, start });
+        self.files.len() - 1
+    }
+
+    /// The file of that number as a `T`. It is parsed after as many line ends as there are bytes before it, so that its spans
+    /// are its own.
+    pub fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Mistake> {
+        let file = &self.files[number];
+        toml::from_str(&("\n".repeat(file.start) + &file.text)).map_err(|error| {
+            let message = with_suggestion(error.message());
+            self.mistake(error.span().unwrap_or(file.start..file.start), message)
+        })
+    }
+
+    /// How many bytes all files have together.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.text.len() as u64).sum()
+    }
+
+    /// File, line and column of a span, as an editor takes them.
+    pub fn place(&self, span: Range<usize>) -> String {
+        let Mistake { path, line, column, .. } = self.mistake(span, "");
+        format!("{path}:{line}:{column}")
+    }
+
+    /// The path of the file in which a span lies.
+    pub fn path_of(&self, span: &Range<usize>) -> &Path {
+        Path::new(&self.files[self.file_of(span)].path)
+    }
+
+    fn file_of(&self, span: &Range<usize>) -> usize {
+        self.files.partition_point(|file| file.start <= span.start) - 1
+    }
+}
+
+/// The text of a file of at most [`LARGEST`] bytes.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST {
+        return Err(io::Error::other(format!("more than the limit of {LARGEST} bytes")));
+    }
+    Ok(text)
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.path, self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// "; did you mean "x"?" when `word` is nearly one of `known`.
+pub fn suggestion<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    units::nearest(word, known).map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
+}
+
+/// Serde reports an unknown key or variant as "unknown field `rtf`, expected one of `rtt`, `rate`": the first name in
+/// backquotes is the one found, the others are the known ones.
+fn with_suggestion(message: &str) -> String {
+    let message = message.trim();
+    if !message.starts_with("unknown ") {
+        return message.to_owned();
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let found = quoted.next().unwrap_or_default();
+    format!("{message}{}", suggestion(found, quoted))
+}
+
+/// The most bytes of a file, and of all files of a document together: no text that a person writes is as long.
+pub const LARGEST: u64 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Link {
+        #[expect(dead_code, reason = "only its parsing matters")]
+        rate: units::Bitrate,
+    }
+
+    fn said(text: &str) -> String {
+        Document::new("w.toml", text).parse::<Link>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_misspelt_key_is_located_and_corrected() {
+        assert_eq!(
+            said("# a link\nrate = \"1Gbit\"\nrato = 3\n"),
+            "w.toml:3:1: unknown field `rato`, expected `rate`; did you mean \"rate\"?"
+        );
+    }
+
+    #[test]
+    fn an_impossible_value_is_located() {
+        assert_eq!(
+            said("rate = \"10 parsecs\"\n"),
+            "w.toml:1:8: \"10 parsecs\" has the unknown unit \"parsecs\"; expected one of bit, Kbit, Mbit, Gbit (a second)"
+        );
+    }
+
+    #[test]
+    fn a_span_knows_its_file() {
+        let mut document = Document::new("a.toml", "rate = '1Gbit'\n");
+        let second = document.append("b.toml".into(), "# b\nrate = 'fast'\n".into());
+        let said = document.parse_file::<Link>(second).unwrap_err();
+        assert_eq!((said.path.as_str(), said.line, said.column), ("b.toml", 2, 8));
+        assert_eq!(document.mistake(0..0, "").to_string(), "a.toml:1:1: ");
+        // The end of the first file, which has 15 bytes, and the start of the second.
+        assert_eq!(document.mistake(15..15, "").to_string(), "a.toml:2:1: ");
+        assert_eq!(document.mistake(16..16, "").to_string(), "b.toml:1:1: ");
+    }
+
+    #[test]
+    fn broken_syntax_is_located() {
+        assert!(said("rate = \n").starts_with("w.toml:1:8: "), "{}", said("rate = \n"));
+    }
+}

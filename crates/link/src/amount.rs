@@ -1,0 +1,44 @@
+//! Segments and bytes together: what is counted of packets.
+
+use std::ops::{AddAssign, SubAssign};
+
+/// Segments and the bytes they occupy on the wire.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Packets as a real wire would carry them.
+    pub segments: u64,
+    /// Their bytes, headers and link overhead included.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// More than any queue holds.
+    pub(crate) const MAX: Self = Self { segments: u64::MAX, bytes: u64::MAX };
+
+    /// Whether a room of `capacity` holds it.
+    pub(crate) fn is_within(self, capacity: Self) -> bool {
+        self.segments <= capacity.segments && self.bytes <= capacity.bytes
+    }
+
+    /// What remains of a room when `other` is in it.
+    pub(crate) fn less(self, other: Self) -> Self {
+        Self {
+            segments: self.segments.saturating_sub(other.segments),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+}
+
+impl AddAssign for Amount {
+    fn add_assign(&mut self, other: Self) {
+        self.segments += other.segments;
+        self.bytes += other.bytes;
+    }
+}
+
+impl SubAssign for Amount {
+    fn sub_assign(&mut self, other: Self) {
+        self.segments -= other.segments;
+        self.bytes -= other.bytes;
+    }
+}

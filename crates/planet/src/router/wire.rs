@@ -1,0 +1,24 @@
+//! The wires of a planet: directed edges, each with an engine of its own.
+
+use world::{CityId, Layout, PortId};
+
+/// One direction of a link between cities, or of a host's line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Wire {
+    /// From a host to its city's router.
+    Up(PortId),
+    /// From a city's router to a host.
+    Down(PortId),
+    /// From one city's router to another's; of one city, across town.
+    Between(CityId, CityId),
+}
+
+impl Wire {
+    /// The city at which it begins, whose shard has its engine.
+    pub(crate) fn city(self, layout: &Layout) -> CityId {
+        match self {
+            Self::Up(port) | Self::Down(port) => layout.city_of(port),
+            Self::Between(from, _) => from,
+        }
+    }
+}

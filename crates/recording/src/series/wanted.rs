@@ -1,0 +1,56 @@
+//! What is asked of a recording when it is read as a series.
+
+use crate::{
+    AccessLog, Metric, Unit,
+    read::{Labels, Options},
+};
+
+/// What is asked of a recording.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The metric. Without one it is the first of `latency`, `ttfb` and `total` that a sample has; of CSV and of formats
+    /// that know one only, that one.
+    pub metric: Option<Metric>,
+    /// Phases that are taken out of the metric.
+    pub excluded_phases: Vec<Metric>,
+    /// The label to group by.
+    pub by: Option<String>,
+    /// The unit of plain numbers where the file does not name it.
+    pub unit: Option<Unit>,
+    /// How the lines of an access log are made.
+    pub access_log: Option<AccessLog>,
+    /// More values than this are kept as a histogram.
+    pub exact_up_to: usize,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self {
+            metric: None,
+            excluded_phases: Vec::new(),
+            by: None,
+            unit: None,
+            access_log: None,
+            exact_up_to: EXACT_UP_TO,
+        }
+    }
+}
+
+impl Wanted {
+    /// A metric, and nothing else but defaults.
+    pub fn metric(metric: Metric) -> Self {
+        Self { metric: Some(metric), ..Self::default() }
+    }
+
+    pub(super) fn options(&self) -> Options {
+        Options {
+            metric: self.metric,
+            unit: self.unit,
+            access_log: self.access_log.clone(),
+            labels: self.by.clone().map_or(Labels::None, Labels::One),
+        }
+    }
+}
+
+/// 20 million values with their times take a third of a gigabyte.
+const EXACT_UP_TO: usize = 20_000_000;

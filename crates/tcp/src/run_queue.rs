@@ -1,0 +1,59 @@
+//! How long a thread that could run waited for a processor, because other programs had them all: what every measurement on
+//! this machine has to know of itself. The only reader of these statistics.
+//!
+//! Source: Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time on a processor, time waited for one, both in
+//! ns, and how often it got one.
+
+use std::{fs::File, os::unix::fs::FileExt, time::Duration};
+
+/// One thread's account, kept open: it can be read also when no descriptor is left, and takes no memory.
+#[derive(Debug)]
+pub struct RunQueue(Option<File>);
+
+impl RunQueue {
+    /// That of the calling thread, also when another thread reads it later.
+    pub fn of_this_thread() -> Self {
+        Self(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// How long the thread has waited since it began. None on kernels that do not count it (CONFIG_SCHED_INFO).
+    pub fn waited(&self) -> Option<Duration> {
+        let mut text = [0; LONGEST];
+        let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
+        second(std::str::from_utf8(&text[..length]).ok()?)
+    }
+}
+
+fn second(text: &str) -> Option<Duration> {
+    text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Three numbers of up to 20 digits, two blanks and a line's end.
+const LONGEST: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_second_number() {
+        assert_eq!(second("1802 54 3\n"), Some(Duration::from_nanos(54)));
+        assert_eq!((second(""), second("1 x")), (None, None));
+    }
+
+    #[test]
+    fn it_never_falls() {
+        let queue = RunQueue::of_this_thread();
+        let (first, later) = (queue.waited(), queue.waited());
+        assert!(first <= later && first.is_some() == later.is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read(text in "[0-9a-f \n]{0,60}") {
+            second(&text);
+        }
+    }
+}

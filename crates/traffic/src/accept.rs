@@ -1,0 +1,59 @@
+//! Accepts connections until it is told to stop; each has a thread of its own.
+
+use std::{
+    net::{SocketAddr, TcpListener, TcpStream},
+    ops::ControlFlow,
+    os::fd::AsFd,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    thread,
+};
+
+use nix::poll::PollFlags;
+use tcp::Clock;
+
+use crate::{socket::plain, wait};
+
+/// A connection that was accepted.
+pub(crate) struct Accepted<'s> {
+    pub stream: TcpStream,
+    pub peer: SocketAddr,
+    /// How many there are now, this one among them.
+    pub number: usize,
+    /// Whether it is to end: to be looked at every [`wait::CALL`].
+    pub stop: &'s AtomicBool,
+}
+
+/// Accepts until `watch`, which is called about ten times a second, says otherwise, and then waits for all that are left.
+/// `serve` gets each connection; more than `most` at once wait in the kernel's queue.
+pub(crate) fn each(
+    listener: &TcpListener,
+    most: usize,
+    mut watch: impl FnMut() -> ControlFlow<()>,
+    serve: impl Fn(Accepted<'_>) + Sync,
+) {
+    let (stop, open, clock) = (AtomicBool::new(false), AtomicUsize::new(0), Clock::start());
+    thread::scope(|scope| {
+        while watch().is_continue() {
+            let until = clock.now() + wait::CALL;
+            if open.load(Relaxed) >= most {
+                clock.wait_until(until);
+                continue;
+            }
+            let Ok(true) = wait::for_event(listener.as_fd(), PollFlags::POLLIN, clock, until) else {
+                continue;
+            };
+            let Ok((stream, peer)) = listener.accept() else {
+                // The machine is short of something that other connections may give back.
+                clock.wait_until(until);
+                continue;
+            };
+            let number = open.fetch_add(1, Relaxed) + 1;
+            let (open, stop, serve) = (&open, &stop, &serve);
+            scope.spawn(move || {
+                serve(Accepted { stream, peer: plain(peer), number, stop });
+                open.fetch_sub(1, Relaxed);
+            });
+        }
+        stop.store(true, Relaxed);
+    });
+}

@@ -1,0 +1,109 @@
+//! What the sender's kernel says of the connection, looked at again and again while it lasts.
+
+use std::net::TcpStream;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use socket2::SockRef;
+use tcp::{Info, diag};
+
+use super::Protocol;
+use crate::sys;
+
+/// What has been seen so far. What the kernel does not say stays absent.
+#[derive(Debug, Clone)]
+pub(super) struct Telemetry {
+    protocol: Protocol,
+    /// Whether MPTCP was wanted and is not there, by the last look.
+    pub(super) fell_back: bool,
+    /// The congestion control in use.
+    pub(super) congestion: Option<String>,
+    /// The most subflows at the same time.
+    pub(super) subflows: Option<u64>,
+    /// Segments sent again. Over several subflows, the largest sum: one that has gone takes its own with it.
+    pub(super) retransmits: Option<u64>,
+    /// The least round trip on any subflow.
+    pub(super) rtt_min_us: Option<u32>,
+    /// Memory that the kernel held for what was written and not acknowledged.
+    pub(super) memory: Option<Memory>,
+    /// Bytes that the other end has surely got, and one for the end of the payload.
+    pub(super) acknowledged: u64,
+}
+
+/// Memory of the sender's socket, looked at after writing, up to a hundred times a second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// The most.
+    pub most_bytes: u64,
+    /// The mean.
+    pub mean_bytes: f64,
+    /// How often it was looked at.
+    pub looks: u64,
+}
+
+impl Memory {
+    /// With one look more.
+    #[expect(clippy::cast_precision_loss, reason = "2^53 looks are 28 million years")]
+    fn after(before: Option<Self>, held: u64) -> Self {
+        let Self { most_bytes, mean_bytes, looks } =
+            before.unwrap_or(Self { most_bytes: 0, mean_bytes: 0.0, looks: 0 });
+        let looks = looks + 1;
+        let mean_bytes = mean_bytes + (held as f64 - mean_bytes) / looks as f64;
+        Self { most_bytes: most_bytes.max(held), mean_bytes, looks }
+    }
+}
+
+impl Telemetry {
+    pub(super) fn new(stream: &TcpStream, protocol: Protocol) -> Self {
+        let congestion = SockRef::from(stream).tcp_congestion().ok();
+        let mut telemetry = Self {
+            protocol,
+            fell_back: false,
+            // The kernel's name has room for 16 bytes, and zeros fill it.
+            congestion: congestion
+                .map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()),
+            subflows: None,
+            retransmits: None,
+            rtt_min_us: None,
+            memory: None,
+            acknowledged: 0,
+        };
+        telemetry.look_at_flows(stream);
+        telemetry
+    }
+
+    /// Looks at a connection that so many bytes were written to. To be called only while it is whole: what a broken one
+    /// says of what it owes is not to be relied on.
+    pub(super) fn look(&mut self, stream: &TcpStream, written: u64) {
+        if let Ok(owed) = sys::unacknowledged(stream) {
+            self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));
+        }
+        self.look_at_flows(stream);
+    }
+
+    /// Looks how much memory the kernel holds.
+    pub(super) fn weigh(&mut self, stream: &TcpStream) {
+        if let Ok(Some(memory)) = diag::Memory::of(stream) {
+            self.memory = Some(Memory::after(self.memory, u64::from(memory.wmem_queued)));
+        }
+    }
+
+    fn look_at_flows(&mut self, stream: &TcpStream) {
+        let subflows = match self.protocol {
+            Protocol::Mptcp => Info::of_subflows(stream).ok(),
+            Protocol::Tcp => None,
+        };
+        self.fell_back = self.protocol == Protocol::Mptcp && subflows.is_none();
+        let only = || Info::of(stream).ok().flatten().into_iter().collect();
+        let flows = subflows.unwrap_or_else(only);
+        if flows.is_empty() {
+            return;
+        }
+        if self.protocol == Protocol::Mptcp && !self.fell_back {
+            self.subflows = self.subflows.max(Some(flows.len() as u64));
+        }
+        let retransmits = flows.iter().map(|flow| u64::from(flow.total_retrans)).sum();
+        self.retransmits = self.retransmits.max(Some(retransmits));
+        self.rtt_min_us = flows.iter().filter_map(Info::least_rtt_us).chain(self.rtt_min_us).min();
+    }
+}

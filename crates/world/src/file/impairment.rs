@@ -1,0 +1,130 @@
+//! What links and access lines do to packets: the keys that both have, in one list.
+
+use link::{Discipline, Limit, Loss};
+use serde::{
+    Serialize,
+    de::{Error, MapAccess},
+};
+use toml::Spanned;
+use units::Probability;
+
+use super::{
+    Contents, Jitter,
+    text::{self, Written},
+};
+
+/// The keys that a link and an access line have in common. To add one: a field, its name in [`Self::KEYS`] and a line in
+/// [`Self::take`]; then what it means in `crate::impairment`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Impairment {
+    /// What may wait for the wire, in time, bytes or packets.
+    #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Limit>,
+    /// Who goes next, and who is dropped before the queue is full; absent: "droptail".
+    #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
+    pub aqm: Option<Discipline>,
+    /// Whether `aqm` marks packets that allow it instead of dropping them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
+    /// How the delay varies.
+    #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
+    /// The shape of the jitter from a file, as netem's `distribution` has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_table: Option<Spanned<Contents>>,
+    /// Which segments are lost, each direction: a share, or bursts.
+    #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+    /// Which segments are lost, from a file of 0 and 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_trace: Option<Spanned<Contents>>,
+    /// Chance that a segment arrives twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Probability>,
+    /// Chance that a segment arrives with a wrong bit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<Probability>,
+    /// Bytes of framing for each segment; absent: [`ETHERNET`](super::ETHERNET).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<u16>,
+    /// A line as Linux' `tc ... netem` takes it. Other keys go before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub netem: Option<Spanned<String>>,
+}
+
+impl Impairment {
+    /// All of them.
+    pub(super) const KEYS: [&'static str; 11] = [
+        "queue",
+        "aqm",
+        "ecn",
+        "jitter",
+        "jitter_table",
+        "loss",
+        "loss_trace",
+        "duplicate",
+        "corrupt",
+        "overhead",
+        "netem",
+    ];
+
+    /// Takes the value of one of [`Self::KEYS`], which is the next in the table.
+    pub(super) fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, table: &mut A) -> Result<(), A::Error> {
+        match key {
+            "queue" => self.queue = Some(table.next_value::<Written<_>>()?.0),
+            "aqm" => self.aqm = Some(table.next_value::<Written<_>>()?.0),
+            "ecn" => self.ecn = table.next_value()?,
+            "jitter" => self.jitter = Some(table.next_value::<Written<_>>()?.0),
+            "jitter_table" => self.jitter_table = Some(table.next_value()?),
+            "loss" => self.loss = Some(table.next_value::<Written<_>>()?.0),
+            "loss_trace" => self.loss_trace = Some(table.next_value()?),
+            "duplicate" => self.duplicate = Some(table.next_value()?),
+            "corrupt" => self.corrupt = Some(table.next_value()?),
+            "overhead" => self.overhead = Some(table.next_value()?),
+            "netem" => self.netem = Some(table.next_value()?),
+            _ => return Err(A::Error::unknown_field(key, &Self::KEYS)),
+        }
+        Ok(())
+    }
+
+    /// The files that they name.
+    pub(crate) fn contents(&mut self) -> impl Iterator<Item = &mut Spanned<Contents>> {
+        self.loss_trace.iter_mut().chain(&mut self.jitter_table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::Document;
+
+    use super::*;
+    use crate::file::Link;
+
+    #[test]
+    fn every_key_is_in_the_list_and_is_read_as_it_was_written() {
+        let contents = |file: &str| Some(Spanned::new(0..0, Contents::File(file.to_owned())));
+        // All fields, so that a new one is missed here.
+        let all = Impairment {
+            queue: "50ms".parse().ok(),
+            aqm: "codel".parse().ok(),
+            ecn: true,
+            jitter: "2ms normal free".parse().ok(),
+            jitter_table: contents("bell.dist"),
+            loss: "1%".parse().ok(),
+            loss_trace: contents("losses"),
+            duplicate: Probability::new(0.1),
+            corrupt: Probability::new(0.2),
+            overhead: Some(0),
+            netem: Some(Spanned::new(0..0, "delay 1ms".to_owned())),
+        };
+        let text = toml::to_string(&all).unwrap();
+        let table: toml::Table = text.parse().unwrap();
+        let (mut written, mut known) =
+            (table.keys().map(String::as_str).collect::<Vec<_>>(), Impairment::KEYS);
+        written.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(written, known);
+        let link: Link = Document::new("w.toml", format!("between = ['a', 'b']\n{text}")).parse().unwrap();
+        assert_eq!(toml::to_string(&link.impairment).unwrap(), text);
+    }
+}

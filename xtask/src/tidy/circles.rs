@@ -1,0 +1,124 @@
+//! Circles of files that use each other: none of them can be read, tested or moved without the others.
+
+use std::{collections::BTreeSet, path::Path};
+
+use super::imports::{Crate, Uses};
+
+/// What is wrong in a crate, a sentence each. `text` gives a file's text.
+///
+/// A circle is allowed where one of its files says why, in a line `// circle: <reason>`.
+pub(crate) fn findings(all: &Crate, text: impl Fn(&Path) -> String) -> Vec<String> {
+    let uses = all.uses();
+    let reason = |file: usize| text(&all.files[file]).lines().find_map(reason).is_some();
+    let circles = circles(&uses, all.files.len());
+    let unexplained = circles.iter().filter(|circle| !circle.iter().any(|&file| reason(file)));
+    let mut findings: Vec<_> = unexplained.map(|circle| sentence(all, &uses, circle)).collect();
+    let stale = (0..all.files.len()).filter(|&file| reason(file));
+    findings.extend(
+        stale.filter(|file| !circles.iter().any(|circle| circle.contains(file))).map(|file| {
+            format!("{}: explains a circle that is not there any more", all.files[file].display())
+        }),
+    );
+    findings
+}
+
+/// The circles: files each of which uses, by way of others, each other one.
+fn circles(uses: &Uses, files: usize) -> Vec<BTreeSet<usize>> {
+    let reached: Vec<_> = (0..files).map(|file| reached(uses, file)).collect();
+    let mut circles = Vec::new();
+    for file in 0..files {
+        let circle: BTreeSet<_> =
+            reached[file].iter().copied().filter(|&other| reached[other].contains(&file)).collect();
+        if circle.first() == Some(&file) {
+            circles.push(circle);
+        }
+    }
+    circles
+}
+
+/// The files that one uses, and those that these use; itself only if it is one of them.
+fn reached(uses: &Uses, from: usize) -> BTreeSet<usize> {
+    let next = |file: usize| uses.range((file, 0)..=(file, usize::MAX)).map(|(&(_, to), _)| to);
+    let mut reached = BTreeSet::new();
+    let mut todo: Vec<_> = next(from).collect();
+    while let Some(file) = todo.pop() {
+        if reached.insert(file) {
+            todo.extend(next(file));
+        }
+    }
+    reached
+}
+
+fn sentence(all: &Crate, uses: &Uses, circle: &BTreeSet<usize>) -> String {
+    let inside = uses.iter().filter(|((from, to), _)| circle.contains(from) && circle.contains(to));
+    let edges: Vec<_> = inside
+        .map(|((from, to), path)| {
+            format!("{} uses {} ({path})", all.files[*from].display(), all.files[*to].display())
+        })
+        .collect();
+    format!(
+        "files that use each other; open the circle, or say why with `// circle:`:\n    {}",
+        edges.join("\n    ")
+    )
+}
+
+/// What a line says about a circle.
+fn reason(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("// circle:").map(str::trim).filter(|reason| !reason.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong in a crate of these files.
+    fn said(files: &[(&str, &str)]) -> Vec<String> {
+        let root = [("lib.rs", "")];
+        let all = root.iter().chain(files).map(|(path, text)| (Path::new(path), *text));
+        let all = Crate::new(all).unwrap();
+        let files = [root.as_slice(), files].concat();
+        let text = |path: &Path| files.iter().find(|(name, _)| Path::new(name) == path).unwrap().1.to_owned();
+        findings(&all, text)
+    }
+
+    #[test]
+    fn a_circle_is_told_with_its_edges() {
+        let three = [
+            ("a.rs", "use crate::b::B;\npub struct A;"),
+            ("b.rs", "use crate::c::C;\npub struct B;"),
+            ("c.rs", "use crate::a::A;\npub struct C;"),
+            ("d.rs", "use crate::a::A;"),
+        ];
+        let said = said(&three);
+        let [circle] = said.as_slice() else { panic!("{said:?}") };
+        let edges: Vec<_> = circle.lines().skip(1).map(str::trim).collect();
+        assert_eq!(
+            edges,
+            ["a.rs uses b.rs (crate::b::B)", "b.rs uses c.rs (crate::c::C)", "c.rs uses a.rs (crate::a::A)",]
+        );
+    }
+
+    #[test]
+    fn two_circles_are_two() {
+        let said = said(&[
+            ("a.rs", "use crate::b::B;\npub struct A;"),
+            ("b.rs", "use crate::a::A;\npub struct B;"),
+            ("c.rs", "use crate::{a::A, d::D};\npub struct C;"),
+            ("d.rs", "use crate::c::C;\npub struct D;"),
+        ]);
+        assert_eq!(said.len(), 2, "{said:?}");
+    }
+
+    #[test]
+    fn a_reason_allows_a_circle_and_one_that_is_stale_does_not_stay() {
+        let b = ("b.rs", "use crate::a::A;\npub struct B;");
+        let a = "use crate::b::B;\npub struct A;";
+        assert_eq!(said(&[("a.rs", a), b]).len(), 1);
+        let explained = format!("// circle: a tree and its leaves\n{a}");
+        assert_eq!(said(&[("a.rs", &explained), b]), [""; 0]);
+        let empty = format!("// circle:\n{a}");
+        assert_eq!(said(&[("a.rs", &empty), b]).len(), 1, "no reason is none");
+        let stale = said(&[("a.rs", "// circle: once there was one\npub struct A;"), b]);
+        assert_eq!(stale, ["a.rs: explains a circle that is not there any more"]);
+    }
+}

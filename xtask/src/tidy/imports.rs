@@ -1,0 +1,354 @@
+//! Which files of a crate use which others: every path in a `use` or in the code, followed through re-exports to the file
+//! that has the item.
+//!
+//! Tests do not count (`#[cfg(test)]`), nor do comments, strings and visibilities. What no path names is not seen: a method of
+//! a value, or what a macro makes.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+use anyhow::anyhow;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+/// One file uses another, and the path by which it does.
+pub(crate) type Uses = BTreeMap<(usize, usize), String>;
+
+/// The modules of a crate.
+pub(crate) struct Crate {
+    /// The files, as they were named.
+    pub(crate) files: Vec<PathBuf>,
+    /// The module that each file is: "a/b.rs" is a, b; the root has no name.
+    places: Vec<Vec<String>>,
+    modules: Vec<Module>,
+    by_place: HashMap<Vec<String>, usize>,
+}
+
+/// A module: a file, or a part of one.
+#[derive(Default)]
+struct Module {
+    place: Vec<String>,
+    file: usize,
+    /// Names that imports give here, with what they stand for.
+    names: Vec<(String, Vec<String>)>,
+    /// Modules of which everything is imported.
+    globs: Vec<Vec<String>>,
+    items: HashSet<String>,
+    /// Paths in the code.
+    paths: BTreeSet<Vec<String>>,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy)]
+enum Target {
+    Module(usize),
+    /// An item in this file.
+    Item(usize),
+}
+
+impl Crate {
+    /// Of these files, named from the folder of the root: "lib.rs", "a.rs", "a/b.rs". Files of tests do no harm: nobody
+    /// but tests imports them.
+    pub(crate) fn new<'t>(files: impl IntoIterator<Item = (&'t Path, &'t str)>) -> anyhow::Result<Self> {
+        let mut all =
+            Self { files: Vec::new(), places: Vec::new(), modules: Vec::new(), by_place: HashMap::new() };
+        for (path, text) in files {
+            let place = place(path);
+            let wrong = |error| anyhow!("{}: {error}", path.display());
+            let tokens = text.parse::<TokenStream>().map_err(wrong)?;
+            let file = all.files.len();
+            all.files.push(path.to_owned());
+            all.places.push(place.clone());
+            all.add(Module { place, file, ..Module::default() }, tokens);
+        }
+        Ok(all)
+    }
+
+    /// Who uses whom. A module and what lies inside it may use each other, which is not counted: a parent shows what its
+    /// children have, and they share what it declares.
+    pub(crate) fn uses(&self) -> Uses {
+        let mut uses = Uses::new();
+        for (index, module) in self.modules.iter().enumerate() {
+            let imported = module.names.iter().map(|(_, path)| path);
+            for path in imported.chain(&module.paths) {
+                if let Some(Target::Item(to)) = self.follow(index, path, DEEPEST) {
+                    self.note(&mut uses, module.file, to, path);
+                }
+            }
+            for path in &module.globs {
+                if let Some(Target::Module(of)) = self.follow(index, path, DEEPEST) {
+                    self.note(&mut uses, module.file, self.modules[of].file, path);
+                }
+            }
+        }
+        uses
+    }
+
+    /// Paths of the standard library and of other crates, as far as they are written out.
+    pub(crate) fn foreign(&self) -> impl Iterator<Item = (&Path, String)> {
+        self.modules.iter().flat_map(|module| {
+            let imported = module.names.iter().map(|(_, path)| path);
+            imported.chain(&module.paths).map(|path| (self.files[module.file].as_path(), path.join("::")))
+        })
+    }
+
+    fn note(&self, uses: &mut Uses, from: usize, to: usize, path: &[String]) {
+        let (a, b) = (&self.places[from], &self.places[to]);
+        if !a.starts_with(b) && !b.starts_with(a) {
+            uses.entry((from, to)).or_insert_with(|| path.join("::"));
+        }
+    }
+
+    fn add(&mut self, module: Module, tokens: TokenStream) {
+        let (place, file, index) = (module.place.clone(), module.file, self.modules.len());
+        self.by_place.insert(place.clone(), index);
+        self.modules.push(module);
+        let mut reader = Reader { module: &mut self.modules[index], inner: Vec::new() };
+        reader.read(tokens, Level::Module);
+        for (name, tokens) in reader.inner {
+            let place = [place.clone(), vec![name]].concat();
+            self.add(Module { place, file, ..Module::default() }, tokens);
+        }
+    }
+
+    /// Where a path in a module leads; none if that is out of the crate.
+    fn follow(&self, from: usize, path: &[String], depth: usize) -> Option<Target> {
+        let depth = depth.checked_sub(1)?;
+        let mut place = self.modules[from].place.clone();
+        let mut rest = path;
+        let mut at = match path.first()?.as_str() {
+            "crate" => {
+                rest = &rest[1..];
+                Target::Module(*self.by_place.get(&Vec::new())?)
+            }
+            "self" | "super" => {
+                while let Some((first, more)) = rest.split_first() {
+                    match first.as_str() {
+                        "self" => {}
+                        "super" => drop(place.pop()?),
+                        _ => break,
+                    }
+                    rest = more;
+                }
+                Target::Module(*self.by_place.get(&place)?)
+            }
+            name => {
+                rest = &rest[1..];
+                self.find(from, name, depth)?
+            }
+        };
+        for name in rest {
+            match at {
+                // A variant, a constant or a function of a type is where the type is.
+                Target::Item(_) => break,
+                Target::Module(module) => {
+                    // What a macro has made there has no name that is written out.
+                    at = self.find(module, name, depth).unwrap_or(Target::Item(self.modules[module].file));
+                }
+            }
+        }
+        Some(at)
+    }
+
+    /// What a name means in a module.
+    fn find(&self, module: usize, name: &str, depth: usize) -> Option<Target> {
+        let Module { place, file, names, globs, items, .. } = &self.modules[module];
+        let inside = [place.as_slice(), &[name.to_owned()]].concat();
+        if let Some(&child) = self.by_place.get(&inside) {
+            return Some(Target::Module(child));
+        }
+        if items.contains(name) {
+            return Some(Target::Item(*file));
+        }
+        let imported = names.iter().filter(|(known, _)| known == name);
+        if let Some(found) = imported.filter_map(|(_, path)| self.follow(module, path, depth)).next() {
+            return Some(found);
+        }
+        globs.iter().find_map(|path| match self.follow(module, path, depth)? {
+            Target::Module(other) if other != module && depth > 0 => self.find(other, name, depth - 1),
+            _ => None,
+        })
+    }
+}
+
+/// Reads tokens into a module.
+struct Reader<'m> {
+    module: &'m mut Module,
+    /// Modules inside the file.
+    inner: Vec<(String, TokenStream)>,
+}
+
+/// Where tokens are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// Among a module's items.
+    Module,
+    /// Inside an item.
+    Item,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, tokens: TokenStream, level: Level) {
+        let tokens: Vec<_> = tokens.into_iter().collect();
+        let mut at = 0;
+        while at < tokens.len() {
+            at = self.step(&tokens, at, level);
+        }
+    }
+
+    /// Takes one thing from the tokens; where the next begins.
+    fn step(&mut self, tokens: &[TokenTree], at: usize, level: Level) -> usize {
+        let word = word(tokens.get(at));
+        match (word.as_deref(), tokens.get(at), tokens.get(at + 1)) {
+            (_, Some(TokenTree::Punct(hash)), Some(TokenTree::Group(attribute))) if hash.as_char() == '#' => {
+                if is_for_tests(attribute) {
+                    end_of_item(tokens, at + 2)
+                } else {
+                    at + 2
+                }
+            }
+            // A lifetime, which may be called static.
+            (_, Some(TokenTree::Punct(quote)), _) if quote.as_char() == '\'' => at + 2,
+            // The place up to which something is public.
+            (Some("pub"), _, Some(TokenTree::Group(place)))
+                if place.delimiter() == Delimiter::Parenthesis =>
+            {
+                at + 2
+            }
+            (Some("use"), ..) => {
+                let end = tokens.iter().skip(at).position(is(';')).map_or(tokens.len(), |length| at + length);
+                self.import(&tokens[at + 1..end], &[]);
+                end + 1
+            }
+            (Some("mod"), ..) if level == Level::Module => {
+                if let (Some(name), Some(TokenTree::Group(inside))) =
+                    (self::word(tokens.get(at + 1)), tokens.get(at + 2))
+                {
+                    self.inner.push((name, inside.stream()));
+                    return at + 3;
+                }
+                at + 2
+            }
+            (Some(kind), ..) if level == Level::Module && KINDS.contains(&kind) => {
+                self.module.items.extend(self::word(tokens.get(at + 1)));
+                at + 1
+            }
+            (Some(_), ..) => self.path(tokens, at),
+            (None, Some(TokenTree::Group(group)), _) => {
+                self.read(group.stream(), Level::Item);
+                at + 1
+            }
+            // What goes on after `::` begins elsewhere: behind `<...>`, or in another crate.
+            _ if is_double_colon(tokens, at) && self::word(tokens.get(at + 2)).is_some() => {
+                self.skip_path(tokens, at + 2)
+            }
+            _ => at + 1,
+        }
+    }
+
+    fn path(&mut self, tokens: &[TokenTree], start: usize) -> usize {
+        let mut at = start;
+        let mut path: Vec<_> = word(tokens.get(at)).into_iter().collect();
+        while is_double_colon(tokens, at + 1) {
+            let Some(next) = word(tokens.get(at + 3)) else { break };
+            path.push(next);
+            at += 3;
+        }
+        if path.len() > 1 {
+            self.module.paths.insert(path);
+        }
+        at + 1
+    }
+
+    fn skip_path(&self, tokens: &[TokenTree], mut at: usize) -> usize {
+        while is_double_colon(tokens, at + 1) && word(tokens.get(at + 3)).is_some() {
+            at += 3;
+        }
+        at + 1
+    }
+
+    /// The tree of a `use`, behind a prefix.
+    fn import(&mut self, tokens: &[TokenTree], prefix: &[String]) {
+        let mut path = prefix.to_vec();
+        let mut at = 0;
+        if is_double_colon(tokens, 0) {
+            // Another crate, whatever a module here is called.
+            return;
+        }
+        while let Some(name) = word(tokens.get(at)) {
+            path.push(name);
+            if !is_double_colon(tokens, at + 1) {
+                break;
+            }
+            at += 3;
+        }
+        match tokens.get(at) {
+            Some(TokenTree::Group(group)) => {
+                let inside: Vec<_> = group.stream().into_iter().collect();
+                for tree in inside.split(is(',')) {
+                    self.import(tree, &path);
+                }
+            }
+            Some(TokenTree::Punct(star)) if star.as_char() == '*' => self.module.globs.push(path),
+            _ => {
+                if path.len() > prefix.len() && path.last().is_some_and(|last| last == "self") {
+                    path.pop();
+                }
+                let renamed =
+                    word(tokens.get(at + 1)).filter(|word| word == "as").and(word(tokens.get(at + 2)));
+                if let Some(name) = renamed.or_else(|| path.last().cloned()) {
+                    self.module.names.push((name, path));
+                }
+            }
+        }
+    }
+}
+
+/// The module that a file is.
+fn place(path: &Path) -> Vec<String> {
+    let name = path.with_extension("");
+    let parts = name.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let parts: Vec<_> = parts.collect();
+    if ["lib", "main"].map(|root| vec![root.to_owned()]).contains(&parts) { Vec::new() } else { parts }
+}
+
+fn word(token: Option<&TokenTree>) -> Option<String> {
+    match token {
+        Some(TokenTree::Ident(word)) => Some(word.to_string().trim_start_matches("r#").to_owned()),
+        _ => None,
+    }
+}
+
+fn is(sign: char) -> impl Fn(&TokenTree) -> bool {
+    move |token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign)
+}
+
+fn is_double_colon(tokens: &[TokenTree], at: usize) -> bool {
+    let is_colon = |at: usize| tokens.get(at).is_some_and(is(':'));
+    is_colon(at) && is_colon(at + 1)
+}
+
+/// `#[cfg(test)]`, or all of several conditions with that among them.
+fn is_for_tests(attribute: &Group) -> bool {
+    let text = attribute.stream().to_string().replace(' ', "");
+    text == "cfg(test)" || text.starts_with("cfg(all(test,")
+}
+
+/// Behind the item that begins here: its braces, or its semicolon.
+fn end_of_item(tokens: &[TokenTree], start: usize) -> usize {
+    let is_end = |token: &TokenTree| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        other => is(';')(other),
+    };
+    tokens.iter().skip(start).position(is_end).map_or(tokens.len(), |length| start + length + 1)
+}
+
+/// Words before the name of an item.
+const KINDS: [&str; 8] = ["struct", "enum", "union", "trait", "type", "const", "static", "fn"];
+
+/// Re-exports of re-exports. More are a circle of their own, which compiles to nothing.
+const DEEPEST: usize = 16;
+
+#[cfg(test)]
+mod tests;
