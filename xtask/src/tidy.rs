@@ -44,12 +44,13 @@ pub(crate) fn tidy() -> anyhow::Result<()> {
 }
 
 /// Crates from the bottom up: one may depend on those before it only.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 12] = [
     "units",
     "experience",
     "link",
     "world",
     "recording",
+    "http",
     "probe",
     "tcp",
     "planet",
