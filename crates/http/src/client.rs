@@ -17,11 +17,11 @@ mod download;
 mod http1;
 mod http2;
 mod io;
+#[cfg(test)]
+mod outcome;
 mod pool;
 mod refusal;
 mod resolve;
-#[cfg(test)]
-mod seen;
 mod stamps;
 mod tls;
 mod trace;
@@ -140,7 +140,7 @@ impl Inner {
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let may_share = self.connector.may_share(origin);
-        let (spare, lost) = match pool.place(may_share, trace).await? {
+        let (spare, loss) = match pool.place(may_share, trace).await? {
             Place::New { permit, opening } => {
                 return self.on_new(pool, permit, opening, origin, request, trace).await;
             }
@@ -148,11 +148,11 @@ impl Inner {
                 let spare = again(&request);
                 match on_shared(&connection, origin, request, trace).await {
                     Ok(response) => return Ok(response),
-                    Err(lost) => {
-                        if lost.refusal.failure.is_lost_connection() {
+                    Err(loss) => {
+                        if loss.refusal.failure.is_lost_connection() {
                             pool.unshare(&connection);
                         }
-                        (spare, lost)
+                        (spare, loss)
                     }
                 }
             }
@@ -161,11 +161,11 @@ impl Inner {
                 let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
                 match on_lease(lease, origin, request, trace).await {
                     Ok(response) => return Ok(response),
-                    Err(lost) => (spare, lost),
+                    Err(loss) => (spare, loss),
                 }
             }
         };
-        let Lost { refusal, permit } = lost;
+        let Loss { refusal, permit } = loss;
         let Some(request) = refusal.unsent.or(spare).filter(|_| trace.is_lost_in_silence(refusal.failure))
         else {
             return Err(refusal.failure);
@@ -218,14 +218,14 @@ impl Inner {
 }
 
 /// A request that failed, and the room that its connection leaves for another one.
-struct Lost {
+struct Loss {
     refusal: Refusal,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl From<Lost> for Failure {
-    fn from(lost: Lost) -> Self {
-        lost.refusal.failure
+impl From<Loss> for Failure {
+    fn from(loss: Loss) -> Self {
+        loss.refusal.failure
     }
 }
 
@@ -234,14 +234,14 @@ async fn on_lease(
     origin: &Origin,
     request: Request<Body>,
     trace: &mut Trace,
-) -> Result<Response<Body>, Lost> {
+) -> Result<Response<Body>, Loss> {
     let connection = lease.connection();
     let recorder = connection.recorder();
     match connection.exchange(origin, request, trace).await {
         Ok(response) => {
             Ok(response.map(|body| download::stamped(body, trace.stamps(), recorder, Some(lease))))
         }
-        Err(refusal) => Err(Lost { refusal, permit: lease.into_permit() }),
+        Err(refusal) => Err(Loss { refusal, permit: lease.into_permit() }),
     }
 }
 
@@ -250,11 +250,11 @@ async fn on_shared(
     origin: &Origin,
     request: Request<Body>,
     trace: &mut Trace,
-) -> Result<Response<Body>, Lost> {
+) -> Result<Response<Body>, Loss> {
     match connection.exchange(origin, request, trace).await {
         Ok(response) => {
             Ok(response.map(|body| download::stamped(body, trace.stamps(), connection.recorder(), None)))
         }
-        Err(refusal) => Err(Lost { refusal, permit: None }),
+        Err(refusal) => Err(Loss { refusal, permit: None }),
     }
 }

@@ -1,8 +1,9 @@
 //! What a peer may cost: bounds on everything whose size somebody else decides.
 //!
 //! No parser of bytes from outside is written by hand in this crate; hyper, h2 and rustls have fuzz targets
-//! of their own. What is ours is to bound them. What a caller may choose for itself is in [`client::Config`](crate::client::Config),
-//! [`client::Limits`](crate::client::Limits) and [`server::Config`](crate::server::Config), whose defaults are from here.
+//! of their own. What is ours is to bound them. What a caller may choose for itself is in
+//! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
+//! [`server::Config`](crate::server::Config), whose defaults are from here.
 
 use std::time::Duration;
 

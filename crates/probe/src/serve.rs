@@ -38,7 +38,7 @@ pub struct Ready {
 
 /// What an origin did in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Served {
+pub struct Totals {
     /// Requests begun.
     pub requests: u64,
 }
@@ -50,7 +50,7 @@ pub struct Served {
 ///
 /// # Errors
 /// When an address cannot be listened on, or no certificate made and written.
-pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Served, Error> {
+pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -60,7 +60,7 @@ pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     served
 }
 
-async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Served, Error> {
+async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
     let mut server = Server::listen(&config.listen)?;
     let addresses = server.addresses()?;
     let mut ca_pem = None;
@@ -82,7 +82,7 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
         async move { Ok(responder.respond(request).await) }
     };
     server.serve(handler, stop).await;
-    Ok(Served { requests: responder.requests.load(Relaxed) })
+    Ok(Totals { requests: responder.requests.load(Relaxed) })
 }
 
 fn identity(tls: &Tls, addresses: &[SocketAddr]) -> Result<SelfSigned, Error> {

@@ -64,7 +64,7 @@ impl Connector {
             None => self.resolver.resolve(origin, trace).await?,
         };
         let started = self.clock.now();
-        let Reached { stream: tcp, remote, fallback } = first_to_answer(&addresses).await?;
+        let Winner { stream: tcp, remote, fallback } = first_to_answer(&addresses).await?;
         trace.connect = Some(self.clock.now().saturating_sub(started));
         (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
@@ -87,8 +87,8 @@ impl Connector {
     }
 }
 
-/// A connection, and where it came from.
-struct Reached {
+/// The connection that was there first, and where it leads.
+struct Winner {
     stream: TcpStream,
     remote: SocketAddr,
     /// Whether the address that was tried first is another one.
@@ -98,10 +98,10 @@ struct Reached {
 /// Happy Eyeballs (RFC 8305): the next address is tried when the one before has failed or has been silent for
 /// a while; the first connection wins. If all fail, the first failure is the answer, as its address was the
 /// preferred one.
-async fn first_to_answer(addresses: &[SocketAddr]) -> Result<Reached, Failure> {
+async fn first_to_answer(addresses: &[SocketAddr]) -> Result<Winner, Failure> {
     let reach = |remote: SocketAddr, fallback| async move {
         let stream = TcpStream::connect(remote).await?;
-        Ok::<_, io::Error>(Reached { stream, remote, fallback })
+        Ok::<_, io::Error>(Winner { stream, remote, fallback })
     };
     if let [only] = addresses {
         return reach(*only, false).await.map_err(|error| Failure::from_io(&error));
@@ -115,7 +115,7 @@ async fn first_to_answer(addresses: &[SocketAddr]) -> Result<Reached, Failure> {
         }
         tokio::select! {
             attempt = attempts.join_next() => match attempt {
-                Some(Ok(Ok(reached))) => return Ok(reached),
+                Some(Ok(Ok(winner))) => return Ok(winner),
                 Some(Ok(Err(error))) => {
                     first_failure.get_or_insert(Failure::from_io(&error));
                 }

@@ -64,12 +64,12 @@ struct UnderWay {
 }
 
 /// Counts a request on the connection for as long as this lives, be it finished or given up.
-struct Counted {
+struct Count {
     under_way: Arc<UnderWay>,
     clock: Clock,
 }
 
-impl Drop for Counted {
+impl Drop for Count {
     fn drop(&mut self) {
         self.under_way.idle_since.store(self.clock.now(), Relaxed);
         self.under_way.number.fetch_sub(1, Relaxed);
@@ -180,9 +180,9 @@ impl Http2 {
     }
 
     /// Counts one more request, and says how many there were before.
-    fn count(&self) -> (Counted, usize) {
+    fn count(&self) -> (Count, usize) {
         let others = self.under_way.number.fetch_add(1, Relaxed);
-        (Counted { under_way: Arc::clone(&self.under_way), clock: self.clock }, others)
+        (Count { under_way: Arc::clone(&self.under_way), clock: self.clock }, others)
     }
 
     /// Waits for the final response's header, and stamps the first interim response on the way.

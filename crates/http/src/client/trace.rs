@@ -8,7 +8,8 @@ use std::{net::SocketAddr, sync::Arc};
 use super::stamps::Stamps;
 use crate::Failure;
 
-/// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock).
+/// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock). Clones share the stamps
+/// that are still to come.
 ///
 /// What did not happen is `None`: `dns` of a literal address or a remembered name; `dns`, `connect` and `tls` on a
 /// connection that was there before.

@@ -77,9 +77,9 @@ impl Identity {
     }
 }
 
-type Signed = (CertificateDer<'static>, PrivateKeyDer<'static>, String);
+type Material = (CertificateDer<'static>, PrivateKeyDer<'static>, String);
 
-fn sign(names: &[String]) -> Result<Signed, rcgen::Error> {
+fn sign(names: &[String]) -> Result<Material, rcgen::Error> {
     let mut authority = CertificateParams::default();
     authority.distinguished_name.push(DnType::CommonName, "Longhaul experiment");
     authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));

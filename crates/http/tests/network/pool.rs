@@ -212,10 +212,10 @@ async fn a_lost_connection_is_replaced_if_that_does_no_harm() {
 
 #[tokio::test(flavor = "current_thread")]
 async fn of_an_idle_connection_that_the_server_has_closed_nothing_is_lost() {
-    let close = Arc::new(Notify::new());
-    let closing = Arc::clone(&close);
+    let (close, closed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (closing, was_closed) = (Arc::clone(&close), Arc::clone(&closed));
     let server = responder(move |mut stream| {
-        let closing = Arc::clone(&closing);
+        let (closing, was_closed) = (Arc::clone(&closing), Arc::clone(&was_closed));
         async move {
             loop {
                 tokio::select! {
@@ -223,16 +223,24 @@ async fn of_an_idle_connection_that_the_server_has_closed_nothing_is_lost() {
                         if head.is_none() { return }
                         write(&mut stream, EMPTY).await;
                     }
-                    () = closing.notified() => return,
+                    () = closing.notified() => break,
                 }
             }
+            drop(stream);
+            was_closed.notify_one();
         }
     })
     .await;
     let client = client(Protocol::Http1, Limits::default());
     fetch(&client, &server.origin, "GET").await;
     close.notify_one();
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    closed.notified().await;
+    // The end of the connection has arrived; the pause has the runtime look at its sockets, and the connection's task
+    // gets its turn.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
     // A POST with a body that cannot be read twice: it goes out on a new connection.
     let (sender, body) = Body::channel(2);
     sender.send("x").await.unwrap();

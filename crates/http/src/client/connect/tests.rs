@@ -21,13 +21,13 @@ async fn the_next_address_is_tried_when_one_fails() {
     let (_held, refuses) = refusing((Ipv6Addr::LOCALHOST, 0));
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let listens = listener.local_addr().unwrap();
-    let reached = first_to_answer(&[refuses, listens]).await.unwrap();
-    assert_eq!(reached.stream.peer_addr().unwrap(), listens);
-    assert_eq!((reached.remote, reached.fallback), (listens, true));
-    let reached = first_to_answer(&[listens, refuses]).await.unwrap();
-    assert_eq!((reached.remote, reached.fallback), (listens, false));
-    let reached = first_to_answer(&[listens]).await.unwrap();
-    assert_eq!((reached.remote, reached.fallback), (listens, false));
+    let winner = first_to_answer(&[refuses, listens]).await.unwrap();
+    assert_eq!(winner.stream.peer_addr().unwrap(), listens);
+    assert_eq!((winner.remote, winner.fallback), (listens, true));
+    let winner = first_to_answer(&[listens, refuses]).await.unwrap();
+    assert_eq!((winner.remote, winner.fallback), (listens, false));
+    let winner = first_to_answer(&[listens]).await.unwrap();
+    assert_eq!((winner.remote, winner.fallback), (listens, false));
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -40,8 +40,8 @@ async fn an_address_that_is_silent_is_overtaken() {
     let _first = TcpStream::connect(deaf).await.unwrap();
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let listens = listener.local_addr().unwrap();
-    let reached = first_to_answer(&[deaf, listens]).await.unwrap();
-    assert_eq!((reached.remote, reached.fallback), (listens, true));
+    let winner = first_to_answer(&[deaf, listens]).await.unwrap();
+    assert_eq!((winner.remote, winner.fallback), (listens, true));
 }
 
 #[tokio::test(flavor = "current_thread")]

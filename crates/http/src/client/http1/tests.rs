@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use super::*;
-use crate::client::seen::{Seen, nowhere, on_http1, request};
+use crate::client::outcome::{Outcome, nowhere, on_http1, request};
 
 const PIPE: usize = 64;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -19,7 +19,7 @@ const LONG_FIELD: &str =
 fn fetch<F: Future<Output = ()> + Send + 'static>(
     request: Request<Body>,
     serve: impl FnOnce(DuplexStream) -> F,
-) -> Seen {
+) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (near, far) = tokio::io::duplex(PIPE);
     let serving = serve(far);

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use hyper::body::{Body, Frame};
 
-use super::{Counted, upload::Upload};
+use super::{Count, upload::Upload};
 use crate::{Failure, Stage};
 
 /// The body, and what else is of this exchange: when it is dropped, the exchange is over.
@@ -17,11 +17,11 @@ pub(crate) struct Download {
     stream: RecvStream,
     /// What is still being sent. A server that has answered to the end wants no more of it.
     _upload: Option<Upload>,
-    _counted: Counted,
+    _counted: Count,
 }
 
 impl Download {
-    pub(super) fn new(stream: RecvStream, upload: Option<Upload>, counted: Counted) -> Self {
+    pub(super) fn new(stream: RecvStream, upload: Option<Upload>, counted: Count) -> Self {
         Self { stream, _upload: upload, _counted: counted }
     }
 }

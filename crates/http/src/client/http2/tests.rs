@@ -6,7 +6,7 @@ use h2::server::{self, SendResponse};
 use tokio::io::DuplexStream;
 
 use super::*;
-use crate::client::seen::{Seen, nowhere, on_http2, request};
+use crate::client::outcome::{Outcome, nowhere, on_http2, request};
 
 const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_NS: u64 = 20_000_000;
@@ -31,7 +31,7 @@ async fn serve(
 fn fetch(
     requests: Vec<Request<Body>>,
     answer: impl AsyncFn(Request<RecvStream>, SendResponse<Bytes>) + Send + Sync + Copy + 'static,
-) -> Vec<Seen> {
+) -> Vec<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let (near, far) = tokio::io::duplex(64 * 1024);
     let local = tokio::task::LocalSet::new();

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 
 use hyper::{Request, Response};
 
-use super::{Lost, Trace, http1::Http1, http2::Http2, on_lease, on_shared, pool::Lease};
+use super::{Loss, Trace, http1::Http1, http2::Http2, on_lease, on_shared, pool::Lease};
 use crate::{Body, Failure, HeaderMap, Origin, StatusCode, clock::Clock};
 
 /// What came of a request, in nanoseconds from its start.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Outcome {
     pub(crate) status: Option<u16>,
     pub(crate) headers: HeaderMap,
     pub(crate) body_bytes: u64,
@@ -38,21 +38,21 @@ pub(crate) fn nowhere() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 80))
 }
 
-pub(crate) async fn on_http1(connection: Http1, request: Request<Body>, clock: Clock) -> Seen {
+pub(crate) async fn on_http1(connection: Http1, request: Request<Body>, clock: Clock) -> Outcome {
     let mut trace = Trace::start(clock.now());
     let outcome = on_lease(Lease::once(connection), &origin(), request, &mut trace).await;
     read(outcome, trace).await
 }
 
-pub(crate) async fn on_http2(connection: &Http2, request: Request<Body>, clock: Clock) -> Seen {
+pub(crate) async fn on_http2(connection: &Http2, request: Request<Body>, clock: Clock) -> Outcome {
     let mut trace = Trace::start(clock.now());
     let outcome = on_shared(connection, &origin(), request, &mut trace).await;
     read(outcome, trace).await
 }
 
-async fn read(outcome: Result<Response<Body>, Lost>, trace: Trace) -> Seen {
+async fn read(outcome: Result<Response<Body>, Loss>, trace: Trace) -> Outcome {
     match outcome {
-        Err(lost) => Seen::of(trace, None, HeaderMap::new(), Some(lost.refusal.failure)),
+        Err(loss) => Outcome::of(trace, None, HeaderMap::new(), Some(loss.refusal.failure)),
         Ok(response) => {
             let (head, mut body) = response.into_parts();
             let failure = loop {
@@ -62,12 +62,12 @@ async fn read(outcome: Result<Response<Body>, Lost>, trace: Trace) -> Seen {
                     None => break None,
                 }
             };
-            Seen::of(trace, Some(head.status), head.headers, failure)
+            Outcome::of(trace, Some(head.status), head.headers, failure)
         }
     }
 }
 
-impl Seen {
+impl Outcome {
     fn of(trace: Trace, status: Option<StatusCode>, headers: HeaderMap, failure: Option<Failure>) -> Self {
         let since = |at: Option<u64>| Some(at?.checked_sub(trace.started).unwrap());
         let span = |from: Option<u64>, to: Option<u64>| Some(to?.saturating_sub(from?));
