@@ -2,10 +2,13 @@
 //!
 //! A command says what it needs in its own file. Here its flags get the names that the others have, so that none can go
 //! its own way: `--for` is also `--duration`, `-o` and `--out` also `--output`, and an address to listen on may be a port.
+//! What runs for long has a log.
 
 mod address;
 
-use clap::{Arg, Command};
+use clap::{Arg, Args, Command};
+
+use crate::log::Log;
 
 /// A command and all below it by the conventions.
 pub(crate) fn keep(command: Command) -> Command {
@@ -19,8 +22,14 @@ pub(crate) fn keep(command: Command) -> Command {
         Some("listen") => arg.value_parser(address::listen).value_name("[ADDRESS:]PORT"),
         _ => arg,
     });
+    let is_long = !command.has_subcommands() && LONG_RUNNING.contains(&command.get_name());
+    let command = if is_long { Log::augment_args(command) } else { command };
     command.mut_subcommands(keep)
 }
+
+/// Commands that run until their work or somebody ends them, by the last word of their names.
+const LONG_RUNNING: [&str; 10] =
+    ["capture", "ping", "probe", "publish", "read", "run", "send", "serve", "sweep", "up"];
 
 fn is_output(arg: &Arg) -> bool {
     matches!(arg.get_long(), Some("out" | "output"))

@@ -9,6 +9,7 @@ mod doctor;
 mod example;
 mod interrupt;
 mod lab;
+mod log;
 mod manual;
 mod output;
 mod ping;
@@ -25,7 +26,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Measure, compare and emulate networks: what people experience over the distances of a planet
 ///
-/// Exit codes: 0 all is well, 1 a claim or a threshold failed or a measurement is invalid, 2 it could not run.
+/// Exit codes: 0 all is well, 1 a claim or a threshold failed or a measurement is invalid, 2 it could not run, 130 it was
+/// interrupted before its end.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
@@ -62,10 +64,13 @@ impl Cli {
         conventions::keep(Self::command())
     }
 
-    /// What was written on the command line. What is wrong with it ends the program.
+    /// What was written on the command line; the log begins. What is wrong with it ends the program.
     fn read() -> Self {
         let mut command = Self::conventional();
         let matches = command.get_matches_mut();
+        if let Some(log) = log::Log::of(&matches) {
+            log.begin();
+        }
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
     }
 }
@@ -73,6 +78,7 @@ impl Cli {
 fn main() -> ExitCode {
     // A planet's process is this program again. It must not have started a thread.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planet::process::COMMAND) {
+        log::passed_on(&planet::process::passed_on());
         return planet::process::main();
     }
     let outcome = match Cli::read().command {

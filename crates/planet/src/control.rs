@@ -19,6 +19,7 @@ use nix::{
     unistd::{Pid, getuid},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tracing::debug;
 use world::file::Fault;
 
 use crate::{
@@ -321,6 +322,7 @@ pub(crate) fn answer(
     }
     match read_line(&client) {
         Ok(request) => {
+            debug!(?request, "asked");
             let reply = reply(request, &client);
             reply.map_or(Ok(()), |reply| write_line(&mut client, &reply))
         }

@@ -14,7 +14,7 @@ use std::{
     fs, io,
     path::Path,
     process::{Child, Command, ExitCode, Stdio},
-    sync::{Arc, mpsc},
+    sync::{Arc, OnceLock, mpsc},
     thread::JoinHandle,
 };
 
@@ -29,6 +29,7 @@ use nix::{
     unistd::{ForkResult, Uid, chdir, getgid, getpid, getppid, getuid, setsid},
 };
 use serde::{Deserialize, Serialize};
+use tracing::{error, info};
 use world::{Document, World};
 
 use crate::{
@@ -80,6 +81,7 @@ impl Running {
         }
         let mut guard = Command::new("/proc/self/exe")
             .arg(COMMAND)
+            .args(PASSED_ON.get().into_iter().flatten())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(if life == Life::Detached { Stdio::null() } else { Stdio::inherit() })
@@ -131,7 +133,19 @@ impl Drop for Running {
 /// The command line argument by which a program starts itself again as a planet's guard.
 pub const COMMAND: &str = "planet-process";
 
-/// The guard: what a program does when it is called with [`COMMAND`] as its only argument. It must not have started a
+/// Words for the processes of the planets that this one starts, which get them from [`passed_on`]. The first call counts.
+pub fn pass_on(words: Vec<String>) {
+    let _ = PASSED_ON.set(words);
+}
+
+/// The words that the process got which started this planet's.
+pub fn passed_on() -> Vec<String> {
+    std::env::args().skip(2).collect()
+}
+
+static PASSED_ON: OnceLock<Vec<String>> = OnceLock::new();
+
+/// The guard: what a program does when it is called with [`COMMAND`] as its first argument. It must not have started a
 /// thread.
 pub fn main() -> ExitCode {
     let orders: Orders = match control::read_line(io::stdin().lock()) {
@@ -197,6 +211,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     let (hosts, layout) = (Arc::new(hosts), Arc::new(layout));
     let (shards, handle) = switch::build(&hosts, &layout).doing(|| "set up the switch".to_owned())?;
     let timeline = Arc::new(Timeline::new(Arc::clone(&layout), Arc::clone(&hosts), handle.clone()));
+    let (count, parts) = (hosts.len(), shards.len());
     let keeper = Keeper {
         name: orders.name.clone(),
         world: orders.world.clone(),
@@ -214,6 +229,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
             let _ = control::answer(client, |request, client| keeper.reply(request, client));
         }
     });
+    info!(planet = orders.name, hosts = count, shards = parts, "the planet is up");
     let ready: Result<(), Failure> = Ok(());
     control::write_line(&mut io::stdout(), &ready).doing(|| "report that the planet is up".to_owned())?;
     outlive_none(threads)
@@ -227,7 +243,12 @@ fn outlive_none(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<ExitCode, Er
         std::thread::spawn(move || sender.send(thread.join()));
     }
     match ended.recv() {
-        Ok(Ok(result)) => result.doing(|| "run the switch".to_owned()).map(|()| ExitCode::SUCCESS),
+        Ok(Ok(result)) => {
+            if let Err(error) = &result {
+                error!(%error, "the switch ended");
+            }
+            result.doing(|| "run the switch".to_owned()).map(|()| ExitCode::SUCCESS)
+        }
         // A panic has ended the process before.
         _ => Ok(ExitCode::FAILURE),
     }

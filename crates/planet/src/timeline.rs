@@ -11,6 +11,7 @@ use std::{
 };
 
 use nix::sys::signal::Signal;
+use tracing::info;
 use world::{Effect, HostDown, HostId, Layout, Timed, file::Fault};
 
 use crate::{
@@ -168,6 +169,7 @@ impl Timeline {
         let faults = Faults::new(&self.layout, &all);
         self.catchments.lock().unwrap_or_else(PoisonError::into_inner).announce(now, &self.layout, &faults);
         self.touch_hosts(&new, &all, &faults)?;
+        plan.tell_log(&active);
         plan.told = active;
         Ok(())
     }
@@ -204,6 +206,17 @@ impl Plan {
     fn active(&self, now: Duration) -> Vec<u64> {
         let is_active = |(_, planned): &(&u64, &Planned)| planned.is_active(now);
         self.faults.iter().filter(is_active).map(|(&number, _)| number).collect()
+    }
+
+    /// Which faults began and ended, of those that are active now and those that were.
+    fn tell_log(&self, active: &[u64]) {
+        for number in active.iter().filter(|number| !self.told.contains(number)) {
+            let what = self.faults.get(number).map(|planned| planned.fault.to_string());
+            info!(number, what, "a fault began");
+        }
+        for number in self.told.iter().filter(|number| !active.contains(number)) {
+            info!(number, "a fault ended");
+        }
     }
 
     /// When the next fault begins or ends.

@@ -63,11 +63,14 @@ export function throughput(box: Frame, report: Report): void {
       },
     },
     read: (index) => {
-      const values = transfers.map((transfer, i) => `${transfer.side} ${rate(data[i + 1]?.[index])}`);
+      const values = transfers.map((transfer, i) => `${transfer.side} ${rate(bits(data[i + 1]?.[index]))}`);
       return `at ${elapsed(data[0][index] ?? 0, end)}: ${values.join(" \u00b7 ")}`;
     },
   });
 }
+
+/** Of Mbit/s. */
+const bits = (mbps: number | null | undefined): number | undefined => (mbps == null ? undefined : mbps * 1e6);
 
 /** How long an interval is, s. */
 const interval = ({ intervals }: Transferred): number => (intervals[1]?.t_s ?? 1) - (intervals[0]?.t_s ?? 0);

@@ -2,7 +2,7 @@
 import { frame } from "../charts/frame";
 import { throughput, throughputHeight } from "../charts/throughput";
 import { el, section, sideName } from "../dom";
-import { bytes, count, elapsed, rate } from "../format";
+import { bytes, count, elapsed, exactBytes, rate } from "../format";
 import type { Store } from "../store";
 import type { Report, Transferred } from "../types";
 import { type Cell, type Column, table } from "./table";
@@ -49,12 +49,12 @@ function row(report: Report, transfer: Transferred): Cell[] {
     { text: transfer.from },
     { text: transfer.to },
     { text: carrier(transfer) },
-    { text: rate(transfer.goodput_mbps) },
+    { text: rate(transfer.goodput_mbps == null ? undefined : transfer.goodput_mbps * 1e6) },
     {
       text: stall ? elapsed(stall.longest_s, 10) : "not known",
       detail: stall ? `from ${elapsed(stall.at_s, 100)} on` : undefined,
     },
-    { text: known ? bytes(lost + bad) : "not known" },
+    { text: known ? exactBytes(lost + bad) : "not known" },
     { text: count(transfer.retransmits) },
     { text: typeof took === "number" ? elapsed(took, 10) : "not known" },
     { text: memory ? bytes(memory.most_bytes) : "not known" },

@@ -85,12 +85,13 @@ fn zsh(line: &str) -> Vec<String> {
     found
 }
 
-/// Types a line and a tab into an interactive zsh, and waits until it has answered.
+/// Types a line and a tab into an interactive zsh, and waits until it has answered. What is typed before its prompt is there
+/// would be the terminal's to edit, which deletes the line by the same key.
 const DRIVE: &str = "
     zmodload zsh/zpty
     zpty z env ZDOTDIR=$1 HOME=$1 TERM=xterm zsh -i
     zpty -w z 'PS1=ready; print -r -- be''gin'
-    zpty -r z out '*begin*'
+    zpty -r z out '*begin*ready*'
     zpty -w -n z \"$2\"$'\\t'
     zpty -w z $'\\C-u\\C-eprint -r -- en''ded'
     zpty -r z out '*ended*'

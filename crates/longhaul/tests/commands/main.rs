@@ -18,6 +18,7 @@ mod json;
 mod lab;
 mod lab_faults;
 mod lab_views;
+mod log;
 mod mistakes;
 mod pcapng;
 mod ping;
