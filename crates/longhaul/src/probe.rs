@@ -2,6 +2,7 @@
 
 mod remedy;
 mod show;
+mod words;
 
 use std::{
     io::{self, BufWriter, Write},
@@ -11,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use probe::{
     Family, Stop,
@@ -54,14 +55,14 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// How an open loop spreads requests
-    #[arg(long, value_enum, default_value_t = Spread::Constant)]
-    arrival: Spread,
+    #[arg(long, value_parser = words::arrival(), default_value = Arrival::default().name())]
+    arrival: Arrival,
     /// A connection for each request, or shared ones
-    #[arg(long, value_enum, default_value_t = Policy::New)]
-    connections: Policy,
+    #[arg(long, value_parser = words::connections(), default_value = Config::default().client.connections.name())]
+    connections: Connections,
     /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
-    #[arg(long, value_enum, default_value_t = Version::Auto)]
-    protocol: Version,
+    #[arg(long, value_parser = words::protocol(), default_value = Protocol::default().name())]
+    protocol: Protocol,
     /// A header field to send, such as "Accept: text/html"; may be given several times
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
@@ -75,7 +76,7 @@ pub(crate) struct Probe {
     #[arg(long)]
     follow: bool,
     /// How long one request may take
-    #[arg(long, default_value = "30s", value_parser = units::duration::parse)]
+    #[arg(long, default_value = words::timeout(), value_parser = units::duration::parse)]
     timeout: Duration,
     /// Trust the certificates in this file (PEM) and those signed by one of them, and no others [default: the system's
     /// store, or what SSL_CERT_FILE and SSL_CERT_DIR name]
@@ -99,32 +100,6 @@ pub(crate) struct Probe {
     /// Show no progress and no summary
     #[arg(long, conflicts_with = "json")]
     quiet: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Spread {
-    /// Evenly
-    Constant,
-    /// At random, as independent users do
-    Poisson,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Policy {
-    /// A connection for each request
-    New,
-    /// Shared connections
-    Reuse,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Version {
-    /// What the server prefers
-    Auto,
-    /// HTTP/1.1
-    Http1,
-    /// HTTP/2
-    Http2,
 }
 
 impl Probe {
@@ -262,24 +237,13 @@ impl Probe {
         let pace = match (self.rate, self.concurrency) {
             (None, Some(workers)) => Pace::Closed { concurrency: usize::try_from(workers)? },
             (rate, _) => {
-                let arrival = match self.arrival {
-                    Spread::Constant => Arrival::Constant,
-                    Spread::Poisson => Arrival::Poisson,
-                };
-                let rate = rate.map_or_else(|| "10/s".parse(), Ok)?;
-                Pace::Open { rate, arrival }
+                let rate = rate.unwrap_or_else(Config::default_rate);
+                Pace::Open { rate, arrival: self.arrival }
             }
         };
         let client = probe::client::Config {
-            protocol: match self.protocol {
-                Version::Auto => Protocol::Negotiated,
-                Version::Http1 => Protocol::Http1,
-                Version::Http2 => Protocol::Http2,
-            },
-            connections: match self.connections {
-                Policy::New => Connections::New,
-                Policy::Reuse => Connections::Reuse,
-            },
+            protocol: self.protocol,
+            connections: self.connections,
             redirects: if self.follow { Redirects::Follow } else { Redirects::Stay },
             timeout: self.timeout,
             family: self.family(),

@@ -23,35 +23,24 @@
 //! and discarded.
 
 mod config;
-mod connect;
 mod failure;
-mod http1;
-mod http2;
-mod pool;
 mod redirect;
-mod resolve;
+mod sample;
 mod target;
-mod tls;
-mod trace;
-mod trust;
-mod wire;
 
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
+use http::{Scheme, client::Trace};
 use recording::Sample;
 
 pub(crate) use self::failure::Failure;
+use self::sample::{Head, sample};
 pub use self::{
     config::{Config, Connections, Lookups, Protocol, Redirects, Trust},
     target::Target,
-};
-use self::{
-    connect::{Connector, Fresh},
-    pool::{Kept, Pool, Speaks},
-    trace::Trace,
 };
 use crate::{Error, Stop, clock::Clock, limits};
 
@@ -63,9 +52,7 @@ pub struct Client {
 
 struct Inner {
     config: Config,
-    connector: Connector,
-    pool: Pool,
-    clock: Clock,
+    http: http::Client,
     stop: Stop,
     chains: AtomicU64,
 }
@@ -78,12 +65,9 @@ impl Client {
     /// # Errors
     /// When the file of trusted certificates cannot be used.
     pub fn new(config: &Config, stop: &Stop) -> Result<Self, Error> {
-        let clock = Clock::start();
         let inner = Inner {
-            connector: Connector::new(config, clock)?,
+            http: http::Client::new(&config.http())?,
             config: config.clone(),
-            pool: Pool::default(),
-            clock,
             stop: stop.clone(),
             chains: AtomicU64::new(0),
         };
@@ -125,101 +109,46 @@ impl Client {
     /// # Errors
     /// When the system's store cannot be read.
     pub fn prepare(&self, target: &Target) -> Result<(), Error> {
-        self.inner.connector.prepare(&target.origin, self.inner.config.redirects)
+        match (target.origin.scheme, self.inner.config.redirects) {
+            (Scheme::Http, Redirects::Stay) => Ok(()),
+            (Scheme::Https, _) | (_, Redirects::Follow) => Ok(self.inner.http.prepare()?),
+        }
     }
 
     pub(crate) fn clock(&self) -> Clock {
-        self.inner.clock
+        self.inner.http.clock()
     }
 }
 
 impl Inner {
-    /// One request, and where it redirects to if that shall be followed.
+    /// One request, and where it redirects to if redirects are followed.
     async fn measure(&self, target: &Target) -> (Sample, Option<Target>) {
-        let mut trace = Trace::start(self.clock.now());
+        let mut trace = Trace::start(self.http.clock().now());
+        let mut head = Head::default();
         let outcome = tokio::select! {
             biased;
-            outcome = tokio::time::timeout(self.config.timeout, self.attempt(target, &mut trace)) => {
-                outcome.unwrap_or(Err(Failure::Timeout))
+            outcome = tokio::time::timeout(self.config.timeout, self.attempt(target, &mut trace, &mut head)) => {
+                outcome.unwrap_or(Err(Failure::TIMEOUT))
             }
             () = self.stop.insisted() => Err(Failure::Abandoned),
         };
-        let next = match (outcome, self.config.redirects, trace.status) {
+        let next = match (outcome, self.config.redirects, head.status) {
             (Ok(()), Redirects::Follow, Some(status)) => {
-                trace.location.as_deref().and_then(|location| redirect::next(target, status, location))
+                head.location.as_deref().and_then(|location| redirect::next(target, status, location))
             }
             _ => None,
         };
-        (trace.finish(outcome.err()), next)
+        (sample(&trace, head, outcome.err()), next)
     }
 
-    async fn attempt(&self, target: &Target, trace: &mut Trace) -> Result<(), Failure> {
-        let kept = match self.config.connections {
-            Connections::New => None,
-            Connections::Reuse => self.pool.of(&target.origin),
-        };
-        let Some(kept) = kept else {
-            return match self.connector.open(&target.origin, trace).await? {
-                Fresh::Http1(mut connection) => connection.exchange(target, trace).await,
-                Fresh::Http2(connection) => connection.exchange(target, trace).await,
-            };
-        };
-        // Once on a connection that was there before, and if that is lost once more on a new one.
-        if let Some(outcome) = on_kept(&kept, target, trace).await {
-            match outcome {
-                Err(failure) if trace.may_retry(failure, &target.method) => trace.retry(),
-                other => return other,
-            }
+    /// Makes the request, and reads the response to its end, discarding the body.
+    async fn attempt(&self, target: &Target, trace: &mut Trace, head: &mut Head) -> Result<(), Failure> {
+        let response = self.http.send(&target.origin, target.request(), trace).await?;
+        *head = Head::of(response.status(), response.headers());
+        let mut body = response.into_body();
+        while let Some(frame) = body.frame().await {
+            frame?;
         }
-        self.on_fresh(&kept, target, trace).await
+        Ok(())
     }
-
-    /// Opens a connection for one request and keeps it for the next ones.
-    async fn on_fresh(&self, kept: &Kept, target: &Target, trace: &mut Trace) -> Result<(), Failure> {
-        let fresh = if self.connector.may_share(&target.origin) {
-            let mut speaks = kept.opening.lock().await;
-            if *speaks == Speaks::Http1 {
-                drop(speaks);
-                self.connector.open(&target.origin, trace).await?
-            } else if let Some(connection) = kept.shared() {
-                Fresh::Http2(connection)
-            } else {
-                let fresh = self.connector.open(&target.origin, trace).await?;
-                match &fresh {
-                    Fresh::Http1(_) => *speaks = Speaks::Http1,
-                    Fresh::Http2(connection) => kept.share(connection.clone()),
-                }
-                fresh
-            }
-        } else {
-            self.connector.open(&target.origin, trace).await?
-        };
-        match fresh {
-            Fresh::Http1(mut connection) => {
-                let outcome = connection.exchange(target, trace).await;
-                if outcome.is_ok() {
-                    kept.keep_idle(connection);
-                }
-                outcome
-            }
-            Fresh::Http2(connection) => connection.exchange(target, trace).await,
-        }
-    }
-}
-
-/// Makes the request on a connection that was kept; `None` if there is none.
-async fn on_kept(kept: &Kept, target: &Target, trace: &mut Trace) -> Option<Result<(), Failure>> {
-    if let Some(connection) = kept.shared() {
-        let outcome = connection.exchange(target, trace).await;
-        if outcome.is_err_and(Failure::is_lost_connection) {
-            kept.unshare(&connection);
-        }
-        return Some(outcome);
-    }
-    let mut connection = kept.take_idle()?;
-    let outcome = connection.exchange(target, trace).await;
-    if outcome.is_ok() {
-        kept.keep_idle(connection);
-    }
-    Some(outcome)
 }

@@ -2,7 +2,7 @@
 //!
 //! A request that fails is not an error but a [`recording::Sample`] with its `error` set: failures are results.
 
-use std::{io, net::SocketAddr, path::PathBuf};
+use std::{io, path::PathBuf};
 
 /// What went wrong, grouped by whose hand can mend it. Where a remedy is known the message ends in it.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Error {
         /// What was given.
         text: String,
         /// What is wrong with it.
-        why: &'static str,
+        why: String,
     },
     /// A method, header name or header value that HTTP does not allow.
     #[error("\"{text}\" is not {what}")]
@@ -35,14 +35,6 @@ pub enum Error {
         /// The forms that would do.
         expected: &'static str,
     },
-    /// The file of trusted certificates cannot be read or holds none.
-    #[error("cannot trust {}: {why}", path.display())]
-    Trust {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
     /// More connections were asked for than this process may open.
     #[error("{wanted} connections need more open files than the limit of {limit}; raise it with `ulimit -n`")]
     OpenFiles {
@@ -53,32 +45,6 @@ pub enum Error {
     },
 
     // The environment's.
-    /// Another program listens there.
-    #[error(
-        "{address} is already in use; stop the program that listens there (`ss -ltnp`) or choose another port"
-    )]
-    AddressInUse {
-        /// The address.
-        address: SocketAddr,
-    },
-    /// The port is reserved for privileged programs.
-    #[error(
-        "port {} needs privileges; choose one from 1024 up, or allow it with \
-         `sysctl net.ipv4.ip_unprivileged_port_start={}`",
-        address.port(), address.port()
-    )]
-    PortForbidden {
-        /// The address.
-        address: SocketAddr,
-    },
-    /// The address is not one of this machine's, or the kernel refused it otherwise.
-    #[error("cannot listen on {address}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// What the kernel said.
-        source: io::Error,
-    },
     /// The origin's CA certificate could not be written.
     #[error("cannot write the CA certificate to {}", path.display())]
     WriteCa {
@@ -102,13 +68,8 @@ pub enum Error {
         source: io::Error,
     },
 
-    // Ours, or a name in the certificate that is none.
-    /// No certificate could be made for the names given.
-    #[error("cannot make a certificate for {}", names.join(", "))]
-    Certificate {
-        /// The names.
-        names: Vec<String>,
-        /// What the certificate library said.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    // Whoever's, of HTTP itself.
+    /// A client or a server could not be set up.
+    #[error(transparent)]
+    Http(#[from] http::Error),
 }

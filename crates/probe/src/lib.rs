@@ -7,23 +7,18 @@
 //! - [`serve`]: a small origin whose service time follows a distribution.
 //! - [`ping`]: ICMP echo to many targets from one process.
 //!
-//! HTTP from outside is parsed by hyper, h2 and rustls only; what it may cost is bounded in [`limits`].
-//! Time is read in `clock` and waited for in `timer`, nowhere else.
+//! HTTP itself, with its time stamps, and the clock are the crate `http`'s.
 
 pub mod client;
-mod clock;
 mod error;
-mod family;
 pub mod limits;
 pub mod load;
 pub mod ping;
 mod random;
 pub mod serve;
-mod stop;
 pub mod summary;
 mod sys;
-mod timer;
 
 pub use error::Error;
-pub use family::Family;
-pub use stop::Stop;
+pub use http::{Family, Stop};
+use http::{clock, timer};

@@ -65,35 +65,35 @@ pub fn run<W: Write + Send>(
         progress: progress.clone(),
         stop: stop.clone(),
         halt: halt.clone(),
-        places: Arc::new(Semaphore::new(room)),
+        permits: Arc::new(Semaphore::new(room)),
         room,
     };
-    let (conduct, kept) = thread::scope(|scope| {
+    let (report, kept) = thread::scope(|scope| {
         let ledger = Ledger::new(recording);
         let writing = scope.spawn(|| ledger.keep(recorded, &halt));
-        let conduct = runtime.block_on(Arc::new(generator).run());
+        let report = runtime.block_on(Arc::new(generator).run());
         // Ends what is left of connections, and does not wait for a resolver that does not answer.
         runtime.shutdown_background();
-        (conduct, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        (report, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    let conduct = conduct.map_err(|source| Error::System { what: "set a timer", source })?;
+    let report = report.map_err(|source| Error::System { what: "set a timer", source })?;
     let Ledger { recording, tally, .. } = kept?;
-    let invalid = verdict::reasons(config, &tally, &conduct);
+    let invalid = verdict::reasons(config, &tally, &report);
     let end = End {
-        duration_ns: u64::try_from(conduct.duration.as_nanos()).unwrap_or(u64::MAX),
+        duration_ns: u64::try_from(report.duration.as_nanos()).unwrap_or(u64::MAX),
         samples: tally.requests(),
         failed: tally.failed(),
         schedule_lateness_p999_ns: tally.lateness(99.9),
-        cpu_share: Some(conduct.cpu_share),
-        interrupted: conduct.interrupted,
+        cpu_share: Some(report.cpu_share),
+        interrupted: report.interrupted,
         invalid: invalid.clone(),
     };
     recording.finish(&end).map_err(|source| Error::Record { source })?;
-    Ok(tally.summary(summary::Conduct {
+    Ok(tally.summary(summary::Run {
         url: target.to_string(),
-        duration_s: conduct.duration.as_secs_f64(),
-        cpu_share: conduct.cpu_share,
-        interrupted: conduct.interrupted,
+        duration_s: report.duration.as_secs_f64(),
+        cpu_share: report.cpu_share,
+        interrupted: report.interrupted,
         invalid,
     }))
 }
@@ -192,7 +192,7 @@ fn word(word: &str) -> String {
 
 /// How many requests may be in flight: each takes one open file.
 fn room(config: &Config) -> Result<usize, Error> {
-    let limit = sys::open_files().saturating_sub(RESERVED_FILES);
+    let limit = http::open_files().saturating_sub(RESERVED_FILES);
     match config.pace {
         Pace::Open { .. } => Ok(config.max_in_flight.min(limit).clamp(1, Semaphore::MAX_PERMITS)),
         Pace::Closed { concurrency } if concurrency > limit => {
@@ -202,8 +202,8 @@ fn room(config: &Config) -> Result<usize, Error> {
     }
 }
 
-/// Samples on their way to the writer; when it is slower than that, requests wait, and their places with them.
+/// Samples on their way to the writer; when it is slower than that, requests wait, and keep their permits.
 const QUEUE: usize = 8192;
 
-/// Files that are no requests: the recording, standard streams, timers, second attempts of Happy Eyeballs.
+/// Files that are not for requests: the recording, standard streams, timers, second attempts of Happy Eyeballs.
 const RESERVED_FILES: usize = 64;

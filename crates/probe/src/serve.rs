@@ -4,33 +4,28 @@
 //! response says in Server-Timing how long it was worked on, so that a probe can tell the network's share
 //! from the origin's. GET, HEAD, POST and PUT of any path are answered alike; other methods get 405.
 
-mod certificate;
 mod config;
-mod connection;
-mod listen;
 mod respond;
 mod service_time;
 mod sleeper;
+mod zeros;
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::{Arc, atomic::Ordering::Relaxed},
-    time::Duration,
 };
 
-use tokio::{net::TcpListener, sync::Semaphore};
-use tokio_rustls::TlsAcceptor;
-
-use self::{
-    certificate::{Certified, certify},
-    connection::Context,
-    respond::Responder,
+use http::{
+    Server,
+    server::{Identity, SelfSigned},
 };
+
+use self::respond::Responder;
 pub use self::{
     config::{Config, Tls},
     service_time::ServiceTime,
 };
-use crate::{Error, Stop, clock::Clock, limits, sys, timer::Timer};
+use crate::{Error, Stop, clock::Clock, timer::Timer};
 
 /// What an origin that is ready says of itself.
 #[derive(Debug, Clone)]
@@ -43,7 +38,7 @@ pub struct Ready {
 
 /// What an origin did in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Served {
+pub struct Totals {
     /// Requests begun.
     pub requests: u64,
 }
@@ -51,11 +46,11 @@ pub struct Served {
 /// Serves until asked to stop; calls `ready` once connections can be made. Blocks; to be called outside of
 /// any tokio runtime.
 ///
-/// Asked to stop, it finishes the requests in flight, for [`limits::STOP_GRACE`] at most.
+/// Asked to stop, it finishes the requests in flight, for [`http::limits::STOP_GRACE`] at most.
 ///
 /// # Errors
 /// When an address cannot be listened on, or no certificate made and written.
-pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Served, Error> {
+pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -65,65 +60,32 @@ pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     served
 }
 
-async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Served, Error> {
-    let listeners = listen::listen(&config.listen)?;
-    let addresses = listeners
-        .iter()
-        .map(TcpListener::local_addr)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|source| Error::System { what: "tell a socket's own address", source })?;
-    let certified = config.tls.as_ref().map(|tls| certified(tls, &addresses)).transpose()?;
+async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
+    let mut server = Server::listen(&config.listen)?;
+    let addresses = server.addresses()?;
+    let mut ca_pem = None;
+    if let Some(tls) = &config.tls {
+        let made = identity(tls, &addresses)?;
+        server = server.with_tls(&made.identity);
+        ca_pem = Some(made.ca_pem);
+    }
 
-    let clock = Clock::start();
-    let responder = Arc::new(Responder::new(config, clock));
+    let responder = Arc::new(Responder::new(config, Clock::start()));
     let timer = Timer::new().map_err(|source| Error::System { what: "set a timer", source })?;
     let sleeping = Arc::clone(&responder);
     tokio::spawn(async move { sleeping.sleeper.run(timer).await });
 
-    // Each connection is one file; a few are for listeners, timers and standard streams.
-    let room = limits::CONNECTIONS.min(sys::open_files().saturating_sub(64)).max(1);
-    let places = Arc::new(Semaphore::new(room));
-    let tls = certified.as_ref().map(|certified| TlsAcceptor::from(Arc::clone(&certified.server)));
-    let context = Context { responder: Arc::clone(&responder), tls, stop: stop.clone() };
-    for listener in listeners {
-        tokio::spawn(accept(listener, context.clone(), Arc::clone(&places)));
-    }
-
-    ready(&Ready { addresses, ca_pem: certified.map(|certified| certified.ca_pem) });
-    stop.asked().await;
-    let all = u32::try_from(room).unwrap_or(u32::MAX);
-    tokio::select! {
-        _ = places.acquire_many(all) => {}
-        () = tokio::time::sleep(limits::STOP_GRACE) => {}
-        () = stop.insisted() => {}
-    }
-    Ok(Served { requests: responder.requests.load(Relaxed) })
+    ready(&Ready { addresses, ca_pem });
+    let answering = Arc::clone(&responder);
+    let handler = move |request| {
+        let responder = Arc::clone(&answering);
+        async move { Ok(responder.respond(request).await) }
+    };
+    server.serve(handler, stop).await;
+    Ok(Totals { requests: responder.requests.load(Relaxed) })
 }
 
-/// Accepts connections until asked to stop. With all places taken, new ones wait in the kernel's queue.
-async fn accept(listener: TcpListener, context: Context, places: Arc<Semaphore>) {
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = context.stop.asked() => return,
-        };
-        match accepted {
-            Ok((stream, _)) => {
-                let context = context.clone();
-                tokio::spawn(async move {
-                    context.serve(stream).await;
-                    drop(place);
-                });
-            }
-            // The connection is gone already, or the machine is short of something: other connections may
-            // give it back.
-            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
-        }
-    }
-}
-
-fn certified(tls: &Tls, addresses: &[SocketAddr]) -> Result<Certified, Error> {
+fn identity(tls: &Tls, addresses: &[SocketAddr]) -> Result<SelfSigned, Error> {
     let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
     let listened = addresses.iter().map(SocketAddr::ip).filter(|address| !address.is_unspecified());
     let mut names = tls.names.clone();
@@ -131,17 +93,13 @@ fn certified(tls: &Tls, addresses: &[SocketAddr]) -> Result<Certified, Error> {
     names.extend(loopback.into_iter().chain(listened).map(|address| address.to_string()));
     names.sort();
     names.dedup();
-    let certified = certify(&names)?;
+    let made = Identity::make(&names)?;
     if let Some(path) = &tls.write_ca {
-        recording::write_whole(path, certified.ca_pem.as_bytes())
+        recording::write_whole(path, made.ca_pem.as_bytes())
             .map_err(|source| Error::WriteCa { path: path.clone(), source })?;
     }
-    Ok(certified)
+    Ok(made)
 }
-
-/// Short beside a person's patience, long beside a loop that would only find out again that there is no file
-/// descriptor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::tally::{Conduct, Tally};
+pub(crate) use self::tally::{Run, Tally};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Where a redirect leads: from a request, a status and a Location to the next request.
 
-use http::{Method, StatusCode, header};
+use http::{Bytes, Method, StatusCode, header};
 
 use super::target::Target;
 
@@ -19,7 +19,7 @@ pub(crate) fn next(from: &Target, status: StatusCode, location: &str) -> Option<
     let mut next = Target { origin: place.origin, path: place.path, ..from.clone() };
     if !repeats {
         next.method = Method::GET;
-        next.body = bytes::Bytes::new();
+        next.body = Bytes::new();
         for field in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING] {
             next.headers.remove(field);
         }

@@ -2,8 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header, uri};
+use http::{
+    Body, Bytes, HeaderMap, HeaderName, HeaderValue, Method, Origin, OriginError, Request, Uri, header, uri,
+};
 
 use crate::Error;
 
@@ -23,21 +24,6 @@ pub struct Target {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-}
-
-/// Scheme, host and port: what a connection belongs to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Origin {
-    pub(crate) scheme: Scheme,
-    /// A name, or an address without brackets.
-    pub(crate) host: String,
-    pub(crate) port: u16,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Scheme {
-    Http,
-    Https,
 }
 
 impl Target {
@@ -103,7 +89,16 @@ impl Target {
 
     /// The address that it names in place of a host's name, if it does.
     pub fn address(&self) -> Option<std::net::IpAddr> {
-        self.origin.host.parse().ok()
+        self.origin.address()
+    }
+
+    /// The request as it is sent: of the URL it has path and query; the rest is in the origin.
+    pub(crate) fn request(&self) -> Request<Body> {
+        let mut request = Request::new(Body::whole(self.body.clone()));
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.path.clone().into();
+        *request.headers_mut() = self.headers.clone();
+        request
     }
 
     /// With a body; its length is announced.
@@ -118,44 +113,32 @@ impl FromStr for Target {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refused = |why| Error::Url { text: text.to_owned(), why };
-        let uri: Uri = text
-            .parse()
-            .map_err(|_| refused("it is not a URL; a name in other letters than ASCII needs punycode"))?;
-        let scheme = match uri.scheme_str() {
-            Some("http") => Scheme::Http,
-            Some("https") => Scheme::Https,
-            _ => return Err(refused("it has to begin with http:// or https://")),
-        };
-        let authority = uri.authority().ok_or_else(|| refused("it names no host"))?;
-        if let Some((_, host)) = authority.as_str().rsplit_once('@') {
+        let uri: Uri = text.parse().map_err(|_| refused(text, OriginError::NotUrl))?;
+        let origin = Origin::of(&uri).map_err(|error| match error {
             // A password is not said again, to a terminal or a log.
-            let path = uri.path_and_query().map_or("", |path| path.as_str());
-            let text = format!("{}://...@{host}{path}", scheme.name());
-            return Err(Error::Url { text, why: CREDENTIALS });
-        }
-        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
-        if host.is_empty() {
-            return Err(refused("it names no host"));
-        }
-        let port = match authority.port() {
-            Some(port) => port.as_u16(),
-            None if authority.as_str().ends_with(':') || !authority.as_str().ends_with(authority.host()) => {
-                return Err(refused("its port is not a number up to 65535"));
-            }
-            None => scheme.port(),
-        };
+            OriginError::Credentials => refused(&without_credentials(&uri), error),
+            other => refused(text, other),
+        })?;
         let path = uri.path_and_query().cloned().unwrap_or_else(|| uri::PathAndQuery::from_static("/"));
         let headers =
             DEFAULTS.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value))).collect();
-        Ok(Self {
-            origin: Origin { scheme, host, port },
-            path,
-            method: Method::GET,
-            headers,
-            body: Bytes::new(),
-        })
+        Ok(Self { origin, path, method: Method::GET, headers, body: Bytes::new() })
     }
+}
+
+fn refused(text: &str, error: OriginError) -> Error {
+    let remedy = if error == OriginError::Credentials { CREDENTIALS } else { "" };
+    Error::Url { text: text.to_owned(), why: format!("{error}{remedy}") }
+}
+
+fn without_credentials(uri: &Uri) -> String {
+    let scheme = uri.scheme_str().unwrap_or_default();
+    let host = uri
+        .authority()
+        .and_then(|authority| authority.as_str().rsplit_once('@'))
+        .map_or("", |(_, host)| host);
+    let path = uri.path_and_query().map_or("", |path| path.as_str());
+    format!("{scheme}://...@{host}{path}")
 }
 
 impl fmt::Display for Target {
@@ -164,31 +147,8 @@ impl fmt::Display for Target {
     }
 }
 
-impl Origin {
-    /// Host and port as they stand in a URL: the default port is left out.
-    pub(crate) fn authority(&self) -> String {
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
-    }
-}
-
-impl Scheme {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
-    }
-
-    fn port(self) -> u16 {
-        match self {
-            Self::Http => 80,
-            Self::Https => 443,
-        }
-    }
-}
-
-const CREDENTIALS: &str = "it carries a user name; leave that out and send it as a header: \
+/// What to do about a user name in a URL.
+const CREDENTIALS: &str = "; leave that out and send it as a header: \
      -H \"Authorization: Basic $(printf %s USER:PASSWORD | base64 -w 0)\"";
 
 /// What is sent when nobody says otherwise. No accept-encoding: bodies are discarded, not decoded.

@@ -52,14 +52,21 @@ pub enum Pace {
     },
 }
 
+impl Config {
+    /// How long requests are started where nobody says: enough for a hundred of them.
+    pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+
+    /// Requests a second where nobody says: few enough to do no harm.
+    pub fn default_rate() -> Frequency {
+        "10/s".parse().expect("10/s is a frequency")
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
-            pace: Pace::Open {
-                rate: "10/s".parse().expect("10/s is a frequency"),
-                arrival: Arrival::Constant,
-            },
-            duration: Some(Duration::from_secs(10)),
+            pace: Pace::Open { rate: Self::default_rate(), arrival: Arrival::default() },
+            duration: Some(Self::DEFAULT_DURATION),
             count: None,
             grace: Duration::from_secs(30),
             seed: 1,

@@ -40,13 +40,13 @@ pub(crate) struct Generator {
     pub(crate) stop: Stop,
     /// The run's own: asked once, nothing more is sent; asked twice, what is in flight is given up.
     pub(crate) halt: Stop,
-    /// One place for each request or worker at a time.
-    pub(crate) places: Arc<Semaphore>,
+    /// One for each request or worker at a time.
+    pub(crate) permits: Arc<Semaphore>,
     pub(crate) room: usize,
 }
 
 /// What the generator says of itself.
-pub(crate) struct Conduct {
+pub(crate) struct SelfReport {
     pub(crate) duration: Duration,
     pub(crate) cpu_share: f64,
     /// Requests that were due before the run's end and could not be sent until then.
@@ -57,13 +57,13 @@ pub(crate) struct Conduct {
 
 impl Generator {
     /// The whole run: send, then wait for what is in flight.
-    pub(crate) async fn run(self: Arc<Self>) -> io::Result<Conduct> {
+    pub(crate) async fn run(self: Arc<Self>) -> io::Result<SelfReport> {
         let clock = self.client.clock();
         let (began, cpu_before) = (clock.now(), sys::thread_cpu());
         let left_over = match self.config.pace {
             Pace::Open { rate, arrival } => self.follow_schedule(rate, arrival).await?,
             Pace::Closed { concurrency } => {
-                self.employ(concurrency).await;
+                self.spawn_workers(concurrency).await;
                 0
             }
         };
@@ -75,7 +75,7 @@ impl Generator {
         let cpu = sys::thread_cpu().saturating_sub(cpu_before);
         self.halt.ask();
         let gave_up = self.drain().await;
-        Ok(Conduct {
+        Ok(SelfReport {
             left_over,
             interrupted: ended_early || gave_up,
             duration: Duration::from_nanos(clock.now()),
@@ -126,12 +126,12 @@ impl Generator {
     }
 
     async fn start(self: &Arc<Self>, intended: u64) {
-        match Arc::clone(&self.places).try_acquire_owned() {
-            Ok(place) => {
+        match Arc::clone(&self.permits).try_acquire_owned() {
+            Ok(permit) => {
                 self.progress.count_sent();
-                tokio::spawn(Arc::clone(self).request(Some(intended), place));
+                tokio::spawn(Arc::clone(self).request(Some(intended), permit));
             }
-            // To wait for a place would make a closed loop of it, and hide that it did.
+            // To wait for a permit would make a closed loop of it, and hide that it did.
             Err(_) => {
                 self.progress.count_failed();
                 let unsent = Sample {
@@ -144,9 +144,9 @@ impl Generator {
         }
     }
 
-    async fn request(self: Arc<Self>, intended: Option<u64>, place: OwnedSemaphorePermit) {
+    async fn request(self: Arc<Self>, intended: Option<u64>, permit: OwnedSemaphorePermit) {
         self.measure(intended).await;
-        drop(place);
+        drop(permit);
     }
 
     /// One request with its redirects; whether all of it went well.
@@ -172,12 +172,12 @@ impl Generator {
     }
 
     /// Closed loop: workers that start a request when their last one is done.
-    async fn employ(self: &Arc<Self>, concurrency: usize) {
+    async fn spawn_workers(self: &Arc<Self>, concurrency: usize) {
         let is_closing = Arc::new(AtomicBool::new(false));
         let left = Arc::new(AtomicU64::new(self.config.count.unwrap_or(u64::MAX)));
         for _ in 0..concurrency {
-            let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return };
-            tokio::spawn(Arc::clone(self).work(Arc::clone(&is_closing), Arc::clone(&left), place));
+            let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return };
+            tokio::spawn(Arc::clone(self).work(Arc::clone(&is_closing), Arc::clone(&left), permit));
         }
         let out_of_time = async {
             match self.config.duration {
@@ -197,7 +197,7 @@ impl Generator {
         self: Arc<Self>,
         is_closing: Arc<AtomicBool>,
         left: Arc<AtomicU64>,
-        place: OwnedSemaphorePermit,
+        permit: OwnedSemaphorePermit,
     ) {
         while !is_closing.load(Relaxed)
             && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
@@ -207,7 +207,7 @@ impl Generator {
                 tokio::time::sleep(FAILURE_PAUSE).await;
             }
         }
-        drop(place);
+        drop(permit);
     }
 
     /// Waits for what is in flight, for as long as grace and caller allow; then gives it up. Whether the caller wanted it
@@ -225,7 +225,7 @@ impl Generator {
 
     async fn all_done(&self) {
         // The semaphore is never closed, so this cannot fail.
-        let _ = self.places.acquire_many(u32::try_from(self.room).unwrap_or(u32::MAX)).await;
+        let _ = self.permits.acquire_many(u32::try_from(self.room).unwrap_or(u32::MAX)).await;
     }
 
     async fn ended(&self) {

@@ -1,4 +1,4 @@
-//! How far a run is, for whoever watches it.
+//! How far a run is, for those who watch it.
 
 use std::sync::{
     Arc,

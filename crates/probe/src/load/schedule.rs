@@ -1,16 +1,19 @@
-//! When requests shall start: a pure sequence of times.
+//! When requests are to start: a pure sequence of times.
 
 use std::time::Duration;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
 use units::Frequency;
 
 use crate::random;
 
-/// How requests are spread over time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How requests are spread over time; in a file "constant" or "poisson".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Arrival {
     /// At equal intervals, the first at once.
+    #[default]
     Constant,
     /// As if from many independent users: intervals are exponential (a Poisson process), so that some come
     /// together.
@@ -18,7 +21,10 @@ pub enum Arrival {
 }
 
 impl Arrival {
-    /// The word on the command line and in a recording's conditions.
+    /// Both, in the order in which they are offered.
+    pub const ALL: [Self; 2] = [Self::Constant, Self::Poisson];
+
+    /// The word for it in files, on the command line and in a recording's conditions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Constant => "constant",
@@ -27,7 +33,7 @@ impl Arrival {
     }
 }
 
-/// The times at which requests shall start, from the start of the run; without end.
+/// The times at which requests are to start, from the start of the run; without end.
 pub struct Schedule {
     nanos_per_request: f64,
     arrival: Arrival,
@@ -123,6 +129,15 @@ mod tests {
         assert!((mean - 100.0).abs() < 4.0 * 10.0 / 1000f64.sqrt(), "{mean}");
         // Standard error of a variance is about its size times sqrt(2/n).
         assert!((variance - 100.0).abs() < 4.0 * 100.0 * (2.0 / 1000f64).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn a_file_has_the_words_of_the_command_line() {
+        for arrival in Arrival::ALL {
+            let quoted = format!("\"{}\"", arrival.name());
+            assert_eq!(serde_json::to_string(&arrival).unwrap(), quoted);
+            assert_eq!(serde_json::from_str::<Arrival>(&quoted).unwrap(), arrival);
+        }
     }
 
     #[test]

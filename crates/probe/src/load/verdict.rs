@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use super::{
     config::{Config, Pace},
-    generator::{Conduct, NOT_SENT},
+    generator::{NOT_SENT, SelfReport},
 };
 use crate::{client::Failure, summary::Tally};
 
 /// The reasons why a run is invalid; none when all is well.
-pub(crate) fn reasons(config: &Config, tally: &Tally, conduct: &Conduct) -> Vec<String> {
+pub(crate) fn reasons(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<String> {
     let mut reasons = Vec::new();
-    let cpu_share = conduct.cpu_share;
-    if conduct.left_over > 0 {
-        let (left, due) = (conduct.left_over, conduct.left_over.saturating_add(tally.requests()));
+    let cpu_share = report.cpu_share;
+    if report.left_over > 0 {
+        let (left, due) = (report.left_over, report.left_over.saturating_add(tally.requests()));
         reasons.push(format!(
             "about {left} of {due} requests were due but not sent when the time was up: the generator could not keep the rate"
         ));
@@ -67,8 +67,8 @@ mod tests {
 
     use super::*;
 
-    fn busy(cpu_share: f64) -> Conduct {
-        Conduct { duration: Duration::from_secs(1), cpu_share, left_over: 0, interrupted: false }
+    fn busy(cpu_share: f64) -> SelfReport {
+        SelfReport { duration: Duration::from_secs(1), cpu_share, left_over: 0, interrupted: false }
     }
 
     fn tally(samples: &[Sample]) -> Tally {
@@ -107,10 +107,10 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_not_kept_is_said_with_its_figures() {
-        let conduct = Conduct { left_over: 60_000, ..busy(0.1) };
+        let report = SelfReport { left_over: 60_000, ..busy(0.1) };
         let samples: Vec<_> = (0..40_000).map(|_| late(0)).collect();
         assert_eq!(
-            reasons(&Config::default(), &tally(&samples), &conduct),
+            reasons(&Config::default(), &tally(&samples), &report),
             [
                 "about 60000 of 100000 requests were due but not sent when the time was up: the generator could not keep the \
               rate"

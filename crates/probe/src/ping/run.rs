@@ -124,7 +124,7 @@ impl<'r, W: Write> Shell<'r, W> {
             self.send_due()?;
             self.receive()?;
             while let Some(lost) = self.rounds.lost(self.clock.now()) {
-                self.fail(&lost, Failure::Timeout)?;
+                self.fail(&lost, Failure::TIMEOUT)?;
             }
             let Some(next) = self.rounds.next_timeout() else { return Ok(()) };
             let sleep = Duration::from_nanos(next.saturating_sub(self.clock.now()));

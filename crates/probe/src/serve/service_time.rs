@@ -6,7 +6,7 @@ use rand_core::Rng;
 
 use crate::{Error, random};
 
-/// A distribution of service times. All are cut off at [`ServiceTime::MOST`].
+/// A distribution of service times. All are cut off at [`ServiceTime::MAX`].
 ///
 /// ```
 /// use probe::serve::ServiceTime;
@@ -22,9 +22,9 @@ pub enum ServiceTime {
     /// "uniform:1ms..9ms": anything between two bounds.
     Uniform {
         /// The lower bound.
-        least: Duration,
+        min: Duration,
         /// The upper bound, not below the lower one.
-        most: Duration,
+        max: Duration,
     },
     /// "exp:5ms": exponential.
     Exponential {
@@ -41,7 +41,7 @@ pub enum ServiceTime {
     /// "pareto:1ms,1.5": a tail without end; its mean is infinite at shape 1 and below.
     Pareto {
         /// The smallest value.
-        least: Duration,
+        min: Duration,
         /// The exponent of the tail, 0.1 to 100; the smaller, the heavier.
         shape: f64,
     },
@@ -49,22 +49,22 @@ pub enum ServiceTime {
 
 impl ServiceTime {
     /// Nothing takes longer: the tail of a Pareto distribution would outlast any experiment.
-    pub const MOST: Duration = Duration::from_secs(3600);
+    pub const MAX: Duration = Duration::from_secs(3600);
 
     /// The next time, from a generator that the caller has seeded.
     pub fn draw(&self, rng: &mut impl Rng) -> Duration {
         let seconds = match *self {
-            Self::Constant(time) => return time.min(Self::MOST),
-            Self::Uniform { least, most } => {
-                let span = most.saturating_sub(least).as_secs_f64();
-                least.as_secs_f64() + span * random::unit(rng)
+            Self::Constant(time) => return time.min(Self::MAX),
+            Self::Uniform { min, max } => {
+                let span = max.saturating_sub(min).as_secs_f64();
+                min.as_secs_f64() + span * random::unit(rng)
             }
             Self::Exponential { mean } => mean.as_secs_f64() * random::exponential(rng),
             Self::LogNormal { median, sigma } => median.as_secs_f64() * (sigma * random::normal(rng)).exp(),
-            // By inversion: least / U^(1/shape).
-            Self::Pareto { least, shape } => least.as_secs_f64() * (random::exponential(rng) / shape).exp(),
+            // By inversion: min / U^(1/shape).
+            Self::Pareto { min, shape } => min.as_secs_f64() * (random::exponential(rng) / shape).exp(),
         };
-        Duration::from_secs_f64(seconds.clamp(0.0, Self::MOST.as_secs_f64()))
+        Duration::from_secs_f64(seconds.clamp(0.0, Self::MAX.as_secs_f64()))
     }
 }
 
@@ -85,10 +85,10 @@ impl fmt::Display for ServiceTime {
         let show = units::duration::show;
         match *self {
             Self::Constant(time) => f.write_str(&show(time)),
-            Self::Uniform { least, most } => write!(f, "uniform:{}..{}", show(least), show(most)),
+            Self::Uniform { min, max } => write!(f, "uniform:{}..{}", show(min), show(max)),
             Self::Exponential { mean } => write!(f, "exp:{}", show(mean)),
             Self::LogNormal { median, sigma } => write!(f, "lognormal:{},{sigma}", show(median)),
-            Self::Pareto { least, shape } => write!(f, "pareto:{},{shape}", show(least)),
+            Self::Pareto { min, shape } => write!(f, "pareto:{},{shape}", show(min)),
         }
     }
 }
@@ -99,12 +99,12 @@ fn parse(text: &str) -> Result<ServiceTime, String> {
     };
     match shape.trim() {
         "uniform" => {
-            let (least, most) = rest.split_once("..").ok_or("it lacks the two dots between its bounds")?;
-            let (least, most) = (time(least)?, time(most)?);
-            if least > most {
+            let (min, max) = rest.split_once("..").ok_or("it lacks the two dots between its bounds")?;
+            let (min, max) = (time(min)?, time(max)?);
+            if min > max {
                 return Err("its upper bound is below the lower one".to_owned());
             }
-            Ok(ServiceTime::Uniform { least, most })
+            Ok(ServiceTime::Uniform { min, max })
         }
         "exp" => Ok(ServiceTime::Exponential { mean: time(rest)? }),
         "lognormal" => {
@@ -112,8 +112,8 @@ fn parse(text: &str) -> Result<ServiceTime, String> {
             Ok(ServiceTime::LogNormal { median: time(median)?, sigma: number(sigma, 0.0, 10.0)? })
         }
         "pareto" => {
-            let (least, shape) = rest.split_once(',').ok_or("it lacks the shape after a comma")?;
-            Ok(ServiceTime::Pareto { least: time(least)?, shape: number(shape, 0.1, 100.0)? })
+            let (min, shape) = rest.split_once(',').ok_or("it lacks the shape after a comma")?;
+            Ok(ServiceTime::Pareto { min: time(min)?, shape: number(shape, 0.1, 100.0)? })
         }
         other => {
             let meant = units::nearest(other, SHAPES)
@@ -126,18 +126,18 @@ fn parse(text: &str) -> Result<ServiceTime, String> {
 
 fn time(text: &str) -> Result<Duration, String> {
     let time = units::duration::parse(text.trim()).map_err(|error| error.to_string())?;
-    if time > ServiceTime::MOST { Err("nothing may take longer than an hour".to_owned()) } else { Ok(time) }
+    if time > ServiceTime::MAX { Err("nothing may take longer than an hour".to_owned()) } else { Ok(time) }
 }
 
-fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let refused = || format!("\"{}\" is not a number between {least} and {most}", text.trim());
+fn number(text: &str, min: f64, max: f64) -> Result<f64, String> {
+    let refused = || format!("\"{}\" is not a number between {min} and {max}", text.trim());
     let number: f64 = text.trim().parse().map_err(|_| refused())?;
-    if (least..=most).contains(&number) { Ok(number) } else { Err(refused()) }
+    if (min..=max).contains(&number) { Ok(number) } else { Err(refused()) }
 }
 
 const SHAPES: [&str; 4] = ["uniform", "exp", "lognormal", "pareto"];
 const EXPECTED: &str =
-    "5ms, uniform:1ms..9ms, exp:5ms, lognormal:5ms,0.5 (median, sigma) or pareto:1ms,1.5 (least, shape)";
+    "5ms, uniform:1ms..9ms, exp:5ms, lognormal:5ms,0.5 (median, sigma) or pareto:1ms,1.5 (min, shape)";
 
 #[cfg(test)]
 mod tests;

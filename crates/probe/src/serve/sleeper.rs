@@ -47,7 +47,7 @@ impl Sleeper {
         let _ = woken.await;
     }
 
-    /// Wakes whoever is due, for ever.
+    /// Wakes the requests that are due, for ever.
     pub(crate) async fn run(&self, mut timer: Timer) -> io::Result<()> {
         loop {
             let next = self.beds.lock().unwrap_or_else(PoisonError::into_inner).wake(self.clock.now());

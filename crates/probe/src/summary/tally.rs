@@ -20,7 +20,7 @@ pub(crate) struct Tally {
 }
 
 /// What the generator knows of itself when a run is over.
-pub(crate) struct Conduct {
+pub(crate) struct Run {
     pub(crate) url: String,
     pub(crate) duration_s: f64,
     pub(crate) cpu_share: f64,
@@ -84,11 +84,11 @@ impl Tally {
         (self.lateness.n > 0).then(|| self.lateness.percentile(percentile))
     }
 
-    pub(crate) fn summary(self, conduct: Conduct) -> Summary {
+    pub(crate) fn summary(self, run: Run) -> Summary {
         Summary {
             schema: SCHEMA.to_owned(),
-            url: conduct.url,
-            duration_s: conduct.duration_s,
+            url: run.url,
+            duration_s: run.duration_s,
             requests: self.requests,
             failed: self.failed,
             failed_by_reason: self.failed_by_reason,
@@ -97,9 +97,9 @@ impl Tally {
             body_bytes: self.body_bytes,
             phases: self.phases.iter().filter_map(|(metric, seen)| seen.phase(metric.name())).collect(),
             lateness: self.lateness.phase("lateness"),
-            cpu_share: conduct.cpu_share,
-            interrupted: conduct.interrupted,
-            invalid: conduct.invalid,
+            cpu_share: run.cpu_share,
+            interrupted: run.interrupted,
+            invalid: run.invalid,
             method: METHOD.to_owned(),
         }
     }

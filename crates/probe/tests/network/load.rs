@@ -163,7 +163,7 @@ fn http2_needs_one_connection_for_all() {
 #[test]
 fn what_is_due_but_has_no_room_makes_the_run_invalid() {
     let origin =
-        origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MOST));
+        origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MAX));
     let config = Config { max_in_flight: 1, grace: Duration::ZERO, ..open("1000/s", Arrival::Constant, 3) };
     let recorded = run(&origin.target(), &config);
     assert_eq!((recorded.end.samples, recorded.end.failed), (3, 3));
@@ -254,7 +254,7 @@ fn a_rate_that_cannot_be_kept_costs_no_time_and_is_said() {
 #[test]
 fn asked_twice_it_gives_up_what_is_in_flight() {
     let origin =
-        origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MOST));
+        origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MAX));
     let config = Config { duration: None, ..open("1000/s", Arrival::Constant, 5) };
     let (progress, stop) = (Progress::default(), Stop::new());
     let recorded = std::thread::scope(|scope| {

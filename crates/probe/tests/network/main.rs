@@ -8,5 +8,3 @@ mod origin;
 mod responder;
 #[cfg(test)]
 mod support;
-#[cfg(test)]
-mod trust;

@@ -167,7 +167,10 @@ fn a_file_without_certificates_is_no_trust() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let config = Config { trust: Trust::File(file.path().to_owned()), ..Config::default() };
     let error = probe::client::Client::new(&config, &probe::Stop::new()).err().unwrap();
-    assert!(matches!(error, Error::Trust { .. }) && error.to_string().contains("PEM"), "{error}");
+    assert!(
+        matches!(error, Error::Http(http::Error::Trust { .. })) && error.to_string().contains("PEM"),
+        "{error}"
+    );
 }
 
 #[test]

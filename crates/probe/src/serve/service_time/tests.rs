@@ -64,7 +64,7 @@ fn pareto_has_its_tail() {
     let draws = draws("pareto:1ms,1.5");
     assert!(draws[0] >= 1.0 - 1e-6);
     for at in [2.0, 4.0, 16.0] {
-        // F(x) = 1 - (least / x)^shape.
+        // F(x) = 1 - (min / x)^shape.
         let expected = 1.0 - f64::powf(1.0 / at, 1.5);
         let found = share_up_to(&draws, at);
         assert!((found - expected).abs() < FOUR_STANDARD_ERRORS, "{at}: {found} {expected}");

@@ -1,0 +1,148 @@
+//! A body that is sent or received piece by piece, at the pace of the slower end.
+//!
+//! One type for all four places of a proxy: request and response, coming in and going out. What was received can be
+//! sent on as it is. It ends in one of two ways: with its last piece, or with a [`Failure`]. Code that passes a body on
+//! must pass its failure on too, and everything in this crate does.
+
+mod channel;
+
+use std::{
+    fmt,
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::{Bytes, BytesMut};
+/// What a body of one's own has to do: hyper's trait.
+pub use hyper::body::Body as Frames;
+pub use hyper::body::{Frame, SizeHint};
+
+pub use self::channel::{Gone, Sender};
+use crate::Failure;
+
+/// A body, whole or in pieces.
+pub struct Body {
+    pieces: Pieces,
+}
+
+enum Pieces {
+    /// All of it, until it was taken.
+    Whole(Bytes),
+    Stream(Pin<Box<dyn Frames<Data = Bytes, Error = Failure> + Send>>),
+}
+
+impl Body {
+    /// One without a byte.
+    pub const fn empty() -> Self {
+        Self { pieces: Pieces::Whole(Bytes::new()) }
+    }
+
+    /// One that is in memory as a whole; its length is announced.
+    pub fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self { pieces: Pieces::Whole(bytes.into()) }
+    }
+
+    /// One that comes from elsewhere: asked for its next frame when there is room for it, and not before.
+    pub fn stream(frames: impl Frames<Data = Bytes, Error = Failure> + Send + 'static) -> Self {
+        Self { pieces: Pieces::Stream(Box::pin(frames)) }
+    }
+
+    /// One that is written while it is read. At most `room` pieces (at least 1) wait to be read, and [`Sender::send`]
+    /// waits for room.
+    ///
+    /// The body is whole only if [`Sender::finish`] is called: if the sender is dropped before, by an error or a panic,
+    /// the body fails with [`Failure::Source`].
+    pub fn channel(room: usize) -> (Sender, Self) {
+        let (sender, receiver) = channel::open(room);
+        (sender, Self::stream(receiver))
+    }
+
+    /// The next frame: data, or trailers as the last one. `None` at the end.
+    pub async fn frame(&mut self) -> Option<Result<Frame<Bytes>, Failure>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await
+    }
+
+    /// The next piece of data, never an empty one; trailers are passed over. `None` at the end.
+    ///
+    /// # Errors
+    /// When the body breaks off.
+    pub async fn data(&mut self) -> Result<Option<Bytes>, Failure> {
+        while let Some(frame) = self.frame().await {
+            if let Ok(data) = frame?.into_data()
+                && !data.is_empty()
+            {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads it to its end, into memory.
+    ///
+    /// # Errors
+    /// When it breaks off, or is longer than `most` bytes.
+    pub async fn collect(mut self, most: usize) -> Result<Bytes, Failure> {
+        let mut whole = BytesMut::new();
+        while let Some(data) = self.data().await? {
+            if whole.len() + data.len() > most {
+                return Err(Failure::TooLarge);
+            }
+            whole.extend_from_slice(&data);
+        }
+        Ok(whole.freeze())
+    }
+
+    /// The same body once more, if it is in memory: a stream can be read only once.
+    pub fn again(&self) -> Option<Self> {
+        match &self.pieces {
+            Pieces::Whole(bytes) => Some(Self::whole(bytes.clone())),
+            Pieces::Stream(_) => None,
+        }
+    }
+}
+
+impl Frames for Body {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        match &mut self.pieces {
+            Pieces::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Pieces::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Pieces::Stream(stream) => stream.as_mut().poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.pieces {
+            Pieces::Whole(bytes) => bytes.is_empty(),
+            Pieces::Stream(stream) => stream.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.pieces {
+            Pieces::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Pieces::Stream(stream) => stream.size_hint(),
+        }
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.pieces {
+            Pieces::Whole(bytes) => write!(f, "Body of {} bytes", bytes.len()),
+            Pieces::Stream(_) => f.write_str("Body in pieces"),
+        }
+    }
+}

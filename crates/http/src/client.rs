@@ -1,0 +1,260 @@
+//! A request on its way to a server, on a connection that is kept or made for it, and the response as it comes.
+//!
+//! [`Client::send`] returns with the response's head; the body streams. Meanwhile, and for as long as the body is read, a
+//! [`Trace`] has the time stamps: how long the name, the connection and the handshake took, and when which bytes moved.
+//!
+//! HTTP/1.1's stamps are exact to the read or write that carried the byte. On an HTTP/2 connection, which
+//! requests share, sending lasts from handing the request over to the connection's first flush after its last
+//! part, and what comes in is stamped with the connection's latest read when it is found; a header comes as a
+//! whole, so its stamp is that of its last byte.
+//!
+//! TCP_NODELAY is on. Nothing has a time limit but waiting for a server that is closed by the kernel: a caller that has
+//! had enough drops the future or the body, which closes the stream or connection, and still has the trace.
+
+mod config;
+mod connect;
+mod download;
+mod http1;
+mod http2;
+mod io;
+#[cfg(test)]
+mod outcome;
+mod pool;
+mod refusal;
+mod resolve;
+mod stamps;
+mod tls;
+mod trace;
+mod trust;
+
+use std::sync::Arc;
+
+use hyper::{Request, Response};
+use tokio::sync::OwnedSemaphorePermit;
+
+pub use self::{
+    config::{Config, Connections, Limits, Lookups, Protocol, Trust, Windows},
+    trace::Trace,
+};
+use self::{
+    connect::{Connector, Fresh},
+    http2::Http2,
+    pool::{Lease, OriginPool, Place, Pool, Speaks},
+    refusal::{Refusal, again},
+};
+use crate::{Body, Error, Failure, Origin, clock::Clock};
+
+/// Makes requests as its configuration says. Clones share connections and remembered names.
+///
+/// Its connections live in the tokio runtime of the request that opened them, which needs I/O and time.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    connections: Connections,
+    connector: Connector,
+    pool: Pool,
+    clock: Clock,
+}
+
+impl Client {
+    /// A client whose traces count time from now.
+    ///
+    /// # Errors
+    /// When the file of trusted certificates cannot be used.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let inner = Inner {
+            connections: config.connections,
+            connector: Connector::new(config, clock)?,
+            pool: Pool::new(config.limits, clock),
+            clock,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Reads whose certificates count now, and not when the first handshake needs to know.
+    ///
+    /// # Errors
+    /// When the system's store cannot be read.
+    pub fn prepare(&self) -> Result<(), Error> {
+        self.inner.connector.prepare()
+    }
+
+    /// What its traces' stamps are counted on.
+    pub fn clock(&self) -> Clock {
+        self.inner.clock
+    }
+
+    /// Makes a request and returns the final response with its head complete and its body to be read; its connection
+    /// serves the next request once that was read to its end. `trace` is to be a new one.
+    ///
+    /// Of the request's URL only path and query count; a Host field is added where there is none. Fields that concern one
+    /// connection only (RFC 9110 section 7.6.1) are the caller's business, but what HTTP/2 forbids is left out there.
+    ///
+    /// If a connection that was kept turns out to be closed, the request is made once more on another one; but only if
+    /// nothing of it was written, or if it is idempotent and its body in memory, and no response had begun.
+    ///
+    /// # Errors
+    /// When there is no response: why, as far as is known. The trace says how far it came.
+    pub async fn send(
+        &self,
+        origin: &Origin,
+        request: Request<Body>,
+        trace: &mut Trace,
+    ) -> Result<Response<Body>, Failure> {
+        let pool = match self.inner.connections {
+            Connections::New => None,
+            Connections::Reuse => self.inner.pool.of(origin),
+        };
+        match pool {
+            None => self.inner.alone(origin, request, trace).await,
+            Some(pool) => self.inner.pooled(&pool, origin, request, trace).await,
+        }
+    }
+}
+
+impl Inner {
+    /// On a connection of its own.
+    async fn alone(
+        &self,
+        origin: &Origin,
+        request: Request<Body>,
+        trace: &mut Trace,
+    ) -> Result<Response<Body>, Failure> {
+        let outcome = match self.connector.open(origin, trace).await? {
+            Fresh::Http1(connection) => on_lease(Lease::once(connection), origin, request, trace).await,
+            Fresh::Http2(connection) => on_shared(&connection, origin, request, trace).await,
+        };
+        outcome.map_err(Failure::from)
+    }
+
+    /// Once on a connection that was there before, and if that is lost once more on another one.
+    async fn pooled(
+        &self,
+        pool: &Arc<OriginPool>,
+        origin: &Origin,
+        request: Request<Body>,
+        trace: &mut Trace,
+    ) -> Result<Response<Body>, Failure> {
+        let may_share = self.connector.may_share(origin);
+        let (spare, loss) = match pool.place(may_share, trace).await? {
+            Place::New { permit, opening } => {
+                return self.on_new(pool, permit, opening, origin, request, trace).await;
+            }
+            Place::Shared(connection) => {
+                let spare = again(&request);
+                match on_shared(&connection, origin, request, trace).await {
+                    Ok(response) => return Ok(response),
+                    Err(loss) => {
+                        if loss.refusal.failure.is_lost_connection() {
+                            pool.unshare(&connection);
+                        }
+                        (spare, loss)
+                    }
+                }
+            }
+            Place::Idle(connection, permit) => {
+                let spare = again(&request);
+                let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
+                match on_lease(lease, origin, request, trace).await {
+                    Ok(response) => return Ok(response),
+                    Err(loss) => (spare, loss),
+                }
+            }
+        };
+        let Loss { refusal, permit } = loss;
+        let Some(request) = refusal.unsent.or(spare).filter(|_| trace.is_lost_in_silence(refusal.failure))
+        else {
+            return Err(refusal.failure);
+        };
+        trace.retry();
+        if let Some(permit) = permit {
+            return self.on_new(pool, permit, None, origin, request, trace).await;
+        }
+        match pool.place(may_share, trace).await? {
+            Place::New { permit, opening } => {
+                self.on_new(pool, permit, opening, origin, request, trace).await
+            }
+            Place::Shared(connection) => {
+                on_shared(&connection, origin, request, trace).await.map_err(Failure::from)
+            }
+            Place::Idle(connection, permit) => {
+                let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
+                on_lease(lease, origin, request, trace).await.map_err(Failure::from)
+            }
+        }
+    }
+
+    /// Opens a connection for one request and keeps it for the next ones.
+    async fn on_new(
+        &self,
+        pool: &Arc<OriginPool>,
+        permit: OwnedSemaphorePermit,
+        opening: Option<tokio::sync::MutexGuard<'_, Speaks>>,
+        origin: &Origin,
+        request: Request<Body>,
+        trace: &mut Trace,
+    ) -> Result<Response<Body>, Failure> {
+        let fresh = self.connector.open(origin, trace).await?;
+        let outcome = match fresh {
+            Fresh::Http1(connection) => {
+                if let Some(mut speaks) = opening {
+                    *speaks = Speaks::Http1;
+                }
+                let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
+                on_lease(lease, origin, request, trace).await
+            }
+            Fresh::Http2(connection) => {
+                pool.share(&connection, permit);
+                drop(opening);
+                on_shared(&connection, origin, request, trace).await
+            }
+        };
+        outcome.map_err(Failure::from)
+    }
+}
+
+/// A request that failed, and the room that its connection leaves for another one.
+struct Loss {
+    refusal: Refusal,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl From<Loss> for Failure {
+    fn from(loss: Loss) -> Self {
+        loss.refusal.failure
+    }
+}
+
+async fn on_lease(
+    mut lease: Lease,
+    origin: &Origin,
+    request: Request<Body>,
+    trace: &mut Trace,
+) -> Result<Response<Body>, Loss> {
+    let connection = lease.connection();
+    let recorder = connection.recorder();
+    match connection.exchange(origin, request, trace).await {
+        Ok(response) => {
+            Ok(response.map(|body| download::stamped(body, trace.stamps(), recorder, Some(lease))))
+        }
+        Err(refusal) => Err(Loss { refusal, permit: lease.into_permit() }),
+    }
+}
+
+async fn on_shared(
+    connection: &Http2,
+    origin: &Origin,
+    request: Request<Body>,
+    trace: &mut Trace,
+) -> Result<Response<Body>, Loss> {
+    match connection.exchange(origin, request, trace).await {
+        Ok(response) => {
+            Ok(response.map(|body| download::stamped(body, trace.stamps(), connection.recorder(), None)))
+        }
+        Err(refusal) => Err(Loss { refusal, permit: None }),
+    }
+}

@@ -1,0 +1,181 @@
+//! How a client makes connections and how many. The only home of its defaults.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Family, limits};
+
+/// How a client makes connections: protocol, trust, addresses, and what it keeps.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Which version of HTTP to speak.
+    pub protocol: Protocol,
+    /// Whether requests share connections.
+    pub connections: Connections,
+    /// How many connections are kept, and for how long.
+    pub limits: Limits,
+    /// How much of an HTTP/2 response may arrive before it is read.
+    pub windows: Windows,
+    /// How often a name is resolved.
+    pub lookups: Lookups,
+    /// Whose certificates count.
+    pub trust: Trust,
+    /// Which of a name's addresses are used.
+    pub family: Family,
+    /// Where to connect, whatever the URL's host resolves to; no name is resolved then.
+    pub connect_to: Option<SocketAddr>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            protocol: Protocol::default(),
+            connections: Connections::Reuse,
+            limits: Limits::default(),
+            windows: Windows::default(),
+            lookups: Lookups::Once,
+            trust: Trust::System,
+            family: Family::default(),
+            connect_to: None,
+        }
+    }
+}
+
+/// How many connections a client has, and for how long. They bind where connections are reused; with
+/// [`Connections::New`] their number is the caller's business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections to one origin at once, idle ones included; at least 1. A request beyond it waits.
+    pub connections: usize,
+    /// Requests to one origin that wait for a connection, or for the server to allow one more HTTP/2 stream. One more
+    /// fails with [`Failure::Busy`](crate::Failure::Busy).
+    pub waiting: usize,
+    /// How long a connection without requests is kept; [`Duration::MAX`] is until the server closes it. Below the
+    /// server's own patience few requests meet a connection that is just being closed.
+    pub idle: Duration,
+    /// Origins whose connections are kept. Beyond it the one that was idle longest gives way; while all are in use, a
+    /// request to another origin gets a connection of its own.
+    pub origins: usize,
+}
+
+impl Limits {
+    /// Nothing is limited but the number of origins: for a caller that limits its requests itself.
+    pub const NONE: Self =
+        Self { connections: usize::MAX, waiting: usize::MAX, idle: Duration::MAX, origins: limits::ORIGINS };
+}
+
+impl Default for Limits {
+    /// 256 connections, 1024 requests that wait, 60 seconds: nginx closes idle connections after 75.
+    fn default() -> Self {
+        Self { connections: 256, waiting: 1024, idle: Duration::from_secs(60), origins: limits::ORIGINS }
+    }
+}
+
+/// Bytes that a server may send on HTTP/2 before they are read, and so what a slow reader may cost in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Windows {
+    /// On one stream, up to 2^31 - 1.
+    pub stream: u32,
+    /// On all streams of a connection together, up to 2^31 - 1.
+    pub connection: u32,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { stream: limits::STREAM_WINDOW, connection: limits::CONNECTION_WINDOW }
+    }
+}
+
+/// Which version of HTTP to speak; in a file "auto", "http1" or "http2".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Over TLS what the server picks by ALPN, HTTP/2 preferred; in clear text HTTP/1.1.
+    #[default]
+    #[serde(rename = "auto")]
+    Negotiated,
+    /// HTTP/1.1 only.
+    Http1,
+    /// HTTP/2 only; in clear text with prior knowledge (RFC 9113 section 3.3).
+    Http2,
+}
+
+impl Protocol {
+    /// All, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Negotiated, Self::Http1, Self::Http2];
+
+    /// The word for it in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Negotiated => "auto",
+            Self::Http1 => "http1",
+            Self::Http2 => "http2",
+        }
+    }
+}
+
+/// Whether requests share connections; in a file "new" or "reuse".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Connections {
+    /// A connection per request, without TLS resumption: what a first visit sees.
+    New,
+    /// HTTP/1.1: the idle connection used last, or a new one if all are busy. HTTP/2: one connection for all
+    /// requests; those that start before it stands wait for it, and that time is in their total but in none
+    /// of their phases.
+    Reuse,
+}
+
+impl Connections {
+    /// Both, in the order in which they are offered.
+    pub const ALL: [Self; 2] = [Self::New, Self::Reuse];
+
+    /// The word for it in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Reuse => "reuse",
+        }
+    }
+}
+
+/// How often a name is resolved. A result that was kept costs no time: `dns` is absent then, not 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookups {
+    /// Once for the life of the client.
+    Once,
+    /// For each connection. The operating system may still keep results.
+    EachConnection,
+}
+
+/// Whose certificates count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// Certificates signed by one of the system's store, or of the file and folders that `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR` name. A system without a store: by Mozilla's list, which is compiled in.
+    System,
+    /// Certificates in this PEM file, and those signed by one of them. No others.
+    File(PathBuf),
+    /// Any certificate for any name. For experiments: it proves nothing of who answers.
+    Anyone,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_words_of_the_command_line() {
+        let quoted = |word: &str| format!("\"{word}\"");
+        for protocol in Protocol::ALL {
+            assert_eq!(serde_json::to_string(&protocol).unwrap(), quoted(protocol.name()));
+        }
+        for connections in Connections::ALL {
+            assert_eq!(serde_json::to_string(&connections).unwrap(), quoted(connections.name()));
+        }
+        for family in [Family::Any, Family::V4, Family::V6] {
+            assert_eq!(serde_json::to_string(&family).unwrap(), quoted(family.name()));
+        }
+    }
+}

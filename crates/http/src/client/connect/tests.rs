@@ -1,0 +1,53 @@
+//! Happy Eyeballs against real sockets of this machine.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use socket2::{Domain, Socket, Type};
+
+use super::*;
+
+/// An address that refuses connections for as long as the socket lives: bound, so nobody else gets it, but
+/// not listening.
+fn refusing(address: impl Into<SocketAddr>) -> (Socket, SocketAddr) {
+    let address = address.into();
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
+    socket.bind(&address.into()).unwrap();
+    let bound = socket.local_addr().unwrap().as_socket().unwrap();
+    (socket, bound)
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_next_address_is_tried_when_one_fails() {
+    let (_held, refuses) = refusing((Ipv6Addr::LOCALHOST, 0));
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let listens = listener.local_addr().unwrap();
+    let winner = first_to_answer(&[refuses, listens]).await.unwrap();
+    assert_eq!(winner.stream.peer_addr().unwrap(), listens);
+    assert_eq!((winner.remote, winner.fallback), (listens, true));
+    let winner = first_to_answer(&[listens, refuses]).await.unwrap();
+    assert_eq!((winner.remote, winner.fallback), (listens, false));
+    let winner = first_to_answer(&[listens]).await.unwrap();
+    assert_eq!((winner.remote, winner.fallback), (listens, false));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn an_address_that_is_silent_is_overtaken() {
+    // A queue of connections that is full: further SYNs are dropped, as a path drops them.
+    let silent = Socket::new(Domain::IPV6, Type::STREAM, None).unwrap();
+    silent.bind(&SocketAddr::from((Ipv6Addr::LOCALHOST, 0)).into()).unwrap();
+    silent.listen(0).unwrap();
+    let deaf = silent.local_addr().unwrap().as_socket().unwrap();
+    let _first = TcpStream::connect(deaf).await.unwrap();
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let listens = listener.local_addr().unwrap();
+    let winner = first_to_answer(&[deaf, listens]).await.unwrap();
+    assert_eq!((winner.remote, winner.fallback), (listens, true));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn if_all_fail_the_first_failure_counts() {
+    let (_a, v6) = refusing((Ipv6Addr::LOCALHOST, 0));
+    let (_b, v4) = refusing((Ipv4Addr::LOCALHOST, 0));
+    assert_eq!(first_to_answer(&[v6, v4]).await.err(), Some(Failure::Refused));
+    assert_eq!(first_to_answer(&[]).await.err(), Some(Failure::Dns));
+}

@@ -1,0 +1,94 @@
+//! A response's body as the caller gets it: stamped while it is read, and at its end the connection is free again.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use hyper::body::{Body as Frames, Frame, SizeHint};
+
+use super::{io::Recorder, pool::Lease, stamps::Stamps};
+use crate::{Body, Failure};
+
+/// A body, and the exchange that it ends.
+struct Download<B> {
+    body: B,
+    end: End,
+}
+
+/// What is to be done when a response is whole.
+struct End {
+    stamps: Arc<Stamps>,
+    recorder: Arc<Recorder>,
+    /// Dropped before the end, it closes the connection: what is still to come has no other place.
+    lease: Option<Lease>,
+}
+
+/// The body of a response that came on `lease`, or on a connection that is shared.
+pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static>(
+    body: B,
+    stamps: Arc<Stamps>,
+    recorder: Arc<Recorder>,
+    lease: Option<Lease>,
+) -> Body {
+    let mut end = End { stamps, recorder, lease };
+    if body.is_end_stream() {
+        end.reached();
+        return Body::empty();
+    }
+    Body::stream(Download { body, end })
+}
+
+impl End {
+    fn reached(&mut self) {
+        if let Some(at) = self.recorder.last_read() {
+            self.stamps.ended(at);
+        }
+        // A request that is still being sent would be in the way of the next.
+        if let Some(lease) = self.lease.take().filter(|_| self.stamps.is_sent()) {
+            lease.give_back();
+        }
+    }
+
+    fn received(&self, data: &Bytes) {
+        if let Some(at) = self.recorder.last_read().filter(|_| !data.is_empty()) {
+            self.stamps.received(data.len() as u64, at);
+        }
+    }
+}
+
+impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for Download<B> {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        match &frame {
+            Some(Ok(frame)) => {
+                if let Some(data) = frame.data_ref() {
+                    self.end.received(data);
+                }
+                // Who knows by the length that it was the last frame need not ask for another.
+                if self.body.is_end_stream() {
+                    self.end.reached();
+                }
+            }
+            Some(Err(_)) => self.end.lease = None,
+            None => self.end.reached(),
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,157 @@
+//! The stream between an HTTP library and its connection, which stamps when bytes went out and came in.
+//!
+//! It lies above TLS, so bytes are those of HTTP. A stamp of writing is taken once the kernel (or TLS, and
+//! then at its flush the kernel) has accepted the bytes, one of reading when they are handed over; neither
+//! depends on when the runtime gets round to the task that asked.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
+};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::stamps::{Stamps, happened};
+use crate::clock::Clock;
+
+/// A connection, in clear text or under TLS.
+pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
+
+/// Stamps the bytes of one connection for the requests on it.
+pub(crate) struct Recorder {
+    clock: Clock,
+    last_read: AtomicU64,
+    /// The request that has the connection to itself.
+    alone: Mutex<Option<Arc<Stamps>>>,
+    /// Requests of a shared connection that wait for their last byte to be written.
+    unflushed: Mutex<Vec<Arc<Stamps>>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(clock: Clock) -> Self {
+        Self { clock, last_read: AtomicU64::new(0), alone: Mutex::default(), unflushed: Mutex::default() }
+    }
+
+    /// A request begins on a connection that has no other: from here on the bytes are its own.
+    pub(crate) fn begin(&self, stamps: Arc<Stamps>) {
+        *lock(&self.alone) = Some(stamps);
+    }
+
+    /// The next flush carries the last byte of this request.
+    pub(crate) fn when_flushed(&self, stamps: Arc<Stamps>) {
+        lock(&self.unflushed).push(stamps);
+    }
+
+    /// When bytes last came in on this connection, for whichever request.
+    pub(crate) fn last_read(&self) -> Option<u64> {
+        happened(&self.last_read)
+    }
+
+    fn wrote(&self, from: u64) {
+        if let Some(stamps) = &*lock(&self.alone) {
+            stamps.wrote(from, self.clock.now());
+        }
+    }
+
+    fn flushed(&self) {
+        let now = self.clock.now();
+        if let Some(stamps) = &*lock(&self.alone) {
+            stamps.flushed(now);
+        }
+        for stamps in lock(&self.unflushed).drain(..) {
+            stamps.flushed(now);
+        }
+    }
+
+    fn read(&self) {
+        let now = self.clock.now();
+        if let Some(stamps) = &*lock(&self.alone) {
+            stamps.read(now);
+        }
+        self.last_read.store(now, Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A connection whose reads and writes are stamped.
+pub(crate) struct Io {
+    stream: Box<dyn Connection>,
+    recorder: Arc<Recorder>,
+    /// Whether something was written since the last flush.
+    is_unflushed: bool,
+}
+
+impl Io {
+    pub(crate) fn new(stream: Box<dyn Connection>, recorder: Arc<Recorder>) -> Self {
+        Self { stream, recorder, is_unflushed: false }
+    }
+
+    fn stamp_write(&mut self, from: u64, written: &io::Result<usize>) {
+        if matches!(written, Ok(bytes) if *bytes > 0) {
+            self.recorder.wrote(from);
+            self.is_unflushed = true;
+        }
+    }
+}
+
+impl AsyncRead for Io {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let result = ready!(Pin::new(&mut self.stream).poll_read(cx, buf));
+        if buf.filled().len() > before {
+            self.recorder.read();
+        }
+        Poll::Ready(result)
+    }
+}
+
+impl AsyncWrite for Io {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let from = self.recorder.clock.now();
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf));
+        self.stamp_write(from, &written);
+        Poll::Ready(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let from = self.recorder.clock.now();
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs));
+        self.stamp_write(from, &written);
+        Poll::Ready(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let result = ready!(Pin::new(&mut self.stream).poll_flush(cx));
+        if self.is_unflushed && result.is_ok() {
+            self.is_unflushed = false;
+            self.recorder.flushed();
+        }
+        Poll::Ready(result)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,98 @@
+//! What is known of one request: how its connection came to be, and when its bytes moved.
+//!
+//! It belongs to the caller and outlives the request's future, so that a request which is given up keeps what was
+//! measured until then; and it stays up to date while the response's body is read, by any task.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use super::stamps::Stamps;
+use crate::Failure;
+
+/// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock). Clones share the stamps
+/// that are still to come.
+///
+/// What did not happen is `None`: `dns` of a literal address or a remembered name; `dns`, `connect` and `tls` on a
+/// connection that was there before.
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    /// When the request was made.
+    pub started: u64,
+    /// How long it waited for a connection, because no more were allowed or another request was opening one.
+    pub waited: Option<u64>,
+    /// From the question to the resolver to its answer.
+    pub dns: Option<u64>,
+    /// From the first SYN to the connection.
+    pub connect: Option<u64>,
+    /// From the ClientHello to the end of the handshake.
+    pub tls: Option<u64>,
+    /// When the final response's head came in: its first byte on HTTP/1, its last on HTTP/2.
+    pub final_headers: Option<u64>,
+    /// "http/1.1" or "h2", once there is a connection.
+    pub protocol: Option<&'static str>,
+    /// Whether the connection had carried a request before.
+    pub reused: Option<bool>,
+    /// Where the connection leads.
+    pub remote: Option<SocketAddr>,
+    /// Whether it leads to another address than the first one tried; `None` if none was opened for this request.
+    pub fallback: Option<bool>,
+    /// Whether a reused connection turned out to be closed and the request was made again on another one.
+    pub retried: bool,
+    /// Whether the server allowed no more streams when the request was made, so that it had to wait here.
+    pub queued: bool,
+    stamps: Arc<Stamps>,
+}
+
+impl Trace {
+    /// A request that starts at `now`.
+    pub fn start(now: u64) -> Self {
+        Self { started: now, ..Self::default() }
+    }
+
+    /// When the request's first bytes were handed to the kernel (HTTP/1) or to the connection (HTTP/2).
+    pub fn first_write(&self) -> Option<u64> {
+        self.stamps.first_write()
+    }
+
+    /// When the kernel had accepted the request's last bytes. Final only once there is a response: until then there may
+    /// be more to send.
+    pub fn last_write(&self) -> Option<u64> {
+        self.stamps.last_write()
+    }
+
+    /// When the first interim response (a 100 or 103) came in.
+    pub fn first_interim(&self) -> Option<u64> {
+        self.stamps.first_interim()
+    }
+
+    /// When the first bytes of the response's body came in.
+    pub fn first_body_byte(&self) -> Option<u64> {
+        self.stamps.first_body_byte()
+    }
+
+    /// When the last byte of the response came in; `None` until its body was read to the end.
+    pub fn last_byte(&self) -> Option<u64> {
+        self.stamps.last_byte()
+    }
+
+    /// Bytes of the response's body read so far.
+    pub fn body_bytes(&self) -> u64 {
+        self.stamps.body_bytes()
+    }
+
+    pub(crate) fn stamps(&self) -> Arc<Stamps> {
+        Arc::clone(&self.stamps)
+    }
+
+    /// Whether the request failed as one does whose connection was closed while it lay idle, with no answer begun.
+    pub(crate) fn is_lost_in_silence(&self, failure: Failure) -> bool {
+        let is_silent = self.stamps.first_read().is_none()
+            && self.stamps.first_interim().is_none()
+            && self.final_headers.is_none();
+        is_silent && failure.is_lost_connection()
+    }
+
+    /// Starts over on another connection; the time lost stays in the total.
+    pub(crate) fn retry(&mut self) {
+        *self = Self { retried: true, waited: self.waited, ..Self::start(self.started) };
+    }
+}

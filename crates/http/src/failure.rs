@@ -1,0 +1,220 @@
+//! Why a request failed, as a short phrase that stays the same from run to run.
+//!
+//! Failures are counted by their phrase, so nothing that a server chooses may get into one.
+
+use std::{error::Error as _, fmt, io};
+
+use rustls::CertificateError;
+
+use crate::Family;
+
+/// Why a request or a body failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// It took longer than it may.
+    Timeout,
+    /// The name has no address, or nobody could say.
+    Dns,
+    /// The name has addresses, but none of the family that was asked for.
+    NoAddress(Family),
+    /// Nobody listens at the address.
+    Refused,
+    /// The other end, or something between, ended the connection without a word.
+    Reset,
+    /// No way leads to the address.
+    Unreachable,
+    /// The kernel gave up on the connection by itself.
+    KernelTimeout,
+    /// This process may open no more files.
+    OutOfFiles,
+    /// This machine has no port left for a connection to that address.
+    OutOfPorts,
+    /// More requests wait for a connection to this origin than may ([`client::Limits`](crate::client::Limits)).
+    Busy,
+    /// The connection ended in order, but before the response did.
+    Closed(Stage),
+    /// The handshake failed.
+    Tls(&'static str),
+    /// The other end reset the stream or ended the connection with this code.
+    Http2(Option<h2::Reason>),
+    /// What came is not HTTP.
+    Garbled,
+    /// A response's header is beyond [`crate::limits`], or a body longer than was allowed.
+    TooLarge,
+    /// The body that was being sent broke off where it comes from.
+    Source,
+    /// Something else of the kernel's.
+    Io(io::ErrorKind),
+}
+
+/// How far a message had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Its head was not there yet.
+    Head,
+    /// Its body was not there to its end.
+    Body,
+}
+
+impl Failure {
+    /// Whether this machine was short of sockets, which says nothing of the server.
+    pub fn is_own_shortage(self) -> bool {
+        matches!(self, Self::OutOfFiles | Self::OutOfPorts)
+    }
+
+    /// Whether this is what a request meets when the server has closed an idle connection at the same moment.
+    pub fn is_lost_connection(self) -> bool {
+        use h2::Reason;
+        matches!(
+            self,
+            Self::Closed(Stage::Head)
+                | Self::Reset
+                | Self::Http2(
+                    Some(Reason::NO_ERROR | Reason::REFUSED_STREAM | Reason::ENHANCE_YOUR_CALM) | None
+                )
+        )
+    }
+
+    /// What an error of a socket or of TLS on it comes to.
+    pub fn from_io(error: &io::Error) -> Self {
+        if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            return Self::Tls(tls_phrase(tls));
+        }
+        match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => return Self::OutOfFiles,
+            Some(libc::EADDRNOTAVAIL) => return Self::OutOfPorts,
+            _ => {}
+        }
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Self::Refused,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
+                Self::Reset
+            }
+            io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => Self::Unreachable,
+            io::ErrorKind::TimedOut => Self::KernelTimeout,
+            io::ErrorKind::UnexpectedEof => Self::Closed(Stage::Head),
+            kind => Self::Io(kind),
+        }
+    }
+
+    pub(crate) fn from_hyper(error: &hyper::Error, stage: Stage) -> Self {
+        // Its own error: what a body that was being sent failed with.
+        if source::<Self>(error).is_some() {
+            return Self::Source;
+        }
+        let failure = match source::<io::Error>(error) {
+            Some(io) => Self::from_io(io),
+            None if error.is_parse_too_large() => Self::TooLarge,
+            None if error.is_parse() => Self::Garbled,
+            None => Self::Closed(stage),
+        };
+        failure.at(stage)
+    }
+
+    pub(crate) fn from_h2(error: &h2::Error, stage: Stage) -> Self {
+        match error.get_io() {
+            Some(io) => Self::from_io(io).at(stage),
+            None => Self::Http2(error.reason()),
+        }
+    }
+
+    fn at(self, stage: Stage) -> Self {
+        if matches!(self, Self::Closed(_)) { Self::Closed(stage) } else { self }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout => f.write_str("timeout"),
+            Self::Dns => f.write_str("dns"),
+            Self::NoAddress(Family::V4) => f.write_str("dns: no IPv4 address"),
+            Self::NoAddress(Family::V6) => f.write_str("dns: no IPv6 address"),
+            Self::NoAddress(Family::Any) => f.write_str("dns: no address"),
+            Self::Refused => f.write_str("connection refused"),
+            Self::Reset => f.write_str("connection reset"),
+            Self::Unreachable => f.write_str("unreachable"),
+            Self::KernelTimeout => f.write_str("connection timed out"),
+            Self::OutOfFiles => f.write_str("out of file descriptors"),
+            Self::OutOfPorts => f.write_str("out of local ports"),
+            Self::Busy => f.write_str("too many requests wait for a connection"),
+            Self::Closed(Stage::Head) => f.write_str("closed before the response"),
+            Self::Closed(Stage::Body) => f.write_str("closed within the body"),
+            Self::Tls(what) => write!(f, "tls: {what}"),
+            Self::Http2(reason) => write!(f, "http/2: {}", http2_phrase(*reason)),
+            Self::Garbled => f.write_str("not an HTTP response"),
+            Self::TooLarge => f.write_str("response header too large"),
+            Self::Source => f.write_str("the request's body broke off"),
+            Self::Io(kind) => write!(f, "{kind}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The first cause of type `E` of an error.
+fn source<E: std::error::Error + 'static>(error: &hyper::Error) -> Option<&E> {
+    let mut next = error.source();
+    while let Some(cause) = next {
+        if let Some(found) = cause.downcast_ref() {
+            return Some(found);
+        }
+        next = cause.source();
+    }
+    None
+}
+
+/// The names of RFC 9113 section 7.
+fn http2_phrase(reason: Option<h2::Reason>) -> &'static str {
+    use h2::Reason;
+    match reason {
+        None => "broken",
+        Some(Reason::NO_ERROR) => "NO_ERROR",
+        Some(Reason::PROTOCOL_ERROR) => "PROTOCOL_ERROR",
+        Some(Reason::INTERNAL_ERROR) => "INTERNAL_ERROR",
+        Some(Reason::FLOW_CONTROL_ERROR) => "FLOW_CONTROL_ERROR",
+        Some(Reason::SETTINGS_TIMEOUT) => "SETTINGS_TIMEOUT",
+        Some(Reason::STREAM_CLOSED) => "STREAM_CLOSED",
+        Some(Reason::FRAME_SIZE_ERROR) => "FRAME_SIZE_ERROR",
+        Some(Reason::REFUSED_STREAM) => "REFUSED_STREAM",
+        Some(Reason::CANCEL) => "CANCEL",
+        Some(Reason::COMPRESSION_ERROR) => "COMPRESSION_ERROR",
+        Some(Reason::ENHANCE_YOUR_CALM) => "ENHANCE_YOUR_CALM",
+        Some(Reason::INADEQUATE_SECURITY) => "INADEQUATE_SECURITY",
+        Some(Reason::HTTP_1_1_REQUIRED) => "HTTP_1_1_REQUIRED",
+        Some(_) => "an error code of its own",
+    }
+}
+
+/// Whether a certificate was refused because it is an authority's and stands for a server.
+pub(crate) fn is_authority(error: &CertificateError) -> bool {
+    let CertificateError::Other(other) = error else { return false };
+    matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+}
+
+fn tls_phrase(error: &rustls::Error) -> &'static str {
+    use CertificateError as Certificate;
+    use rustls::Error as Tls;
+    match error {
+        Tls::InvalidCertificate(certificate) => match certificate {
+            Certificate::UnknownIssuer => "unknown issuer",
+            Certificate::Expired | Certificate::ExpiredContext { .. } => "certificate expired",
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => "certificate not valid yet",
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+                "certificate for another name"
+            }
+            Certificate::Revoked => "certificate revoked",
+            other if is_authority(other) => "certificate of an authority, not of a server",
+            _ => "bad certificate",
+        },
+        Tls::NoApplicationProtocol => "no common HTTP version",
+        Tls::InvalidMessage(_) => "not TLS",
+        Tls::PeerIncompatible(_) => "no common TLS version",
+        Tls::AlertReceived(rustls::AlertDescription::NoApplicationProtocol) => "no common HTTP version",
+        Tls::AlertReceived(rustls::AlertDescription::ProtocolVersion) => "no common TLS version",
+        Tls::AlertReceived(rustls::AlertDescription::UnrecognisedName) => "server knows no such name",
+        Tls::AlertReceived(_) => "alert from the server",
+        _ => "handshake failed",
+    }
+}

@@ -1,0 +1,38 @@
+//! What a peer may cost: bounds on everything whose size somebody else decides.
+//!
+//! No parser of bytes from outside is written by hand in this crate; hyper, h2 and rustls have fuzz targets
+//! of their own. What is ours is to bound them. What a caller may choose for itself is in
+//! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
+//! [`server::Config`](crate::server::Config), whose defaults are from here.
+
+use std::time::Duration;
+
+/// Header fields of one HTTP/1 message, in either direction. hyper's default.
+pub const HEADERS: usize = 100;
+
+/// Bytes of one message's header, and of the buffer that it is read into. Four times what common servers
+/// accept.
+pub const HEADER_BYTES: usize = 64 * 1024;
+
+/// Names whose addresses, and origins whose connections, a client keeps. Redirects lead anywhere.
+pub const ORIGINS: usize = 64;
+
+/// How long a server waits for a connection's handshake or a request's header, and for the next piece of a
+/// body.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a server waits for requests in flight when it is asked to stop.
+pub const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// Connections that a server holds at once, if the limit of open files allows.
+pub const CONNECTIONS: usize = 16_384;
+
+/// Streams that a server lets a client open at once on one HTTP/2 connection.
+pub const STREAMS: u32 = 1000;
+
+/// What may arrive on one HTTP/2 stream of a client before somebody reads it: Chrome's 6 MiB, which at a round trip of
+/// 300 ms let 160 Mbit/s through.
+pub const STREAM_WINDOW: u32 = 6 << 20;
+
+/// What may arrive on all HTTP/2 streams of one connection of a client together: Chrome's 15 MiB.
+pub const CONNECTION_WINDOW: u32 = 15 << 20;

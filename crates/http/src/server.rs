@@ -1,0 +1,160 @@
+//! A server: listens, accepts connections, hands their requests to a handler, and ends in order.
+//!
+//! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), http::Error> {
+//! let server = http::Server::listen(&["127.0.0.1:8080".parse().expect("an address")])?;
+//! let stop = http::Stop::new();
+//! server.serve(async |request: http::Request<http::Body>| Ok(http::Response::new(request.into_body())), &stop).await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod certificate;
+mod config;
+mod connection;
+mod handler;
+mod listen;
+mod upload;
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, watch},
+    task::JoinSet,
+};
+use tokio_rustls::TlsAcceptor;
+
+use self::connection::Context;
+pub use self::{
+    certificate::{Identity, SelfSigned},
+    config::Config,
+    handler::{Handler, Peer},
+};
+use crate::{Error, Stop, sys};
+
+/// Sockets that listen, and how their connections are served.
+pub struct Server {
+    listeners: Vec<TcpListener>,
+    tls: Option<TlsAcceptor>,
+    config: Config,
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// All requests in flight were finished.
+    Complete,
+    /// Some were cut off: they took longer than [`Config::stop_grace`], or somebody insisted.
+    Cut,
+}
+
+impl Server {
+    /// Listens on all `addresses`, port 0 being any free one. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0
+    /// has that port as well. To be called in a tokio runtime with I/O and time.
+    ///
+    /// # Errors
+    /// When an address cannot be listened on.
+    pub fn listen(addresses: &[SocketAddr]) -> Result<Self, Error> {
+        Ok(Self::on(listen::listen(addresses)?))
+    }
+
+    /// Serves sockets that listen already, such as those handed over by another process.
+    pub fn on(listeners: Vec<TcpListener>) -> Self {
+        Self { listeners, tls: None, config: Config::default() }
+    }
+
+    /// Speaks TLS on all sockets. Without it, clear text.
+    #[must_use]
+    pub fn with_tls(self, identity: &Identity) -> Self {
+        Self { tls: Some(TlsAcceptor::from(identity.config())), ..self }
+    }
+
+    /// With other limits than the default's.
+    #[must_use]
+    pub fn with_config(self, config: Config) -> Self {
+        Self { config, ..self }
+    }
+
+    /// Where it listens, in the order in which it was told to, with the ports that were free where it was told 0.
+    ///
+    /// # Errors
+    /// When the kernel does not say.
+    pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
+        let addresses = self.listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>();
+        addresses.map_err(|source| Error::System { what: "tell a socket's own address", source })
+    }
+
+    /// Serves until asked to stop. Then it accepts nothing more, tells its clients so, and finishes the requests in flight:
+    /// for [`Config::stop_grace`] at most, or until asked once more. What is left then, and everything if this future is
+    /// dropped, is cut off.
+    ///
+    /// Connections are tasks of the runtime that this is called in. Raises this process's limit of open files as far as
+    /// it may.
+    pub async fn serve<H: Handler>(self, handler: H, stop: &Stop) -> End {
+        // Each connection is one file; a few are for listeners, timers and standard streams.
+        let room = self.config.connections.min(sys::open_files().saturating_sub(RESERVED_FILES));
+        let room = u32::try_from(room.clamp(1, Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
+        let permits = Arc::new(Semaphore::new(usize::try_from(room).unwrap_or(Semaphore::MAX_PERMITS)));
+        let context =
+            Context { handler: Arc::new(handler), tls: self.tls, config: self.config, stop: stop.clone() };
+        let context = Arc::new(context);
+        // Connections end when nobody holds the other end.
+        let (alive, cut) = watch::channel(());
+        let mut accepting = JoinSet::new();
+        for listener in self.listeners {
+            accepting.spawn(accept(listener, Arc::clone(&context), Arc::clone(&permits), cut.clone()));
+        }
+        stop.asked().await;
+        let end = tokio::select! {
+            _ = permits.acquire_many(room) => End::Complete,
+            () = tokio::time::sleep(self.config.stop_grace) => End::Cut,
+            () = stop.insisted() => End::Cut,
+        };
+        drop(alive);
+        end
+    }
+}
+
+/// Accepts connections until asked to stop. With all permits taken, new ones wait in the kernel's queue.
+async fn accept<H: Handler>(
+    listener: TcpListener,
+    context: Arc<Context<H>>,
+    permits: Arc<Semaphore>,
+    cut: watch::Receiver<()>,
+) {
+    loop {
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = context.stop.asked() => return,
+        };
+        match accepted {
+            Ok((stream, address)) => {
+                let (context, mut cut) = (Arc::clone(&context), cut.clone());
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = context.serve(stream, address) => {}
+                        _ = cut.changed() => {}
+                    }
+                    drop(permit);
+                });
+            }
+            // The connection is gone already, or the machine is short of something: other connections may
+            // give it back.
+            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+        }
+    }
+}
+
+/// Files that are no connections: listeners, timers, standard streams.
+const RESERVED_FILES: usize = 64;
+
+/// Short beside a person's patience, long beside a loop that would only find out again that there is no file
+/// descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests;

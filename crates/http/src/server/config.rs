@@ -1,0 +1,30 @@
+//! What the clients of a server may cost. The only home of its defaults.
+
+use std::time::Duration;
+
+use crate::limits;
+
+/// What the clients of a server may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Connections at once, if the limit of open files allows. Further ones wait in the kernel's queue.
+    pub connections: usize,
+    /// Streams at once on one HTTP/2 connection.
+    pub streams: u32,
+    /// How long to wait for a connection's handshake, for a request's header (so a connection without requests is closed
+    /// after that too), and for the next piece of a request's body.
+    pub read_timeout: Duration,
+    /// How long requests in flight may take to finish when the server is asked to stop.
+    pub stop_grace: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            connections: limits::CONNECTIONS,
+            streams: limits::STREAMS,
+            read_timeout: limits::READ_TIMEOUT,
+            stop_grace: limits::STOP_GRACE,
+        }
+    }
+}

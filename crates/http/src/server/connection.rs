@@ -1,0 +1,142 @@
+//! One connection of a server: which protocol it speaks, and its life until it ends or the server does.
+
+use std::{io, net::SocketAddr, sync::Arc};
+
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::{http1, http2},
+    service::service_fn,
+};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+use tokio_rustls::TlsAcceptor;
+
+use super::{
+    config::Config,
+    handler::{Handler, Peer},
+    upload::patient,
+};
+use crate::{Scheme, Stop, limits};
+
+/// What each connection needs to know.
+pub(super) struct Context<H> {
+    pub(super) handler: Arc<H>,
+    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) config: Config,
+    pub(super) stop: Stop,
+}
+
+/// Version of HTTP on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Http1,
+    Http2,
+}
+
+impl<H: Handler> Context<H> {
+    /// Serves a connection to its end. How it ended is the client's business.
+    pub(super) async fn serve(&self, stream: TcpStream, address: SocketAddr) {
+        let _ = stream.set_nodelay(true);
+        match &self.tls {
+            None => {
+                if let Some(version) = self.opened(first_words(&stream)).await {
+                    self.speak(version, stream, Peer { address, scheme: Scheme::Http }).await;
+                }
+            }
+            Some(tls) => {
+                if let Some(stream) = self.opened(tls.accept(stream)).await {
+                    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                    let version = if is_http2 { Version::Http2 } else { Version::Http1 };
+                    self.speak(version, stream, Peer { address, scheme: Scheme::Https }).await;
+                }
+            }
+        }
+    }
+
+    /// What `opening` comes to, if it does in time and before the server is stopped.
+    async fn opened<T>(&self, opening: impl Future<Output = io::Result<T>>) -> Option<T> {
+        tokio::select! {
+            opened = tokio::time::timeout(self.config.read_timeout, opening) => opened.ok()?.ok(),
+            () = self.stop.asked() => None,
+        }
+    }
+
+    async fn speak<S>(&self, version: Version, stream: S, peer: Peer)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let (handler, patience) = (Arc::clone(&self.handler), self.config.read_timeout);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let handler = Arc::clone(&handler);
+            async move {
+                let mut request = request.map(|body| patient(body, patience));
+                request.extensions_mut().insert(peer);
+                handler.handle(request).await
+            }
+        });
+        let stream = TokioIo::new(stream);
+        // Without its timer hyper would not watch how long a header takes.
+        match version {
+            Version::Http1 => {
+                let connection = http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(self.config.read_timeout)
+                    .max_headers(limits::HEADERS)
+                    .max_buf_size(limits::HEADER_BYTES)
+                    .serve_connection(stream, service);
+                let mut connection = std::pin::pin!(connection);
+                tokio::select! {
+                    _ = connection.as_mut() => {}
+                    () = self.stop.asked() => {
+                        connection.as_mut().graceful_shutdown();
+                        let _ = connection.await;
+                    }
+                }
+            }
+            Version::Http2 => {
+                let connection = http2::Builder::new(TokioExecutor::new())
+                    .timer(TokioTimer::new())
+                    .keep_alive_interval(self.config.read_timeout)
+                    .keep_alive_timeout(self.config.read_timeout)
+                    .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
+                    .max_concurrent_streams(self.config.streams)
+                    .serve_connection(stream, service);
+                let mut connection = std::pin::pin!(connection);
+                tokio::select! {
+                    _ = connection.as_mut() => {}
+                    () = self.stop.asked() => {
+                        connection.as_mut().graceful_shutdown();
+                        let _ = connection.await;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Tells HTTP/2 with prior knowledge by its preface, "PRI * HTTP/2.0" (RFC 9113 section 3.4): no method
+/// begins like it.
+async fn first_words(stream: &TcpStream) -> io::Result<Version> {
+    let mut words = [0; PREFACE.len()];
+    loop {
+        let seen = stream.peek(&mut words).await?;
+        if seen == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if !PREFACE.starts_with(&words[..seen]) {
+            return Ok(Version::Http1);
+        }
+        if seen == PREFACE.len() {
+            return Ok(Version::Http2);
+        }
+        // The rest is on its way. A socket with something to read is always ready, so there is no event to
+        // wait for.
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+}
+
+const PREFACE: &[u8; 4] = b"PRI ";

@@ -1,0 +1,14 @@
+//! A server and a client over this machine's own sockets, and each against others that misbehave.
+
+#[cfg(test)]
+mod failing;
+#[cfg(test)]
+mod pool;
+#[cfg(test)]
+mod stop;
+#[cfg(test)]
+mod streaming;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod trust;

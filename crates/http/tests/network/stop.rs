@@ -1,0 +1,95 @@
+//! The end of a server: in order, or for good.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{
+    Body, Request, Response,
+    client::{Limits, Protocol},
+    server::{Config, End},
+};
+use tokio::sync::Semaphore;
+
+use crate::support::{Security, Serving, client, get, serve};
+
+/// A server that sends the second half of its body when it is told to, and the first request to it.
+async fn half_way(protocol: Protocol, config: Config) -> (Serving, Arc<Semaphore>, Response<Body>) {
+    let told = Arc::new(Semaphore::new(0));
+    let wait = Arc::clone(&told);
+    let server = serve(Security::Clear, config, move |_: Request<Body>| {
+        let wait = Arc::clone(&wait);
+        async move {
+            let (sender, body) = Body::channel(1);
+            tokio::spawn(async move {
+                sender.send("half ").await.unwrap();
+                wait.acquire().await.unwrap().forget();
+                // Nobody may be there any more.
+                if sender.send("and half").await.is_ok() {
+                    let _ = sender.finish().await;
+                }
+            });
+            Ok(Response::new(body))
+        }
+    });
+    let client = client(protocol, Limits::default());
+    let (_, response) = get(&client, &server.origin).await;
+    (server, told, response.unwrap())
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn requests_in_flight_are_finished_and_others_are_not_begun() {
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let (server, told, response) = half_way(protocol, Config::default()).await;
+        server.stop.ask();
+        // The listening socket is gone when nobody accepts any more.
+        while tokio::net::TcpStream::connect(server.address).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+        assert!(!server.ended.is_finished());
+        told.add_permits(1);
+        assert_eq!(response.into_body().collect(100).await.unwrap(), "half and half");
+        assert_eq!(server.ended.await.unwrap(), End::Complete, "{protocol:?}");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_takes_longer_than_the_grace_is_cut_off() {
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let config = Config { stop_grace: Duration::from_millis(20), ..Config::default() };
+        let (server, _told, response) = half_way(protocol, config).await;
+        server.stop.ask();
+        assert_eq!(server.ended.await.unwrap(), End::Cut);
+        assert!(response.into_body().collect(100).await.is_err(), "{protocol:?}");
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn asked_twice_it_waits_for_nobody() {
+    let config = Config { stop_grace: Duration::MAX, ..Config::default() };
+    let (server, _told, response) = half_way(Protocol::Http1, config).await;
+    server.stop.ask();
+    server.stop.ask();
+    assert_eq!(server.ended.await.unwrap(), End::Cut);
+    assert!(response.into_body().collect(100).await.is_err());
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_server_that_is_dropped_takes_its_connections_with_it() {
+    let (server, _told, response) = half_way(Protocol::Http1, Config::default()).await;
+    server.ended.abort();
+    assert!(response.into_body().collect(100).await.is_err());
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn no_more_connections_are_served_than_may_be() {
+    let config = Config { connections: 1, ..Config::default() };
+    let (server, told, response) = half_way(Protocol::Http1, config).await;
+    // The kernel accepts it, the server does not: it gets an answer when the first connection has ended.
+    let second = client(Protocol::Http1, Limits::default());
+    let origin = server.origin.clone();
+    let waiting = tokio::spawn(async move { get(&second, &origin).await.1.map(|_| ()) });
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(!waiting.is_finished());
+    told.add_permits(1);
+    drop(response);
+    assert_eq!(waiting.await.unwrap(), Ok(()));
+}

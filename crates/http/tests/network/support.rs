@@ -1,0 +1,122 @@
+//! A server in this test's runtime, and clients of it.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+use http::{
+    Body, Client, Failure, Origin, Request, Response, Server, Stop,
+    client::{self, Protocol, Trace, Trust},
+    server::{self, End, Handler, Identity},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+};
+
+/// A server that answers with `handler`.
+pub struct Serving {
+    pub origin: Origin,
+    pub address: SocketAddr,
+    pub stop: Stop,
+    pub ended: JoinHandle<End>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    Clear,
+    Tls,
+}
+
+pub fn serve(security: Security, config: server::Config, handler: impl Handler) -> Serving {
+    let mut server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_config(config);
+    let address = server.addresses().unwrap()[0];
+    let scheme = if security == Security::Tls {
+        server = server.with_tls(&Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity);
+        "https"
+    } else {
+        "http"
+    };
+    let stop = Stop::new();
+    let asked = stop.clone();
+    let ended = tokio::spawn(async move { server.serve(handler, &asked).await });
+    Serving { origin: format!("{scheme}://{address}").parse().unwrap(), address, stop, ended }
+}
+
+pub fn serve_clear(handler: impl Handler) -> Serving {
+    serve(Security::Clear, server::Config::default(), handler)
+}
+
+pub fn client(protocol: Protocol, limits: client::Limits) -> Client {
+    let config = client::Config { protocol, limits, trust: Trust::Anyone, ..client::Config::default() };
+    Client::new(&config).unwrap()
+}
+
+pub fn request(method: &str, body: Body) -> Request<Body> {
+    Request::builder().method(method).uri("/").body(body).unwrap()
+}
+
+/// One GET, of which only the head was read.
+pub async fn get(client: &Client, origin: &Origin) -> (Trace, Result<Response<Body>, Failure>) {
+    let mut trace = Trace::start(client.clock().now());
+    let response = client.send(origin, request("GET", Body::empty()), &mut trace).await;
+    (trace, response)
+}
+
+/// One request that is expected to succeed, read to its end.
+pub async fn fetch(client: &Client, origin: &Origin, method: &str) -> Trace {
+    let mut trace = Trace::start(client.clock().now());
+    let response = client.send(origin, request(method, Body::empty()), &mut trace).await.unwrap();
+    response.into_body().collect(1 << 20).await.unwrap();
+    trace
+}
+
+/// A server without HTTP's manners: does `answer` with each connection, and counts them.
+pub struct Responder {
+    pub origin: Origin,
+    connections: Arc<AtomicUsize>,
+}
+
+pub async fn responder<A>(answer: impl Fn(TcpStream) -> A + Send + 'static) -> Responder
+where
+    A: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            counted.fetch_add(1, Relaxed);
+            tokio::spawn(answer(stream));
+        }
+    });
+    Responder { origin: format!("http://{address}").parse().unwrap(), connections }
+}
+
+impl Responder {
+    pub fn connections(&self) -> usize {
+        self.connections.load(Relaxed)
+    }
+}
+
+/// The head of the next request; `None` at the connection's end.
+pub async fn read_head(stream: &mut TcpStream) -> Option<String> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.ok()?);
+    }
+    Some(String::from_utf8(head).unwrap())
+}
+
+pub async fn write(stream: &mut TcpStream, text: &str) {
+    stream.write_all(text.as_bytes()).await.unwrap();
+}
+
+pub const EMPTY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
