@@ -1,6 +1,8 @@
 //! Numbers and labels as text: every figure on the terminal, in Markdown and in the drawings is written here, so that
 //! the same value looks the same everywhere.
 
+pub(crate) use units::show::{count, grouped, plain, plural};
+
 use crate::model::{Certainty, Ci, Page};
 
 /// A latency in milliseconds with three or four digits that count, without its unit.
@@ -59,33 +61,9 @@ pub(crate) fn with_interval(ms: f64, ci: Option<&Ci>) -> String {
     ci.map_or_else(|| latency(ms), |ci| format!("{} {}", latency(ms), interval(ci)))
 }
 
-/// A number of things, with spaces between the thousands.
-pub(crate) fn count(number: u64) -> String {
-    grouped(&number.to_string(), ' ')
-}
-
-/// Digits with a space between the thousands of the whole part.
-pub(crate) fn grouped(digits: &str, space: char) -> String {
-    let whole = digits.find('.').unwrap_or(digits.len());
-    let mut text = String::with_capacity(digits.len() + 4);
-    for (index, digit) in digits.char_indices() {
-        let begins_three = index > 0 && index < whole && (whole - index).is_multiple_of(3);
-        if begins_three && text.ends_with(|before: char| before.is_ascii_digit()) {
-            text.push(space);
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A number with so many digits that count.
 pub(crate) fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
-}
-
-/// "1 request", "2 requests".
-pub(crate) fn plural(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// "page of 180 requests, 50 % required: 90 effective".
@@ -171,15 +149,6 @@ pub(crate) fn ordinal(of: f64) -> String {
         },
     };
     text + suffix
-}
-
-/// Text from a file or its name in one line: nothing in it moves a cursor, rings a bell or turns the writing round.
-pub(crate) fn plain(text: &str) -> String {
-    let is_control = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// A label in one line of up to `most` characters: what is too long loses its middle, as names tell apart at both ends.

@@ -8,6 +8,7 @@
 //! - [`Bytes`]: KB is 1000, KiB is 1024.
 //! - [`Probability`]: a share from 0 to 1, written "0.1%" or "0.001".
 //! - [`Frequency`]: events a second, written "50/s" or "3000/min".
+//! - [`show`]: numbers as people read them.
 //! - [`nearest`]: the known name that somebody probably meant.
 
 mod bitrate;
@@ -18,6 +19,7 @@ mod frequency;
 mod nearest;
 mod number;
 mod probability;
+pub mod show;
 mod text;
 
 pub use bitrate::Bitrate;
