@@ -44,22 +44,24 @@ pub(crate) fn tidy() -> anyhow::Result<()> {
 }
 
 /// Crates from the bottom up: one may depend on those before it only.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 13] = [
     "units",
     "experience",
+    "claim",
     "link",
     "world",
     "recording",
     "probe",
     "tcp",
     "planet",
-    "scenario",
     "report",
+    "scenario",
+    "sweep",
     "longhaul",
 ];
 
 /// Engines: they depend on no crate that could give them a clock, a socket or a file.
-const ENGINES: [&str; 3] = ["units", "experience", "link"];
+const ENGINES: [&str; 4] = ["units", "experience", "claim", "link"];
 
 fn upward_dependencies() -> anyhow::Result<Vec<String>> {
     let mut findings = Vec::new();
