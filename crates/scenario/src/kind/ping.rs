@@ -49,6 +49,12 @@ pub(crate) struct Table {
     pub timeout: Duration,
 }
 
+/// "99.998885 %"; nothing of nothing.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn share(received: u64, sent: u64) -> String {
+    if sent > 0 { Unit::Share.show(received as f64 / sent as f64) } else { "-".to_owned() }
+}
+
 fn default_count() -> NonZero<u32> {
     NonZero::new(10).expect("10 is not 0")
 }
@@ -248,6 +254,7 @@ fn figures(sides: &[Pinged]) -> Figures {
         Column::number("hosts").wide(),
         Column::number("pairs"),
         Column::number("answered"),
+        Column::number("share").wide(),
         Column::number("error, median"),
         Column::number("p99"),
         Column::number("max"),
@@ -265,6 +272,7 @@ fn figures(sides: &[Pinged]) -> Figures {
             count(one.hosts),
             count(one.pairs),
             format!("{} of {}", count(one.received), count(one.sent)),
+            share(one.received, one.sent),
             of(|error| Some(error.p50)),
             of(|error| error.p99),
             of(|error| Some(error.max)),
