@@ -103,24 +103,39 @@ export function ordinal(percent: number): string {
 /** A factor or correlation to two decimals. */
 export const ratio = (value: Maybe): string => (isNumber(value) ? decimal(value, 2) : ABSENT);
 
-/** A rate in Mbit/s with its unit, to three digits. */
-export const rate = (value: Maybe): string =>
-  isNumber(value) ? `${decimal(value, value >= 100 ? 0 : value >= 10 ? 1 : 2)}\u00a0Mbit/s` : ABSENT;
-
-/** Bytes exactly, and rounded to a decimal unit when there are many. */
-export function bytes(value: Maybe): string {
-  if (!isNumber(value)) return ABSENT;
-  const units = ["kB", "MB", "GB", "TB", "PB"];
-  let rounded = value;
-  let unit = "";
-  for (const next of units) {
-    if (rounded < 1000) break;
-    rounded /= 1000;
-    unit = next;
-  }
-  const exact = `${count(value)} bytes`;
-  return unit === "" ? exact : `${exact} (${Number(rounded.toPrecision(3))}\u00a0${unit})`;
+/** A number in the largest of ascending units of which it is at least one, with three digits that count. */
+function scaled(value: number, units: readonly (readonly [string, number])[]): string {
+  // What would be rounded to 1000 of a unit is 1 of the next.
+  const [unit, scale] = units.findLast(([, scale]) => Math.abs(value) >= 0.9995 * scale) ?? units[0] ?? ["", 1];
+  const size = Math.abs(value / scale);
+  const below = scale > 1 ? 2 : Number.isInteger(size) ? 0 : 1;
+  const decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : below;
+  return `${(value / scale).toFixed(decimals).replace("-", "\u2212")}\u00a0${unit}`;
 }
+
+const RATES = [["bit/s", 1], ["Kbit/s", 1e3], ["Mbit/s", 1e6], ["Gbit/s", 1e9]] as const;
+
+/** A rate from bits a second. */
+export const rate = (value: Maybe): string => (isNumber(value) ? scaled(value, RATES) : ABSENT);
+
+const SIZES = [["B", 1], ["KB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12]] as const;
+
+/** An amount of data. */
+export const bytes = (value: Maybe): string => (isNumber(value) ? scaled(value, SIZES) : ABSENT);
+
+/** Bytes exactly, and rounded when there are many. */
+export function exactBytes(value: Maybe): string {
+  if (!isNumber(value)) return ABSENT;
+  const exact = `${count(value)} bytes`;
+  return value < 1000 ? exact : `${exact} (${bytes(value)})`;
+}
+
+// Of microseconds.
+const TIMES = [["us", 1], ["ms", 1e3], ["s", 1e6]] as const;
+
+/** A time from seconds. */
+export const time = (value: Maybe): string =>
+  isNumber(value) ? scaled(value * 1e6, TIMES) : ABSENT;
 
 /** An RFC 3339 time for reading, in UTC; as it stands if it is none. */
 export function moment(text: string): string {

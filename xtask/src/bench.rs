@@ -35,11 +35,14 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
             text.parse().with_context(|| format!("\"{text}\" is not a number of repeats"))
         };
         return match repeats {
-            [] => sure::bench(1000),
+            [] => sure::bench(1000, ""),
             ["peers"] => sure::peers(200),
             ["peers", repeats] => sure::peers(number(repeats)?),
-            [repeats] => sure::bench(number(repeats)?),
-            _ => bail!("expected sure, perhaps peers, and perhaps a number of repeats"),
+            [repeats] => sure::bench(number(repeats)?, ""),
+            [repeats, place] => sure::bench(number(repeats)?, place),
+            _ => bail!(
+                "expected sure, perhaps peers, a number of repeats, and words of a place such as 'bursts | 50 x 50'"
+            ),
         };
     }
     let wanted = wanted(words)?;

@@ -47,7 +47,7 @@ cargo xtask check            all that `make test` checks: format, tidiness, lint
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
 cargo xtask bench [NAME...]  measure speed beside a peer, and exactness: planet, grid, forms, compare, tcp; all without one
-cargo xtask bench sure [N]   how often a source is called surely different from itself, N times a place
+cargo xtask bench sure [N [PLACE]]  how often a source is called surely different from itself, N times a place
 cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions

@@ -13,7 +13,9 @@ impl Distribution {
     /// sum over i of x_(i) [(i/n)^N - ((i-1)/n)^N]. One request gives the mean. `requests` is
     /// [`crate::Page::effective_requests`]; 0 counts as 1. Relative error below 1e-12 for n up to 1e7 and N up to 1e6.
     pub fn expected_experienced(&self, requests: u32) -> f64 {
-        let requests = requests.max(1);
+        if requests <= 1 {
+            return self.mean();
+        }
         Blocks::new(self, requests..=requests).expected_maximum(requests)
     }
 

@@ -16,26 +16,9 @@
 use std::f64::consts::TAU;
 
 use crate::{
-    Distribution,
     distribution::as_f64,
     sum::{Sum, sum},
 };
-
-impl Distribution {
-    /// The expected time, ms, until `kth` of `of` independent requests drawn from these samples are there: what a page
-    /// waits that makes `of` requests at once and is served as soon as any `kth` of them have finished. `of` = 0 counts
-    /// as 1, and `kth` is brought into 1..=`of`. `kth` = `of` is [`Distribution::expected_experienced`]. Costs up to
-    /// n sqrt(`of`) steps.
-    pub fn expected_order_statistic(&self, kth: u32, of: u32) -> f64 {
-        let of = of.max(1);
-        let kth = kth.clamp(1, of);
-        if kth == of {
-            return self.expected_experienced(of);
-        }
-        let values = self.values();
-        by_parts(values.len(), self.n(), |step| (self.up_to(step + 1), values[step]), kth, of)
-    }
-}
 
 /// A sorted sample in about 2500 steps, for asking many (k, m) at the price of one: neighbours are replaced by their
 /// mean. A step is never wider than 1/2000 of all nor than 1/100 of its distance from the slowest sample, and the

@@ -15,7 +15,6 @@ use report::{Analysis, Blocks, Question, SideInput, terminal::Detail};
 use units::Probability;
 
 use crate::{
-    lab::figures::plural,
     output::{self, say},
     run::write,
 };
@@ -220,6 +219,6 @@ pub(crate) fn write_charts(folder: &Path, charts: &[(String, String)]) -> anyhow
     for (name, chart) in charts {
         write(&folder.join(name), chart)?;
     }
-    say(&format!("{}: {}", plural(charts.len(), "chart", "charts"), folder.display()));
+    say(&format!("{}: {}", units::show::plural(charts.len() as u64, "chart"), folder.display()));
     Ok(())
 }

@@ -124,7 +124,7 @@ impl Send {
             grace: self.grace,
         };
         let watch = |sent| {
-            bar.set_message(format!("{} s: {} sent", bar.elapsed().as_secs(), show::bytes(sent)));
+            bar.set_message(format!("{} s: {} sent", bar.elapsed().as_secs(), units::show::bytes(sent)));
             bar.tick();
         };
         let summary = transfer::send(&self.server, &sending, watch, &stop);

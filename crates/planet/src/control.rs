@@ -303,7 +303,7 @@ pub(crate) fn listen(name: &str, uid: u32) -> Result<UnixListener, Error> {
     let bind = || UnixListener::bind_addr(&SocketAddr::from_abstract_name(address_of(uid, name))?);
     bind().map_err(|source| match source.kind() {
         io::ErrorKind::AddrInUse => Error::NameTaken { name: name.to_owned() },
-        _ => Error::System { operation: format!("listen for planet \"{name}\""), source },
+        _ => Error::System { operation: format!("listen for planet \"{name}\""), needs: None, source },
     })
 }
 

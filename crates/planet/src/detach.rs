@@ -31,8 +31,9 @@ use crate::{
     control::{Planet, read_line, write_line},
     enter::{Namespaces, become_program, c_strings},
     error::{Doing, Error},
+    failure::Failure,
     furnish::RECORDS,
-    process::{Failure, die_with_parent},
+    process::die_with_parent,
     programs::{End, KEPT, Record, log_path, numbers, record_path},
     sys::process::{close_others, end_by_broken_pipe, fork, is_alive, pidfd},
 };
@@ -53,11 +54,12 @@ impl Planet {
                 drop(tell);
                 let answer: Result<u64, Failure> =
                     read_line(answer).doing(|| format!("start a program in {host}"))?;
-                answer.map_err(Error::from)
+                answer.map_err(|failure| failure.into_error(self.name()))
             }
             ForkResult::Child => {
                 drop(answer);
-                let ended = Watcher { host, namespaces: &namespaces }.run(&arguments, tell);
+                let ended =
+                    Watcher { planet: self.name(), host, namespaces: &namespaces }.run(&arguments, tell);
                 std::process::exit(i32::from(ended.is_err()))
             }
         }
@@ -66,6 +68,7 @@ impl Planet {
 
 /// Who starts a program and watches it.
 struct Watcher<'a> {
+    planet: &'a str,
     host: &'a str,
     namespaces: &'a Namespaces,
 }
@@ -113,7 +116,7 @@ impl Watcher<'_> {
                 drop((input, failure));
                 // Closed without a word when the program has taken over.
                 match read_line::<Failure>(failed) {
-                    Ok(failure) => Err(failure.into()),
+                    Ok(failure) => Err(failure.into_error(self.planet)),
                     Err(_) => Ok((child, output)),
                 }
             }

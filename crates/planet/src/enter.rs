@@ -28,7 +28,7 @@ use crate::{
     End,
     clock::monotonic,
     control::Planet,
-    error::{Doing, Error},
+    error::{Doing, Error, Needs},
     process::die_with_parent,
     sys::process::{end_by_broken_pipe, fork, is_alive, pidfd},
 };
@@ -151,7 +151,8 @@ impl Namespaces {
 }
 
 fn step(namespace: &File, kind: CloneFlags, what: &str) -> Result<(), Error> {
-    setns(namespace.as_fd(), kind).doing(|| format!("enter the planet's {what} namespace"))
+    setns(namespace.as_fd(), kind)
+        .doing_with(Needs::Namespaces, || format!("enter the planet's {what} namespace"))
 }
 
 /// Waits for the child and passes on the signals that ask it to end. Those of the keyboard it gets itself.
@@ -180,6 +181,7 @@ pub(crate) fn become_program(command: &[CString], host: &str) -> Error {
     let Err(errno) = execvp(&command[0], command);
     Error::System {
         operation: format!("run {} in {host}", command[0].to_string_lossy()),
+        needs: None,
         source: errno.into(),
     }
 }
@@ -195,6 +197,7 @@ pub(crate) fn c_strings(command: &[OsString]) -> Result<Vec<CString>, Error> {
     if all.is_empty() {
         return Err(Error::System {
             operation: "run nothing".to_owned(),
+            needs: None,
             source: io::Error::other("a command is expected after --"),
         });
     }

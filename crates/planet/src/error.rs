@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use serde::{Deserialize, Serialize};
 use world::Mistake;
 
 /// Why a planet cannot be had.
@@ -65,6 +66,8 @@ pub enum Error {
     System {
         /// What was being done, and to what.
         operation: String,
+        /// What of the system it takes, where that can be missing.
+        needs: Option<Needs>,
         /// What the system said.
         source: io::Error,
     },
@@ -84,6 +87,9 @@ pub enum Error {
         /// Why not, as a sentence.
         what: &'static str,
     },
+    /// The environment: the program that this process works for went away.
+    #[error("the program that started this process went away")]
+    Abandoned,
     /// The environment: the planet's process went away.
     #[error("planet \"{name}\" ended unexpectedly{detail}")]
     Gone {
@@ -107,35 +113,54 @@ impl Error {
             Self::Capture { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 Some("make room there, or keep less of each packet with a snap length".to_owned())
             }
-            Self::System { operation, source } => hint(operation, source.raw_os_error()),
+            Self::System { needs, source, .. } => remedy(*needs, source.raw_os_error()).map(str::to_owned),
             _ => None,
         }
     }
 }
 
+/// What of the system an operation needs, and not every machine allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Needs {
+    /// To make or enter namespaces.
+    Namespaces,
+    /// To open `/dev/net/tun`.
+    Tun,
+}
+
 /// The remedy for what the system refused.
-fn hint(operation: &str, errno: Option<i32>) -> Option<String> {
-    let remedy = match errno {
-        Some(libc::EMFILE | libc::ENFILE) => {
-            "raise the limit of open files: ulimit -n 20000 (a host takes three)"
+fn remedy(needs: Option<Needs>, errno: Option<i32>) -> Option<&'static str> {
+    match (errno?, needs) {
+        (libc::EMFILE | libc::ENFILE, _) => {
+            Some("raise the limit of open files: ulimit -n 20000 (a host takes three)")
         }
-        Some(libc::ENOSPC) => "raise the limits of namespaces: sysctl user.max_net_namespaces=10000",
-        _ if operation.contains("/dev/net/tun") => TUN_REMEDY,
-        Some(libc::EPERM) if operation.contains("namespace") => USER_NAMESPACE_REMEDY,
-        _ => return None,
-    };
-    Some(remedy.to_owned())
+        (_, Some(Needs::Tun)) => Some(TUN_REMEDY),
+        (libc::ENOSPC, Some(Needs::Namespaces)) => {
+            Some("raise the limits of namespaces: sysctl user.max_net_namespaces=10000")
+        }
+        (libc::EPERM, Some(Needs::Namespaces)) => Some(USER_NAMESPACE_REMEDY),
+        _ => None,
+    }
 }
 
 /// Adds what was being done to an error of the system.
 pub(crate) trait Doing<T> {
     /// `operation` completes the sentence "cannot ...".
     fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error>;
+
+    /// The same of an operation that not every machine allows.
+    fn doing_with(self, needs: Needs, operation: impl FnOnce() -> String) -> Result<T, Error>;
 }
 
 impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
     fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error> {
-        self.map_err(|source| Error::System { operation: operation(), source: source.into() })
+        self.map_err(|source| Error::System { operation: operation(), needs: None, source: source.into() })
+    }
+
+    fn doing_with(self, needs: Needs, operation: impl FnOnce() -> String) -> Result<T, Error> {
+        let needs = Some(needs);
+        self.map_err(|source| Error::System { operation: operation(), needs, source: source.into() })
     }
 }
 
@@ -156,3 +181,28 @@ pub(crate) const TUN_REMEDY: &str = "as root: modprobe tun; chmod 0666 /dev/net/
 pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user namespaces: \
      sysctl user.max_user_namespaces=10000, on Ubuntu also sysctl kernel.apparmor_restrict_unprivileged_userns=0; \
      in a container: --cap-add SYS_ADMIN,NET_ADMIN";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(needs: Option<Needs>, errno: i32, operation: &str) -> Error {
+        Error::System { operation: operation.to_owned(), needs, source: io::Error::from_raw_os_error(errno) }
+    }
+
+    #[test]
+    fn the_remedy_follows_from_what_was_needed_and_not_from_the_words() {
+        let file = failed(None, libc::ENOSPC, "write the log of the program \"namespace\"");
+        assert_eq!(file.hint(), None, "a full disk is not short of namespaces");
+        let named_so = failed(None, libc::EPERM, "open namespace.log");
+        assert_eq!(named_so.hint(), None);
+        let full = failed(Some(Needs::Namespaces), libc::ENOSPC, "make a network namespace for a");
+        assert!(full.hint().unwrap().contains("max_net_namespaces"));
+        let refused = failed(Some(Needs::Namespaces), libc::EPERM, "make a user namespace");
+        assert_eq!(refused.hint().as_deref(), Some(USER_NAMESPACE_REMEDY));
+        let tun = failed(Some(Needs::Tun), libc::EACCES, "open /dev/net/tun for a");
+        assert_eq!(tun.hint().as_deref(), Some(TUN_REMEDY));
+        let files = failed(Some(Needs::Tun), libc::EMFILE, "open /dev/net/tun for a");
+        assert!(files.hint().unwrap().contains("ulimit -n"));
+    }
+}

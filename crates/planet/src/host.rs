@@ -25,7 +25,7 @@ use world::Layout;
 
 use crate::{
     device::Netlink,
-    error::{Doing, Error},
+    error::{Doing, Error, Needs},
     host::configure::configure,
     sys::tun::{self, Tun},
 };
@@ -53,10 +53,12 @@ impl Host {
     /// Makes the host, and leaves the calling thread inside its network namespace.
     pub(crate) fn make(host: &world::Host, layout: &Layout) -> Result<Self, Error> {
         let name = &host.name;
-        unshare(CloneFlags::CLONE_NEWNET).doing(|| format!("make a network namespace for {name}"))?;
+        unshare(CloneFlags::CLONE_NEWNET)
+            .doing_with(Needs::Namespaces, || format!("make a network namespace for {name}"))?;
         let namespace =
             File::open("/proc/thread-self/ns/net").doing(|| format!("open {name}'s namespace"))?;
-        let open = |device| Tun::open(device).doing(|| format!("open {} for {name}", tun::PATH));
+        let open =
+            |device| Tun::open(device).doing_with(Needs::Tun, || format!("open {} for {name}", tun::PATH));
         let tuns = (0..host.ports.len()).map(open).collect::<Result<Vec<_>, _>>()?;
         let netlink = configure(host, layout)?;
         let counters = Counters { netlink, at_cut: vec![None; host.ports.len()], forgiven: 0 };

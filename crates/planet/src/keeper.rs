@@ -230,7 +230,7 @@ impl Keeper {
             let client = client.try_clone()?;
             client.set_read_timeout(None)?;
             client.set_write_timeout(None)?;
-            self.handle.give(|| Order::Watch(Arc::clone(&taps) as Arc<dyn crate::switch::Watcher>))?;
+            self.handle.give(|| Order::Watch(Arc::clone(&taps)))?;
             // A shard that reports has got the order before.
             self.handle.read()?;
             std::thread::spawn(move || taps.show(&client));

@@ -34,7 +34,8 @@ use world::{Document, World};
 use crate::{
     clock::MachineCpu,
     control::{self, Planet},
-    error::{Doing, Error},
+    error::{Doing, Error, Needs},
+    failure::Failure,
     furnish::furnish,
     host::Host,
     keeper::Keeper,
@@ -100,7 +101,7 @@ impl Running {
                 Ok(planet) => return Ok(Self { planet, guard, life }),
                 Err(error) => error,
             },
-            Ok(Err(failure)) => failure.into(),
+            Ok(Err(failure)) => failure.into_error(name),
             Err(error) => {
                 Error::Gone { name: name.to_owned(), detail: format!(" while it came up: {error}") }
             }
@@ -135,9 +136,8 @@ pub const COMMAND: &str = "planet-process";
 pub fn main() -> ExitCode {
     let orders: Orders = match control::read_line(io::stdin().lock()) {
         Ok(orders) => orders,
-        Err(error) => {
-            return fail(&Failure::from(&Error::Gone { name: "?".to_owned(), detail: format!(": {error}") }));
-        }
+        // Without orders there is nobody to work for.
+        Err(_) => return fail(&Failure::from(&Error::Abandoned)),
     };
     match guard(&orders) {
         Ok(code) => code,
@@ -159,7 +159,7 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
         enter_user_namespace()?;
     }
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID)
-        .doing(|| "make the planet's mount and process namespaces".to_owned())?;
+        .doing_with(Needs::Namespaces, || "make the planet's mount and process namespaces".to_owned())?;
     if orders.life == Life::WithStarter {
         die_with_parent(|| getppid().as_raw() == orders.starter)?;
     }
@@ -183,7 +183,7 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
 
 /// The planet itself.
 fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
-    // Whatever is orphaned in the planet becomes our child. We wait for none, so the kernel shall bury them.
+    // Whatever is orphaned in the planet becomes our child. Nobody waits for these children, so let the kernel reap them.
     die_by_panic();
     ignore_children().doing(|| "leave children to the kernel".to_owned())?;
     let listener = control::listen(&orders.name, uid.as_raw())?;
@@ -250,7 +250,7 @@ pub(crate) fn in_new_namespaces(look: impl FnOnce() -> u8) -> Option<u8> {
             enter_user_namespace()?;
         }
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET)
-            .doing(|| "make namespaces".to_owned())
+            .doing_with(Needs::Namespaces, || "make namespaces".to_owned())
     };
     match fork().ok()? {
         ForkResult::Child => {
@@ -272,15 +272,17 @@ const CANNOT_ENTER: u8 = 255;
 /// Becomes user 0 of a new user namespace, which may make all the other namespaces.
 fn enter_user_namespace() -> Result<(), Error> {
     let (uid, gid) = (getuid(), getgid());
-    unshare(CloneFlags::CLONE_NEWUSER).doing(|| "make a user namespace".to_owned())?;
+    unshare(CloneFlags::CLONE_NEWUSER)
+        .doing_with(Needs::Namespaces, || "make a user namespace".to_owned())?;
     for (file, text) in [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("0 {uid} 1")),
         ("gid_map", format!("0 {gid} 1")),
     ] {
         let path = Path::new("/proc/self").join(file);
-        fs::write(&path, text)
-            .doing(|| format!("map the user in the user namespace ({})", path.display()))?;
+        fs::write(&path, text).doing_with(Needs::Namespaces, || {
+            format!("map the user in the user namespace ({})", path.display())
+        })?;
     }
     Ok(())
 }
@@ -291,7 +293,7 @@ pub(crate) fn die_with_parent(is_alive: impl Fn() -> bool) -> Result<(), Error> 
     if is_alive() {
         return Ok(());
     }
-    Err(Error::Gone { name: "?".to_owned(), detail: ": whoever started it went away".to_owned() })
+    Err(Error::Abandoned)
 }
 
 /// Lets this process hold as many hosts or connections as the machine allows. Where that fails, what is one too many says
@@ -307,46 +309,4 @@ fn fail(failure: &Failure) -> ExitCode {
     // Nobody may be listening any more; the exit code says it too.
     let _ = control::write_line(&mut io::stdout(), &failed);
     ExitCode::FAILURE
-}
-
-/// An [`Error`] on its way to the process that started the planet, or a program on it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Failure {
-    operation: Option<String>,
-    name_taken: Option<String>,
-    os_error: Option<i32>,
-    text: String,
-}
-
-impl From<&Error> for Failure {
-    fn from(error: &Error) -> Self {
-        let text = error.to_string();
-        match error {
-            Error::System { operation, source } => Self {
-                operation: Some(operation.clone()),
-                name_taken: None,
-                os_error: source.raw_os_error(),
-                text: source.to_string(),
-            },
-            Error::NameTaken { name } => {
-                Self { operation: None, name_taken: Some(name.clone()), os_error: None, text }
-            }
-            _ => Self { operation: None, name_taken: None, os_error: None, text },
-        }
-    }
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        let source = || {
-            failure
-                .os_error
-                .map_or_else(|| io::Error::other(failure.text.clone()), io::Error::from_raw_os_error)
-        };
-        match (failure.operation.clone(), failure.name_taken.clone()) {
-            (_, Some(name)) => Self::NameTaken { name },
-            (Some(operation), None) => Self::System { operation, source: source() },
-            (None, None) => Self::Gone { name: "?".to_owned(), detail: format!(": {}", failure.text) },
-        }
-    }
 }

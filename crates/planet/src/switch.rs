@@ -24,28 +24,16 @@ use std::{
 use world::{Effect, Layout};
 
 use self::{mailbox::Mailbox, shard::Shard};
-use crate::{capture::Sighting, clock::Clock, fidelity::Tally, host::Host, router::wires::WireReading};
+use crate::{clock::Clock, fidelity::Tally, host::Host, router::wires::WireReading, taps::Taps};
 
 /// What another thread may ask of a shard.
 pub(crate) enum Order {
     /// These faults are active from then on, and no others.
     Faults(Duration, Arc<Vec<Effect>>),
     /// Shows packets to somebody, from now on.
-    Watch(Arc<dyn Watcher>),
+    Watch(Arc<Taps>),
     /// Reports what was counted so far. All shards stop at the barrier before and after, so that they count at one moment.
     Report(Arc<Barrier>, mpsc::Sender<Reading>),
-}
-
-/// Somebody who looks at packets.
-pub(crate) trait Watcher: Send + Sync {
-    /// Whether anybody still looks.
-    fn is_watching(&self) -> bool;
-    /// The place of a host's device, if it is of interest.
-    fn port(&self, port: world::PortId) -> Option<u32>;
-    /// The place of a wire, if it is of interest.
-    fn wire(&self, wire: crate::router::way::Wire) -> Option<u32>;
-    /// A packet was seen.
-    fn see(&self, seen: &Sighting<'_>);
 }
 
 /// What a shard counted.

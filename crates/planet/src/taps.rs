@@ -16,7 +16,6 @@ use crate::{
     control::{Reply, Tap, write_line},
     error::{Doing, Error},
     router::way::Wire,
-    switch::Watcher,
     sys::tun,
 };
 
@@ -72,28 +71,30 @@ impl Taps {
         let _ = capture.map(Capture::finish);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Capture>> {
-        self.capture.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Watcher for Taps {
-    fn is_watching(&self) -> bool {
+    /// Whether anybody still looks.
+    pub(crate) fn is_watched(&self) -> bool {
         self.lock().as_ref().is_some_and(|capture| !capture.has_stopped())
     }
 
-    fn port(&self, port: PortId) -> Option<u32> {
+    /// The interface of a host's device, if it is looked at.
+    pub(crate) fn port(&self, port: PortId) -> Option<u32> {
         self.places.get(&Place::Port(port)).copied()
     }
 
-    fn wire(&self, wire: Wire) -> Option<u32> {
+    /// The interface of the beginning of a link, if it is looked at.
+    pub(crate) fn wire(&self, wire: Wire) -> Option<u32> {
         self.places.get(&Place::Wire(wire)).copied()
     }
 
-    fn see(&self, seen: &Sighting<'_>) {
+    /// A packet was seen.
+    pub(crate) fn see(&self, seen: &Sighting<'_>) {
         if let Some(capture) = self.lock().as_mut() {
             capture.packet(seen);
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Capture>> {
+        self.capture.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

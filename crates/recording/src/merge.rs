@@ -44,7 +44,8 @@ pub struct Merged {
 /// - if all inputs say when they started, times count from the earliest start; otherwise they stay as they are;
 /// - label, host and conditions stay if all inputs have the same.
 ///
-/// What cannot be read as samples one by one (histograms) can only go to formats of counts ([`Target::takes_counts`]).
+/// What cannot be read as samples one by one (histograms) can only go to formats of counts ([`Target::Hlog`],
+/// [`Target::Hgrm`], [`Target::Prometheus`]).
 /// Headers are looked at before anything is read, which a pipe does not allow: of one, the header is left out.
 ///
 /// Whoever sets `stop`, from another thread, ends it early: at the next sample that is read, or before the output is

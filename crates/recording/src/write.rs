@@ -75,11 +75,6 @@ impl Target {
         }
     }
 
-    /// Whether it can be made of a histogram. The others need every sample by itself.
-    pub fn takes_counts(self) -> bool {
-        matches!(self, Self::Hlog | Self::Hgrm | Self::Prometheus)
-    }
-
     const ALL: [Self; 6] = [Self::Native, Self::Csv, Self::Tsv, Self::Hlog, Self::Hgrm, Self::Prometheus];
 }
 

@@ -8,7 +8,7 @@
 //! - [`Bytes`]: KB is 1000, KiB is 1024.
 //! - [`Probability`]: a share from 0 to 1, written "0.1%" or "0.001".
 //! - [`Frequency`]: events a second, written "50/s" or "3000/min".
-//! - [`show`]: numbers as people read them.
+//! - [`show`]: figures as people read them, with three digits that count.
 //! - [`nearest`]: the known name that somebody probably meant.
 
 mod bitrate;

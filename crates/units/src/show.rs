@@ -1,4 +1,75 @@
-//! Numbers as people read them.
+//! Figures as people read them: the only place where a number that was measured becomes text for the terminal, Markdown and
+//! drawings, so that the same value looks the same everywhere.
+//!
+//! Three digits that count, a space, and the unit of the field: "94.1 Mbit/s", "1.25 Gbit/s", "65.5 KB", "36.2 ms". Units are
+//! decimal (KB is 1000 bytes). What is not measured is not written by this module: leave it out, or say so.
+//!
+//! `show/cases.json` has examples of each; the page's `format.ts` is held against the same file. What a person writes and
+//! must be read back ("64KB") is the business of [`Bytes`](crate::Bytes), [`Bitrate`](crate::Bitrate) and
+//! [`duration`](crate::duration).
+
+/// An amount of data in bytes: "999 B", "12.3 KB", "1.00 MB".
+pub fn bytes(bytes: u64) -> String {
+    scaled(as_f64(bytes), &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)])
+}
+
+/// A rate in bits a second: "94.1 Mbit/s".
+pub fn rate(bits_per_second: f64) -> String {
+    scaled(bits_per_second, &[("bit/s", 1.0), ("Kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)])
+}
+
+/// A time in seconds: "150 us", "36.2 ms", "1.07 s", "312 s".
+pub fn time(seconds: f64) -> String {
+    // In microseconds, so that what is below the smallest unit has no unit of its own.
+    scaled(seconds * 1e6, &[("us", 1.0), ("ms", 1e3), ("s", 1e6)])
+}
+
+/// How long something lasts that people wait for: "8.2 s", "12 min 03 s", "3 h 05 min".
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and an age is far below 2^53 s"
+)]
+pub fn span(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match whole {
+        _ if seconds < 59.95 => format!("{:.1} s", seconds.max(0.0)),
+        ..3600 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole / 60 % 60),
+    }
+}
+
+/// A number with three digits that count and all before the point, without a unit: for tables whose heading has it.
+pub fn digits(number: f64) -> String {
+    let decimals = match number.abs() {
+        0.0 => 0,
+        ..0.995 => 3,
+        ..9.95 => 2,
+        ..99.5 => 1,
+        _ => 0,
+    };
+    grouped(&format!("{number:.decimals$}"), ' ').replacen('-', MINUS, usize::from(number < 0.0))
+}
+
+/// A latency in milliseconds with three or four digits that count, without its unit: for tables whose heading has it.
+pub fn latency(ms: f64) -> String {
+    let text = match ms.abs() {
+        0.0 => "0".to_owned(),
+        1000.0.. => format!("{ms:.0}"),
+        10.0.. => format!("{ms:.1}"),
+        1.0.. => format!("{ms:.2}"),
+        0.1.. => format!("{ms:.3}"),
+        0.001.. => format!("{ms:.4}"),
+        _ => format!("{ms:.2e}"),
+    };
+    text.replacen('-', MINUS, usize::from(ms < 0.0))
+}
+
+/// A difference of latencies in milliseconds with its sign, without its unit.
+pub fn difference(ms: f64) -> String {
+    let sign = if ms > 0.0 { "+" } else { "" };
+    format!("{sign}{}", latency(ms))
+}
 
 /// A number of things, with spaces between the thousands.
 pub fn count(number: u64) -> String {
@@ -19,9 +90,75 @@ pub fn grouped(digits: &str, space: char) -> String {
     text
 }
 
-/// "1 request", "2 requests".
+/// A number of things with their noun, of which the plural has an s: "1 request", "2 requests".
 pub fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number of things with their noun, where the plural is another word: "1 city", "2 cities".
+pub fn plural_of(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A percentage with as many digits as tell it from 0 and from 100, without the sign: 50, 97.1, 99.986.
+pub fn percent(percent: f64) -> String {
+    let room = percent.min(100.0 - percent);
+    // One digit more than the first that counts; a billionth of a percent is nobody.
+    let decimals = if room > 0.0 {
+        (0..9_usize)
+            .find(|&digits| room * 10_f64.powi(i32::try_from(digits).unwrap_or(0)) >= 9.999_999)
+            .unwrap_or(9)
+    } else {
+        3
+    };
+    let text = format!("{percent:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A share from 0 to 1 as a percentage: "93 %", "0.45 %".
+pub fn share(share: f64) -> String {
+    format!("{} %", percent(share * 100.0))
+}
+
+/// How large a difference is beside what it is a difference from, as a percentage with two or three digits that count:
+/// "26.2 %", "0.81 %".
+pub fn relative(share: f64) -> String {
+    let percent = (share * 100.0).abs();
+    let decimals = match percent {
+        1.0.. => 1,
+        0.1.. => 2,
+        _ => 3,
+    };
+    format!("{}{percent:.decimals$} %", if share < 0.0 { MINUS } else { "" })
+}
+
+/// [`relative`] with its sign.
+pub fn signed_relative(share: f64) -> String {
+    format!("{}{}", if share > 0.0 { "+" } else { "" }, relative(share))
+}
+
+/// The place of a percentile: "91st", "50th", "97.1th".
+pub fn ordinal(of: f64) -> String {
+    let text = percent(of);
+    let suffix = match text.parse::<u64>() {
+        Ok(11..=13) | Err(_) => "th",
+        Ok(whole) => match whole % 10 {
+            1 => "st",
+            2 => "nd",
+            3 => "rd",
+            _ => "th",
+        },
+    };
+    text + suffix
+}
+
+/// "a", "a and b", "a, b and c".
+pub fn list(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
 }
 
 /// Text from a file or its name in one line: nothing in it moves a cursor, rings a bell or turns the writing round.
@@ -33,14 +170,98 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// `value` in the largest of ascending units of which it is at least one.
+fn scaled(value: f64, units: &[(&str, f64)]) -> String {
+    // What would be rounded to 1000 of a unit is 1 of the next.
+    let unit = units.iter().rev().find(|(_, scale)| value.abs() >= 0.9995 * scale).or(units.first());
+    let &(name, scale) = unit.unwrap_or(&("", 1.0));
+    let value = value / scale;
+    let decimals = match value.abs() {
+        99.95.. => 0,
+        9.995.. => 1,
+        _ if scale > 1.0 => 2,
+        _ => usize::from(value.fract() != 0.0),
+    };
+    format!("{value:.decimals$} {name}").replacen('-', MINUS, usize::from(value < 0.0))
+}
+
+/// A counter as a number that can be divided.
+#[expect(clippy::cast_precision_loss, reason = "what is shown has three digits")]
+fn as_f64(counter: u64) -> f64 {
+    counter as f64
+}
+
+/// A minus as wide as a plus.
+pub const MINUS: &str = "\u{2212}";
+
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+
+    /// One of `show/cases.json`: what is given, and the text.
+    fn cases(of: &str) -> Vec<(f64, String)> {
+        let all: Value = serde_json::from_str(include_str!("show/cases.json")).unwrap();
+        let cases = all[of]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|case| (case[0].as_f64().unwrap(), case[1].as_str().unwrap().to_owned()));
+        cases.collect()
+    }
+
+    #[test]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cases are whole")]
+    fn every_case_is_written_as_the_page_writes_it() {
+        type Show = fn(f64) -> String;
+        let shows: [(&str, Show); 9] = [
+            ("bytes", |value| bytes(value as u64)),
+            ("rate", rate),
+            ("time", time),
+            ("latency", latency),
+            ("difference", difference),
+            ("count", |value| count(value as u64)),
+            ("percent", percent),
+            ("share", share),
+            ("ordinal", ordinal),
+        ];
+        for (name, show) in shows {
+            assert!(cases(name).len() > 2, "{name}");
+            for (value, text) in cases(name) {
+                assert_eq!(show(value), text, "{name} of {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_count() {
+        let shown = [0.0, 0.0042, 0.99, 1.0, 9.949, 9.95, 42.04, 508.4, 1234.5].map(digits);
+        assert_eq!(shown, ["0", "0.004", "0.990", "1.00", "9.95", "9.9", "42.0", "508", "1 234"]);
+    }
+
+    #[test]
+    fn a_span_is_said_as_clocks_do() {
+        assert_eq!(
+            [0.0, 8.24, 59.9, 59.96, 723.0, 11_100.0].map(span),
+            ["0.0 s", "8.2 s", "59.9 s", "1 min 00 s", "12 min 03 s", "3 h 05 min"]
+        );
+    }
 
     #[test]
     fn thousands_are_apart_and_nouns_agree() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1 000", "1 234 567"]);
         assert_eq!(grouped("12345.6789", ' '), "12 345.6789");
+        assert_eq!(grouped("\u{2212}1234", ' '), "\u{2212}1 234");
         assert_eq!([plural(1, "request"), plural(2000, "request")], ["1 request", "2 000 requests"]);
+        assert_eq!([1, 2].map(|n| plural_of(n, "city", "cities")), ["1 city", "2 cities"]);
+        let parts = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!([list(&parts[..1]), list(&parts[..2]), list(&parts)], ["a", "a and b", "a, b and c"]);
+    }
+
+    #[test]
+    fn a_share_of_a_number_has_the_digits_that_count() {
+        let text = [0.262_1, 1.5, 0.0081, 0.000_31, -0.051].map(relative);
+        assert_eq!(text, ["26.2 %", "150.0 %", "0.81 %", "0.031 %", "\u{2212}5.1 %"]);
+        assert_eq!([0.051, -0.051].map(signed_relative), ["+5.1 %", "\u{2212}5.1 %"]);
     }
 }

@@ -1,6 +1,6 @@
 // How faithful an emulated run was: lateness, what the emulator itself lost, where the bytes went, and how busy it was.
 import { el } from "../dom";
-import { bytes, count, share } from "../format";
+import { count, exactBytes, share } from "../format";
 import type { Fidelity, Report } from "../types";
 import { table } from "./table";
 
@@ -44,12 +44,12 @@ function factsTable(run: Fidelity): HTMLElement {
     ["packets delivered", count(run.delivered)],
     [`packets later than ${microseconds(run.lateness_limit_us)} \u00b5s, or 1 % of their round trip`, share(run.late_share)],
     ["packets lost by the emulator itself", count(run.own_drops)],
-    ["bytes in", bytes(run.bytes_in)],
-    ["bytes out", bytes(run.bytes_out)],
-    ["bytes dropped by the model", bytes(run.bytes_dropped)],
-    ["bytes made twice by the model", bytes(run.bytes_duplicated)],
-    ["bytes in flight at the end", bytes(run.bytes_in_flight)],
-    ["bytes unaccounted for", unaccounted === 0 ? "0: in + made twice = out + dropped + in flight" : bytes(unaccounted)],
+    ["bytes in", exactBytes(run.bytes_in)],
+    ["bytes out", exactBytes(run.bytes_out)],
+    ["bytes dropped by the model", exactBytes(run.bytes_dropped)],
+    ["bytes made twice by the model", exactBytes(run.bytes_duplicated)],
+    ["bytes in flight at the end", exactBytes(run.bytes_in_flight)],
+    ["bytes unaccounted for", unaccounted === 0 ? "0: in + made twice = out + dropped + in flight" : exactBytes(unaccounted)],
     ["switch, of one core", share(run.switch_cpu_share)],
     ["machine, of all cores", share(run.machine_cpu_share)],
     ["packets reach a receiver by", run.receive],

@@ -19,7 +19,8 @@ export function header(element: HTMLElement, report: Report): void {
       "div",
       { class: "title-row" },
       el("h1", {}, report.title),
-      report.valid && fidelity && el("span", { class: "badge good" }, "\u2713 VALID run"),
+      // The title of a run that was interrupted says so; it is not whole, whatever the planet's fidelity.
+      report.valid && fidelity && !report.partial && el("span", { class: "badge good" }, "\u2713 VALID run"),
     ),
     el("p", { class: "facts" }, facts),
     ...(report.summary ? [el("p", { class: "summary" }, report.summary)] : []),

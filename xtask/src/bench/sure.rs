@@ -2,7 +2,8 @@
 //! in twenty, and as a gate one in forty. Nothing is timed here.
 //!
 //! `cargo xtask bench sure` runs the whole grid, which takes hours on two cores; `sure REPEATS` runs it with fewer repeats,
-//! and `sure peers REPEATS` asks other tools about the same draws.
+//! `sure REPEATS 'bursts | 50 x 50'` only the places whose row contains these words, and `sure peers REPEATS` asks other
+//! tools about the same draws.
 //! The test below runs a few cells of it on every `make test`.
 
 mod peers;
@@ -52,9 +53,12 @@ struct Place {
 
 pub(crate) use peers::bench as peers;
 
-/// Prints the whole grid as a table: for each place the share of comparisons of a source with itself that are sure, in percent.
-pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
+/// Prints the grid, or the places whose row contains `wanted`, as a table: for each place the share of comparisons of a
+/// source with itself that are sure, in percent.
+pub(crate) fn bench(repeats: u64, wanted: &str) -> anyhow::Result<()> {
     ensure!(repeats > 0, "no repeats");
+    let places = places().filter(|place| place.row().contains(wanted)).collect::<Vec<_>>();
+    ensure!(!places.is_empty(), "no place's row contains \"{wanted}\"");
     println!(
         "Comparisons of a source with itself that are called sure, in percent; {repeats} of each place."
     );
@@ -64,24 +68,29 @@ pub(crate) fn bench(repeats: u64) -> anyhow::Result<()> {
     );
     println!("| shape | in time | samples | {} |", WHAT.join(" | "));
     println!("|{}", " --- |".repeat(WHAT.len() + 3));
-    for dependence in Dependence::ALL {
-        for shape in Shape::ALL {
-            for sizes in SIZES {
-                let place = Place { shape, dependence, sizes };
-                let shares = false_alarms(place, repeats).map(|count| count as f64 * 100.0 / repeats as f64);
-                let cells: Vec<String> = shares.iter().map(|share| format!("{share:.1}")).collect();
-                println!(
-                    "| {} | {} | {} x {} | {} |",
-                    shape.name(),
-                    dependence.name(),
-                    sizes[0],
-                    sizes[1],
-                    cells.join(" | ")
-                );
-            }
-        }
+    for place in places {
+        let shares = false_alarms(place, repeats).map(|count| count as f64 * 100.0 / repeats as f64);
+        let cells: Vec<String> = shares.iter().map(|share| format!("{share:.1}")).collect();
+        println!("| {} | {} |", place.row(), cells.join(" | "));
     }
     Ok(())
+}
+
+/// The whole grid.
+fn places() -> impl Iterator<Item = Place> {
+    Dependence::ALL.into_iter().flat_map(|dependence| {
+        Shape::ALL
+            .into_iter()
+            .flat_map(move |shape| SIZES.into_iter().map(move |sizes| Place { shape, dependence, sizes }))
+    })
+}
+
+impl Place {
+    /// The first cells of its row.
+    fn row(self) -> String {
+        let Self { shape, dependence, sizes: [first, second] } = self;
+        format!("{} | {} | {first} x {second}", shape.name(), dependence.name())
+    }
 }
 
 /// Of so many comparisons, how often each of [`WHAT`] is called sure. On all processors.

@@ -3,6 +3,21 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Distribution;
+
+impl Distribution {
+    /// The expected time until `kth` of `of` requests drawn from these samples are there, from every sample and in no steps:
+    /// what [`Condensed`] abbreviates.
+    fn expected_order_statistic(&self, kth: u32, of: u32) -> f64 {
+        let of = of.max(1);
+        let kth = kth.clamp(1, of);
+        if kth == of {
+            return self.expected_experienced(of);
+        }
+        let values = self.values();
+        by_parts(values.len(), self.n(), |step| (self.up_to(step + 1), values[step]), kth, of)
+    }
+}
 
 fn of(samples: impl IntoIterator<Item = f64>) -> Distribution {
     Distribution::new(samples.into_iter().collect()).unwrap()

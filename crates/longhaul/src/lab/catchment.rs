@@ -4,6 +4,7 @@ use std::{fmt::Write, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use planet::CatchmentOf;
+use units::show;
 use world::{Layout, map};
 
 use super::{
@@ -58,7 +59,7 @@ fn text(catchment: &planet::Catchment) -> String {
     let mut text = format!("{}: {prefixes}\n\n{}\n{}", catchment.name, sites(catchment), cities(catchment));
     let late = catchment.cities.iter().filter(|city| city.transient.is_some()).count();
     if late > 0 {
-        let late = figures::plural(late, "city has", "cities have");
+        let late = show::plural_of(late as u64, "city has", "cities have");
         let _ = writeln!(text, "{late} not heard of the last change yet");
     }
     text
@@ -102,7 +103,7 @@ fn cities(catchment: &planet::Catchment) -> Table<4> {
     let mut table = Table::new(2, ["city", "site", "rtt", "until it has heard"]);
     for city in cities {
         let site = city.site.as_ref().map_or_else(|| Words::styled("none", RED), Words::from);
-        let rtt = city.rtt_ms.map_or_else(String::new, |ms| figures::delay(ms * 1000.0));
+        let rtt = city.rtt_ms.map_or_else(String::new, |ms| show::time(ms / 1e3));
         let transient = city.transient.clone().unwrap_or_default();
         let style = if transient.is_empty() { PLAIN } else { YELLOW };
         table.row([city.city.as_str().into(), site, rtt.into(), Words::styled(transient, style)]);
@@ -125,7 +126,7 @@ fn coloured(catchment: &planet::Catchment, layout: &Layout) -> map::Catchment {
 
 fn share(part: usize, catchment: &planet::Catchment) -> String {
     let [part, all] = [part, catchment.cities.len()].map(|number| figures::whole(number as u64));
-    format!("{:.0} %", part / all.max(1.0) * 100.0)
+    show::share(part / all.max(1.0))
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::{cmp::Reverse, collections::BTreeMap, process::ExitCode};
 
 use clap::Args;
 use planet::{HostStatus, LinkStatus, Overview, Program};
+use units::show;
 
 use super::{
-    Which, fault, figures, logs,
+    Which, fault, logs,
     table::{Table, Words},
 };
 use crate::output::{self, PLAIN, RED, YELLOW};
@@ -43,7 +44,7 @@ impl Status {
 
 /// The whole status, with at most `most` hosts, links and programs.
 fn text(Overview { status, programs }: &Overview, most: usize) -> String {
-    let up = figures::span(status.running_s);
+    let up = show::span(status.running_s);
     let mut sections = vec![format!("planet \"{}\", up for {up}\n", status.name)];
     sections.push(if status.hosts.len() > most {
         by_city(&status.hosts, most)
@@ -86,8 +87,8 @@ fn by_city(hosts: &[HostStatus], most: usize) -> String {
         let range = if names.len() == 1 { ends[0].to_owned() } else { ends.join(" … ") };
         table.row([(*city).into(), range.into(), names.len().to_string().into()]);
     }
-    let total = figures::plural(hosts.len(), "host", "hosts");
-    let cities = figures::plural(cities.len(), "city", "cities");
+    let total = show::plural(hosts.len() as u64, "host");
+    let cities = show::plural_of(cities.len() as u64, "city", "cities");
     format!("{table}{total} in {cities}; each with its addresses: --all\n")
 }
 
@@ -99,12 +100,12 @@ fn links(links: &[LinkStatus], most: usize) -> String {
         let dropped = link.overflowed.segments + link.managed.segments;
         table.row([
             name(link),
-            figures::delay(link.delay_us).into(),
+            show::time(link.delay_us / 1e6).into(),
             rate(link),
-            figures::bytes(link.delivered.bytes).into(),
+            show::bytes(link.delivered.bytes).into(),
             bad(link.lost.segments),
             bad(dropped),
-            figures::bytes(link.waiting.bytes).into(),
+            show::bytes(link.waiting.bytes).into(),
         ]);
     }
     match busiest.len().saturating_sub(most) {
@@ -124,7 +125,7 @@ fn programs(programs: &[Program], most: usize) -> String {
             program.host.as_str().into(),
             command(&program.command).into(),
             program.end.map_or_else(|| "runs".to_owned(), logs::outcome).into(),
-            figures::span(program.ran_s).into(),
+            show::span(program.ran_s).into(),
         ]);
     }
     match latest.len().saturating_sub(most) {
@@ -153,7 +154,7 @@ pub(super) fn name(link: &LinkStatus) -> Words {
 /// Its rate, if it has one.
 #[expect(clippy::cast_precision_loss, reason = "rates are bounded to 1e12")]
 pub(super) fn rate(link: &LinkStatus) -> Words {
-    link.rate_bps.map_or_else(|| "no limit".into(), |rate| figures::rate(rate as f64).into())
+    link.rate_bps.map_or_else(|| "no limit".into(), |rate| show::rate(rate as f64).into())
 }
 
 /// A number that should be 0.

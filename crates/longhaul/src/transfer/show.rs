@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use probe::transfer::{Interval, Summary};
 
+use units::show::{bytes, rate};
+
 use crate::output::{RED, YELLOW, paint};
 
 pub(super) fn summary(server: &str, summary: &Summary) -> String {
@@ -19,7 +21,7 @@ pub(super) fn summary(server: &str, summary: &Summary) -> String {
     }
     if let (Some(goodput), Some(duration)) = (summary.goodput_mbps, summary.duration_s) {
         let omitted = summary.omitted_s.map_or_else(String::new, |s| format!(", the first {s} s left out"));
-        let _ = writeln!(text, "  {:12}{} over {duration:.3} s{omitted}", "goodput", rate(goodput));
+        let _ = writeln!(text, "  {:12}{} over {duration:.3} s{omitted}", "goodput", rate(goodput * 1e6));
     }
     if let Some(stall) = summary.stall {
         let _ = writeln!(
@@ -79,7 +81,7 @@ fn over_time(intervals: &[Interval]) -> String {
     let bars: String = sums.iter().map(|&sum| bar(sum, most)).collect();
     let length = intervals[1].t_s - intervals[0].t_s;
     let width = length * f64::from(u32::try_from(group).unwrap_or(u32::MAX));
-    let top = rate(megabits(most) / width);
+    let top = rate(bits(most) / width);
     format!("\n  {bars}\n  0 to {:.1} s, {width:.3} s a bar; the highest is {top}\n", last.t_s + length)
 }
 
@@ -88,24 +90,9 @@ pub(crate) fn bar(sum: u64, most: u64) -> char {
     usize::try_from(eighth).ok().and_then(|eighth| BARS.get(eighth)).copied().unwrap_or('█')
 }
 
-/// An amount with three digits that count.
 #[expect(clippy::cast_precision_loss, reason = "for display")]
-pub(super) fn bytes(bytes: u64) -> String {
-    match bytes {
-        0..1000 => format!("{bytes} B"),
-        1000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.2} GB", bytes as f64 / 1e9),
-    }
-}
-
-fn rate(mbps: f64) -> String {
-    if mbps >= 1000.0 { format!("{:.2} Gbit/s", mbps / 1e3) } else { format!("{mbps:.2} Mbit/s") }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for display")]
-fn megabits(bytes: u64) -> f64 {
-    bytes as f64 * 8.0 / 1e6
+fn bits(bytes: u64) -> f64 {
+    bytes as f64 * 8.0
 }
 
 /// From nothing to the most.

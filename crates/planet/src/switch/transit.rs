@@ -7,7 +7,6 @@ use link::{Arrival, Cause, Verdict};
 use world::{CityId, Effect, Layout, LinkDown, PortId};
 
 use super::{
-    Watcher,
     mailbox::Mailbox,
     pool::Pool,
     schedule::{Cargo, Event, Schedule},
@@ -23,6 +22,7 @@ use crate::{
         wires::{WireId, Wires},
     },
     sys::tun::Tun,
+    taps::Taps,
     wire::{Frame, Malformed, Treatment, icmp},
 };
 
@@ -43,7 +43,7 @@ pub(super) struct Transit {
     incoming: Vec<(Duration, Cargo)>,
     /// What wires said and nobody has acted on yet.
     verdicts: Vec<(Cargo, Verdict)>,
-    watchers: Vec<Arc<dyn Watcher>>,
+    taps: Vec<Arc<Taps>>,
     answers: Allowance,
 }
 
@@ -69,7 +69,7 @@ impl Transit {
             outgoing: vec![Vec::new(); mailboxes.len()],
             incoming: Vec::new(),
             verdicts: Vec::new(),
-            watchers: Vec::new(),
+            taps: Vec::new(),
             answers: Allowance::default(),
         }
     }
@@ -104,8 +104,8 @@ impl Transit {
     }
 
     /// Shows packets to somebody from now on.
-    pub(super) fn watch(&mut self, watcher: Arc<dyn Watcher>) {
-        self.watchers.push(watcher);
+    pub(super) fn watch(&mut self, taps: Arc<Taps>) {
+        self.taps.push(taps);
     }
 
     /// Reads a frame from a device into the pool's buffer.
@@ -140,7 +140,7 @@ impl Transit {
     /// Lets everything happen that is due.
     pub(super) fn proceed(&mut self, clock: &Clock) -> io::Result<()> {
         self.take_mail();
-        self.watchers.retain(|watcher| watcher.is_watching());
+        self.taps.retain(|tap| tap.is_watched());
         loop {
             let now = clock.now();
             let Some((due, event)) = self.schedule.pop_due(now) else { break };
@@ -341,18 +341,18 @@ impl Transit {
     }
 
     fn watch_port(&self, port: PortId, cargo: &Cargo) {
-        for watcher in &self.watchers {
-            if let Some(interface) = watcher.port(port) {
-                watcher.see(&sighting(interface, cargo, None));
+        for tap in &self.taps {
+            if let Some(interface) = tap.port(port) {
+                tap.see(&sighting(interface, cargo, None));
             }
         }
     }
 
     /// A packet enters a wire, or was dropped by it.
     fn watch_wire(&self, wire: Wire, cargo: &Cargo, dropped: Option<Cause>) {
-        for watcher in &self.watchers {
-            if let Some(interface) = watcher.wire(wire) {
-                watcher.see(&sighting(interface, cargo, dropped));
+        for tap in &self.taps {
+            if let Some(interface) = tap.wire(wire) {
+                tap.see(&sighting(interface, cargo, dropped));
             }
         }
     }

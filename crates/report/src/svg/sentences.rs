@@ -1,7 +1,7 @@
 //! The statements above the charts. They are made of numbers that the report holds.
 
 use crate::{
-    model::{Quantiles, Report, Side, SideCharts, Verdict},
+    model::{Certainty, Quantiles, Report, Side, SideCharts, Verdict},
     text::{self, grouped, label, ordinal},
 };
 
@@ -62,10 +62,13 @@ pub(super) fn place(percent: f64) -> String {
 /// Percentiles that are spoken of everywhere.
 const NAMED: [&str; 8] = ["0", "50", "75", "90", "95", "99", "99.9", "99.99"];
 
-/// A statement about two sides, or all, with a word before it where the intervals leave doubt who is better.
+/// A statement about two sides, or all, with a word before it where there is doubt who is better.
 pub(super) fn hedged(report: &Report, verdict: Option<&Verdict>, statement: String) -> String {
-    let is_doubted =
-        |verdict: &Verdict| verdict.ci_ms.is_some_and(|[low, _]| low.is_none_or(|low| low <= 0.0));
+    let is_doubted = |verdict: &Verdict| match verdict.certainty {
+        Some(certainty) => certainty != Certainty::Sure,
+        // Of an older result, which has no word for it.
+        None => verdict.ci_ms.is_some_and(|[low, _]| low.is_none_or(|low| low <= 0.0)),
+    };
     let is_said = report.comparison.intervals.is_some();
     if is_said && verdict.is_some_and(is_doubted) { format!("Not sure: {statement}") } else { statement }
 }

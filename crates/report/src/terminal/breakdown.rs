@@ -23,11 +23,13 @@ pub(super) fn breakdown(comparison: &Comparison) -> String {
         "sure %".to_owned(),
     ];
     let table = table(header, rows);
+    let shown = || breakdown.groups.iter().take(GROUPS).filter_map(|group| group.experienced.as_ref());
+    let is_used = |wanted: char| shown().any(|verdict| mark(verdict, &first.label) == Some(wanted));
     let mut marks = String::new();
-    if table.contains(WORSE) {
+    if is_used(WORSE) {
         let _ = write!(marks, "; {WORSE} where {} is worse", label(&first.label, LABEL));
     }
-    if table.contains(DOUBT) {
+    if is_used(DOUBT) {
         let _ = write!(marks, "; {DOUBT} may be chance");
     }
     format!("expected experienced by {}, ms{marks}\n{table}", plain(&breakdown.label)) + &footnotes(breakdown)
@@ -42,13 +44,10 @@ fn row(group: &Group, first: &str) -> Vec<String> {
     };
     let better = |verdict: &Verdict| {
         let Some(better) = &verdict.better else { return "level".to_owned() };
-        // The first side is the one to look for where it loses. What is not sure has a mark of its own.
-        let mark = match verdict.certainty {
-            Some(Certainty::Undecided) => return "undecided".to_owned(),
-            Some(Certainty::Likely | Certainty::Borderline) => format!("{DOUBT} "),
-            Some(Certainty::Sure) | None if better == first => String::new(),
-            Some(Certainty::Sure) | None => format!("{WORSE} "),
-        };
+        if verdict.certainty == Some(Certainty::Undecided) {
+            return "undecided".to_owned();
+        }
+        let mark = mark(verdict, first).map_or_else(String::new, |mark| format!("{mark} "));
         format!("{mark}{} by {}", label(better, LABEL), latency(verdict.difference_ms))
     };
     vec![
@@ -59,6 +58,17 @@ fn row(group: &Group, first: &str) -> Vec<String> {
         group.experienced.as_ref().map_or_else(String::new, better),
         group.experienced.as_ref().and_then(|verdict| verdict.sure).map_or_else(String::new, sure),
     ]
+}
+
+/// What stands before the better side. The first side is the one to look for where it is worse; what is not sure has a mark
+/// of its own.
+fn mark(verdict: &Verdict, first: &str) -> Option<char> {
+    let better = verdict.better.as_ref()?;
+    match verdict.certainty {
+        Some(Certainty::Undecided) => None,
+        Some(Certainty::Likely | Certainty::Borderline) => Some(DOUBT),
+        Some(Certainty::Sure) | None => (better != first).then_some(WORSE),
+    }
 }
 
 fn footnotes(breakdown: &Breakdown) -> String {

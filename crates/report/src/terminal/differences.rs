@@ -22,7 +22,7 @@ fn of_side(comparison: &Comparison, one: &Differences, names: &[&str]) -> String
         Basis::ObservedPages => "real page views",
         Basis::Model => "experienced",
     };
-    let mut rows = Vec::new();
+    let (mut rows, mut any_thin) = (Vec::new(), false);
     for (kind, differences) in [("request", &one.request), (people, &one.experienced)] {
         if kind != "request" && !is_page {
             continue;
@@ -34,6 +34,7 @@ fn of_side(comparison: &Comparison, one: &Differences, names: &[&str]) -> String
             if let Some(found) = differences.get(name) {
                 let name = if name == "mean" { name.to_owned() } else { format!("p{name}") };
                 rows.push(row(name, found));
+                any_thin |= found.thin;
             }
         }
     }
@@ -45,7 +46,7 @@ fn of_side(comparison: &Comparison, one: &Differences, names: &[&str]) -> String
         rows.iter_mut().filter(|row| row.len() > 2).for_each(|row| drop(row.remove(2)));
     }
     let table = table(columns.iter().map(|&column| column.to_owned()), rows);
-    let thin = if table.contains('~') { "~ fewer than 10 beyond\n" } else { "" };
+    let thin = if any_thin { "~ fewer than 10 beyond\n" } else { "" };
     format!("{second} less {first}\n{table}{thin}")
 }
 

@@ -40,15 +40,23 @@ fn one(comparison: &Comparison, what: &str, verdict: fn(&Pair) -> &Verdict) -> S
     let header =
         std::iter::once(String::new()).chain(labels().map(|column| format!("{} ", label(column, LABEL))));
     let table = table(header, rows);
-    let doubt = if table.contains(CHANCE) { "; ? may be chance, of so many pairs" } else { "" };
+    let doubt = if comparison.pairs.iter().any(|pair| may_be_chance(verdict(pair))) {
+        "; ? may be chance, of so many pairs"
+    } else {
+        ""
+    };
     format!("{what}, row less column, ms: below 0 the row is faster{doubt}\n{table}")
 }
 
 fn cell(verdict: &Verdict, row: &str) -> String {
     let Some(better) = &verdict.better else { return "level ".to_owned() };
     let sign = if better == row { -1.0 } else { 1.0 };
-    let may_be_chance = verdict.certainty.is_some_and(|certainty| certainty != Certainty::Sure);
-    format!("{}{}", difference(sign * verdict.difference_ms), if may_be_chance { CHANCE } else { ' ' })
+    let mark = if may_be_chance(verdict) { CHANCE } else { ' ' };
+    format!("{}{mark}", difference(sign * verdict.difference_ms))
+}
+
+fn may_be_chance(verdict: &Verdict) -> bool {
+    verdict.better.is_some() && verdict.certainty.is_some_and(|certainty| certainty != Certainty::Sure)
 }
 
 /// Stands behind a difference that is not sure.

@@ -18,7 +18,7 @@ pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
         Detail::Short => by_side(comparison),
         Detail::Wide => kinds(comparison).iter().map(|kind| by_percentile(comparison, kind) + "\n").collect(),
     };
-    if text.contains(THIN) {
+    if any_thin(comparison) {
         text += "~ fewer than 10 samples beyond\n";
     }
     text + &watch(comparison)
@@ -55,9 +55,22 @@ fn kinds(comparison: &Comparison) -> &'static [Kind] {
 impl Kind {
     /// A percentile with the mark of those that few samples decide.
     fn value(&self, side: &Side, name: &str, value: f64) -> String {
-        let is_thin = name.parse::<f64>().is_ok_and(|percentile| percentile >= (self.thin_above)(side));
-        format!("{}{}", latency(value), if is_thin { THIN } else { ' ' })
+        format!("{}{}", latency(value), if self.is_thin(side, name) { THIN } else { ' ' })
     }
+
+    fn is_thin(&self, side: &Side, name: &str) -> bool {
+        name.parse::<f64>().is_ok_and(|percentile| percentile >= (self.thin_above)(side))
+    }
+}
+
+/// Whether any number shown has the mark.
+fn any_thin(comparison: &Comparison) -> bool {
+    kinds(comparison).iter().any(|kind| {
+        let names = names(comparison, kind);
+        let is_marked =
+            |side: &Side, name: &String| (kind.values)(side).contains_key(name) && kind.is_thin(side, name);
+        comparison.sides.iter().any(|side| names.iter().any(|name| is_marked(side, name)))
+    })
 }
 
 /// A row a side, first for requests and then for people, so that what is compared stands together.

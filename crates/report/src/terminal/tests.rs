@@ -321,6 +321,37 @@ fn a_group_that_is_not_sure_does_not_look_sure() {
 }
 
 #[test]
+fn a_legend_explains_marks_and_not_what_looks_like_one() {
+    let mut named = example();
+    let of = |ms| GroupSide {
+        n: 500,
+        median_ms: ms,
+        expected_request_ms: ms,
+        expected_experienced_ms: ms,
+        thin: false,
+    };
+    let better = Verdict { certainty: Some(Certainty::Sure), ..verdict("swift~", 60.0) };
+    let group = Group {
+        name: "what?! ~".to_owned(),
+        share: 1.0,
+        first: Some(of(40.0)),
+        second: Some(of(100.0)),
+        experienced: Some(better),
+    };
+    named.breakdown =
+        Some(Breakdown { label: "city".to_owned(), groups: vec![group], omitted: 0, unlabelled: 0 });
+    for (side, label) in named.sides.iter_mut().zip(["swift~", "steady?!"]) {
+        label.clone_into(&mut side.label);
+        (side.thin_above, side.experienced_thin_above) = (100.0, 100.0);
+    }
+    let text = unstyled(&comparison(&named, Detail::Short));
+    assert!(text.contains("what?! ~") && text.contains("swift~"), "{text}");
+    for legend in ["is worse", "may be chance", "fewer than 10"] {
+        assert!(!text.contains(legend), "{legend}: {text}");
+    }
+}
+
+#[test]
 fn failures_have_a_row_each_with_an_interval() {
     let mut failing = example();
     (failing.sides[0].failed, failing.sides[0].read) = (40, 1040);

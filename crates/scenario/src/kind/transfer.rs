@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use units::{
     Bytes,
-    show::{count, grouped, plural},
+    show::{bytes, count, plural, rate},
 };
 use world::Mistake;
 
@@ -331,14 +331,14 @@ impl Transferred {
             self.side.clone(),
             self.from.clone(),
             self.to.clone(),
-            summary.goodput_mbps.map_or_else(absent, megabits),
+            summary.goodput_mbps.map_or_else(absent, |mbps| rate(mbps * 1e6)),
             summary
                 .stall
                 .map_or_else(absent, |stall| format!("{:.2} s at {:.1} s", stall.longest_s, stall.at_s)),
             lost.map_or_else(absent, |bytes| format!("{} B", count(bytes))),
             summary.retransmits.map_or_else(absent, count),
             summary.took_s.map_or_else(absent, |seconds| format!("{seconds:.2} s")),
-            summary.memory.map_or_else(absent, |memory| megabytes(memory.most_bytes)),
+            summary.memory.map_or_else(absent, |memory| bytes(memory.most_bytes)),
             self.carrier(),
         ]
     }
@@ -431,16 +431,6 @@ fn sentence(transfers: &[Transferred], faults: &[FaultMark], length: f64) -> Str
     });
     let what = plural(transfers.len() as u64, "transfer");
     format!("What arrived of {what}{during}.{silence} Means over {length:.2} s.")
-}
-
-fn megabits(rate: f64) -> String {
-    format!("{} Mbit/s", grouped(&format!("{rate:.1}"), ' '))
-}
-
-/// Some is never shown as none.
-fn megabytes(bytes: u64) -> String {
-    let tenths = (bytes.saturating_add(50_000) / 100_000).max(u64::from(bytes > 0));
-    format!("{}.{} MB", count(tenths / 10), tenths % 10)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for display")]

@@ -1,6 +1,6 @@
 //! The columns of a sweep: its parameters, and what was measured with them.
 
-use units::show::{count, grouped, plain};
+use units::show::{count, digits, plain};
 
 use crate::{Cell, Figures, Parameters};
 
@@ -108,18 +108,6 @@ fn restart(of: &Figures) -> Option<String> {
 
 fn mebibytes(bytes: u32) -> String {
     digits(f64::from(bytes) / f64::from(1 << 20))
-}
-
-/// Three digits that count, and all of a whole part.
-pub(crate) fn digits(number: f64) -> String {
-    let decimals = match number.abs() {
-        0.0 => 0,
-        ..0.995 => 3,
-        ..9.95 => 2,
-        ..99.5 => 1,
-        _ => 0,
-    };
-    grouped(&format!("{number:.decimals$}"), ' ')
 }
 
 #[cfg(test)]

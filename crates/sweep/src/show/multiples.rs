@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use report::figures::{Axis, Line, Multiples};
+use units::show::digits;
 
-use super::columns::{PARAMETERS, Parameter, digits, label};
+use super::columns::{PARAMETERS, Parameter, label};
 use crate::{Cell, Parameters, Size};
 
 /// A chart for each figure that some cell has.

@@ -100,7 +100,10 @@ impl Listener {
         )];
         match self.dropped() {
             Some(dropped @ 1..) => {
-                evidence.push(format!("{} dropped while this was looked at", text::count(dropped, "packet")));
+                evidence.push(format!(
+                    "{} dropped while this was looked at",
+                    text::plural(dropped.into(), "packet")
+                ));
             }
             _ => evidence.push("nobody tried to connect while this was looked at".to_owned()),
         }

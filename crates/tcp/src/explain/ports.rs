@@ -128,7 +128,7 @@ fn explain(
     let mut evidence = vec![format!(
         "{taken} of {size} ports of net.ipv4.ip_local_port_range ({first} to {last}) are taken, {}; {waiting} of them \
          by connections that have ended (TIME_WAIT)",
-        text::percent(share)
+        text::share(share)
     )];
     if kernel.is_some_and(|kernel| Rule::EVEN_PORTS_FIRST.holds(kernel)) {
         evidence.push("connect() tries every even port before an odd one".to_owned());

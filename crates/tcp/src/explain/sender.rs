@@ -37,7 +37,7 @@ impl Case<'_> {
         first.evidence.extend(self.beyond_kernel(limit, &shares, &weights));
         let used_up = weights.receiver_window + weights.send_buffer;
         if limit == Limit::Path && used_up >= WORTH_SAYING {
-            let share = text::percent(used_up);
+            let share = text::share(used_up);
             first.evidence.push(format!(
                 "window or buffer was used up for {share} of the time; where packets wait already, more would only wait \
                  longer"
@@ -56,7 +56,7 @@ impl Case<'_> {
     /// Why more of the time counts for a limit than the kernel counts for it.
     fn beyond_kernel(&self, limit: Limit, shares: &Shares, weights: &Shares) -> Option<String> {
         let more = weights.of(limit) - shares.of(limit);
-        let share = text::percent(more);
+        let share = text::share(more);
         (more >= WORTH_SAYING).then_some(())?;
         match limit {
             Limit::ReceiverWindow | Limit::ReceiverApplication => Some(format!(

@@ -7,7 +7,7 @@ use planet::{FaultStatus, outcome::Lifted};
 
 use super::{
     super::{
-        Which, figures,
+        Which,
         table::{Table, Words},
     },
     SCHEMA,
@@ -115,7 +115,7 @@ pub(crate) fn table(faults: &[FaultStatus], now_s: f64) -> Table<3> {
 
 /// "8.2 s left", "until it is lifted", "in 12.0 s for 10.0 s".
 fn when(fault: &FaultStatus, now_s: f64) -> String {
-    let seconds = |seconds: f64| figures::span(seconds.max(0.0));
+    let seconds = |seconds: f64| units::show::span(seconds.max(0.0));
     match (fault.is_active, fault.until_s) {
         (true, Some(until)) => format!("{} left", seconds(until - now_s)),
         (true, None) => "until it is lifted".to_owned(),

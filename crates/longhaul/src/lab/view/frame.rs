@@ -1,6 +1,7 @@
 //! The live view as tables: how faithful, what is wrong, what moves.
 
 use planet::Fidelity;
+use units::show;
 
 use super::{
     Size,
@@ -37,11 +38,11 @@ pub(super) fn tables(window: &Window, size: Size) -> Vec<Line> {
 pub(super) fn heading(window: &Window, keys: &str, size: Size) -> Vec<Line> {
     let status = &window.now;
     let over = match &window.since_before() {
-        Some(_) => format!("over {}", figures::span(window.seconds())),
+        Some(_) => format!("over {}", show::span(window.seconds())),
         None => "since it came up".to_owned(),
     };
     let title = Words::styled(format!("planet \"{}\"", status.name), BOLD);
-    let rest = format!("  up {}  rates {over}", figures::span(status.running_s));
+    let rest = format!("  up {}  rates {over}", show::span(status.running_s));
     let gap = size.columns.saturating_sub(title.width() + rest.chars().count() + keys.len()).max(2);
     let mut line = vec![title, rest.into()];
     if !keys.is_empty() {
@@ -55,7 +56,7 @@ pub(super) fn heading(window: &Window, keys: &str, size: Size) -> Vec<Line> {
 /// "valid  late 95 us p50, 210 us p99.9, own drops 0, machine 12 % busy".
 fn fidelity(fidelity: &Fidelity) -> Line {
     let verdict = if fidelity.valid { Words::styled("valid", GREEN) } else { Words::styled("INVALID", RED) };
-    let late = |at| fidelity.lateness_us.get(at).copied().map(figures::delay);
+    let late = |at| fidelity.lateness_us.get(at).map(|us| show::time(us / 1e6));
     let lateness = match (late("50"), late("99.9")) {
         (Some(median), Some(tail)) => format!("late {median} p50, {tail} p99.9"),
         _ => "nothing delivered yet".to_owned(),
@@ -89,14 +90,14 @@ fn table(kind: &'static str, flows: &[Flow<'_>], size: Size) -> Vec<Line> {
     }
     let mut table = Table::new(1, [kind, "now", "of", "drops/s", "waiting"]);
     for flow in flows {
-        let waiting = figures::bytes(flow.link.waiting.bytes).into();
+        let waiting = show::bytes(flow.link.waiting.bytes).into();
         table.row([name(flow.link), now(flow), rate(flow.link), drops(flow), waiting]);
     }
     below_a_blank(table.lines())
 }
 
 fn now(flow: &Flow<'_>) -> Words {
-    figures::rate(flow.bits_per_second).into()
+    show::rate(flow.bits_per_second).into()
 }
 
 fn drops(flow: &Flow<'_>) -> Words {

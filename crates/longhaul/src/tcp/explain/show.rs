@@ -121,7 +121,7 @@ fn figures(each: &Explanation) -> String {
         Some(Role::Neither) | None => None,
     };
     if let Some(direction) = direction {
-        figures.push(format!("{direction} {:.1} Mbit/s", each.rate_mbps));
+        figures.push(format!("{direction} {}", units::show::rate(each.rate_mbps * 1e6)));
     }
     if let Some(rtt) = each.rtt_ms {
         let least = each.min_rtt_ms.map(|least| format!(" (at least {least:.1})")).unwrap_or_default();

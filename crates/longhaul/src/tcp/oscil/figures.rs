@@ -9,7 +9,9 @@ use tcp::{
 };
 
 use super::show;
-use crate::lab::figures::{bytes, whole};
+use units::show::bytes;
+
+use crate::lab::figures::whole;
 
 /// The page of a recording.
 pub(super) fn figures(recording: &Recording) -> Figures {

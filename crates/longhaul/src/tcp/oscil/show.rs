@@ -8,9 +8,10 @@ use tcp::{
     oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary},
     trace::Bin,
 };
+use units::show::{bytes, plural, rate, share};
 
 use crate::{
-    lab::figures::{bytes, plural, rate},
+    lab::figures::whole,
     output::{DIM, RED, YELLOW, paint},
 };
 
@@ -31,12 +32,13 @@ pub(super) fn served(served: &Served) -> String {
     if let Some(busy) = info.busy_time_us.filter(|busy| *busy > 0) {
         let limits =
             [("the reader's window", info.rwnd_limited_us), ("the send buffer", info.sndbuf_limited_us)];
-        let limit = |(what, time): (&str, Option<u64>)| Some(format!(" {} by {what}", share(time?, busy)));
+        let limit = |(what, time): (&str, Option<u64>)| {
+            Some(format!(" {} by {what}", share(whole(time?) / whole(busy))))
+        };
         let limits: Vec<_> = limits.into_iter().filter_map(limit).collect();
         let _ = write!(text, "; of its time limited{}", limits.join(" and"));
     }
-    let sent_again = usize::try_from(info.total_retrans).unwrap_or(usize::MAX);
-    text + "; " + &plural(sent_again, "segment", "segments") + " sent again"
+    text + "; " + &plural(info.total_retrans.into(), "segment") + " sent again"
 }
 
 /// A recording: its conditions, its figures, its course, and what is to be known about it.
@@ -118,8 +120,8 @@ pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
         ("buffer", size(summary.rcvbuf_bytes)),
         ("queue", size(summary.queue_bytes)),
         ("  memory for a byte", summary.metadata_ratio.map(|ratio| format!("{ratio:.2} bytes"))),
-        ("out of order", summary.out_of_order.map(|count| plural(count as usize, "segment", "segments"))),
-        ("dropped", summary.drops.map(|count| plural(count as usize, "packet", "packets"))),
+        ("out of order", summary.out_of_order.map(|count| plural(count.into(), "segment"))),
+        ("dropped", summary.drops.map(|count| plural(count.into(), "packet"))),
     ];
     figures.into_iter().filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
@@ -127,8 +129,8 @@ pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
 /// "4.30 s (median of 2, longest 4.61 s), never in 1"; nothing if no phase could have shown one.
 pub(super) fn restart(summary: &Summary) -> Option<String> {
     let Summary { restarts, restarts_missed, .. } = summary;
-    let missed = (*restarts_missed > 0)
-        .then(|| format!("never in {}", plural(*restarts_missed, "fast phase", "fast phases")));
+    let missed =
+        (*restarts_missed > 0).then(|| format!("never in {}", plural(*restarts_missed as u64, "fast phase")));
     let reached = summary
         .restart_s
         .zip(summary.restart_max_s)
@@ -164,12 +166,6 @@ pub(super) fn traced(recording: &Recording) -> Vec<(&str, String)> {
     };
     let functions = recording.trace.iter().flatten();
     functions.map(|(function, bins)| (function.as_str(), calls(bins))).collect()
-}
-
-/// A part of a time in percent.
-#[expect(clippy::cast_precision_loss, reason = "for display")]
-fn share(part: u64, whole: u64) -> String {
-    format!("{:.0} %", part as f64 / whole as f64 * 100.0)
 }
 
 /// The settings that decide about windows.

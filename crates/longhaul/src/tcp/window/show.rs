@@ -6,14 +6,17 @@ use tcp::{
     kernel::Version,
     window::{Check, Destination, Judged, Plan, Verdict, binary},
 };
-use units::Bytes;
+use units::{
+    Bytes,
+    show::{digits, rate},
+};
 
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
 
 /// Plans for one rate. The settings and notes are those of the largest, which is enough for all.
 pub(super) fn plans(plans: &[Plan]) -> String {
     let Some(largest) = plans.iter().max_by_key(|plan| plan.window_bytes) else { return String::new() };
-    let heading = format!("{} on one connection, Linux {}", rate(largest.rate_mbps), largest.kernel);
+    let heading = format!("{} on one connection, Linux {}", rate(largest.rate_mbps * 1e6), largest.kernel);
     let mut text = format!("{}\n", paint(&heading, BOLD));
     let mut rows =
         vec![["rtt", "on the way", "window", "tcp_rmem[2]", "tcp_wmem[2]"].map(str::to_owned).to_vec()];
@@ -53,7 +56,7 @@ pub(super) fn check(check: &Check, named: Option<Version>) -> String {
     let mut rows = vec![["", "", "buffer", "window", "Mbit/s"].map(str::to_owned).to_vec()];
     rows.extend(sides.iter().map(Side::row));
     let mut rows = aligned(&rows).into_iter();
-    let scale = paint(&format!("0 to {}", rate(full)), DIM);
+    let scale = paint(&format!("0 to {}", rate(full * 1e6)), DIM);
     let _ = writeln!(text, "  {}  {scale}", rows.next().unwrap_or_default());
     for (row, side) in rows.zip(&sides) {
         let verdict = side.judged.verdict.map_or_else(String::new, |verdict| format!("  {}", word(verdict)));
@@ -138,19 +141,6 @@ fn word(verdict: Verdict) -> String {
         Verdict::Enough => paint("enough", GREEN),
         Verdict::Depends => paint("depends", YELLOW),
         Verdict::Capped => paint("capped", RED),
-    }
-}
-
-fn rate(mbps: f64) -> String {
-    format!("{} Mbit/s", digits(mbps))
-}
-
-/// Three digits that count, and all before the point.
-fn digits(mbps: f64) -> String {
-    match mbps {
-        0.0..10.0 => format!("{mbps:.2}"),
-        10.0..100.0 => format!("{mbps:.1}"),
-        _ => format!("{mbps:.0}"),
     }
 }
 

@@ -248,7 +248,7 @@ fn small_pieces_wait_for_acknowledgements_that_are_delayed() {
     let said = said("small");
     let delayed = sender(&said, "delayed");
     found(delayed, "nagle", "nagle");
-    assert!(delayed["evidence"][0].as_str().unwrap().contains("up to 199 bytes"), "{delayed:#}");
+    assert!(delayed["evidence"][0].as_str().unwrap().contains("up to 199 B"), "{delayed:#}");
     assert_eq!(delayed["is_inferred"], false);
     found(sender(&said, "at once"), "sender_application", "sender_idle");
 }

@@ -197,7 +197,7 @@ impl Case<'_> {
                 "{repeats} of {} segments sent again in {}, {}",
                 figures.segments(),
                 text::time(figures.seconds),
-                text::percent(figures.repeated_share())
+                text::share(figures.repeated_share())
             ),
         }
     }
@@ -215,7 +215,7 @@ impl Case<'_> {
     fn waiting(&self) -> String {
         format!(
             "packets waited on the path at {} of {} looks",
-            text::percent(waiting_share(&self.figures)),
+            text::share(waiting_share(&self.figures)),
             self.figures.looks.len()
         )
     }

@@ -25,7 +25,7 @@ impl Case<'_> {
                 format!(
                     "much waited to be read at {1} of {2} looks; usually {0}",
                     text::bytes(queue.unwrap_or_default()),
-                    text::percent(share),
+                    text::share(share),
                     figures.infos().count()
                 ),
                 format!("{} came in {}", text::rate(figures.rate()), text::time(figures.seconds)),
@@ -162,7 +162,7 @@ impl Case<'_> {
         if let Some(share) = self.window_use() {
             evidence.push(format!(
                 "{} of the window of {} was used each round trip",
-                text::percent(share),
+                text::share(share),
                 text::bytes(self.window().unwrap_or_default())
             ));
         }

@@ -192,7 +192,7 @@ impl Case<'_> {
             waiting.len(),
             figures.infos().count(),
             text::bytes(waiting.iter().copied().max().unwrap_or_default()),
-            text::percent(share)
+            text::share(share)
         )];
         if let (Some(usual), Some(least)) = (figures.rtt(), figures.min_rtt())
             && figures.queueing() >= DELAYED_S / 4.0
@@ -286,11 +286,7 @@ impl Case<'_> {
     fn held_by(&self, what: &str, share: f64) -> String {
         let is_counted = what != PROGRAM && self.figures.now.busy_time_us.is_some();
         let counted = if is_counted && !self.figures.is_subflow() { ", as the kernel counts" } else { "" };
-        format!(
-            "held by {what} for {} of {}{counted}",
-            text::percent(share),
-            text::time(self.figures.seconds)
-        )
+        format!("held by {what} for {} of {}{counted}", text::share(share), text::time(self.figures.seconds))
     }
 
     fn fixed_send_buffer(&self, buffer: u32, evidence: Vec<String>) -> Finding {

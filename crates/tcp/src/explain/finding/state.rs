@@ -51,7 +51,7 @@ impl Case<'_> {
         let now = self.figures.now;
         format!(
             "the request (SYN) was sent {}; the next follows {} after the last",
-            text::count(now.total_retrans.saturating_add(1), "time"),
+            text::plural(now.total_retrans.saturating_add(1).into(), "time"),
             text::time(f64::from(now.rto_us) / 1e6)
         )
     }
@@ -78,7 +78,7 @@ impl Case<'_> {
             Kind::NoAnswer,
             format!("Nothing comes back from {remote}: the path is broken, or the host has gone"),
             vec![
-                format!("{} sent in a row, none answered", text::count(figures.now.probes.into(), probe)),
+                format!("{} sent in a row, none answered", text::plural(figures.now.probes.into(), probe)),
                 self.last_answer(),
                 self.neighbours(),
             ],
@@ -139,7 +139,7 @@ impl Case<'_> {
         if let Some((listener, queue)) = listener.and_then(|each| Some((each, each.after?))) {
             evidence.push(format!(
                 "{} wait to be accepted at {}, where the queue takes {} and one more",
-                text::count(queue.waiting, "connection"),
+                text::plural(queue.waiting.into(), "connection"),
                 listener.local,
                 queue.most
             ));
@@ -161,7 +161,7 @@ impl Case<'_> {
         format!(
             "no byte of {} was acknowledged since it was opened, after {} in a row",
             text::bytes(figures.socket.send_queue),
-            text::count(figures.now.retransmits.into(), "timeout")
+            text::plural(figures.now.retransmits.into(), "timeout")
         )
     }
 
@@ -201,7 +201,7 @@ impl Case<'_> {
             evidence.push(format!(
                 "{} came, none of which acknowledges a byte: a host with a full queue repeats that it has the request to \
                  connect",
-                text::count(figures.now.segs_in, "packet")
+                text::plural(figures.now.segs_in.into(), "packet")
             ));
         }
         let sentence = |who: &str| {

@@ -6,9 +6,10 @@ use tcp::{
     oscil::{Passage, Recording, Second},
     timeline::Sample,
 };
+use units::show::{bytes, rate};
 
 use crate::{
-    lab::figures::{bytes, rate, whole},
+    lab::figures::whole,
     output::{DIM, paint},
     transfer::show::bar,
 };

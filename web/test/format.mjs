@@ -1,0 +1,23 @@
+// Figures look the same on the page and on the terminal: both are held against crates/units/src/show/cases.json.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { transformWithOxc } from "vite";
+
+const read = (path) => readFile(new URL(path, import.meta.url), "utf8");
+
+const { code } = await transformWithOxc(await read("../src/format.ts"), "format.ts");
+const format = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+const cases = JSON.parse(await read("../../crates/units/src/show/cases.json"));
+
+/** The names that the page has for them. */
+const SHOWS = { percent: "percentile", difference: "signed" };
+
+/** The page parts thousands of latencies and keeps a figure and its unit on one line; the width of a space is the medium's. */
+const plain = (text) => text.replace(/(\d)[\u202f ](?=\d{3})/g, "$1").replaceAll("\u00a0", " ");
+
+for (const [name, of] of Object.entries(cases)) {
+  const show = format[SHOWS[name] ?? name];
+  assert.equal(typeof show, "function", `format.ts lacks ${name}`);
+  for (const [value, text] of of) assert.equal(plain(show(value)), plain(text), `${name} of ${value}`);
+}
+console.log(`figures: ${Object.values(cases).flat().length} cases as on the terminal`);
