@@ -38,6 +38,10 @@ export interface Figures {
    */
   conditions: Condition[];
   /**
+   * The reasons and the warnings with the kind of each.
+   */
+  doubts: Caveat[];
+  /**
    * The charts, in the order to show them. Neighbours of one kind are drawn as one: timelines share their time and a
    * cursor; scatters of the same axes share their limits.
    */
@@ -83,6 +87,23 @@ export interface Condition {
    * Its value.
    */
   value: string;
+}
+/**
+ * A doubt in a document.
+ */
+export interface Caveat {
+  /**
+   * Whether it makes the numbers worthless: they describe the tool and not what it measured. Otherwise it weakens them.
+   */
+  invalid: boolean;
+  /**
+   * Which doubt it is, in a word that stays the same from version to version: "late_packets".
+   */
+  kind: string;
+  /**
+   * What it is, as a sentence.
+   */
+  sentence: string;
 }
 /**
  * Lines of one unit over time, and what happened meanwhile.
@@ -317,4 +338,8 @@ export interface Column {
    * What stands above it, with the unit of its figures: "round trip (ms)".
    */
   title: string;
+  /**
+   * Whether it is shown only where there is room for everything: on a page, and on a terminal with all details.
+   */
+  wide?: boolean;
 }

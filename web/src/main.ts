@@ -9,21 +9,19 @@ import { followTheme } from "./theme";
 import type { Report } from "./types";
 import { breakdown } from "./views/breakdown";
 import { claims, thresholds } from "./views/claims";
-import { commands } from "./views/commands";
 import { contents } from "./views/contents";
 import { control } from "./views/control";
 import { counts } from "./views/counts";
 import { expectations } from "./views/expectations";
 import { experienced } from "./views/experienced";
+import { experiments } from "./views/experiments";
 import { fidelity } from "./views/fidelity";
 import { header, tabTitle } from "./views/header";
 import { independence } from "./views/independence";
 import { notes } from "./views/notes";
 import { pairs } from "./views/pairs";
 import { percentiles } from "./views/percentiles";
-import { outages, pings } from "./views/reachability";
 import { topBar } from "./views/top";
-import { transfers } from "./views/transfers";
 import { tiles } from "./views/verdict";
 
 function show(root: HTMLElement, report: Report): void {
@@ -53,7 +51,7 @@ function show(root: HTMLElement, report: Report): void {
 
   const top = { header: part("header"), pages: part("div"), tiles: part("div"), contents: part("nav", "contents") };
   const answers = { claims: part("section"), thresholds: part("section") };
-  const network = { outages: part("div"), transfers: part("div"), pings: part("div"), commands: part("div") };
+  const network = part("div");
   const end = { fidelity: part("div"), notes: part("div") };
   // A scenario may have measured transfers or pings alone.
   const asked = sides.length > 0 ? requests(report, store) : undefined;
@@ -66,10 +64,7 @@ function show(root: HTMLElement, report: Report): void {
     top.contents,
     answers.claims,
     answers.thresholds,
-    network.outages,
-    network.transfers,
-    network.pings,
-    network.commands,
+    network,
     ...(asked?.parts ?? []),
     section("fidelity", "Fidelity of the run", end.fidelity),
     end.notes,
@@ -79,10 +74,7 @@ function show(root: HTMLElement, report: Report): void {
   pageSection(top.pages, report, store);
   claims(answers.claims, report);
   thresholds(answers.thresholds, report);
-  outages(network.outages, report);
-  transfers(network.transfers, report, store);
-  pings(network.pings, report);
-  commands(network.commands, report);
+  experiments(network, report, store);
   asked?.fill();
   fidelity(end.fidelity, report);
   notes(end.notes, report);

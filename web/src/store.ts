@@ -210,3 +210,8 @@ export class Store<S extends object = State> {
     return text === "" ? "" : `#${text}`;
   }
 }
+
+/** A store of which only the theme is of interest. */
+export interface ThemeStore {
+  watch(keys: readonly "theme"[], run: () => void): void;
+}

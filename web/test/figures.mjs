@@ -136,6 +136,7 @@ const document = (title, panels, more = {}) => ({
     { name: "round trip", value: "300 ms" },
   ],
   warnings: ["One run: how much it varies is not known."],
+  doubts: [{ kind: "noticed", sentence: "One run: how much it varies is not known.", invalid: false }],
   ...more,
 });
 

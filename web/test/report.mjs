@@ -215,6 +215,7 @@ export function makeReport(
       ...(phased[i] ? { phases: phaseStack(inputs[i].samples) } : {}),
     })),
     differences: sorted.slice(1).map((other) => difference(sorted[0], other, ci)),
+    experiments: [],
     outages: [],
     transfers: [],
     pings: [],

@@ -33,7 +33,7 @@ const BROKEN_FIDELITY = {
 
 /** As a report was before it knew of intervals, differences, phases and all that came with them. */
 function older(report) {
-  const { differences, comparison, charts, commands, ...rest } = report;
+  const { differences, comparison, charts, experiments, ...rest } = report;
   const { intervals, pairs, phases, thresholds, independence, excluded_phases, breakdown, ...compared } = comparison;
   const oldSide = ({ read, excluded, format, shifts, block_length, ...side }) =>
     Object.fromEntries(Object.entries(side).filter(([key]) => !key.includes("_ci_ms")));
@@ -69,30 +69,56 @@ const rich = (seed, n, median, cities) => {
   }));
 };
 
-/** A transfer of 8 Mbit/s that stands still for a while. */
-const transfer = (side, [from, until]) => ({
-  side,
-  from: "phone",
-  to: "server",
-  schema: "longhaul.transfer/1",
-  server: "10.0.0.2:5201",
-  protocol: side,
-  fell_back: false,
-  bytes_sent: 30_000_000,
-  bytes_received: 30_000_000,
-  bytes_lost: 0,
-  bytes_bad: 0,
-  duration_s: 30,
-  goodput_mbps: 8,
-  took_s: 30.44,
-  memory: { most_bytes: 4_200_000, mean_bytes: 2_100_000, looks: 3000 },
-  stall: { longest_s: until - from, at_s: from },
-  intervals: Array.from({ length: 300 }, (_, i) => ({ t_s: i / 10, bytes: i / 10 >= from && i / 10 < until ? 0 : 100_000 })),
-  ...(side === "mptcp" ? { subflows: 2 } : {}),
-  retransmits: 12,
+/** A document of figures as the code of a kind of measurement makes it. */
+const figures = (title, tables, panels = [], warnings = []) => ({
+  schema: "longhaul.figures/1",
+  title,
+  summary: "",
+  valid: true,
+  reasons: [],
+  panels,
+  tables,
+  conditions: [],
+  warnings,
+  doubts: warnings.map((sentence) => ({ kind: "noticed", sentence, invalid: false })),
 });
 
-const TRANSFERS = [transfer("mptcp", [5, 6.2]), transfer("tcp", [5, 22.5])];
+const columns = (...titles) => titles.map((title, i) => ({ title, align: i === 0 ? "text" : "number" }));
+
+/** A line of 8 Mbit/s that stands still for a while, in means over half a second. */
+const arrived = (name, [from, until]) => {
+  const x = Array.from({ length: 61 }, (_, i) => i / 2);
+  return { name, x, y: x.map((at) => (at >= from && at < until ? 0 : 8)), look: "steps" };
+};
+
+const transfers = (...cut) =>
+  figures(
+    "Transfers",
+    [
+      {
+        title: "What came of each transfer",
+        columns: columns("transfer", "goodput", "longest stall", "lost", "took", "memory", "over"),
+        rows: [
+          ["mptcp", "8.0 Mbit/s", "1.20 s at 5.0 s", "0 B", "30.44 s", "4.2 MB", "mptcp, 2 subflows"],
+          ["tcp", "8.0 Mbit/s", "17.50 s at 5.0 s", "0 B", "30.44 s", "4.2 MB", "tcp"],
+          ...cut.map((side) => [side, "8.0 Mbit/s", "not known", "not known", "30.44 s", "4.2 MB", "tcp"]),
+        ],
+        note: "Memory: the most that the sender's kernel held.",
+      },
+    ],
+    [
+      {
+        kind: "timeline",
+        title: "Throughput over time",
+        sentence:
+          "What arrived of 2 transfers during 1 fault. The longest time without an arrival is that of tcp: 17.50 s from 5.0 s on. Means over 0.50 s.",
+        y: { title: "arrived", unit: "Mbit/s", scale: "linear" },
+        lines: [arrived("mptcp", [5, 6]), arrived("tcp", [5, 22.5])],
+        phases: [{ label: "phone's cable: down", from_s: 5, to_s: 20 }],
+      },
+    ],
+    cut.map((side) => `${side}: nothing came for 60 s`),
+  );
 
 /** Name to report. */
 export const VARIANTS = {
@@ -126,28 +152,32 @@ export const VARIANTS = {
   "transfers and pings alone": () =>
     makeReport([], {
       title: "No requests at all",
-      transfers: [...TRANSFERS, { ...transfer("cut", [0, 0]), intervals: [], unfinished: "nothing came for 60 s", stall: null, bytes_lost: null }],
-      pings: [
-        {
-          side: "mesh",
-          hosts: 300,
-          pairs: 89_700,
-          sent: 89_700,
-          received: 89_699,
-          error_ms: { mean: 0.4, p50: 0.31, p99: 2.1, max: 41 },
-          silent: [{ from: "oslo", to: "lima" }],
-        },
-      ],
-      commands: [
-        {
-          side: "oscillating",
-          host: "reader",
-          figures: [
-            { at: "json.summary.restart_s", text: "4.50 s" },
-            { at: "json.runs[name=<b>].errors", text: "json.runs has no [name=<b>]" },
+      experiments: [
+        transfers("cut"),
+        figures(
+          "Pings",
+          [
+            {
+              title: "How many were answered",
+              columns: columns("pings", "hosts", "pairs", "answered", "share", "error, median", "p99", "max"),
+              rows: [["mesh", "300", "89 700", "89 699 of 89 700", "99.998885 %", "310.0 us", "2.1 ms", "41.0 ms"]],
+              note: "",
+            },
           ],
-          value: { summary: { restart_s: 4.5 }, runs: [] },
-        },
+          [],
+          ["mesh: no answer at all: oslo to lima"],
+        ),
+        figures("Commands", [
+          {
+            title: "What the claims speak of, of all that was printed",
+            columns: columns("command", "host", "figure", "value"),
+            rows: [
+              ["oscillating", "reader", "json.summary.restart_s", "4.50 s"],
+              ["oscillating", "reader", "json.runs[name=<b>].errors", "json.runs has no [name=<b>]"],
+            ],
+            note: "",
+          },
+        ]),
       ],
       faults: [{ label: "phone's cable: down", at_s: 5, until_s: 20 }],
     }),
@@ -159,16 +189,17 @@ export const VARIANTS = {
       ],
       {
         title: "Requests beside transfers",
-        transfers: TRANSFERS,
-        outages: ["mptcp", "tcp"].map((side, i) => ({
-          side,
-          p50_s: 1.2 + i,
-          max_s: 3.5 + i,
-          hosts: [
-            { host: "phone", longest_s: 1.2 + i, at_s: 5 },
-            { host: "tablet", longest_s: 3.5 + i, at_s: 5.2 },
-          ],
-        })),
+        experiments: [
+          figures("Outages", [
+            {
+              title: "Longest time without an answer",
+              columns: columns("longest outage", "hosts", "median host", "worst host", ""),
+              rows: ["mptcp", "tcp"].map((side, i) => [side, "2", `${1.2 + i} s`, `${3.5 + i} s`, "tablet from 5.2 s"]),
+              note: "",
+            },
+          ]),
+          transfers(),
+        ],
         faults: [{ label: "phone's cable: down", at_s: 5, until_s: 20 }],
       },
     ),

@@ -25,9 +25,9 @@ const { values: options, positionals } = parseArgs({
 
 const heading = (page) => page.locator("h1").textContent();
 
-/** One over time, one heat map and one of phases a side, pages, the CDF, both QQs, the difference, throughput: of what there is. */
-const chartsOf = ({ charts, differences = [], transfers = [] }) =>
-  (transfers.some(({ intervals }) => intervals.length > 0) ? 1 : 0) +
+/** One over time, one heat map and one of phases a side, pages, the CDF, both QQs, the difference, those of experiments: of what there is. */
+const chartsOf = ({ charts, differences = [], experiments = [] }) =>
+  experiments.flatMap(({ panels }) => panels).length +
   charts.filter((chart) => (chart.over_time?.start_s.length ?? 0) > 0).length +
   charts.filter((chart) => chart.heat).length +
   charts.filter((chart) => chart.phases).length +

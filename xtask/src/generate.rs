@@ -51,9 +51,9 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("ports", "longhaul.tcp.ports/1", schema_of::<traffic::ports::Measurement>()),
         ("probe", "longhaul.probe/1", schema_of::<probe::summary::Summary>()),
         ("publish", "longhaul.lab.publish/1", schema_of::<outcome::Publishing>()),
-        ("report", "longhaul.report/1", schema_of::<report::Report>()),
+        ("report", "longhaul.report/1", report()),
         ("status", "longhaul.lab.status/1", schema_of::<planet::Overview>()),
-        ("sweep", "longhaul.tcp.sweep/1", schema_of::<scenario::sweep::Sweep>()),
+        ("sweep", "longhaul.tcp.sweep/1", schema_of::<sweep::Sweep>()),
         ("transfer", "longhaul.transfer/1", schema_of::<traffic::transfer::Summary>()),
         ("up", "longhaul.lab.up/1", schema_of::<outcome::Up>()),
         ("view", "longhaul.lab.view/1", schema_of::<outcome::View>()),
@@ -75,6 +75,30 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
 /// (`serde(skip_serializing_if)`); a reader of our output wants to know the latter.
 fn schema_of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// The schema of a report, with a list for each kind of measurement that a scenario has.
+fn report() -> Schema {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.root_schema_for::<report::Report>();
+    let lists: Vec<_> =
+        scenario::lists().into_iter().map(|list| (list, (list.schema)(&mut generator))).collect();
+    let definitions = generator.take_definitions(true);
+    let object = schema.ensure_object();
+    if let Some(known) = object.get_mut("$defs").and_then(Value::as_object_mut) {
+        known.extend(definitions);
+    }
+    for (list, element) in lists {
+        let mut element = element.to_value();
+        element["description"] = list.what.into();
+        if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert(list.name.to_owned(), element);
+        }
+        if let Some(required) = object.get_mut("required").and_then(Value::as_array_mut) {
+            required.push(list.name.into());
+        }
+    }
+    schema
 }
 
 /// Says in a schema which name its documents have in "schema". Of an array each element has it.

@@ -7,10 +7,11 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use claim::{Doubt, Threshold};
 use clap::Args;
 use experience::{Page, Settings};
 use recording::{AccessLog, Metric, Unit};
-use report::{Analysis, Blocks, Question, SideInput, Threshold, terminal::Detail};
+use report::{Analysis, Blocks, Question, SideInput, terminal::Detail};
 use units::Probability;
 
 use crate::{
@@ -119,7 +120,8 @@ impl Compare {
         }
         self.spare_recordings()?;
         let progress = Progress::start("reading");
-        let (metric, sides, mut warnings) = self.sides()?;
+        let (metric, sides, warnings) = self.sides()?;
+        let mut doubts: Vec<Doubt> = warnings.into_iter().map(Doubt::Noticed).collect();
         if sides.len() < 2 && self.fail_if.iter().any(Threshold::is_relative) {
             bail!("--fail-if 'worse' holds one recording against another, and there is only one");
         }
@@ -127,12 +129,12 @@ impl Compare {
         progress.turn_to("resampling");
         let mut analysis = report::compare(&question, &sides)?;
         if let Some(by) = self.by.as_ref().filter(|_| analysis.comparison.breakdown.is_none()) {
-            warnings.push(match sides.len() {
+            doubts.push(Doubt::Noticed(match sides.len() {
                 1 => "--by compares two recordings, and there is only one.".to_owned(),
                 _ => format!("No sample has the label \"{by}\": there is no breakdown."),
-            });
+            }));
         }
-        analysis.comparison.warnings.extend(warnings.iter().cloned());
+        analysis.comparison.doubt(&doubts);
         progress.finish();
         let comparison = &analysis.comparison;
         if self.json {
@@ -142,7 +144,7 @@ impl Compare {
             output::print(&report::terminal::comparison(comparison, detail))?;
         }
         // The answer first: a file that cannot be written shall not take it away.
-        self.write(&analysis, warnings)?;
+        self.write(&analysis, &doubts)?;
         let all_hold = comparison.thresholds.iter().all(|threshold| threshold.holds);
         Ok(if comparison.valid && all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -190,7 +192,7 @@ impl Compare {
     }
 
     /// All files that were asked for.
-    fn write(&self, analysis: &Analysis<'_>, warnings: Vec<String>) -> anyhow::Result<()> {
+    fn write(&self, analysis: &Analysis<'_>, doubts: &[Doubt]) -> anyhow::Result<()> {
         if let Some(path) = &self.markdown {
             write(path, &report::markdown::summary(&analysis.comparison))?;
             say(&format!("summary: {}", path.display()));
@@ -199,7 +201,7 @@ impl Compare {
             return Ok(());
         }
         let labels: Vec<_> = analysis.comparison.sides.iter().map(|side| side.label.as_str()).collect();
-        let report = report::of_comparison(&labels.join(" and "), analysis, warnings)?;
+        let report = report::of_comparison(&labels.join(" and "), analysis, doubts)?;
         if let Some(path) = &self.html {
             write(path, &report::html(&report)?)?;
             say(&format!("report: {}", path.display()));

@@ -68,7 +68,7 @@ impl Run {
             }
             other => other?,
         };
-        let report = report::of_scenario(&plan, outcome)?;
+        let report = scenario::report(&plan, outcome)?;
         let page = out.join("report.html");
         write(&page, &report::html(&report)?)?;
         let result = Report { charts: Vec::new(), differences: Vec::new(), ..report };

@@ -2,58 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use claim::{Bin, Caveat, Doubt, Fidelity};
 use hdrhistogram::Histogram;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// How faithful a run was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Fidelity {
-    /// Whether the emulator stayed within its limits. If not, the numbers describe the emulator.
-    pub valid: bool,
-    /// Which limits were broken, as sentences.
-    pub reasons: Vec<String>,
-    /// Packets delivered.
-    pub delivered: u64,
-    /// How late packets were delivered, time to be read included, in microseconds: the "mean", and percentiles "50", "99", "99.9"
-    /// and "max". Empty when no packet was delivered.
-    pub lateness_us: BTreeMap<String, f64>,
-    /// The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
-    /// wide; the last one has all that is later.
-    pub lateness_histogram: Vec<Bin>,
-    /// How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
-    pub lateness_limit_us: f64,
-    /// Share of packets that were later.
-    pub late_share: f64,
-    /// Packets that the emulator itself lost, not the model.
-    pub own_drops: u64,
-    /// Bytes of IP packets, as a wire would carry them, that hosts sent, and routers in answer.
-    pub bytes_in: u64,
-    /// Bytes that reached a host, or a router that answered.
-    pub bytes_out: u64,
-    /// Bytes that the model dropped: loss, queues and faults.
-    pub bytes_dropped: u64,
-    /// Bytes that the model made twice.
-    pub bytes_duplicated: u64,
-    /// Bytes still on their way when the counters were read. in + duplicated = out + dropped + in flight.
-    pub bytes_in_flight: u64,
-    /// Share of one core that the switch used.
-    pub switch_cpu_share: f64,
-    /// Share of all cores that were busy during the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub machine_cpu_share: Option<f64>,
-    /// How packets reach a receiver: "slice", "segment" or "gso".
-    pub receive: String,
-}
-
-/// Packets that were about as late.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Bin {
-    /// At most so late, in microseconds.
-    pub up_to_us: f64,
-    /// How many.
-    pub packets: u64,
-}
 
 /// What the switch counts while it runs.
 #[derive(Debug, Clone)]
@@ -123,33 +73,21 @@ impl Tally {
         let delivered = self.lateness_ns.len();
         let late_share = if delivered == 0 { 0.0 } else { self.late as f64 / delivered as f64 };
         let own_drops = self.own_drops + device_drops;
-        let mut reasons = Vec::new();
-        if late_share > MOST_LATE_SHARE {
-            reasons.push(format!(
-                "{:.2} % of the packets were later than their path allows ({}, or 1 % of the round trip); at most {} % may be",
-                late_share * 100.0,
-                units::duration::show(surroundings.lateness_limit),
-                MOST_LATE_SHARE * 100.0
-            ));
-        }
-        if own_drops > 0 {
-            reasons.push(format!("the emulator lost {own_drops} packets that no link dropped"));
-        }
-        if self.lost_hosts > 0 {
-            reasons
-                .push(format!("{} hosts lost their network device to a program of theirs", self.lost_hosts));
-        }
         let accounted = self.bytes_out + self.bytes_dropped + surroundings.bytes_in_flight + self.bytes_lost;
         let entered = self.bytes_in + surroundings.bytes_duplicated;
-        if entered != accounted {
-            reasons.push(format!("{entered} bytes entered and {accounted} are accounted for: a bug"));
-        }
-        if surroundings.unbalanced_links > 0 {
-            let links = surroundings.unbalanced_links;
-            reasons.push(format!(
-                "what went into {links} links is not what came out, was dropped or waits: a bug"
-            ));
-        }
+        let doubts = [
+            (late_share > MOST_LATE_SHARE).then_some(Doubt::LatePackets {
+                share: late_share,
+                limit: surroundings.lateness_limit,
+                most: MOST_LATE_SHARE,
+            }),
+            (own_drops > 0).then_some(Doubt::OwnDrops { packets: own_drops }),
+            (self.lost_hosts > 0).then_some(Doubt::LostDevices { hosts: self.lost_hosts }),
+            (entered != accounted).then_some(Doubt::LostBytes { entered, accounted }),
+            (surroundings.unbalanced_links > 0)
+                .then_some(Doubt::UnbalancedLinks { links: surroundings.unbalanced_links }),
+        ];
+        let doubts: Vec<Caveat> = doubts.iter().flatten().map(Caveat::from).collect();
         let microseconds = |ns: u64| ns as f64 / 1000.0;
         let at = |name: &str, percentile| {
             (name.to_owned(), microseconds(self.lateness_ns.value_at_percentile(percentile)))
@@ -161,8 +99,9 @@ impl Tally {
             BTreeMap::from([mean, at("50", 50.0), at("99", 99.0), at("99.9", 99.9), at("max", 100.0)])
         };
         Fidelity {
-            valid: reasons.is_empty(),
-            reasons,
+            valid: claim::is_valid(&doubts),
+            reasons: claim::reasons(&doubts),
+            doubts,
             delivered,
             lateness_us,
             lateness_histogram: self.histogram(),

@@ -44,10 +44,10 @@ mod timeline;
 pub mod wire;
 
 pub use awake::Awake;
+pub use claim::{Bin, Fidelity};
 pub use control::{Planet, Tap};
 pub use enter::Ended;
 pub use error::{Error, Needs};
-pub use fidelity::{Bin, Fidelity};
 pub use folder::{Entry, Folder, Links};
 pub use process::{Life, Running};
 pub use programs::{Log, News, Piece};

@@ -58,6 +58,7 @@ pub use read::{
 pub use sample::{Metric, Sample};
 pub use series::{
     Failure, Groups, Moment, NO_GROUP, Part, Series, Values, Wanted, decode_series, read_series,
+    read_series_beside,
 };
 pub use sink::{Counts, Event, Sink};
 pub use unit::Unit;

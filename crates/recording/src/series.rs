@@ -4,7 +4,7 @@ use std::{io::Read, path::Path};
 
 use experience::Distribution;
 
-use crate::{Bucket, End, Error, Header, Metric, Place, read::Format};
+use crate::{Bucket, End, Error, Header, Metric, Place, Sample, read::Format};
 
 mod beside;
 mod build;
@@ -13,12 +13,14 @@ mod groups;
 mod parts;
 mod period;
 mod wanted;
+mod watched;
 
 use build::Builder;
 pub use groups::{Groups, NO_GROUP};
 pub use parts::Part;
 pub use period::Moment;
 pub use wanted::Wanted;
+use watched::Watched;
 
 /// One metric of one recording, or of several that were put together by [`Series::append`].
 #[derive(Debug, Clone, PartialEq)]
@@ -151,6 +153,21 @@ pub fn read_series(path: &Path, wanted: &Wanted) -> Result<Series, Error> {
     let mut builder = Builder::new(path, wanted);
     let origin = crate::read(path, &wanted.options(), &mut builder)?;
     builder.finish(origin)
+}
+
+/// [`read_series`], and `look` sees every sample of the file in its order, also of one without a value of the metric. It does not
+/// see what a file only counts.
+///
+/// # Errors
+/// As [`read_series`].
+pub fn read_series_beside(
+    path: &Path,
+    wanted: &Wanted,
+    look: &mut dyn FnMut(&Sample),
+) -> Result<Series, Error> {
+    let mut sink = Watched { builder: Builder::new(path, wanted), look };
+    let origin = crate::read(path, &wanted.options(), &mut sink)?;
+    sink.builder.finish(origin)
 }
 
 /// [`read_series`] from anything that can be read; it needs no buffer. `path` stands for it in messages and labels.

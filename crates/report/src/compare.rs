@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use claim::{Caveat, Doubt, Threshold};
 use experience::{
     Distribution, Faster, Page, Resampled, Resamples, Settings, crossovers, experienced_thin_above,
     thin_above,
 };
 use recording::Metric;
 
-use crate::{
-    model::{Band, Comparison, Crossover, Failures, Intervals, Page as PageModel, Quantiles, Side},
-    threshold::{Evidence, Threshold},
-};
+use crate::model::{Band, Comparison, Crossover, Failures, Intervals, Page as PageModel, Quantiles, Side};
 
 mod breakdown;
 mod certainty;
@@ -26,14 +24,16 @@ pub(crate) mod observed;
 mod phases;
 mod side;
 mod stretch;
+mod threshold;
 mod verdict;
 mod warnings;
 
-pub(crate) use failures::SideFailures;
+use failures::SideFailures;
 pub use inference::{Blocks, fitting_resamples};
 use observed::{Observed, ObservedSide};
 pub use side::{Columns, SideInput};
-pub(crate) use verdict::Judge;
+use threshold::Evidence;
+use verdict::Judge;
 
 /// What is asked of recordings.
 #[derive(Debug, Clone)]
@@ -128,11 +128,16 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
     };
     let evidence = Evidence { judge: &judge, failing: &failing };
     let identical = identical::identical(sides);
+    let weak = warnings::warnings(question, sides, &labels, judge.observed, &identical);
+    let invalid = sides.iter().zip(&labels).flat_map(|(side, label)| {
+        side.invalid.iter().map(|words| Doubt::Recorded(words.clone()).of(label.as_str()))
+    });
+    let doubts: Vec<Caveat> = invalid.chain(weak).map(Caveat::from).collect();
     let comparison = Comparison {
         schema: SCHEMA.to_owned(),
         metric: question.metric.name().to_owned(),
         excluded_phases: question.excluded_phases.iter().map(|phase| phase.name().to_owned()).collect(),
-        valid: sides.iter().all(|side| side.invalid.is_empty()),
+        valid: claim::is_valid(&doubts),
         page: page_model(page),
         percentile_to_watch: by_percentile(|visitors| page.percentile_to_watch(visitors) * 100.0),
         intervals: question.intervals.map(|settings| Intervals {
@@ -149,9 +154,10 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
         independence: independence::check(sides, &labels, question)?,
         phases: phases::difference(question.metric, sides)?,
         breakdown: breakdown::breakdown(sides, question)?,
-        thresholds: question.thresholds.iter().map(|threshold| threshold.judge(&evidence)).collect(),
+        thresholds: question.thresholds.iter().map(|threshold| evidence.judge(threshold)).collect(),
         method: method(question, observed.is_some(), sides.len()),
-        warnings: warnings::warnings(question, sides, &labels, judge.observed, &identical),
+        warnings: claim::warnings(&doubts),
+        doubts,
     };
     let page_views = (0..sides.len()).map(|place| drawn(place).map(|(observed, at)| observed.chart(at)));
     let page_views = page_views.collect();

@@ -43,7 +43,7 @@ mod tests {
     fn report(label: &str) -> Report {
         let sides = [SideInput::bare(label, Distribution::new(vec![1.0, 2.0, 3.0]).unwrap())];
         let question = Question::new(Metric::Latency, Page::new(1, 1.0).unwrap());
-        of_comparison("A title", &compare(&question, &sides).unwrap(), Vec::new()).unwrap()
+        of_comparison("A title", &compare(&question, &sides).unwrap(), &[]).unwrap()
     }
 
     #[test]

@@ -2,9 +2,8 @@
 //!
 //! - [`Question`], [`compare`]: from samples to the numbers of a comparison.
 //! - [`Report`], [`Comparison`]: all numbers of a result, as data. The page draws them and computes nothing.
-//! - [`of_comparison`], [`of_scenario`]: start here. A report, from what was read or what was run.
+//! - [`of_comparison`]: start here. A report, from what was read. `scenario` makes one from what was run.
 //! - [`figures`]: charts and tables of any experiment, as data. [`figures_html`] is their page.
-//! - [`sweep`]: the tables and charts of a sweep.
 //! - [`html`]: the page. [`terminal`]: the tables. [`svg`]: the charts as files. [`markdown`]: a comment on a pull
 //!   request.
 
@@ -14,13 +13,10 @@ mod html;
 pub mod markdown;
 mod model;
 pub mod svg;
-pub mod sweep;
 pub mod terminal;
 mod text;
-mod threshold;
 
-pub use assemble::{of_comparison, of_scenario};
+pub use assemble::of_comparison;
 pub use compare::{Analysis, Blocks, Columns, Question, SideInput, compare, fitting_resamples};
 pub use html::{figures_html, html};
 pub use model::*;
-pub use threshold::Threshold;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use scenario::Judgement;
+use claim::Judgement;
 
 use crate::{
     model::{Basis, Comparison, Crossover, Differences, Side},

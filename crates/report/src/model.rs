@@ -3,10 +3,14 @@
 //! Every number is computed here in Rust; the page only draws. Times are milliseconds, shares and percentiles of the
 //! `*_percentiles_ms` maps are keyed by the percentile as text ("99.9"). What was not measured is absent.
 
-use planet::Fidelity;
-use scenario::{FaultMark, Judgement, Outages, Partial, Pinged, Printed, Transferred};
+use std::collections::BTreeMap;
+
+use claim::{Caveat, Fidelity, Judgement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::figures::Figures;
 
 mod charts;
 mod comparison;
@@ -15,6 +19,7 @@ mod differences;
 pub mod figures;
 mod independence;
 mod pages;
+mod run;
 mod verdict;
 mod written;
 
@@ -24,6 +29,7 @@ pub use conversion::*;
 pub use differences::*;
 pub use independence::*;
 pub use pages::*;
+pub use run::*;
 pub use verdict::*;
 pub use written::*;
 
@@ -50,14 +56,13 @@ pub struct Report {
     pub charts: Vec<SideCharts>,
     /// How each other side differs from the first, percentile by percentile. Empty in `result.json`.
     pub differences: Vec<DifferenceCurve>,
-    /// How long the hosts of each side of a scenario went without an answer.
-    pub outages: Vec<Outages>,
-    /// What came of a scenario's transfers.
-    pub transfers: Vec<Transferred>,
-    /// What came of a scenario's pings, one entry a side.
-    pub pings: Vec<Pinged>,
-    /// What a scenario's commands printed.
-    pub commands: Vec<Printed>,
+    /// What a scenario measured besides the requests' latency: charts and tables, a document for each kind of measurement.
+    #[serde(default)]
+    pub experiments: Vec<Figures>,
+    /// The same as data, a list for each kind of measurement under a name of its own: "transfers".
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub details: BTreeMap<String, Value>,
     /// Scenario claims and whether they held. Empty for a plain comparison.
     pub claims: Vec<Judgement>,
     /// How much of a scenario was measured, if somebody ended it before its time. Then no claim is judged. Absent of a whole
@@ -73,6 +78,10 @@ pub struct Report {
     pub conditions: Vec<Condition>,
     /// What a reader must know before trusting the numbers, as sentences.
     pub warnings: Vec<String>,
+    /// These, and why the numbers are not valid, with the kind of each. Those of the comparison that do not make it invalid are
+    /// in the comparison.
+    #[serde(default)]
+    pub doubts: Vec<Caveat>,
 }
 
 /// A named condition of the measurement.

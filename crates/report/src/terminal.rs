@@ -1,33 +1,27 @@
 //! Tables and sentences for a terminal, 80 columns wide where labels allow. Styled; whoever prints removes the styles
 //! where they are not wanted.
 
-use std::fmt::Write;
+use std::{fmt::Write, iter};
 
-use planet::Fidelity;
+use claim::{Caveat, Fidelity};
 
-use self::table::{BOLD, GREEN, RED, YELLOW, paint};
+use self::look::{BOLD, GREEN, RED, YELLOW, paint};
 use crate::{
     model::{Comparison, Report},
     text::{self, plain, plural},
 };
 
 mod breakdown;
-mod commands;
 mod differences;
 mod expectations;
+mod experiment;
 mod failures;
+pub mod look;
 mod matrix;
 mod notes;
-mod outages;
 mod pages;
 mod percentiles;
 mod phases;
-mod pings;
-mod sweep;
-mod table;
-mod transfers;
-
-pub use sweep::sweep;
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,14 +48,9 @@ pub fn report(report: &Report, detail: Detail) -> String {
     } else {
         comparison(&report.comparison, detail)
     };
-    text += &joined(&[
-        requests,
-        outages::outages(&report.outages, &report.faults),
-        transfers::transfers(&report.transfers, &report.faults),
-        pings::pings(&report.pings),
-        commands::commands(&report.commands),
-        notes::judgements(&report.claims),
-    ]);
+    let experiments = report.experiments.iter().map(|figures| experiment::experiment(figures, detail));
+    let claims = notes::judgements(&report.claims);
+    text += &joined(&iter::once(requests).chain(experiments).chain([claims]).collect::<Vec<_>>());
     if let Some(figures) = &report.fidelity {
         let _ = writeln!(text, "\n{}", fidelity(figures));
     }
@@ -156,6 +145,16 @@ fn method(comparison: &Comparison, detail: Detail) -> String {
         return text + &plain(&comparison.method) + "\n";
     }
     text
+}
+
+/// Doubts, those first that make the numbers worthless.
+fn caveats(doubts: &[Caveat]) -> String {
+    let line = |caveat: &&Caveat| {
+        let word = if caveat.invalid { paint("INVALID:", RED) } else { paint("warning:", YELLOW) };
+        format!("{word} {}\n", plain(&caveat.sentence))
+    };
+    let (invalid, weak): (Vec<_>, Vec<_>) = doubts.iter().partition(|caveat| caveat.invalid);
+    invalid.iter().chain(&weak).map(line).collect()
 }
 
 fn warnings<'w>(warnings: impl Iterator<Item = &'w String>) -> String {

@@ -1,4 +1,4 @@
-//! The runner's clock. Nothing else in this crate asks what time it is.
+//! The runner's clock, and that of whoever runs many scenarios. Nothing else in this crate asks what time it is.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 
 /// Counts from its making.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock(Instant);
+pub struct Clock(Instant);
 
 impl Clock {
     /// Starts at zero.
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self(Instant::now())
     }
 
     /// Time since the start.
-    pub(crate) fn elapsed(self) -> Duration {
+    pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
 }
 
 /// How long the runner looks away: programs, probes and the user's Ctrl-C are looked at between two pauses.
-pub(crate) fn pause() {
+pub fn pause() {
     std::thread::sleep(Duration::from_millis(20));
 }

@@ -54,6 +54,9 @@ pub enum Error {
     /// A recording that a probe wrote cannot be used.
     #[error(transparent)]
     Recording(#[from] recording::Error),
+    /// What was recorded makes no sense as samples.
+    #[error(transparent)]
+    Samples(#[from] experience::Error),
     /// What a transfer printed is no summary.
     #[error("{path}: not what a transfer prints: {source}")]
     Summary {

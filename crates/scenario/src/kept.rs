@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use claim::Doubt;
 use units::Bytes;
 
 use crate::error::Error;
@@ -123,17 +124,17 @@ impl Kept {
         bytes.split_off(bytes.len().saturating_sub(most))
     }
 
-    /// Waits for the end of what is put out, now that nobody is left to put it out; a sentence on what is missing, if
-    /// something is. `name` is what the file is called in it.
-    pub(crate) fn conclude(&self, name: &str) -> Option<String> {
-        let store = self.wait(AT_LAST);
+    /// Waits for the end of what is put out, now that nobody is left to put it out; what is missing, if something is. `name`
+    /// is what the file is called.
+    pub(crate) fn conclude(&self, name: &str) -> Option<Doubt> {
+        let (store, name) = (self.wait(AT_LAST), name.to_owned());
         if let Some(kind) = store.failed {
-            return Some(format!("{name} is not whole, because it could not be written: {kind}."));
+            return Some(Doubt::OutputLost { name, why: kind.to_string() });
         }
         let limit = self.keep.limit();
         (store.came > limit).then(|| {
-            let (came, half) = (shown(store.came), shown(limit / 2));
-            format!("{name}: of {came} that were put out the first and the last {half} are kept.")
+            let (came, kept) = (shown(store.came), shown(limit / 2));
+            Doubt::OutputCut { name, came, kept }
         })
     }
 
@@ -229,7 +230,7 @@ mod tests {
             writer.write_all(text.as_bytes()).unwrap();
         }
         drop(writer);
-        let said = kept.conclude("x.log");
+        let said = kept.conclude("x.log").map(|doubt| doubt.to_string());
         (std::fs::read_to_string(&path).unwrap(), said, kept.is_too_much())
     }
 
@@ -289,7 +290,7 @@ mod tests {
             assert!(kept.shared.store().tail.capacity() <= 1_100_000);
         }
         drop(writer);
-        assert!(kept.conclude("x").unwrap().starts_with("x: of 100.0 MB that were put out"));
+        assert!(kept.conclude("x").unwrap().to_string().starts_with("x: of 100.0 MB that were put out"));
         assert!(path.metadata().unwrap().len() < 1_000_100);
     }
 }

@@ -1,17 +1,23 @@
 //! A scenario with every name checked: what will be run.
 
-use std::{net::Ipv4Addr, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
+use claim::Claim;
 use experience::Page;
 use recording::Metric;
 use units::Bytes;
-use world::{Document, Effect, HostDown, Layout, Timed, World};
+use world::{Document, Effect, HostDown, Layout, Mistake, Timed, World};
 
-use self::{check::Check, order::Step};
-use crate::{claim::Claim, error::Error, file::File, subject::Source};
+use crate::{
+    check::{Check, Seed},
+    error::Error,
+    file::{self, File},
+    kind::{self, Measurement},
+    program::Program,
+};
 
-mod check;
 mod claims;
+mod faults;
 mod order;
 
 /// What will be run.
@@ -33,16 +39,10 @@ pub struct Plan {
     pub layout: Layout,
     /// What a user should know of the files that it was read from.
     pub notes: Vec<String>,
-    /// What runs: the file's programs, then the servers of its transfers.
+    /// What runs: the file's programs, then those that its measurements need.
     pub programs: Vec<Program>,
-    /// Requests that are measured.
-    pub probes: Vec<Probe>,
-    /// Transfers that are measured.
-    pub transfers: Vec<Transfer>,
-    /// Pings that are measured.
-    pub pings: Vec<Ping>,
-    /// Programs that measure themselves.
-    pub commands: Vec<Command>,
+    /// What is measured, by kind and then in the file's order.
+    pub measurements: Vec<Measurement>,
     /// How much of what each program puts out is kept.
     pub log_limit: Bytes,
     /// How long all that takes, as far as the file says it.
@@ -52,123 +52,6 @@ pub struct Plan {
     /// What is claimed.
     pub claims: Vec<Claim>,
 }
-
-/// Something that runs in a host for as long as the scenario measures.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Program {
-    /// Where.
-    pub host: String,
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// The TCP port on which it must listen before measuring starts.
-    pub ready: Option<u16>,
-}
-
-/// Requests from one host.
-#[derive(Debug, Clone)]
-pub struct Probe {
-    /// Whose samples these are.
-    pub side: String,
-    /// Where from.
-    pub host: String,
-    /// How long it measures.
-    pub duration: Duration,
-    /// What to ask for, and the command line that says how.
-    pub url: String,
-    /// Arguments for `longhaul probe` beside the URL.
-    pub arguments: Vec<String>,
-}
-
-/// A transfer from one host to another.
-#[derive(Debug, Clone)]
-pub struct Transfer {
-    /// Whose it is.
-    pub side: String,
-    /// Who sends.
-    pub from: String,
-    /// Who receives.
-    pub to: String,
-    /// Where the receiver listens.
-    pub port: u16,
-    /// Whether it goes over Multipath TCP.
-    pub is_mptcp: bool,
-    /// How long bytes are sent, or with `bytes`, how long that will take.
-    pub duration: Duration,
-    /// How many bytes are sent.
-    pub bytes: Option<Bytes>,
-    /// A start that does not count for the goodput.
-    pub omit: Option<Duration>,
-    /// Congestion control of the sender.
-    pub congestion: Option<String>,
-    /// How much may wait in the sender's kernel for being sent.
-    pub notsent_lowat: Option<Bytes>,
-    /// What the receiver's sockets are told.
-    pub receiver: Receiver,
-    /// The side whose measurements end before this one begins.
-    pub after: Option<String>,
-}
-
-/// What the sockets of a transfer's receiver are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Receiver {
-    /// The receive buffer; absent: the kernel sizes it.
-    pub rcvbuf: Option<Bytes>,
-    /// The largest window that is announced.
-    pub window: Option<Bytes>,
-}
-
-/// Pings from one host.
-#[derive(Debug, Clone)]
-pub struct Ping {
-    /// Whose they are.
-    pub side: String,
-    /// Who sends.
-    pub host: String,
-    /// Who is asked, in order.
-    pub targets: Vec<Target>,
-    /// Pings to each.
-    pub count: u32,
-    /// From one round to the next.
-    pub interval: Duration,
-    /// After this a ping is lost.
-    pub timeout: Duration,
-}
-
-/// Who is pinged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// Its name.
-    pub host: String,
-    /// Its address.
-    pub address: Ipv4Addr,
-    /// The world's round trip to it, without queues.
-    pub rtt: Duration,
-}
-
-/// A program that measures and prints one JSON value.
-#[derive(Debug, Clone)]
-pub struct Command {
-    /// What it measures.
-    pub side: String,
-    /// Where it runs.
-    pub host: String,
-    /// The program and its arguments; [`OUT`] in them is the run's folder.
-    pub command: Vec<String>,
-    /// Exit codes with which it has measured.
-    pub codes: Vec<u8>,
-    /// How long it will take.
-    pub duration: Duration,
-    /// How long it may take.
-    pub timeout: Duration,
-    /// How much it may print.
-    pub limit: Bytes,
-    /// The side whose measurements end before this one begins.
-    pub after: Option<String>,
-}
-
-/// Where the randomness of a run starts, in place of what its file says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seed(pub u64);
 
 impl Plan {
     /// Reads a scenario file and, if it names one, its world file. Starts nothing.
@@ -190,32 +73,29 @@ impl Plan {
 
         let check = Check { document: &document, layout: &layout, seed };
         let log_limit = check.limit(file.scenario.log_limit.as_ref())?;
-        let mut programs =
-            file.program.into_iter().map(|program| check.program(program)).collect::<Result<Vec<_>, _>>()?;
-        let probes = check.probes(&file.probe)?;
-        let transfers = check.transfers(&file.transfer)?;
-        let pings = check.pings(&file.ping)?;
-        let commands = check.commands(&file.command)?;
-        programs.extend(servers(&transfers));
-        let measured = Measured { probes, transfers, pings, commands };
-        if measured.sides().is_empty() {
+        let mut programs = std::mem::take(&mut file.program)
+            .into_iter()
+            .map(|written| program(&check, written))
+            .collect::<Result<Vec<_>, _>>()?;
+        let measurements = kind::check(&check, &file.take_tables())?;
+        programs.extend(kind::programs(&measurements));
+        if measurements.is_empty() {
             let message =
                 "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]] or a [[command]]";
             return Err(document.mistake(0..0, message).into());
         }
-        let duration = check.duration(&file.transfer, &file.command, &measured)?;
+        let duration = order::check(&measurements, &document)?;
         for fault in file.fault {
-            faults.push(check.fault(fault, &measured, duration)?);
+            faults.push(faults::check(fault, &layout, &measurements, duration, &document)?);
         }
         faults.sort_by_key(|fault| fault.at);
         let claims = file
             .claim
             .into_iter()
-            .map(|claim| claims::check(claim, &measured, &document))
+            .map(|claim| claims::check(claim, &measurements, &document))
             .collect::<Result<_, _>>()?;
         let page = Page::new(*file.page.requests.get_ref(), file.page.required.get_ref().get())
             .map_err(|error| document.mistake(file.page.requests.span(), error.to_string()))?;
-        let Measured { probes, transfers, pings, commands } = measured;
         let (title, summary, metric) = (file.scenario.title, file.scenario.summary, file.scenario.metric);
         Ok(Self {
             name,
@@ -227,10 +107,7 @@ impl Plan {
             layout,
             notes,
             programs,
-            probes,
-            transfers,
-            pings,
-            commands,
+            measurements,
             log_limit,
             duration,
             faults,
@@ -248,50 +125,12 @@ impl Plan {
     }
 }
 
-/// All that is measured.
-struct Measured {
-    probes: Vec<Probe>,
-    transfers: Vec<Transfer>,
-    pings: Vec<Ping>,
-    commands: Vec<Command>,
-}
-
-impl Measured {
-    /// All of it, as far as time is concerned.
-    fn steps(&self) -> Vec<Step<'_>> {
-        let at_once = |side, lasts| Step { side, after: None, lasts };
-        let probes = self.probes.iter().map(|probe| at_once(&probe.side, probe.duration));
-        let pings =
-            self.pings.iter().map(|ping| at_once(&ping.side, ping.interval.saturating_mul(ping.count)));
-        let transfers = self.transfers.iter().map(|transfer| Step {
-            side: &transfer.side,
-            after: transfer.after.as_deref(),
-            lasts: transfer.duration,
-        });
-        let commands = self.commands.iter().map(|command| Step {
-            side: &command.side,
-            after: command.after.as_deref(),
-            lasts: command.duration,
-        });
-        probes.chain(pings).chain(transfers).chain(commands).collect()
-    }
-
-    /// Whether something measures in this host.
-    fn is_from(&self, host: &str) -> bool {
-        self.probes.iter().any(|probe| probe.host == host)
-            || self.transfers.iter().any(|transfer| transfer.from == host || transfer.to == host)
-            || self.pings.iter().any(|ping| ping.host == host)
-            || self.commands.iter().any(|command| command.host == host)
-    }
-
-    /// The sides that are measured, and by what.
-    fn sides(&self) -> Vec<(Source, &str)> {
-        let probes = self.probes.iter().map(|probe| (Source::Probe, probe.side.as_str()));
-        let transfers = self.transfers.iter().map(|transfer| (Source::Transfer, transfer.side.as_str()));
-        let pings = self.pings.iter().map(|ping| (Source::Ping, ping.side.as_str()));
-        let commands = self.commands.iter().map(|command| (Source::Command, command.side.as_str()));
-        probes.chain(transfers).chain(pings).chain(commands).collect()
-    }
+/// A program in a host that the world has.
+fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Mistake> {
+    check.host(&written.host)?;
+    check.runs(&written.run)?;
+    let (host, command) = (written.host.into_inner(), written.run.into_inner());
+    Ok(Program { host, command, ready: written.ready })
 }
 
 /// The world in the file, or the one that it names, and what a user should know of it.
@@ -349,31 +188,6 @@ fn read_world(
 fn open(path: &Path) -> Result<Document, Error> {
     Document::open(path).map_err(|source| Error::Access { path: path.to_owned(), source })
 }
-
-/// A server for each host and port to which somebody transfers. One for Multipath TCP receives TCP as well. All who
-/// transfer to one expect the same of its sockets.
-fn servers(transfers: &[Transfer]) -> Vec<Program> {
-    let mut places: Vec<(&str, u16)> =
-        transfers.iter().map(|transfer| (transfer.to.as_str(), transfer.port)).collect();
-    places.sort_unstable();
-    places.dedup();
-    let server = |(host, port): (&str, u16)| {
-        let is_here = |transfer: &&Transfer| transfer.to == host && transfer.port == port;
-        let is_mptcp = transfers.iter().filter(is_here).any(|transfer| transfer.is_mptcp);
-        let receiver = transfers.iter().find(is_here).map_or_else(Receiver::default, |one| one.receiver);
-        let mut command = ["longhaul", "transfer", "serve", "--listen"].map(str::to_owned).to_vec();
-        command.push(format!("[::]:{port}"));
-        command.extend(is_mptcp.then(|| "--mptcp".to_owned()));
-        for (flag, size) in [("--rcvbuf", receiver.rcvbuf), ("--window", receiver.window)] {
-            command.extend(size.into_iter().flat_map(|size| [flag.to_owned(), size.to_string()]));
-        }
-        Program { host: host.to_owned(), command, ready: Some(port) }
-    };
-    places.into_iter().map(server).collect()
-}
-
-/// What stands for the run's folder in the arguments of a program or a command.
-pub const OUT: &str = "{out}";
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! A child process in a host: started, watched, asked to end, and its output kept.
+//! Programs in hosts, and the child process that one is: started, watched, asked to end, and its output kept.
 
 use std::{
     io,
@@ -17,6 +17,17 @@ use crate::{
     error::Error,
     kept::{Keep, Kept},
 };
+
+/// Something that runs in a host for as long as the scenario measures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    /// Where.
+    pub host: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The TCP port on which it must listen before measuring starts.
+    pub ready: Option<u16>,
+}
 
 /// What is to be started.
 #[derive(Debug, Clone, PartialEq)]

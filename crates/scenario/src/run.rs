@@ -7,22 +7,25 @@ use std::{
     time::Duration,
 };
 
+use claim::Doubt;
 use planet::{Awake, Life, Planet, Running};
+use report::Partial;
 use world::file::Fault;
 
 use crate::{
     clock::{Clock, pause},
     error::Error,
     evaluate::evaluate,
+    folder::Folder,
     kept::Kept,
-    outcome::{Outcome, Partial},
+    kind::Measurement,
+    measurement::Task,
+    outcome::Outcome,
     plan::Plan,
     program::{Job, Process},
 };
-pub(crate) use jobs::Folder;
 use measuring::Measuring;
 
-mod jobs;
 mod measuring;
 
 /// Where things are.
@@ -124,21 +127,21 @@ fn perform(
         look(Progress::Evaluating)?;
     }
     let mut outcome = evaluate(plan, fidelity, &folder, partial)?;
-    outcome.warnings.extend(cut);
+    outcome.doubts.extend(cut);
     Ok(outcome)
 }
 
-/// Sees all outputs to their ends, and says what is missing in them.
-fn conclude(outputs: Vec<(String, Kept)>, out: &Path) -> Result<Vec<String>, Error> {
-    let mut sentences = Vec::new();
+/// Sees all outputs to their ends; what is missing in them.
+fn conclude(outputs: Vec<(String, Kept)>, out: &Path) -> Result<Vec<Doubt>, Error> {
+    let mut doubts = Vec::new();
     for (what, kept) in outputs {
         let name = kept.path().strip_prefix(out).unwrap_or(kept.path()).display().to_string();
-        sentences.extend(kept.conclude(&name));
+        doubts.extend(kept.conclude(&name));
         if kept.is_too_much() {
             return Err(Error::TooMuch { what, limit: kept.limit() });
         }
     }
-    Ok(sentences)
+    Ok(doubts)
 }
 
 /// A planet, and what runs on it.
@@ -165,7 +168,7 @@ impl Stage<'_> {
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for job in folder.programs(self.plan) {
+        for job in folder.programs(&self.plan.programs, self.plan.log_limit) {
             let program = self.start(job)?;
             self.programs.push(program);
         }
@@ -257,23 +260,24 @@ impl Stage<'_> {
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
     ) -> Result<(Measuring, Clock), Error> {
         let plan = self.plan;
-        let pings = &plan.pings;
-        let ahead = AHEAD + AHEAD_EACH * u32::try_from(pings.len()).unwrap_or(u32::MAX);
+        let (early, at_once): (Vec<_>, Vec<_>) =
+            plan.measurements.iter().map(Measurement::measures).partition(|one| one.spread().is_some());
+        let ahead = AHEAD + AHEAD_EACH * u32::try_from(early.len()).unwrap_or(u32::MAX);
         let start = Duration::from_secs_f64(self.planet.brief_status()?.running_s) + ahead;
         let clock = Clock::start();
         for fault in &plan.faults {
             let at = Some(start + fault.at);
             self.planet.fault(&Fault { at, ..fault.fault.clone() })?;
         }
-        let mut measuring = Measuring::of(folder.measurements(plan));
-        for (number, ping) in (0_u32..).zip(pings) {
-            // Between two pings of one host there is one of each other, so that they do not come in bursts.
-            let between = ping.interval.div_f64(ping.targets.len().max(1) as f64);
-            let turn = between.mul_f64(f64::from(number) / pings.len() as f64);
+        let tasks = at_once.into_iter().map(|one| one.task(folder, Duration::ZERO, plan.log_limit));
+        let mut measuring = Measuring::of(tasks.collect());
+        for (number, one) in (0_u32..).zip(&early) {
+            let between = one.spread().unwrap_or_default();
+            let turn = between.mul_f64(f64::from(number) / early.len() as f64);
             let delay = ahead.saturating_sub(clock.elapsed()) + turn;
-            let measurement = folder.ping(ping, delay, plan.log_limit);
-            let process = self.start(measurement.job.clone())?;
-            measuring.started(measurement, process, Duration::ZERO);
+            let task: Task = one.task(folder, delay, plan.log_limit);
+            let process = self.start(task.job.clone())?;
+            measuring.started(task, process, Duration::ZERO);
             look(Progress::Preparing)?;
         }
         while clock.elapsed() < ahead {

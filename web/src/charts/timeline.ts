@@ -9,15 +9,21 @@ import { phaseBands, phaseNames, PHASE_ROW } from "./phase_bands";
 import { type Palette, palette } from "./palette";
 import { draw, fixed, type Fixed } from "./plot";
 
-/** Draws timelines that stand above each other, each into its frame; `key` names the cursor that they share. */
-export function timelines(boxes: Frame[], panels: Timeline[], key: string): void {
+/** Draws timelines that stand above each other, each into its frame; `key` names the cursor that they share, `colorOf` the number of a
+ * line's colour where it is not its place among the lines. */
+export function timelines(
+  boxes: Frame[],
+  panels: Timeline[],
+  key: string,
+  colorOf?: (line: string) => number,
+): void {
   const span = spanOf(panels);
   const scaled = panels.map((panel) => ({ of: panel.y, scale: scaleOf(panel.y, valuesOf(panel.lines)) }));
   const left = leftRoom(scaled);
   const right = nameRoom(panels.flatMap(({ lines }) => lines.map(({ name }) => short(name, LETTERS))));
   boxes.forEach((box, i) => {
     const [panel, y] = [panels[i], scaled[i]?.scale];
-    if (panel && y) one(box, panel, { span, left, right, y, key, lowest: i === boxes.length - 1 });
+    if (panel && y) one(box, panel, { span, left, right, y, key, lowest: i === boxes.length - 1, colorOf });
   });
 }
 
@@ -29,12 +35,15 @@ interface Place {
   y: Fixed;
   key: string;
   lowest: boolean;
+  /** The number of a line's colour by its name; its place among the lines if it is not given. */
+  colorOf: ((line: string) => number) | undefined;
 }
 
 type Span = [start: number, end: number];
 
-function one(box: Frame, panel: Timeline, { span, left, right, y, key, lowest }: Place): void {
+function one(box: Frame, panel: Timeline, { span, left, right, y, key, lowest, colorOf }: Place): void {
   const colors = palette();
+  const color = (line: Line, i: number): string => colors.side(colorOf?.(line.name) ?? i);
   const [start, end] = span;
   say(box, panel.sentence);
   draw(box, {
@@ -43,13 +52,13 @@ function one(box: Frame, panel: Timeline, { span, left, right, y, key, lowest }:
       padding: [panel.phases.length > 0 ? PHASE_ROW : 8, right, 0, 0],
       scales: { x: fixed(span, "linear"), y },
       axes: [secondsAxis(colors, lowest), figureAxis(colors, panel.y, "left", left)],
-      series: [{}, ...panel.lines.map((line, i) => stroke(line, colors.side(i)))],
+      series: [{}, ...panel.lines.map((line, i) => stroke(line, color(line, i)))],
       cursor: { y: false, sync: { key } },
       hooks: {
         drawClear: [(u) => phaseBands(u, colors, phasesOf(panel, span))],
         draw: [
           (u) => phaseNames(u, colors, phasesOf(panel, span)),
-          (u) => nameEnds(u, colors, panel.lines),
+          (u) => nameEnds(u, colors, panel.lines, color),
         ],
       },
     },

@@ -6,10 +6,10 @@ import { scatters } from "../charts/scatter";
 import { TIMELINE_HEIGHT, timelines } from "../charts/timeline";
 import { el, section, sideName } from "../dom";
 import type { Bars, Multiples, Panel, Scatter, Timeline } from "../figure_types";
-import type { Store, Themed } from "../store";
+import type { ThemeStore } from "../store";
 import { bars } from "./bars";
 
-export function panels(element: HTMLElement, all: Panel[], store: Store<Themed>): void {
+export function panels(element: HTMLElement, all: Panel[], store: ThemeStore): void {
   groups(all.filter(hasSomething)).forEach((group, i) => {
     const id = `figure-${i + 1}`;
     const [first] = group;
@@ -56,13 +56,13 @@ function belongs(first: Panel, other: Panel): boolean {
 
 const axesOf = ({ x, y }: Scatter): string => [x, y].map((axis) => `${axisText(axis)} ${axis.scale}`).join("; ");
 
-function timelineSection(element: HTMLElement, id: string, group: Timeline[], store: Store<Themed>): void {
+function timelineSection(element: HTMLElement, id: string, group: Timeline[], store: ThemeStore): void {
   const boxes = group.map(({ title }) => frame(title, [], () => TIMELINE_HEIGHT));
   element.append(section(id, "Over time", el("div", { class: "stacked" }, ...boxes.map((box) => box.element))));
   store.watch(["theme"], () => timelines(boxes, group, id));
 }
 
-function scatterSection(element: HTMLElement, id: string, group: Scatter[], store: Store<Themed>): void {
+function scatterSection(element: HTMLElement, id: string, group: Scatter[], store: ThemeStore): void {
   const boxes = group.map(({ title }) => frame(title, [], () => 360));
   const [{ x, y }] = group as [Scatter];
   element.append(
@@ -75,7 +75,7 @@ function scatterSection(element: HTMLElement, id: string, group: Scatter[], stor
   store.watch(["theme"], () => scatters(boxes, group));
 }
 
-function multiplesSection(element: HTMLElement, id: string, panel: Multiples, store: Store<Themed>): void {
+function multiplesSection(element: HTMLElement, id: string, panel: Multiples, store: ThemeStore): void {
   const boxes = panel.charts.map(({ row, column }) => small([row, column].filter(Boolean).join(" \u00b7 ")));
   const columns = new Set(panel.charts.map(({ column }) => column)).size;
   // A row of more columns than these is broken.

@@ -30,12 +30,12 @@ pub(super) enum Layer {
     Engine,
     /// Files: what people and programs write down, read and checked.
     Files,
+    /// What is compared and shown.
+    Report,
     /// Sockets, namespaces, threads and time.
     Shell,
-    /// Shells put together to an experiment.
+    /// Shells put together to an experiment, and what is shown of it.
     Scenario,
-    /// What is shown.
-    Report,
     /// A program.
     Binary,
 }

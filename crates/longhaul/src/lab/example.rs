@@ -9,6 +9,7 @@ pub(super) fn status(hosts: Vec<HostStatus>, links: Vec<LinkStatus>) -> Status {
     let fidelity = Fidelity {
         valid: true,
         reasons: Vec::new(),
+        doubts: Vec::new(),
         delivered: 0,
         lateness_us: BTreeMap::new(),
         lateness_histogram: Vec::new(),

@@ -11,9 +11,7 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use scenario::sweep::{
-    self, Grid, Jobs, Machine, Options, Plan, Preview, Progress, Reader, Refusal, Setting, Size, State,
-};
+use sweep::{Grid, Jobs, Machine, Options, Plan, Preview, Progress, Reader, Refusal, Setting, Size, State};
 use units::Bitrate;
 
 use crate::{
@@ -123,8 +121,8 @@ impl Sweep {
     fn finish(&self, result: &sweep::Sweep) -> anyhow::Result<ExitCode> {
         let page = self.out.join("sweep.html");
         sweep::replace(&self.out.join("sweep.json"), &(serde_json::to_string_pretty(result)? + "\n"))?;
-        sweep::replace(&self.out.join("sweep.csv"), &report::sweep::csv(result))?;
-        let figures = report::sweep::figures(result);
+        sweep::replace(&self.out.join("sweep.csv"), &sweep::csv(result))?;
+        let figures = sweep::figures(result);
         sweep::replace(&page, &report::figures_html(&figures)?)?;
         for (name, chart) in report::svg::figures(&figures) {
             sweep::replace(&self.out.join(name), &chart)?;
@@ -132,7 +130,7 @@ impl Sweep {
         if self.json {
             output::print_json(result)?;
         } else {
-            output::print(&report::terminal::sweep(result))?;
+            output::print(&sweep::table(result))?;
         }
         say(&format!("page: {}", page.display()));
         let missing = result.count(State::Missing);

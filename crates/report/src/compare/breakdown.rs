@@ -143,7 +143,7 @@ fn group(
     let (experienced, difference) = match sides.into_iter().collect::<Option<Vec<SideInput>>>() {
         Some(sides) => {
             let schemes: Vec<_> =
-                sides.iter().map(|side| (&side.distribution, Scheme::Independent)).collect();
+                sides.iter().map(|side| (&*side.distribution, Scheme::Independent)).collect();
             let requests = page.effective_requests();
             let resamples = settings.map(|settings| resample(&schemes, requests, &settings)).transpose()?;
             let views =

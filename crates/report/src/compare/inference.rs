@@ -50,7 +50,7 @@ pub(super) fn infer<'s>(question: &Question, sides: &'s [SideInput]) -> Result<I
         let blocks = length.zip(side.in_time());
         let scheme = blocks
             .map_or(Scheme::Independent, |(length, (_, in_time_ms))| Scheme::Blocks { in_time_ms, length });
-        (&side.distribution, scheme)
+        (&*side.distribution, scheme)
     };
     let schemes: Vec<_> = sides.iter().zip(&block_lengths).map(scheme).collect();
     let resamples = resample(&schemes, question.page.effective_requests(), &settings)?;

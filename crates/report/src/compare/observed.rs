@@ -1,10 +1,10 @@
 //! Page views as they were recorded: samples of their own, which outrank the model where all sides have them.
 
+use claim::Measure;
 use experience::{
     ConfidenceInterval, Difference, Distribution, Error, FailedRequest, PageViews, Resamples, Scheme,
     Settings, page_views, resample, share_faster, thin_above,
 };
-use scenario::Measure;
 
 use super::{Blocks, PERCENTILES, Question, SideInput, by_percentile, inference, stretch};
 use crate::model::{Band, ObservedPages, Quantiles};

@@ -1,6 +1,9 @@
 //! One side of a comparison: the samples of one metric, what stands beside them, and what is missing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use experience::{Bucket, Distribution};
 use recording::{Failure, Groups, Series, Values};
@@ -13,7 +16,7 @@ pub struct SideInput {
     /// The format that it was read from, for people.
     pub format: String,
     /// The samples.
-    pub distribution: Distribution,
+    pub distribution: Arc<Distribution>,
     /// The same samples in the order of their recording with what stands beside each. Absent if nothing does.
     pub columns: Option<Columns>,
     /// Counts by the value of the label that was asked for, `None` for those without: in place of columns, where the samples
@@ -55,7 +58,7 @@ impl SideInput {
             label: label.to_owned(),
             format: String::new(),
             read: distribution.n() as u64,
-            distribution,
+            distribution: Arc::new(distribution),
             columns: None,
             tagged: None,
             failed: 0,
@@ -103,7 +106,7 @@ impl TryFrom<Series> for SideInput {
         Ok(Self {
             label: series.label,
             format: series.format.name().to_owned(),
-            distribution: values.try_into()?,
+            distribution: Arc::new(values.try_into()?),
             columns,
             tagged,
             read: series.read,

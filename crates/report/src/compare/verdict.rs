@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use claim::Measure;
 use experience::{Certainty, Difference, Page, Resamples, Settings, share_faster, together};
-use scenario::Measure;
 
 use super::{
     SideInput,

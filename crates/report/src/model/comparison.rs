@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use scenario::Judgement;
+use claim::{Caveat, Doubt, Judgement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,18 @@ pub struct Comparison {
     pub method: String,
     /// What a reader must know before trusting the numbers, as sentences.
     pub warnings: Vec<String>,
+    /// These, and why sides are invalid, with the kind of each.
+    #[serde(default)]
+    pub doubts: Vec<Caveat>,
+}
+
+impl Comparison {
+    /// Adds reasons to doubt the numbers: those of reading them.
+    pub fn doubt(&mut self, doubts: &[Doubt]) {
+        self.doubts.extend(doubts.iter().map(Caveat::from));
+        self.valid = claim::is_valid(&self.doubts);
+        self.warnings = claim::warnings(&self.doubts);
+    }
 }
 
 /// A page: many requests, of which a share must finish before the person is served.

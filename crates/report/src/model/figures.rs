@@ -18,6 +18,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+use claim::{Caveat, Doubt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,9 @@ pub struct Figures {
     pub conditions: Vec<Condition>,
     /// What a reader must know before trusting the numbers, as sentences.
     pub warnings: Vec<String>,
+    /// The reasons and the warnings with the kind of each.
+    #[serde(default)]
+    pub doubts: Vec<Caveat>,
 }
 
 impl Figures {
@@ -68,6 +72,7 @@ impl Figures {
             tables: Vec::new(),
             conditions: Vec::new(),
             warnings: Vec::new(),
+            doubts: Vec::new(),
         }
     }
 
@@ -92,19 +97,25 @@ impl Figures {
         self
     }
 
+    /// Adds a reason to doubt the numbers. One that makes them worthless makes the document invalid.
+    #[must_use]
+    pub fn doubt(self, doubt: impl Into<Caveat>) -> Self {
+        let mut doubts = self.doubts;
+        doubts.push(doubt.into());
+        let (valid, reasons) = (claim::is_valid(&doubts), claim::reasons(&doubts));
+        Self { valid, reasons, warnings: claim::warnings(&doubts), doubts, ..self }
+    }
+
     /// Adds a warning, a sentence.
     #[must_use]
-    pub fn warning(mut self, sentence: impl Into<String>) -> Self {
-        self.warnings.push(sentence.into());
-        self
+    pub fn warning(self, sentence: impl Into<String>) -> Self {
+        self.doubt(Doubt::Noticed(sentence.into()))
     }
 
     /// Says that the tool itself shaped the numbers, and why, a sentence.
     #[must_use]
-    pub fn invalid(mut self, reason: impl Into<String>) -> Self {
-        self.valid = false;
-        self.reasons.push(reason.into());
-        self
+    pub fn invalid(self, reason: impl Into<String>) -> Self {
+        self.doubt(Doubt::Recorded(reason.into()))
     }
 }
 
@@ -150,17 +161,26 @@ pub struct Column {
     pub title: String,
     /// Whether digits stand under digits.
     pub align: Align,
+    /// Whether it is shown only where there is room for everything: on a page, and on a terminal with all details.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wide: bool,
 }
 
 impl Column {
     /// A column of words.
     pub fn text(title: impl Into<String>) -> Self {
-        Self { title: title.into(), align: Align::Text }
+        Self { title: title.into(), align: Align::Text, wide: false }
     }
 
     /// A column of figures.
     pub fn number(title: impl Into<String>) -> Self {
-        Self { title: title.into(), align: Align::Number }
+        Self { title: title.into(), align: Align::Number, wide: false }
+    }
+
+    /// The same, but shown only where there is room for everything.
+    #[must_use]
+    pub fn wide(self) -> Self {
+        Self { wide: true, ..self }
     }
 }
 

@@ -26,15 +26,14 @@ fn make() -> Report {
         differences: vec![difference(&sides[0], &sides[1])],
         comparison: comparison(&sides),
         claims: Vec::new(),
-        outages: Vec::new(),
-        transfers: Vec::new(),
-        pings: Vec::new(),
-        commands: Vec::new(),
-        faults: vec![scenario::FaultMark { label: "loss 5 %".to_owned(), at_s: 200.0, until_s: Some(240.0) }],
+        experiments: Vec::new(),
+        details: BTreeMap::new(),
+        faults: vec![FaultMark { label: "loss 5 %".to_owned(), at_s: 200.0, until_s: Some(240.0) }],
         partial: None,
         fidelity: None,
         conditions: Vec::new(),
         warnings: Vec::new(),
+        doubts: Vec::new(),
     }
 }
 
@@ -290,6 +289,7 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
         thresholds: Vec::new(),
         method: "Percentiles are type 7.".to_owned(),
         warnings: Vec::new(),
+        doubts: Vec::new(),
     }
 }
 

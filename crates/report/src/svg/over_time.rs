@@ -1,7 +1,5 @@
 //! Percentiles over time with the maximum: one panel a side, all on the same scales, faults as labelled bands.
 
-use scenario::FaultMark;
-
 use super::{
     axis::Scale,
     canvas::{Canvas, Lettering, Stroke},
@@ -13,7 +11,7 @@ use super::{
     sentences::{THIN, latency, name},
 };
 use crate::{
-    model::{OverTime, Report, Shift, SideCharts},
+    model::{FaultMark, OverTime, Report, Shift, SideCharts},
     text::{label, plural, rounded},
 };
 

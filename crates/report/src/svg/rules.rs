@@ -10,13 +10,12 @@ use std::{collections::BTreeSet, sync::LazyLock};
 
 use experience::{Distribution, Page, Settings};
 use recording::Metric;
-use scenario::FaultMark;
 
 use super::{canvas::WIDTH, charts, figures, frame::width};
 use crate::{
     Columns, Question, SideInput, compare,
     figures::{Axis, Bars, Figures, Line, Multiples, Scatter, Timeline},
-    model::Report,
+    model::{FaultMark, Report},
 };
 
 /// What is wrong with a drawing, a sentence each.
@@ -220,7 +219,7 @@ fn make_reports() -> Vec<(String, Report)> {
         let intervals = (case % 7 != 6).then_some(settings);
         let question = Question { intervals, ..Question::new(Metric::Total, page) };
         let analysis = compare(&question, &sides).unwrap();
-        let mut report = crate::of_comparison("rules", &analysis, Vec::new()).unwrap();
+        let mut report = crate::of_comparison("rules", &analysis, &[]).unwrap();
         let fault = |label: &str, at_s: f64, until_s| FaultMark { label: label.to_owned(), at_s, until_s };
         if case % 3 == 0 {
             report.faults = vec![

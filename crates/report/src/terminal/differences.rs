@@ -1,6 +1,6 @@
 //! How far apart sides are in means and percentiles, in milliseconds and in percent.
 
-use super::{Detail, table::table};
+use super::{Detail, look::table};
 use crate::{
     model::{Basis, Comparison, Difference, Differences},
     text::{difference, interval, label, signed_relative},

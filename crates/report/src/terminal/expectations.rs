@@ -1,6 +1,6 @@
 //! What to expect of each side, for one request and on the page, and how many samples say so.
 
-use super::{Detail, table::table};
+use super::{Detail, look::table};
 use crate::{
     model::{Basis, Certainty, Ci, Comparison, Side, Verdict},
     text::{count, label, latency, with_interval},

@@ -1,6 +1,6 @@
 //! How many requests and page views failed: a row a side, with intervals.
 
-use super::{Detail, table::table};
+use super::{Detail, look::table};
 use crate::{
     model::{Basis, Comparison, Side},
     text::{count, label, percent},

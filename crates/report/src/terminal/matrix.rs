@@ -1,6 +1,6 @@
 //! Every side against every other, where there are more than two.
 
-use super::{Detail, table::table};
+use super::{Detail, look::table};
 use crate::{
     model::{Basis, Certainty, Comparison, Pair, Verdict},
     text::{difference, label, plural},

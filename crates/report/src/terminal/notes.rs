@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use scenario::Judgement;
+use claim::Judgement;
 
-use super::table::{GREEN, RED, paint};
+use super::look::{GREEN, RED, paint};
 use crate::{
     model::{Comparison, Crossover, Shift, Side},
     text::{label, latency, percent, plain, sure},

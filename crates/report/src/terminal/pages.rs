@@ -1,6 +1,6 @@
 //! What real page views waited, where the samples say which page they belong to.
 
-use super::{expectations::is_best, table::table};
+use super::{expectations::is_best, look::table};
 use crate::{
     model::{Comparison, ObservedPages, Side},
     text::{count, label, latency, with_interval},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Detail, table::table};
+use super::{Detail, look::table};
 use crate::{
     model::{Ci, Comparison, Side},
     text::{interval, label, latency, percent},

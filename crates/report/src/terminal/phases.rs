@@ -1,6 +1,6 @@
 //! Which phase makes the difference between the first two sides.
 
-use super::table::table;
+use super::look::table;
 use crate::{
     model::{Comparison, PhaseDifference},
     text::{difference_beside, label},

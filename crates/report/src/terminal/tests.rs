@@ -1,6 +1,6 @@
 //! What a small comparison looks like, and where it must not break.
 
-use scenario::Judgement;
+use claim::Judgement;
 
 use super::*;
 use crate::model::*;
@@ -103,6 +103,7 @@ fn example() -> Comparison {
         thresholds: Vec::new(),
         method: "Percentiles are type 7.".to_owned(),
         warnings: vec!["few samples".to_owned()],
+        doubts: Vec::new(),
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
+use claim::{Measured as Evidence, Relation};
+
 use super::*;
+use crate::kind::{commands, pings, probes, transfers};
 
 const SCENARIO: &str = r#"
 [scenario]
@@ -106,13 +109,13 @@ fn ping_recording(target: &str, round_trips_ms: [Option<u32>; 2]) -> String {
 }
 
 /// A plan, and the files that its run would leave.
-fn run(folder: &Path) -> (Plan, Measured) {
+fn run(folder: &Path) -> Plan {
     let path = folder.join("two.toml");
     fs::write(&path, SCENARIO).unwrap();
     let plan = Plan::read(&path).unwrap();
     let out = Folder(folder);
-    for probe in &plan.probes {
-        fs::write(out.probe(probe), probe_recording()).unwrap();
+    for probe in probes(&plan.measurements) {
+        fs::write(out.file(&probe.file()), probe_recording()).unwrap();
     }
     let received = |bytes: u64, stall_s: f64| {
         transfer_summary(&format!(
@@ -123,74 +126,135 @@ fn run(folder: &Path) -> (Plan, Measured) {
     };
     let summaries =
         [received(1000, 0.25), received(990, 0.5), transfer_summary("\"unfinished\":\"it broke\"")];
-    for (transfer, summary) in plan.transfers.iter().zip(summaries) {
-        fs::write(out.transfer(transfer), summary).unwrap();
+    for (transfer, summary) in transfers(&plan.measurements).into_iter().zip(summaries) {
+        fs::write(out.file(&transfer.file()), summary).unwrap();
     }
-    for (ping, round_trips) in plan.pings.iter().zip([[Some(81), Some(79)], [Some(83), None]]) {
+    for (ping, round_trips) in
+        pings(&plan.measurements).into_iter().zip([[Some(81), Some(79)], [Some(83), None]])
+    {
         let address = ping.targets[0].address.to_string();
-        fs::write(out.pings(ping), ping_recording(&address, round_trips)).unwrap();
+        fs::write(out.file(&ping.file()), ping_recording(&address, round_trips)).unwrap();
     }
-    fs::write(out.command(&plan.commands[0]), "{\"summary\": {\"restart_s\": 4.5}}\n").unwrap();
-    let mut missing = whole();
-    let sides = sides(&plan, &out, &mut missing).unwrap();
-    let measured = Measured::read(&plan, &sides, &out, None, &mut missing).unwrap();
-    (plan, measured)
+    let command = commands(&plan.measurements)[0];
+    fs::write(out.file(&command.file()), "{\"summary\": {\"restart_s\": 4.5}}\n").unwrap();
+    plan
 }
 
-/// A run that came to its end.
-fn whole() -> Missing {
-    Missing { is_allowed: false, sentences: Vec::new() }
+/// What was found, what claims can ask, and what is missing.
+type Read = (Vec<Found>, Evidence, Missing);
+
+fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Error> {
+    let folder = Folder(folder);
+    let reading =
+        Reading { folder: &folder, metric: plan.metric, claims: &plan.claims, faults: &[], partial };
+    let mut missing = Missing::of(partial);
+    let mut evidence = Evidence::new(plan.page);
+    let mut all = Vec::new();
+    for (source, found) in kind::read(&plan.measurements, &reading, &mut missing)? {
+        found.evidence.iter().for_each(|(side, one)| evidence.add(source, side, one.clone()));
+        all.push(found);
+    }
+    Ok((all, evidence, missing))
+}
+
+fn value(evidence: &Evidence, subject: &str, side: &str) -> Result<f64, String> {
+    evidence.value(&kind::subject(subject).unwrap(), side)
+}
+
+/// The details of a kind, by its place among all kinds.
+fn details(found: &[Found], kind: usize) -> Vec<&serde_json::Value> {
+    found[kind].measured.iter().map(|one| &*one.detail).collect()
 }
 
 #[test]
 fn what_a_partial_run_lacks_is_said_and_no_error() {
     let folder = tempfile::tempdir().unwrap();
-    let (plan, _) = run(folder.path());
+    let plan = run(folder.path());
     let out = Folder(folder.path());
     // One probe was never answered, one transfer printed nothing, and the command half of it.
     let refused =
         "{\"schema\":\"longhaul.recording/1\"}\n{\"error\":\"timeout\"}\n{\"end\":{\"interrupted\":true}}\n";
-    fs::write(out.probe(&plan.probes[0]), refused).unwrap();
-    fs::write(out.transfer(&plan.transfers[0]), "").unwrap();
-    fs::write(out.command(&plan.commands[0]), "{\"summary\": {").unwrap();
-    let said = sides(&plan, &out, &mut whole()).unwrap_err().to_string();
+    fs::write(out.file(&probes(&plan.measurements)[0].file()), refused).unwrap();
+    fs::write(out.file(&transfers(&plan.measurements)[0].file()), "").unwrap();
+    fs::write(out.file(&commands(&plan.measurements)[0].file()), "{\"summary\": {").unwrap();
+    let said = read(&plan, folder.path(), None).unwrap_err().to_string();
     assert_eq!(said, "no request to http://b/ from a was answered: 1 timeout");
 
     let partial = Some(Partial { after_s: 50.0, of_s: 107.0 });
-    let mut missing = Missing { is_allowed: true, sentences: Vec::new() };
-    let sides = sides(&plan, &out, &mut missing).unwrap();
-    let measured = Measured::read(&plan, &sides, &out, partial, &mut missing).unwrap();
-    assert_eq!((sides.len(), sides[0].series.read), (1, 1000));
-    assert_eq!((measured.transfers.len(), measured.commands.len(), measured.pings[0].sent), (2, 0, 4));
-    let said: Vec<_> =
-        missing.sentences.iter().map(|one| one.split(" has no result").next().unwrap()).collect();
+    let (found, evidence, missing) = read(&plan, folder.path(), partial).unwrap();
+    assert_eq!((found[0].sides.len(), found[0].sides[0].read), (1, 1000));
+    let [transfers, pings, commands] = [1, 2, 3].map(|kind| details(&found, kind));
+    assert_eq!((transfers.len(), commands.len(), &pings[0]["sent"]), (2, 0, &4.into()));
+    let said: Vec<String> = missing.doubts.iter().map(ToString::to_string).collect();
+    let said: Vec<_> = said.iter().map(|one| one.split(" has no result").next().unwrap()).collect();
     assert_eq!(said, ["swift from a", "whole, transfer", "printed, command"]);
     // It was ended after 50 s: nothing is silent that was not waited for. From 0 to 29.91 s there were answers of b's, from
     // a never one.
-    assert_eq!(measured.value(&"outage.max".parse().unwrap(), "swift"), Ok(50_000.0));
+    assert_eq!(value(&evidence, "outage.max", "swift"), Ok(50_000.0));
 }
 
 #[test]
 fn connections_are_counted_by_how_they_came_about() {
     let folder = tempfile::tempdir().unwrap();
-    let (plan, _) = run(folder.path());
+    let plan = run(folder.path());
     let out = Folder(folder.path());
     // Of four, one came from another address; one request had a connection already.
     let recording = "{\"schema\":\"longhaul.recording/1\"}\n\
          {\"wait_ns\":1,\"fallback\":false}\n{\"wait_ns\":1,\"fallback\":true}\n{\"wait_ns\":1}\n{\"end\":{}}\n";
-    fs::write(out.probe(&plan.probes[0]), recording).unwrap();
+    let probes = probes(&plan.measurements);
+    fs::write(out.file(&probes[0].file()), recording).unwrap();
     let other = recording.replace("true", "false");
-    fs::write(out.probe(&plan.probes[1]), other).unwrap();
-    let sides = sides(&plan, &out, &mut whole()).unwrap();
-    let measured = Measured::read(&plan, &sides, &out, None, &mut whole()).unwrap();
-    assert_eq!(measured.value(&Subject::Fallback, "swift"), Ok(0.25));
-    assert_eq!(measured.value(&Subject::Fallback, "whole"), Err("whole opened no connection".to_owned()));
+    fs::write(out.file(&probes[1].file()), other).unwrap();
+    let (_, evidence, _) = read(&plan, folder.path(), None).unwrap();
+    assert_eq!(value(&evidence, "connections.fallback", "swift"), Ok(0.25));
+    assert_eq!(
+        value(&evidence, "connections.fallback", "whole"),
+        Err("whole opened no connection".to_owned())
+    );
+}
+
+#[test]
+fn a_claim_can_ask_for_a_share_by_label() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = run(folder.path());
+    let shares = ["cache=hit", "status=200", "error=timeout", "error=refused", "tier=upper"];
+    plan.claims = shares
+        .map(|share| claim::Claim {
+            text: share.to_owned(),
+            subject: kind::subject(&format!("request.share[{share}]")).unwrap(),
+            says: claim::Says::Limit { side: "swift".to_owned(), relation: Relation::Above, limit: 0.5 },
+        })
+        .into();
+    // Of each host: two hits, a miss, and one that timed out.
+    let sample =
+        |cache: &str| format!("{{\"wait_ns\":1,\"status\":200,\"labels\":{{\"cache\":\"{cache}\"}}}}\n");
+    let samples = ["hit", "miss", "hit"].map(sample).concat();
+    let recording = format!(
+        "{{\"schema\":\"longhaul.recording/1\"}}\n{samples}{{\"error\":\"timeout\"}}\n{{\"end\":{{}}}}\n"
+    );
+    for probe in probes(&plan.measurements) {
+        fs::write(Folder(folder.path()).file(&probe.file()), &recording).unwrap();
+    }
+    let (_, evidence, _) = read(&plan, folder.path(), None).unwrap();
+    let said = plan.claims.iter().map(|claim| judge(claim, |subject, side| evidence.value(subject, side)));
+    let figures: Vec<_> = said.map(|judgement| judgement.figure).collect();
+    assert_eq!(
+        figures,
+        [
+            "request.share[cache=hit]: swift 50 %, more than 50 % expected",
+            "request.share[status=200]: swift 75 %, more than 50 % expected",
+            "request.share[error=timeout]: swift 25 %, more than 50 % expected",
+            "request.share[error=refused]: swift 0 %, more than 50 % expected",
+            "no request of swift has the label \"tier\"",
+        ]
+    );
 }
 
 #[test]
 fn every_measure_has_its_number() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, measured) = run(folder.path());
+    let plan = run(folder.path());
+    let (_, evidence, _) = read(&plan, folder.path(), None).unwrap();
     for (subject, side, expected) in [
         ("request.p50", "swift", Ok(10.0)),
         ("request.max", "swift", Ok(500.0)),
@@ -235,7 +299,7 @@ fn every_measure_has_its_number() {
             Err("ping.error.p50 of mesh has fewer than 10 of its 3 samples beyond it"),
         ),
     ] {
-        let value = measured.value(&subject.parse().unwrap(), side);
+        let value = value(&evidence, subject, side);
         match (value, expected) {
             (Ok(value), Ok(expected)) => {
                 assert!((value - expected).abs() < 0.05, "{subject} of {side}: {value}");
@@ -248,24 +312,30 @@ fn every_measure_has_its_number() {
 #[test]
 fn figures_of_a_command_are_those_of_its_claims() {
     let folder = tempfile::tempdir().unwrap();
-    let (plan, measured) = run(folder.path());
-    let [printed] = &measured.commands[..] else { panic!("{:?}", measured.commands) };
-    let figures: Vec<_> = printed.figures.iter().map(|one| (one.at.as_str(), one.text.as_str())).collect();
+    let plan = run(folder.path());
+    let (found, evidence, _) = read(&plan, folder.path(), None).unwrap();
+    let [printed] = details(&found, 3)[..] else { panic!("one command") };
     // Two claims speak of one of them.
-    assert_eq!(figures, [("json.summary.restart_s", "4.50 s"), ("json.lost", "json has no lost")]);
+    assert_eq!(
+        printed["figures"],
+        serde_json::json!([
+            { "at": "json.summary.restart_s", "text": "4.50 s" },
+            { "at": "json.lost", "text": "json has no lost" },
+        ])
+    );
     let held =
-        plan.claims.iter().map(|claim| judge(claim, |subject, side| measured.value(subject, side)).holds);
+        plan.claims.iter().map(|claim| judge(claim, |subject, side| evidence.value(subject, side)).holds);
     assert_eq!(held.collect::<Vec<_>>(), [true, false, false]);
 }
 
 #[test]
 fn what_is_not_one_json_value_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let (plan, _) = run(folder.path());
-    let out = Folder(folder.path());
+    let plan = run(folder.path());
+    let path = Folder(folder.path()).file(&commands(&plan.measurements)[0].file());
     for text in ["", "done\n", "{} {}", "{\"a\": 1"] {
-        fs::write(out.command(&plan.commands[0]), text).unwrap();
-        let said = commands(&plan, &out, &mut whole()).unwrap_err().to_string();
+        fs::write(&path, text).unwrap();
+        let said = read(&plan, folder.path(), None).unwrap_err().to_string();
         assert!(said.contains("command-printed-from-a.json: a command prints one JSON value"), "{said}");
     }
 }
@@ -273,10 +343,13 @@ fn what_is_not_one_json_value_is_refused() {
 #[test]
 fn pings_are_known_by_the_names_of_hosts() {
     let folder = tempfile::tempdir().unwrap();
-    let (plan, measured) = run(folder.path());
-    let [mesh] = &measured.pings[..] else { panic!("{:?}", measured.pings) };
+    let plan = run(folder.path());
+    let (found, ..) = read(&plan, folder.path(), None).unwrap();
+    let [mesh] = details(&found, 2)[..] else { panic!("one side") };
+    let mesh: crate::Pinged = serde_json::from_value(mesh.clone()).unwrap();
     assert_eq!((mesh.hosts, mesh.pairs, mesh.sent, mesh.received), (2, 2, 4, 3));
     // London to New York and back, as the file says; the hosts are in data centres.
-    assert_eq!(plan.pings[0].targets[0].rtt, std::time::Duration::from_millis(80));
+    let target = &pings(&plan.measurements)[0].targets[0];
+    assert_eq!(target.rtt, std::time::Duration::from_millis(80));
     assert_eq!(mesh.silent, []);
 }

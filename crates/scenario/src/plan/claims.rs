@@ -1,21 +1,24 @@
 //! Holds claims against what is measured.
 
+use claim::{Claim, Margin, Query, Relation, Says, Subject};
 use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
-use super::Measured;
 use crate::{
-    claim::{Claim, Margin, Relation, Says},
     file,
-    subject::{Subject, Unit},
+    kind::{self, Measurement},
 };
 
 /// A claim whose sides are measured, and whose values have the unit of what it speaks of.
-pub(super) fn check(claim: file::Claim, measured: &Measured, document: &Document) -> Result<Claim, Mistake> {
-    let subject: Subject =
-        claim.at.get_ref().parse().map_err(|message: String| document.mistake(claim.at.span(), message))?;
+pub(super) fn check(
+    claim: file::Claim,
+    measured: &[Measurement],
+    document: &Document,
+) -> Result<Claim, Mistake> {
+    let subject =
+        kind::subject(claim.at.get_ref()).map_err(|message| document.mistake(claim.at.span(), message))?;
     let check = Check { subject, measured, document };
-    if let Subject::FasterThan(side) = &check.subject {
+    if let Query::FasterThan(side) = check.subject.query() {
         check.side(Spanned::new(claim.at.span(), side.clone()))?;
     }
     let limits = [(Relation::Below, claim.below), (Relation::Above, claim.above), (Relation::Is, claim.is)];
@@ -36,7 +39,7 @@ pub(super) fn check(claim: file::Claim, measured: &Measured, document: &Document
 
 struct Check<'c> {
     subject: Subject,
-    measured: &'c Measured,
+    measured: &'c [Measurement],
     document: &'c Document,
 }
 
@@ -73,8 +76,7 @@ impl Check<'_> {
         relation: Relation,
         limit: &Spanned<String>,
     ) -> Result<Says, Mistake> {
-        let is_counted = matches!(self.subject.unit(), Unit::Size | Unit::Share | Unit::Number);
-        if relation == Relation::Is && !is_counted {
+        if relation == Relation::Is && !self.subject.unit().is_counted() {
             let message = format!("{} never is exactly a number; expected below or above", self.subject);
             return Err(self.document.mistake(limit.span(), message));
         }
@@ -88,8 +90,8 @@ impl Check<'_> {
 
     fn side(&self, name: Spanned<String>) -> Result<String, Mistake> {
         let source = self.subject.source();
-        let all = self.measured.sides();
-        let known: Vec<&str> = all.iter().filter(|(by, _)| *by == source).map(|&(_, side)| side).collect();
+        let of_source = self.measured.iter().filter(|one| one.source() == source);
+        let known: Vec<&str> = of_source.map(|one| one.measures().side()).collect();
         if known.contains(&name.get_ref().as_str()) {
             return Ok(name.into_inner());
         }

@@ -2,22 +2,50 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use document::{Document, Mistake, suggestion};
+use toml::Spanned;
+
+use crate::kind::Measurement;
+
 /// A measurement, as far as time is concerned.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'s> {
+struct Step<'s> {
     /// Whose it is.
-    pub(super) side: &'s str,
+    side: &'s str,
     /// The side that it waits for.
-    pub(super) after: Option<&'s str>,
+    after: Option<&'s str>,
     /// How long it takes, more than no time.
-    pub(super) lasts: Duration,
+    lasts: Duration,
+}
+
+/// How long all that is measured takes, if each side that something waits for is there and ends.
+pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result<Duration, Mistake> {
+    let all = || measurements.iter().map(Measurement::measures);
+    let mut afters = all().filter_map(|one| one.after());
+    let sides = || all().map(|one| one.side());
+    if let Some(unknown) = afters.clone().find(|after| !sides().any(|side| side == after.get_ref())) {
+        let hint = suggestion(unknown.get_ref(), sides());
+        let message = format!("nothing measures the side \"{}\"{hint}", unknown.get_ref());
+        return Err(document.mistake(unknown.span(), message));
+    }
+    let steps: Vec<Step<'_>> = all()
+        .map(|one| Step {
+            side: one.side(),
+            after: one.after().map(|after| after.get_ref().as_str()),
+            lasts: one.lasts(),
+        })
+        .collect();
+    duration(&steps).map_err(|side| {
+        let span = afters.find(|after| after.get_ref() == side).map_or(0..0, Spanned::span);
+        document.mistake(span, format!("\"{side}\" never ends, for it waits for what waits for it"))
+    })
 }
 
 /// When the last measurement ends, since the first began.
 ///
 /// # Errors
 /// A side that somebody waits for and that never ends, for it waits itself for one that waits for it.
-pub(super) fn duration<'s>(steps: &[Step<'s>]) -> Result<Duration, &'s str> {
+fn duration<'s>(steps: &[Step<'s>]) -> Result<Duration, &'s str> {
     let mut ends: BTreeMap<&str, Duration> = BTreeMap::new();
     let mut unsettled = None;
     // An end is settled in the round after those that it waits for. In a circle, ends grow with every round.

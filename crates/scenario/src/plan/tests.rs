@@ -1,6 +1,7 @@
 //! Scenario files that are accepted, and those that are refused with a place and a remedy.
 
 use super::*;
+use crate::kind::{commands, ping::Ping, pings, probes, transfers};
 
 const SCENARIO: &str = r#"
 [scenario]
@@ -49,7 +50,7 @@ fn read(text: &str) -> Result<Plan, String> {
 fn a_scenario_is_resolved() {
     let plan = read(SCENARIO).unwrap();
     assert_eq!(plan.name, "two");
-    assert_eq!(plan.probes[0].side, "one");
+    assert_eq!(probes(&plan.measurements)[0].side, "one");
     assert_eq!(plan.duration, Duration::from_secs(30));
     assert_eq!(
         (plan.faults[0].at, plan.faults[0].lasts),
@@ -57,7 +58,7 @@ fn a_scenario_is_resolved() {
     );
     assert_eq!(plan.faults[0].fault.to_string(), "london-newyork: loss 5%");
     assert_eq!(plan.page.effective_requests(), 1);
-    assert!(plan.probes[0].arguments.windows(2).any(|pair| pair == ["--rate", "10/s"]));
+    assert!(probes(&plan.measurements)[0].arguments.windows(2).any(|pair| pair == ["--rate", "10/s"]));
 }
 
 #[test]
@@ -169,8 +170,8 @@ fn both_ends_of_a_transfer_are_told_what_it_says() {
         "longhaul transfer serve --listen [::]:5201 --rcvbuf 65.536KB --window 4194.304KB",
     ];
     assert_eq!(servers, expected);
-    assert_eq!(plan.transfers[1].bytes, Some(Bytes(10_000_000)));
-    assert_eq!(plan.transfers[1].notsent_lowat, Some(Bytes(131_072)));
+    assert_eq!(transfers(&plan.measurements)[1].bytes, Some(Bytes(10_000_000)));
+    assert_eq!(transfers(&plan.measurements)[1].notsent_lowat, Some(Bytes(131_072)));
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn one_side_may_wait_for_another() {
     let plan = with(tables).unwrap();
     // 10 s, then the 30 s of a command that does not say, then 2 s.
     assert_eq!(plan.duration, Duration::from_secs(42));
-    let first = &plan.commands[0];
+    let first = commands(&plan.measurements)[0];
     assert_eq!((first.codes.as_slice(), first.timeout), ([0].as_slice(), Duration::from_secs(300)));
     let fault = |at: &str| {
         with(&format!("{tables}[[fault]]\nat = '{at}'\nbetween = ['london', 'newyork']\ndown = true\n"))
@@ -249,7 +250,7 @@ fn every_host_pings_every_other() {
     // Each begins with the one after it, so that not all begin with the same.
     let expected = [("origin", "visitor third"), ("visitor", "third origin"), ("third", "origin visitor")];
     assert_eq!(
-        plan.pings.iter().map(asked).collect::<Vec<_>>(),
+        pings(&plan.measurements).into_iter().map(asked).collect::<Vec<_>>(),
         expected.map(|(host, targets)| (host.to_owned(), targets.to_owned()))
     );
     assert_eq!(plan.duration, Duration::from_secs(6));
@@ -258,7 +259,10 @@ fn every_host_pings_every_other() {
 #[test]
 fn no_host_pings_itself() {
     let ping = |from: &str| with(&format!("[[ping]]\nside = 'x'\nfrom = ['{from}']\nto = ['origin']\n"));
-    assert_eq!(ping("*").unwrap().pings.iter().map(|one| one.host.as_str()).collect::<Vec<_>>(), ["visitor"]);
+    assert_eq!(
+        pings(&ping("*").unwrap().measurements).iter().map(|one| one.host.as_str()).collect::<Vec<_>>(),
+        ["visitor"]
+    );
     assert!(ping("origin").unwrap_err().contains("nobody is pinged here, for no host pings itself"));
 }
 
@@ -273,7 +277,7 @@ fn a_world_of_its_own_has_all_tables() {
     )
     .unwrap();
     assert_eq!(
-        plan.probes.iter().map(|probe| probe.host.as_str()).collect::<Vec<_>>(),
+        probes(&plan.measurements).iter().map(|probe| probe.host.as_str()).collect::<Vec<_>>(),
         ["people-1", "people-2"]
     );
     // In order of time, whatever the order in the file.

@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
-use super::jobs::Measurement;
-use crate::{error::Error, program::Process};
+use crate::{error::Error, measurement::Task, program::Process};
 
 /// The measurements of a run. One leaves when it has ended well.
 pub(super) struct Measuring {
-    waiting: Vec<Measurement>,
+    waiting: Vec<Task>,
     running: Vec<Running>,
 }
 
 /// A measurement that has begun.
 struct Running {
-    measurement: Measurement,
+    task: Task,
     process: Process,
     /// When, since measuring started.
     begun: Duration,
@@ -21,7 +20,7 @@ struct Running {
 
 impl Measuring {
     /// Measurements of which none has begun.
-    pub(super) fn of(waiting: Vec<Measurement>) -> Self {
+    pub(super) fn of(waiting: Vec<Task>) -> Self {
         Self { waiting, running: Vec::new() }
     }
 
@@ -31,15 +30,15 @@ impl Measuring {
     }
 
     /// The next one whose turn it is.
-    pub(super) fn next(&mut self) -> Option<Measurement> {
+    pub(super) fn next(&mut self) -> Option<Task> {
         let turn =
             self.waiting.iter().position(|one| one.after.as_ref().is_none_or(|side| self.is_done(side)));
         turn.map(|turn| self.waiting.remove(turn))
     }
 
     /// One has begun.
-    pub(super) fn started(&mut self, measurement: Measurement, process: Process, begun: Duration) {
-        self.running.push(Running { measurement, process, begun });
+    pub(super) fn started(&mut self, task: Task, process: Process, begun: Duration) {
+        self.running.push(Running { task, process, begun });
     }
 
     /// What has not begun will not.
@@ -70,8 +69,8 @@ impl Measuring {
     }
 
     fn is_done(&self, side: &str) -> bool {
-        let running = self.running.iter().map(|running| &running.measurement);
-        !self.waiting.iter().chain(running).any(|measurement| measurement.side == side)
+        let running = self.running.iter().map(|running| &running.task);
+        !self.waiting.iter().chain(running).any(|task| task.side == side)
     }
 }
 
@@ -79,7 +78,7 @@ impl Running {
     fn has_ended(&mut self, now: Duration) -> Result<bool, Error> {
         self.process.check_result()?;
         let Some(status) = self.process.ended()? else {
-            return match self.measurement.timeout {
+            return match self.task.timeout {
                 Some(timeout) if now.saturating_sub(self.begun) > timeout => Err(Error::TooLong {
                     what: self.process.what.clone(),
                     timeout: units::duration::show(timeout),
@@ -89,7 +88,7 @@ impl Running {
             };
         };
         let code = status.code().and_then(|code| u8::try_from(code).ok());
-        if code.is_some_and(|code| self.measurement.codes.contains(&code)) {
+        if code.is_some_and(|code| self.task.codes.contains(&code)) {
             return Ok(true);
         }
         Err(self.process.died(status))

@@ -102,10 +102,31 @@ impl Recording {
     /// Why its figures are not the connection's; none if they are.
     pub(super) fn doubts(&self) -> impl Iterator<Item = String> {
         let reasons = self.0["reasons"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        reasons.map(str::to_owned)
+        let mut reasons: Vec<String> = reasons.map(str::to_owned).collect();
+        if self.0["valid"] != true && reasons.is_empty() {
+            reasons.push("the reader does not call its figures valid, and does not say why".to_owned());
+        }
+        reasons.into_iter()
     }
 
     fn number(&self, what: &str) -> anyhow::Result<f64> {
         self.0.pointer(what).and_then(Value::as_f64).with_context(|| format!("the reader reported no {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_is_not_valid_is_doubted_whatever_it_says() {
+        let doubts = |rest: &str| {
+            let json = format!("{{\"ended\":\"complete\"{rest}}}");
+            Recording::parse(json.as_bytes()).unwrap().doubts().count()
+        };
+        assert_eq!(doubts(",\"valid\":true,\"reasons\":[]"), 0);
+        assert_eq!(doubts(",\"valid\":false,\"reasons\":[\"no processor\"]"), 1);
+        assert_eq!(doubts(",\"valid\":false,\"reasons\":[]"), 1);
+        assert_eq!(doubts(""), 1);
     }
 }

@@ -46,7 +46,8 @@ fn the_word_and_the_percentage_come_from_one_rule() {
         other.distribution = Distribution::new(
             (0..120).map(|i| -(100.0 + 5.0 * f64::from(shift)) * (1.0 - hash(i, 8)).ln()).collect(),
         )
-        .unwrap();
+        .unwrap()
+        .into();
         let verdict = of(&[drawn("one", 120, 7), other], Page::new(1, 1.0).unwrap()).verdict.unwrap();
         let (sure, word) = (verdict.request.sure.unwrap(), verdict.request.certainty.unwrap());
         match word {

@@ -1,0 +1,209 @@
+//! Doubts as sentences. Those that stand after a name begin with a small letter.
+
+use std::fmt;
+
+use units::{
+    duration,
+    show::{count, plural},
+};
+
+use super::Doubt;
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Of { part, doubt } => write!(f, "{part}: {doubt}"),
+            Self::Recorded(words) | Self::Noticed(words) | Self::Failed { why: words } => f.write_str(words),
+            Self::LatePackets { .. }
+            | Self::OwnDrops { .. }
+            | Self::LostDevices { .. }
+            | Self::LostBytes { .. }
+            | Self::UnbalancedLinks { .. } => emulator(self, f),
+            Self::RequestsLeftOver { .. }
+            | Self::LateRequests { .. }
+            | Self::BusyGenerator { .. }
+            | Self::TooManyInFlight { .. }
+            | Self::OutOfSockets { .. } => generator(self, f),
+            Self::StarvedReader { .. }
+            | Self::NothingSent { .. }
+            | Self::OwnSpeed
+            | Self::MissedLooks { .. }
+            | Self::SmallerBuffer { .. }
+            | Self::EndedEarly { .. }
+            | Self::Unexplained
+            | Self::NoValidRun => reader(self, f),
+            Self::NoClaimJudged
+            | Self::NoResult { .. }
+            | Self::OutputLost { .. }
+            | Self::OutputCut { .. }
+            | Self::Unfinished { .. }
+            | Self::Silent { .. } => run(self, f),
+            Self::SameSamples { .. }
+            | Self::OtherPage { .. }
+            | Self::FailedEvents { .. }
+            | Self::WithoutMetric { .. }
+            | Self::FewSamples { .. }
+            | Self::ThinTail { .. }
+            | Self::FewToCross { .. } => comparison(self, f),
+        }
+    }
+}
+
+/// What a planet says of itself.
+fn emulator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match doubt {
+        Doubt::LatePackets { share, limit, most } => write!(
+            f,
+            "{:.2} % of the packets were later than their path allows ({}, or 1 % of the round trip); at most {} % may be",
+            share * 100.0,
+            duration::show(*limit),
+            most * 100.0
+        ),
+        Doubt::OwnDrops { packets } => {
+            write!(f, "the emulator lost {packets} packets that no link dropped")
+        }
+        Doubt::LostDevices { hosts } => {
+            write!(f, "{hosts} hosts lost their network device to a program of theirs")
+        }
+        Doubt::LostBytes { entered, accounted } => {
+            write!(f, "{entered} bytes entered and {accounted} are accounted for: a bug")
+        }
+        Doubt::UnbalancedLinks { links } => {
+            write!(f, "what went into {links} links is not what came out, was dropped or waits: a bug")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a generator of load says of itself.
+fn generator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match doubt {
+        Doubt::RequestsLeftOver { left, due } => write!(
+            f,
+            "about {left} of {due} requests were due but not sent when the time was up: the generator could not keep the \
+             rate"
+        ),
+        Doubt::LateRequests { percent, late, limit } => {
+            let [late, limit] = [*late, *limit].map(duration::show);
+            write!(
+                f,
+                "{percent:.1} % of the requests started {late} late or more (limit {limit}): the generator could not keep \
+                 the schedule"
+            )
+        }
+        Doubt::BusyGenerator { share, limit, effect } => write!(
+            f,
+            "the generator used {:.0}% of its core (limit {:.0}%): {effect}",
+            share * 100.0,
+            limit * 100.0
+        ),
+        Doubt::TooManyInFlight { requests } => write!(
+            f,
+            "{requests} requests were due but not sent, because too many were in flight: the latencies lack theirs"
+        ),
+        Doubt::OutOfSockets { requests } => write!(
+            f,
+            "{requests} requests failed because this machine ran out of sockets: reuse connections, or raise `ulimit -n` \
+             and net.ipv4.ip_local_port_range"
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// What a reader says of itself, and a sweep of its readers.
+fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match doubt {
+        Doubt::StarvedReader { share } => write!(
+            f,
+            "the reader waited for a processor in {:.0} % of the time; run less beside it",
+            share * 100.0
+        ),
+        Doubt::NothingSent { remote } => write!(
+            f,
+            "{remote} accepted the connection and sent nothing: no figure is about reading; is it \"longhaul tcp oscil \
+             serve\", or another server that sends without being asked?"
+        ),
+        Doubt::OwnSpeed => f.write_str(
+            "in the unlimited phases there was always something to be read: the figures are this machine's speed of reading, \
+             not the network's",
+        ),
+        Doubt::MissedLooks { share } => write!(
+            f,
+            "{:.0} % of the looks at the connection came too late and were left out; a longer interval costs less",
+            share * 100.0
+        ),
+        Doubt::SmallerBuffer { asked, given } => {
+            write!(f, "SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it")
+        }
+        Doubt::EndedEarly { how, why } => {
+            let why = why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            write!(f, "the reader {how} before its programme was over{why}")
+        }
+        Doubt::Unexplained => {
+            f.write_str("the reader says that its figures are not the connection's, and not why")
+        }
+        Doubt::NoValidRun => f.write_str("no measurement is valid; the warnings say why"),
+        _ => Ok(()),
+    }
+}
+
+/// What a run says of itself.
+fn run(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match doubt {
+        Doubt::NoClaimJudged => f.write_str("No claim is judged, because the run is not whole."),
+        Doubt::NoResult { what, why } => write!(f, "{what} has no result: {why}"),
+        Doubt::OutputLost { name, why } => {
+            write!(f, "{name} is not whole, because it could not be written: {why}.")
+        }
+        Doubt::OutputCut { name, came, kept } => {
+            write!(f, "{name}: of {came} that were put out the first and the last {kept} are kept.")
+        }
+        Doubt::Unfinished { why } => f.write_str(why),
+        Doubt::Silent { pairs } => {
+            let pairs: Vec<_> = pairs.iter().map(|[from, to]| format!("{from} to {to}")).collect();
+            write!(f, "no answer at all: {}", pairs.join(", "))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the numbers of a comparison give reason to doubt.
+fn comparison(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match doubt {
+        Doubt::SameSamples { first, second } => {
+            write!(f, "{first} and {second} hold the same samples: is one of them the wrong file?")
+        }
+        Doubt::OtherPage { asked, made: [least, most] } => {
+            let made = if least == most { count((*least).into()) } else { format!("{least} to {most}") };
+            write!(
+                f,
+                "A page of {asked} requests was asked for, and the recorded pages make {made}: the verdict is about recorded \
+                 pages, the model is about the page that was asked for."
+            )
+        }
+        Doubt::FailedEvents { failed, all } => {
+            write!(f, "{} of {} events failed; they are in no percentile.", count(*failed), count(*all))
+        }
+        Doubt::WithoutMetric { without, all, metric } => {
+            write!(f, "{} of {} samples carry no {metric}; they are left out.", count(*without), count(*all))
+        }
+        Doubt::FewSamples { samples, requests } => {
+            let are = if *samples == 1 { "is" } else { "are" };
+            let why = match requests {
+                1 => ": even the median".to_owned(),
+                _ => format!(" for {requests} effective requests: what even the median person waits for"),
+            };
+            let samples = plural(*samples, "sample");
+            write!(f, "{samples} {are} too few{why} is decided by fewer than 10 of them.")
+        }
+        Doubt::ThinTail { samples, percentile } => write!(
+            f,
+            "with {}, what people above the {percentile:.1}th percentile experience is decided by fewer than 10 of them.",
+            plural(*samples, "sample")
+        ),
+        Doubt::FewToCross { least } => {
+            write!(f, "Fewer than {least} samples on a side: too few to say where they cross.")
+        }
+        _ => Ok(()),
+    }
+}

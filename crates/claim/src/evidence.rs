@@ -1,0 +1,268 @@
+//! What was measured, as claims ask for it: objects with numbers, distributions, and labels that were counted. Pure.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use experience::{Distribution, Page, share_faster};
+use serde_json::Value;
+
+use crate::{
+    path::Path,
+    subject::{Fold, Query, Source, Subject},
+};
+
+/// What one kind of measurement found of one side.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    objects: Vec<Object>,
+    samples: BTreeMap<&'static str, Arc<Distribution>>,
+    events: u64,
+    /// By label and value.
+    labels: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// An object with numbers: what a program printed, or what was counted of a host.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// What it is of: "the transfer of x from a to b".
+    pub what: String,
+    /// What its numbers are in; their names end in the unit.
+    pub value: Arc<Value>,
+    /// The field of that in which they are; "" if it is the whole.
+    pub within: &'static str,
+    /// Why numbers are missing in it, if it is known.
+    pub why: Option<String>,
+}
+
+impl Object {
+    /// An object that is all of a value.
+    pub fn new(what: impl Into<String>, value: impl Into<Arc<Value>>) -> Self {
+        Self { what: what.into(), value: value.into(), within: "", why: None }
+    }
+
+    fn number(&self, path: &Path) -> Result<f64, String> {
+        let value = if self.within.is_empty() { Some(&*self.value) } else { self.value.get(self.within) };
+        path.number(value.unwrap_or(&Value::Null))
+    }
+}
+
+/// All that was measured, by kind and side.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    page: Page,
+    by_side: BTreeMap<(Source, String), Evidence>,
+}
+
+impl Evidence {
+    /// Adds an object.
+    pub fn object(&mut self, object: Object) {
+        self.objects.push(object);
+    }
+
+    /// Names a distribution.
+    pub fn samples(&mut self, name: &'static str, samples: Arc<Distribution>) {
+        self.samples.insert(name, samples);
+    }
+
+    /// Makes room for a label that may be counted, so that it is known to be on no event rather than not to be known.
+    pub fn label(&mut self, label: &str) {
+        self.labels.entry(label.to_owned()).or_default();
+    }
+
+    /// Counts an event. Its labels, if it has any, are counted by [`Self::labelled`].
+    pub fn event(&mut self) {
+        self.events += 1;
+    }
+
+    /// Counts an event's label.
+    pub fn labelled(&mut self, label: &str, value: &str) {
+        let values = self.labels.entry(label.to_owned()).or_default();
+        match values.get_mut(value) {
+            Some(count) => *count += 1,
+            None => drop(values.insert(value.to_owned(), 1)),
+        }
+    }
+
+    /// Adds what another measurement of the side found. Distributions of one name are not put together.
+    pub fn append(&mut self, other: Self) {
+        self.objects.extend(other.objects);
+        self.samples.extend(other.samples);
+        self.events += other.events;
+        for (label, values) in other.labels {
+            let known = self.labels.entry(label).or_default();
+            for (value, count) in values {
+                *known.entry(value).or_default() += count;
+            }
+        }
+    }
+
+    /// What the numbers at a place come to.
+    fn sum(&self, path: &Path) -> f64 {
+        self.objects.iter().filter_map(|object| object.number(path).ok()).sum()
+    }
+
+    fn folded(&self, subject: &Subject, paths: &[Path], fold: Fold, side: &str) -> Result<f64, String> {
+        let number = |object: &Object| {
+            let numbers = paths.iter().map(|path| object.number(path));
+            numbers.sum::<Result<f64, String>>().map_err(|missing| {
+                let why = subject.absent(side).or_else(|| object.why.clone()).unwrap_or(missing);
+                format!("{}: {why}", object.what)
+            })
+        };
+        let mut numbers = self.objects.iter().map(number);
+        match fold {
+            Fold::Sum => numbers.sum(),
+            Fold::First => numbers.next().unwrap_or_else(|| Err(unmeasured(side))),
+            Fold::Max => numbers.try_fold(0.0, |most: f64, next| next.map(|next| most.max(next))),
+            Fold::Over(statistic) => {
+                let all = Distribution::new(numbers.collect::<Result<_, _>>()?);
+                all.map(|all| statistic.value_of_all(&all)).map_err(|_| unmeasured(side))
+            }
+        }
+    }
+
+    fn share(&self, label: &str, value: &str, side: &str) -> Result<f64, String> {
+        let values = self.labels.get(label).filter(|_| self.events > 0);
+        let values = values.ok_or_else(|| format!("no request of {side} has the label \"{label}\""))?;
+        Ok(as_f64(values.get(value).copied().unwrap_or_default()) / as_f64(self.events))
+    }
+}
+
+impl Measured {
+    /// Nothing yet; `page` is the page that people open.
+    pub fn new(page: Page) -> Self {
+        Self { page, by_side: BTreeMap::new() }
+    }
+
+    /// Adds what a kind of measurement found of a side.
+    pub fn add(&mut self, source: Source, side: &str, evidence: Evidence) {
+        self.by_side.entry((source, side.to_owned())).or_default().append(evidence);
+    }
+
+    /// A number of a side, in the unit of its subject. One that has too few samples proves nothing.
+    ///
+    /// # Errors
+    /// There is no such number: why not, as a sentence.
+    pub fn value(&self, subject: &Subject, side: &str) -> Result<f64, String> {
+        let absent = || subject.absent(side).unwrap_or_else(|| unmeasured(side));
+        let of = |side: &str| self.by_side.get(&(subject.source(), side.to_owned()));
+        match subject.query() {
+            Query::Number { paths, fold } => {
+                let evidence = of(side).filter(|evidence| !evidence.objects.is_empty());
+                evidence.ok_or_else(|| unmeasured(side))?.folded(subject, paths, *fold, side)
+            }
+            Query::Ratio { of: part, to: whole } => {
+                let (part, whole) = of(side).map_or((0.0, 0.0), |one| (one.sum(part), one.sum(whole)));
+                if whole > 0.0 { Ok(part / whole) } else { Err(absent()) }
+            }
+            Query::Samples { of: name, measure } => {
+                let samples = of(side).and_then(|one| one.samples.get(name)).ok_or_else(absent)?;
+                measure.value(samples, self.page).ok_or_else(|| {
+                    let n = samples.n();
+                    format!("{subject} of {side} has fewer than 10 of its {n} samples beyond it")
+                })
+            }
+            Query::FasterThan(than) => {
+                let samples = |side: &str| {
+                    of(side).and_then(|one| one.samples.get(REQUEST)).ok_or_else(|| unmeasured(side))
+                };
+                let (other, own) = (samples(than)?, samples(side)?);
+                Ok(share_faster(own, other, self.page.effective_requests()))
+            }
+            Query::Share { label, value } => {
+                of(side).ok_or_else(|| unmeasured(side))?.share(label, value, side)
+            }
+        }
+    }
+}
+
+fn unmeasured(side: &str) -> String {
+    format!("{side} was not measured")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn as_f64(number: u64) -> f64 {
+    number as f64
+}
+
+/// The distribution that people's waits on a page are made of.
+const REQUEST: &str = "request";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Statistic, Unit};
+
+    const SOURCE: Source = Source::new("probe");
+
+    fn measured() -> Measured {
+        let mut evidence = Evidence::default();
+        evidence.label("error");
+        for (cache, error) in
+            [(Some("hit"), None), (Some("hit"), None), (Some("miss"), None), (None, Some("timeout"))]
+        {
+            evidence.event();
+            cache.into_iter().for_each(|value| evidence.labelled("cache", value));
+            error.into_iter().for_each(|value| evidence.labelled("error", value));
+        }
+        for (longest_s, why) in [(Some(1.0), None), (Some(4.0), None), (None, Some("it broke".to_owned()))] {
+            let value = json!({ "longest_s": longest_s, "n": 2 });
+            evidence.object(Object { why, ..Object::new("a host", value) });
+        }
+        let mut measured = Measured::new(Page::new(1, 1.0).unwrap());
+        measured.add(SOURCE, "swift", evidence);
+        measured
+    }
+
+    fn share(label: &str, value: &str) -> Subject {
+        let query = Query::Share { label: label.to_owned(), value: value.to_owned() };
+        Subject::new(SOURCE, "request.share", query, Unit::Share)
+    }
+
+    #[test]
+    fn a_share_is_of_all_events_also_of_those_that_failed() {
+        let measured = measured();
+        assert_eq!(measured.value(&share("cache", "hit"), "swift"), Ok(0.5));
+        assert_eq!(measured.value(&share("error", "timeout"), "swift"), Ok(0.25));
+        assert_eq!(measured.value(&share("error", "refused"), "swift"), Ok(0.0), "known and never seen");
+        assert_eq!(
+            measured.value(&share("tier", "upper"), "swift"),
+            Err("no request of swift has the label \"tier\"".to_owned()),
+            "what was not measured is missing, never zero"
+        );
+        assert_eq!(
+            measured.value(&share("cache", "hit"), "nobody"),
+            Err("nobody was not measured".to_owned())
+        );
+    }
+
+    #[test]
+    fn numbers_of_several_objects_become_one() {
+        let measured = measured();
+        let number = |path: &str, fold| {
+            let query = Query::Number { paths: vec![path.parse().unwrap()], fold };
+            measured.value(&Subject::new(SOURCE, "x", query, Unit::Number), "swift")
+        };
+        assert_eq!(number("json.n", Fold::Sum), Ok(6.0));
+        assert_eq!(number("json.n", Fold::First), Ok(2.0));
+        assert_eq!(number("json.n", Fold::Over(Statistic::Mean)), Ok(2.0));
+        let mut hosts = Measured::new(Page::new(1, 1.0).unwrap());
+        for longest_s in [1.0, 9.0, 3.0] {
+            let mut evidence = Evidence::default();
+            evidence.object(Object::new("a host", json!({ "longest_s": longest_s })));
+            hosts.add(SOURCE, "swift", evidence);
+        }
+        let query = |fold| Query::Number { paths: vec!["json.longest_s".parse().unwrap()], fold };
+        let over = |statistic| Subject::new(SOURCE, "x", query(Fold::Over(statistic)), Unit::Time);
+        // (1 + 9 + 3) / 3 s: the hosts are all that there are, so no percentile is thin.
+        assert_eq!(hosts.value(&over(Statistic::Mean), "swift"), Ok(13_000.0 / 3.0));
+        assert_eq!(hosts.value(&over(Statistic::Percentile(50.0)), "swift"), Ok(3000.0));
+        assert_eq!(number("json.longest_s", Fold::First), Ok(1000.0));
+        // One that is missing is not the smallest.
+        assert_eq!(number("json.longest_s", Fold::Max), Err("a host: it broke".to_owned()));
+        let [of, to] = ["json.longest_s", "json.n"].map(|path| path.parse().unwrap());
+        let ratio = Subject::new(SOURCE, "x", Query::Ratio { of, to }, Unit::Number);
+        assert_eq!(measured.value(&ratio, "swift"), Ok(5000.0 / 6.0));
+    }
+}

@@ -1,0 +1,60 @@
+//! The proof that a run was shaped by its world and not by the emulator, as data: it is part of each result.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::doubt::Caveat;
+
+/// How faithful a run was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fidelity {
+    /// Whether the emulator stayed within its limits. If not, the numbers describe the emulator.
+    pub valid: bool,
+    /// Which limits were broken, as sentences.
+    pub reasons: Vec<String>,
+    /// The same with the kind of each.
+    #[serde(default)]
+    pub doubts: Vec<Caveat>,
+    /// Packets delivered.
+    pub delivered: u64,
+    /// How late packets were delivered, time to be read included, in microseconds: the "mean", and percentiles "50", "99", "99.9"
+    /// and "max". Empty when no packet was delivered.
+    pub lateness_us: BTreeMap<String, f64>,
+    /// The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
+    /// wide; the last one has all that is later.
+    pub lateness_histogram: Vec<Bin>,
+    /// How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
+    pub lateness_limit_us: f64,
+    /// Share of packets that were later.
+    pub late_share: f64,
+    /// Packets that the emulator itself lost, not the model.
+    pub own_drops: u64,
+    /// Bytes of IP packets, as a wire would carry them, that hosts sent, and routers in answer.
+    pub bytes_in: u64,
+    /// Bytes that reached a host, or a router that answered.
+    pub bytes_out: u64,
+    /// Bytes that the model dropped: loss, queues and faults.
+    pub bytes_dropped: u64,
+    /// Bytes that the model made twice.
+    pub bytes_duplicated: u64,
+    /// Bytes still on their way when the counters were read. in + duplicated = out + dropped + in flight.
+    pub bytes_in_flight: u64,
+    /// Share of one core that the switch used.
+    pub switch_cpu_share: f64,
+    /// Share of all cores that were busy during the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine_cpu_share: Option<f64>,
+    /// How packets reach a receiver: "slice", "segment" or "gso".
+    pub receive: String,
+}
+
+/// Packets that were about as late.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bin {
+    /// At most so late, in microseconds.
+    pub up_to_us: f64,
+    /// How many.
+    pub packets: u64,
+}

@@ -1,0 +1,243 @@
+//! Thresholds for continuous integration as they are written: "experienced.p95 worse by 5%". Pure.
+
+use std::{str::FromStr, time::Duration};
+
+use units::{Probability, duration};
+
+use crate::measure::Measure;
+
+/// A statement that makes a comparison fail if it is true of any side but the first, which is the baseline; or, where it
+/// needs no baseline, of any side at all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    text: String,
+    condition: Condition,
+}
+
+/// What must not be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// A number is larger than the baseline's by more than an amount.
+    Worse {
+        /// The number.
+        measure: Measure,
+        /// The amount.
+        by: Amount,
+        /// How sure it must be.
+        surely: Surely,
+    },
+    /// A number is larger than a limit.
+    Above {
+        /// The number.
+        measure: Measure,
+        /// The limit, ms.
+        limit_ms: f64,
+    },
+    /// More failed than this share.
+    Failed {
+        /// Of what.
+        of: Failed,
+        /// The share, 0..=1.
+        limit: f64,
+    },
+    /// More failed than of the baseline, beyond chance.
+    FailsMore {
+        /// Of what.
+        of: Failed,
+    },
+}
+
+/// What fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    /// Requests.
+    Requests,
+    /// Page views, because of a request that the page needs.
+    Pages,
+}
+
+/// How sure a difference must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surely {
+    /// The samples show it.
+    No,
+    /// The whole confidence interval lies beyond the amount.
+    Yes,
+}
+
+/// By how much a number may be larger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// A share of the baseline's.
+    Share(f64),
+    /// Milliseconds.
+    Milliseconds(f64),
+}
+
+impl Amount {
+    /// How many milliseconds that is.
+    pub fn milliseconds(self, baseline_ms: f64) -> f64 {
+        match self {
+            Self::Share(share) => share * baseline_ms,
+            Self::Milliseconds(ms) => ms,
+        }
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    /// `[request.|experienced.](mean|max|pNN) [surely] worse by (5%|10ms)`, `... above 300ms`, `failed above 1%`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = |what: &str| {
+            format!(
+                "\"{text}\": {what}; expected for example \"experienced.p95 worse by 5%\", \"request.mean surely worse \
+                 by 10ms\", \"p99 above 300ms\", \"failed above 1%\" or \"experienced.failed surely worse\""
+            )
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let condition = match words.as_slice() {
+            [failed @ ("failed" | "request.failed" | "experienced.failed"), rest @ ..] => {
+                let of = if *failed == "experienced.failed" { Failed::Pages } else { Failed::Requests };
+                match rest {
+                    ["above", limit] => {
+                        let limit: Probability =
+                            limit.parse().map_err(|error| expected(&format!("{error}")))?;
+                        Condition::Failed { of, limit: limit.get() }
+                    }
+                    ["surely", "worse"] => Condition::FailsMore { of },
+                    _ => return Err(expected("what failed is \"above\" a share or \"surely worse\"")),
+                }
+            }
+            [measure, "above", limit] => {
+                let limit = duration::parse(limit).map_err(|error| expected(&format!("{error}")))?;
+                Condition::Above { measure: parse_measure(measure)?, limit_ms: in_ms(limit) }
+            }
+            [measure, "worse", "by", amount] => Condition::Worse {
+                measure: parse_measure(measure)?,
+                by: parse_amount(amount).map_err(|error| expected(&error))?,
+                surely: Surely::No,
+            },
+            [measure, "surely", "worse", "by", amount] => Condition::Worse {
+                measure: parse_measure(measure)?,
+                by: parse_amount(amount).map_err(|error| expected(&error))?,
+                surely: Surely::Yes,
+            },
+            [measure, "surely", "worse"] => Condition::Worse {
+                measure: parse_measure(measure)?,
+                by: Amount::Milliseconds(0.0),
+                surely: Surely::Yes,
+            },
+            _ => return Err(expected("it is no threshold")),
+        };
+        Ok(Self { text: words.join(" "), condition })
+    }
+}
+
+/// "p95" is "request.p95".
+fn parse_measure(text: &str) -> Result<Measure, String> {
+    if text.contains('.') && !text.starts_with('p') {
+        return text.parse();
+    }
+    format!("request.{text}").parse().map_err(|error: String| error.replace("\"request.", "\""))
+}
+
+fn parse_amount(text: &str) -> Result<Amount, String> {
+    if let Some(percent) = text.strip_suffix('%') {
+        return match percent.parse::<f64>() {
+            Ok(percent) if percent >= 0.0 && percent.is_finite() => Ok(Amount::Share(percent / 100.0)),
+            _ => Err(format!("\"{text}\" is no percentage")),
+        };
+    }
+    duration::parse(text).map(|limit| Amount::Milliseconds(in_ms(limit))).map_err(|error| error.to_string())
+}
+
+fn in_ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+impl Threshold {
+    /// What must not be.
+    pub fn condition(&self) -> &Condition {
+        &self.condition
+    }
+
+    /// Whether it needs confidence intervals.
+    pub fn is_about_certainty(&self) -> bool {
+        matches!(self.condition, Condition::Worse { surely: Surely::Yes, .. })
+    }
+
+    /// Whether it needs a baseline to be worse than.
+    pub fn is_relative(&self) -> bool {
+        matches!(self.condition, Condition::Worse { .. } | Condition::FailsMore { .. })
+    }
+
+    /// What must hold, where the text says what must not.
+    pub fn requirement(&self) -> String {
+        if let Some((of, limit)) = self.text.split_once(" above ") {
+            return format!("{of} at most {limit}");
+        }
+        let (of, limit) = self.text.split_once(" worse").unwrap_or((&self.text, ""));
+        let limit = limit.trim_start_matches(" by ");
+        match of.strip_suffix(" surely") {
+            Some(of) if limit.is_empty() => format!("{of} not surely worse"),
+            Some(of) => format!("{of} not surely more than {limit} worse"),
+            None => format!("{of} at most {limit} worse"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_said() {
+        for text in [
+            "experienced.p95 worse by 5%",
+            "experienced.mean surely worse by 10ms",
+            "request.p99.9 above 1.5s",
+            "p95 worse by 0%",
+            "p99.9 above 1s",
+            "mean surely worse",
+            "max above 2s",
+            "failed above 1%",
+            "experienced.failed above 1%",
+            "failed surely worse",
+            "experienced.failed surely worse",
+        ] {
+            assert_eq!(text.parse::<Threshold>().map(|threshold| threshold.text).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_must_hold_is_the_opposite() {
+        for (text, requirement) in [
+            ("experienced.p95 worse by 5%", "experienced.p95 at most 5% worse"),
+            ("mean surely worse by 10ms", "mean not surely more than 10ms worse"),
+            ("mean surely worse", "mean not surely worse"),
+            ("p99 above 300ms", "p99 at most 300ms"),
+            ("failed above 1%", "failed at most 1%"),
+            ("experienced.failed surely worse", "experienced.failed not surely worse"),
+        ] {
+            assert_eq!(text.parse::<Threshold>().unwrap().requirement(), requirement);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_said_gets_an_example() {
+        for (text, expected) in [
+            ("p95", "it is no threshold"),
+            ("p95 worse by", "it is no threshold"),
+            ("p95 worse by five", "five"),
+            ("p95 worse by -5%", "no percentage"),
+            ("p100 above 1s", "p100"),
+            ("failed above 120%", "120%"),
+            ("failed worse by 3%", "\"above\" a share or \"surely worse\""),
+            ("experienced.max above 1s", "experienced.max"),
+        ] {
+            let said = text.parse::<Threshold>().unwrap_err();
+            assert!(said.contains(expected) && said.contains("expected"), "{text}: {said}");
+        }
+    }
+}

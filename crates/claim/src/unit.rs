@@ -1,0 +1,123 @@
+//! What numbers are counted in: how a person writes them, how they are shown, and which of two is the faster one. Pure.
+
+use units::{Bitrate, Bytes, Frequency, Probability, duration};
+
+/// What a number is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Milliseconds.
+    Time,
+    /// Bits a second.
+    Rate,
+    /// Bytes.
+    Size,
+    /// A share of a count, 0..=1.
+    Share,
+    /// A share that is estimated and not counted, 0..=1.
+    Estimate,
+    /// Times a second.
+    Frequency,
+    /// Nothing: a plain number.
+    Number,
+}
+
+/// Which of two values is the faster one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Faster {
+    /// The smaller.
+    Less,
+    /// The larger.
+    More,
+}
+
+impl Unit {
+    /// Reads what a person writes as "2s", "50Mbit", "0B", "100%", "300/s" or "12".
+    ///
+    /// # Errors
+    /// The text is not a value of this unit: what was expected, as a sentence.
+    pub fn parse(self, text: &str) -> Result<f64, String> {
+        let value: Result<f64, units::Error> = match self {
+            Self::Time => duration::parse(text).map(|time| time.as_secs_f64() * 1e3),
+            Self::Rate => text.parse().map(|rate: Bitrate| as_f64(rate.bits_per_second())),
+            Self::Size => text.parse().map(|size: Bytes| as_f64(size.0)),
+            Self::Share | Self::Estimate => text.parse().map(Probability::get),
+            Self::Frequency => text.parse().map(Frequency::per_second),
+            Self::Number => {
+                let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+                return number
+                    .ok_or_else(|| format!("\"{text}\" is no plain number, such as \"12\" or \"0.5\""));
+            }
+        };
+        value.map_err(|error| error.to_string())
+    }
+
+    /// Whether more of it is faster, or less; `None` if it says nothing of speed.
+    pub fn faster(self) -> Option<Faster> {
+        match self {
+            Self::Time => Some(Faster::Less),
+            Self::Rate | Self::Frequency => Some(Faster::More),
+            Self::Size | Self::Share | Self::Estimate | Self::Number => None,
+        }
+    }
+
+    /// Whether it is counted, so that a value can be exactly another.
+    pub fn is_counted(self) -> bool {
+        matches!(self, Self::Size | Self::Share | Self::Estimate | Self::Number)
+    }
+
+    /// A value with its unit, with as many digits as count.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Self::Time if 0.0 < value && value < 1.0 => format!("{:.1} us", value * 1e3),
+            Self::Time if value < 1000.0 => format!("{value:.1} ms"),
+            Self::Time => format!("{:.2} s", value / 1e3),
+            Self::Rate => format!("{:.1} Mbit/s", value / 1e6),
+            Self::Size if value < 1e7 => format!("{value:.0} bytes"),
+            Self::Size => format!("{:.1} MB", value / 1e6),
+            // Not rounded: 99.999 % is not all.
+            Self::Share => format!("{} %", (value * 1e8).floor() / 1e6),
+            // One digit is all that an estimate has; rounded down, because nearly all is not all.
+            Self::Estimate => format!("{:.1} %", (value * 1e3).floor() / 10.0),
+            Self::Frequency => format!("{value:.0}/s"),
+            Self::Number => value.to_string(),
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "units bounds both below 2^53")]
+fn as_f64(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_the_unit_of_their_subject() {
+        assert_eq!(Unit::Time.parse("2s").unwrap(), 2000.0);
+        assert_eq!(Unit::Rate.parse("50Mbit").unwrap(), 5e7);
+        assert_eq!(Unit::Size.parse("0B").unwrap(), 0.0);
+        assert_eq!(Unit::Share.parse("100%").unwrap(), 1.0);
+        assert_eq!(Unit::Frequency.parse("600/min").unwrap(), 10.0);
+        assert_eq!(Unit::Number.parse("-0.5").unwrap(), -0.5);
+        assert!(Unit::Size.parse("2s").unwrap_err().contains("expected one of B, KB"));
+        for text in ["2s", "inf", ""] {
+            assert!(Unit::Number.parse(text).unwrap_err().contains("is no plain number"), "{text}");
+        }
+    }
+
+    #[test]
+    fn nearly_all_is_not_all() {
+        assert_eq!(Unit::Share.show(89_699.0 / 89_700.0), "99.998885 %");
+        assert_eq!(Unit::Share.show(1.0), "100 %");
+        assert_eq!(Unit::Time.show(0.0124), "12.4 us");
+        assert_eq!(Unit::Time.show(0.0), "0.0 ms");
+        assert_eq!(Unit::Time.show(1.0), "1.0 ms");
+        assert_eq!(Unit::Time.show(999.0), "999.0 ms");
+        assert_eq!(Unit::Time.show(15_204.0), "15.20 s");
+        assert_eq!(Unit::Rate.show(9_430_000.0), "9.4 Mbit/s");
+        assert_eq!(Unit::Size.show(9_999_999.0), "9999999 bytes");
+        assert_eq!(Unit::Size.show(359_816_060.0), "359.8 MB");
+    }
+}

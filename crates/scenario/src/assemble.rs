@@ -1,0 +1,58 @@
+//! The report of a scenario that was run.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use claim::{Caveat, Doubt};
+use report::{Condition, Partial, Question, Report, compare, of_comparison};
+use serde_json::Value;
+
+use crate::{kind, outcome::Outcome, plan::Plan};
+
+/// The report of a scenario that was run.
+///
+/// # Errors
+/// A side has no samples that make a distribution.
+pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error> {
+    let title = title(plan, outcome.partial);
+    let mut doubts = outcome.doubts;
+    if outcome.partial.is_some() && !plan.claims.is_empty() {
+        doubts.insert(0, Doubt::NoClaimJudged);
+    }
+    let mut details: BTreeMap<String, Value> =
+        kind::lists().into_iter().map(|list| (list.name.to_owned(), Value::Array(Vec::new()))).collect();
+    for one in outcome.measured {
+        let list = kind::lists().into_iter().find(|list| list.source == one.kind);
+        let list = list.and_then(|list| details.get_mut(list.name)?.as_array_mut());
+        if let Some(list) = list {
+            list.push(Arc::unwrap_or_clone(one.detail));
+        }
+    }
+    let conditions = outcome.conditions.into_iter().map(|(name, value)| Condition { name, value });
+    let question = Question::new(plan.metric, plan.page);
+    let compared = of_comparison(&title, &compare(&question, &outcome.sides)?, &doubts)?;
+    let doubts: Vec<Caveat> = outcome.fidelity.doubts.iter().cloned().chain(compared.doubts).collect();
+    Ok(Report {
+        summary: plan.summary.clone(),
+        start: outcome.start,
+        valid: claim::is_valid(&doubts),
+        experiments: outcome.experiments,
+        details,
+        claims: outcome.claims,
+        faults: outcome.faults,
+        partial: outcome.partial,
+        fidelity: Some(outcome.fidelity),
+        conditions: conditions.collect(),
+        doubts,
+        ..compared
+    })
+}
+
+/// What the report is called: of a run that is not whole it says so, wherever it is shown.
+fn title(plan: &Plan, partial: Option<Partial>) -> String {
+    match partial {
+        Some(Partial { after_s, of_s }) => {
+            format!("{} (PARTIAL: interrupted after {after_s:.1} s of {of_s:.1} s)", plan.title)
+        }
+        None => plan.title.clone(),
+    }
+}

@@ -1,0 +1,149 @@
+//! Holds the names of a scenario file against its world.
+
+use std::time::Duration;
+
+use document::suggestion;
+use toml::Spanned;
+use units::Bytes;
+use world::{Document, HostId, Layout, Mistake};
+
+/// Where the randomness of a run starts, in place of what its file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seed(pub u64);
+
+/// A scenario file, and the world that its names are held against.
+pub(crate) struct Check<'d> {
+    pub document: &'d Document,
+    pub layout: &'d Layout,
+    pub seed: Option<Seed>,
+}
+
+impl Check<'_> {
+    /// How much output is kept.
+    pub(crate) fn limit(&self, limit: Option<&Spanned<Bytes>>) -> Result<Bytes, Mistake> {
+        let Some(limit) = limit else { return Ok(OUTPUT) };
+        if (LEAST_OUTPUT.0..=MOST_OUTPUT.0).contains(&limit.get_ref().0) {
+            return Ok(*limit.get_ref());
+        }
+        let message = format!(
+            "{} is no limit of output, which is kept in memory in part; expected {LEAST_OUTPUT} to {MOST_OUTPUT}",
+            limit.get_ref()
+        );
+        Err(self.document.mistake(limit.span(), message))
+    }
+
+    /// The seed of a probe's schedule: each draws one of its own.
+    pub(crate) fn probe_seed(&self, index: usize) -> u64 {
+        let base = self.seed.map_or(0, |Seed(seed)| seed.wrapping_mul(SEEDS_APART));
+        base.wrapping_add(index as u64 + 1)
+    }
+
+    /// A side's name.
+    pub(crate) fn side(&self, side: &Spanned<String>) -> Result<String, Mistake> {
+        let name = side.get_ref();
+        if is_file_name(name) {
+            return Ok(name.clone());
+        }
+        let message = format!(
+            "\"{name}\" cannot be a side's name; expected a-z, A-Z, 0-9, \".\", \"_\" and \"-\", as in a file's name"
+        );
+        Err(self.document.mistake(side.span(), message))
+    }
+
+    /// Fails if a measurement takes no time.
+    pub(crate) fn lasts(&self, duration: Duration, side: &Spanned<String>) -> Result<(), Mistake> {
+        if duration.is_zero() {
+            let message = "this takes no time and would measure nothing; give it more than 0 s";
+            return Err(self.document.mistake(side.span(), message));
+        }
+        Ok(())
+    }
+
+    /// Fails if a command line is empty.
+    pub(crate) fn runs(&self, command: &Spanned<Vec<String>>) -> Result<(), Mistake> {
+        if command.get_ref().is_empty() {
+            let message = "a program and its arguments are expected";
+            return Err(self.document.mistake(command.span(), message));
+        }
+        Ok(())
+    }
+
+    /// A URL must lead to a host or an anycast prefix of the world, by name or address: there is nobody else.
+    pub(crate) fn url(&self, url: &Spanned<String>) -> Result<(), Mistake> {
+        let mistake = |message: String| Err(self.document.mistake(url.span(), message));
+        let Some((_, rest)) = url.get_ref().split_once("://") else {
+            return mistake(format!(
+                "\"{}\" is no URL; expected something like \"http://origin/\"",
+                url.get_ref()
+            ));
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.starts_with('[') {
+            return Ok(());
+        }
+        let name = authority.split(':').next().unwrap_or_default();
+        let is_address = name.parse::<std::net::Ipv4Addr>().is_ok();
+        if is_address || self.layout.host(name).is_some() || self.layout.anycast(name).is_some() {
+            return Ok(());
+        }
+        let anycast = self.layout.anycast.iter().map(|any| any.name.as_str());
+        let hint = suggestion(name, self.host_names().chain(anycast));
+        mistake(format!("the world has no host \"{name}\"{hint}"))
+    }
+
+    /// The hosts of a list, each with the place that names it. "*" at a name's end stands for whatever follows.
+    pub(crate) fn hosts(
+        &self,
+        list: &Spanned<Vec<Spanned<String>>>,
+    ) -> Result<Vec<(HostId, std::ops::Range<usize>)>, Mistake> {
+        let mut hosts = Vec::new();
+        for name in list.get_ref() {
+            let Some(beginning) = name.get_ref().strip_suffix('*') else {
+                hosts.push((self.host(name)?, name.span()));
+                continue;
+            };
+            let found = self.host_names().enumerate().filter(|(_, host)| host.starts_with(beginning));
+            let before = hosts.len();
+            hosts.extend(found.map(|(host, _)| (host, name.span())));
+            if hosts.len() == before {
+                let message = format!("no host's name begins with \"{beginning}\"");
+                return Err(self.document.mistake(name.span(), message));
+            }
+        }
+        if hosts.is_empty() {
+            return Err(self.document.mistake(list.span(), "at least one host is expected"));
+        }
+        Ok(hosts)
+    }
+
+    /// A host of the world.
+    pub(crate) fn host(&self, name: &Spanned<String>) -> Result<HostId, Mistake> {
+        self.layout.host(name.get_ref()).ok_or_else(|| {
+            let hint = suggestion(name.get_ref(), self.host_names());
+            self.document.mistake(name.span(), format!("unknown host \"{}\"{hint}", name.get_ref()))
+        })
+    }
+
+    fn host_names(&self) -> impl Iterator<Item = &str> {
+        self.layout.hosts.iter().map(|host| host.name.as_str())
+    }
+}
+
+/// How much output is kept if the file does not say it: more than anybody reads, and of a command's JSON as much as this
+/// program takes into memory with ease.
+const OUTPUT: Bytes = Bytes(8_000_000);
+
+/// A screen of it.
+const LEAST_OUTPUT: Bytes = Bytes(4000);
+
+/// Of a log half of this may be in memory, of a command's JSON some thirty times as much.
+const MOST_OUTPUT: Bytes = Bytes(256_000_000);
+
+/// Between the schedules of one seed and those of the next there is room for as many probes.
+const SEEDS_APART: u64 = 1_000_000;
+
+/// Names of sides become names of files.
+fn is_file_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=60).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with(['.', '-'])
+}

@@ -1,0 +1,199 @@
+//! The kinds of measurement. Each has a file: its table as it is written, the checks, the job that measures, how its result
+//! is read, what claims can ask of it, and what is shown of it.
+//!
+//! A kind is added here, line by line, and in [`crate::file::File`], where its table has a name. Nothing else knows of single
+//! kinds: whatever runs, judges or shows them sees [`Measures`], [`Found`] and [`report::figures::Figures`].
+
+use claim::{Source, Subject};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use world::Mistake;
+
+use crate::{
+    check::Check,
+    error::Error,
+    measurement::{Found, Measures, Missing, Reading},
+    program::Program,
+};
+
+pub(crate) mod command;
+pub(crate) mod ping;
+pub(crate) mod probe;
+pub(crate) mod transfer;
+
+/// A measurement with every name in it checked.
+#[derive(Debug, Clone)]
+pub enum Measurement {
+    /// Requests from one host.
+    Probe(probe::Probe),
+    /// Bytes from one host to another.
+    Transfer(transfer::Transfer),
+    /// Pings from one host.
+    Ping(ping::Ping),
+    /// A program that prints one JSON value.
+    Command(command::Command),
+}
+
+/// The tables of a scenario file.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    pub probe: Vec<probe::Table>,
+    pub transfer: Vec<transfer::Table>,
+    pub ping: Vec<ping::Table>,
+    pub command: Vec<command::Table>,
+}
+
+impl Measurement {
+    /// What measures it.
+    pub fn source(&self) -> Source {
+        match self {
+            Self::Probe(_) => probe::SOURCE,
+            Self::Transfer(_) => transfer::SOURCE,
+            Self::Ping(_) => ping::SOURCE,
+            Self::Command(_) => command::SOURCE,
+        }
+    }
+
+    /// What it is to those who run it.
+    pub(crate) fn measures(&self) -> &dyn Measures {
+        match self {
+            Self::Probe(probe) => probe,
+            Self::Transfer(transfer) => transfer,
+            Self::Ping(ping) => ping,
+            Self::Command(command) => command,
+        }
+    }
+}
+
+/// All measurements of a file.
+pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measurement>, Mistake> {
+    let mut all = Vec::new();
+    all.extend(probe::check(check, &tables.probe)?.into_iter().map(Measurement::Probe));
+    all.extend(transfer::check(check, &tables.transfer)?.into_iter().map(Measurement::Transfer));
+    all.extend(ping::check(check, &tables.ping)?.into_iter().map(Measurement::Ping));
+    all.extend(command::check(check, &tables.command)?.into_iter().map(Measurement::Command));
+    Ok(all)
+}
+
+/// Programs that must run for measurements to have somebody to talk to.
+pub(crate) fn programs(all: &[Measurement]) -> Vec<Program> {
+    transfer::servers(&transfers(all))
+}
+
+/// What claims call this: "transfer.stall".
+pub(crate) fn subject(name: &str) -> Result<Subject, String> {
+    let kinds = [probe::subject, transfer::subject, ping::subject, command::subject];
+    kinds.into_iter().find_map(|kind| kind(name)).unwrap_or_else(|| {
+        let names = [probe::NAMES, transfer::NAMES, ping::NAMES, command::NAMES].join(", ");
+        Err(format!("\"{name}\" is no measure; expected {names}"))
+    })
+}
+
+/// Reads what all measurements left.
+pub(crate) fn read(
+    all: &[Measurement],
+    reading: &Reading<'_>,
+    missing: &mut Missing,
+) -> Result<Vec<(Source, Found)>, Error> {
+    Ok(vec![
+        (probe::SOURCE, probe::read(&probes(all), reading, missing)?),
+        (transfer::SOURCE, transfer::read(&transfers(all), reading, missing)?),
+        (ping::SOURCE, ping::read(&pings(all), reading, missing)?),
+        (command::SOURCE, command::read(&commands(all), reading, missing)?),
+    ])
+}
+
+/// The lists of `result.json` that hold what was measured: which kind is in which, and what an element is.
+pub fn lists() -> [List; 4] {
+    [
+        List::of::<probe::Outages>(
+            probe::SOURCE,
+            "outages",
+            "How long the hosts of each side went without an answer.",
+        ),
+        List::of::<transfer::Transferred>(transfer::SOURCE, "transfers", "What came of transfers."),
+        List::of::<ping::Pinged>(ping::SOURCE, "pings", "What came of pings, one entry a side."),
+        List::of::<command::Printed>(command::SOURCE, "commands", "What commands printed."),
+    ]
+}
+
+/// A list of `result.json`.
+#[derive(Debug, Clone, Copy)]
+pub struct List {
+    /// The kind of measurement.
+    pub source: Source,
+    /// The list's name.
+    pub name: &'static str,
+    /// What is in it.
+    pub what: &'static str,
+    /// The schema of the list.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+impl List {
+    fn of<T: JsonSchema>(source: Source, name: &'static str, what: &'static str) -> Self {
+        Self { source, name, what, schema: |generator| generator.subschema_for::<Vec<T>>() }
+    }
+}
+
+pub(crate) fn probes(all: &[Measurement]) -> Vec<&probe::Probe> {
+    of(all, |one| if let Measurement::Probe(probe) = one { Some(probe) } else { None })
+}
+
+pub(crate) fn transfers(all: &[Measurement]) -> Vec<&transfer::Transfer> {
+    of(all, |one| if let Measurement::Transfer(transfer) = one { Some(transfer) } else { None })
+}
+
+pub(crate) fn pings(all: &[Measurement]) -> Vec<&ping::Ping> {
+    of(all, |one| if let Measurement::Ping(ping) = one { Some(ping) } else { None })
+}
+
+pub(crate) fn commands(all: &[Measurement]) -> Vec<&command::Command> {
+    of(all, |one| if let Measurement::Command(command) = one { Some(command) } else { None })
+}
+
+fn of<T>(all: &[Measurement], pick: fn(&Measurement) -> Option<&T>) -> Vec<&T> {
+    all.iter().filter_map(pick).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_read_and_printed() {
+        for (text, source) in [
+            ("request.p50", "probe"),
+            ("request.share[cache=hit]", "probe"),
+            ("experienced.mean", "probe"),
+            ("experienced.faster_than.other.side", "probe"),
+            ("connections.fallback", "probe"),
+            ("outage.max", "probe"),
+            ("outage.p50", "probe"),
+            ("transfer.stall", "transfer"),
+            ("transfer.duration", "transfer"),
+            ("transfer.goodput", "transfer"),
+            ("transfer.memory", "transfer"),
+            ("transfer.lost", "transfer"),
+            ("ping.answered", "ping"),
+            ("ping.error.p99", "ping"),
+            ("json.runs[name=first].restart_s", "command"),
+        ] {
+            let subject = subject(text).unwrap();
+            assert_eq!((subject.to_string().as_str(), subject.source().name()), (text, source));
+        }
+        for text in [
+            "outage",
+            "outage.p100",
+            "transfer.p50",
+            "ping.error",
+            "stall",
+            "experienced.faster_than.",
+            "request.share",
+            "request.share[cache]",
+            "request.share[=hit]",
+        ] {
+            assert!(subject(text).unwrap_err().contains("is no measure"), "{text}");
+        }
+        assert!(subject("json").unwrap_err().contains("is no place in JSON"));
+    }
+}

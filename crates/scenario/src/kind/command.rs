@@ -1,0 +1,294 @@
+//! `[[command]]`: any program that measures and prints one JSON value.
+
+use std::{sync::Arc, time::Duration};
+
+use claim::{Claim, Evidence, Fold, Object, Path, Query, Source, Subject};
+use report::figures::{Column, Figures, Table as Shown};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toml::Spanned;
+use units::Bytes;
+use world::Mistake;
+
+use crate::{
+    check::Check,
+    error::Error,
+    folder::{Folder, turn},
+    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    program::Job,
+};
+
+/// As a claim's subject names it.
+pub(crate) const SOURCE: Source = Source::new("command");
+
+/// What claims can ask of it.
+pub(crate) const NAMES: &str = "or json. with a place in what a command prints";
+
+/// Any program that measures and prints one JSON value.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    /// Which side of the comparison it measures, alone.
+    pub side: Spanned<String>,
+    pub host: Spanned<String>,
+    /// The program and its arguments; "longhaul" is this program, and "{out}" in an argument the run's folder.
+    pub run: Spanned<Vec<String>>,
+    /// Exit codes with which it has measured.
+    #[serde(default = "default_codes")]
+    pub codes: Spanned<Vec<u8>>,
+    /// How long it will take.
+    #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
+    pub duration: Duration,
+    /// How long it may take.
+    #[serde(default = "default_limit", with = "units::duration")]
+    pub timeout: Duration,
+    /// How much it may print.
+    pub limit: Option<Spanned<Bytes>>,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<Spanned<String>>,
+}
+
+fn default_codes() -> Spanned<Vec<u8>> {
+    Spanned::new(0..0, vec![0])
+}
+
+fn default_limit() -> Duration {
+    Duration::from_secs(300)
+}
+
+/// A program that measures and prints one JSON value.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// What it measures.
+    pub side: String,
+    /// Where it runs.
+    pub host: String,
+    /// The program and its arguments; [`OUT`] in them is the run's folder.
+    pub command: Vec<String>,
+    /// Exit codes with which it has measured.
+    pub codes: Vec<u8>,
+    /// How long it will take.
+    pub duration: Duration,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// How much it may print.
+    pub limit: Bytes,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<Spanned<String>>,
+}
+
+/// The JSON that a command printed, and the numbers in it that claims speak of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Printed {
+    /// The side that it measured.
+    pub side: String,
+    /// The host in which it ran.
+    pub host: String,
+    /// The numbers that claims speak of.
+    pub figures: Vec<Figure>,
+    /// All that it printed.
+    pub value: Value,
+}
+
+/// A number in what a command printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// Where it is: "json.summary.restart_s".
+    pub at: String,
+    /// The number with its unit, or why there is none.
+    pub text: String,
+}
+
+/// Commands in hosts that the world has, each of a side of its own.
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>, Mistake> {
+    let mut checked: Vec<Command> = Vec::new();
+    for command in tables {
+        let side = check.side(&command.side)?;
+        check.lasts(command.duration, &command.side)?;
+        check.host(&command.host)?;
+        check.runs(&command.run)?;
+        let mistake = |span, message: &str| Err(check.document.mistake(span, message));
+        if checked.iter().any(|other| other.side == side) {
+            let message = "another command measures this side; give each a side of its own";
+            return mistake(command.side.span(), message);
+        }
+        if command.codes.get_ref().is_empty() {
+            return mistake(command.codes.span(), "with no exit code has it measured; expected [0] or more");
+        }
+        if command.timeout < command.duration {
+            let message = "this may take less time than it will; raise timeout above duration";
+            return mistake(command.side.span(), message);
+        }
+        checked.push(Command {
+            side,
+            host: command.host.get_ref().clone(),
+            command: command.run.get_ref().clone(),
+            codes: command.codes.get_ref().clone(),
+            duration: command.duration,
+            timeout: command.timeout,
+            limit: check.limit(command.limit.as_ref())?,
+            after: command.after.clone(),
+        });
+    }
+    Ok(checked)
+}
+
+impl Command {
+    fn name(&self) -> String {
+        format!("command-{}-from-{}", self.side, self.host)
+    }
+
+    /// What it prints.
+    pub(crate) fn file(&self) -> String {
+        format!("{}.json", self.name())
+    }
+}
+
+impl Measures for Command {
+    fn side(&self) -> &str {
+        &self.side
+    }
+
+    fn hosts(&self) -> Vec<&str> {
+        vec![&self.host]
+    }
+
+    fn after(&self) -> Option<&Spanned<String>> {
+        self.after.as_ref()
+    }
+
+    fn lasts(&self) -> Duration {
+        self.duration
+    }
+
+    fn task(&self, folder: &Folder<'_>, _: Duration, log_limit: Bytes) -> Task {
+        let job = Job {
+            host: self.host.clone(),
+            command: folder.placed(&self.command),
+            log: folder.log(&self.name()),
+            log_limit,
+            result: Some((folder.file(&self.file()), self.limit)),
+        };
+        Task {
+            side: self.side.clone(),
+            after: self.after.as_ref().map(|after| after.get_ref().clone()),
+            job,
+            codes: self.codes.clone(),
+            timeout: Some(self.timeout),
+        }
+    }
+}
+
+/// What a claim asks of what a command printed.
+pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
+    let place = |path: Path| {
+        let unit = path.unit();
+        Subject::new(SOURCE, name, Query::Number { paths: vec![path], fold: Fold::First }, unit)
+    };
+    name.starts_with("json").then(|| name.parse().map(place))
+}
+
+/// Reads what the commands printed.
+pub(crate) fn read(
+    commands: &[&Command],
+    reading: &Reading<'_>,
+    missing: &mut Missing,
+) -> Result<Found, Error> {
+    let mut found = Found::default();
+    let mut table = Shown::new(
+        "What the claims speak of, of all that was printed",
+        COLUMNS
+            .map(|(title, is_wide)| {
+                let column = Column::text(title);
+                if is_wide { column.wide() } else { column }
+            })
+            .into_iter()
+            .chain([Column::number("value")]),
+    );
+    for command in commands {
+        let how =
+            format!("{} from {}{}", command.command.join(" "), command.host, turn(command.after.as_ref()));
+        found.conditions.push((format!("{}, command", command.side), how));
+        let read = printed(command, reading);
+        let Some(printed) = missing.bear(&format!("{}, command", command.side), read)? else { continue };
+        let Printed { side, host, figures, .. } = &printed;
+        for figure in figures {
+            table = table.row([side, host, &figure.at, &figure.text].map(String::clone));
+        }
+        let (side, host) = (side.clone(), host.clone());
+        let detail = Arc::new(printed.into_value());
+        let mut evidence = Evidence::default();
+        evidence.object(Object { within: "value", ..Object::new(side.as_str(), Arc::clone(&detail)) });
+        found.evidence.push((side.clone(), evidence));
+        found.measured.push(Measured { side, host, kind: SOURCE, detail });
+    }
+    found.figures = (!table.rows.is_empty()).then(|| Figures::new("Commands", "").table(table));
+    Ok(found)
+}
+
+fn printed(command: &Command, reading: &Reading<'_>) -> Result<Printed, Error> {
+    let path = reading.folder.file(&command.file());
+    let text = reading.folder.text(&path)?;
+    let value = serde_json::from_str(&text).map_err(|source| Error::Printed { path, source })?;
+    Ok(Printed::new(&command.side, &command.host, value, reading.claims))
+}
+
+impl Printed {
+    /// What a side's command printed, with the figures of these claims.
+    fn new(side: &str, host: &str, value: Value, claims: &[Claim]) -> Self {
+        let mut printed = Self { side: side.to_owned(), host: host.to_owned(), figures: Vec::new(), value };
+        let about = claims.iter().filter(|claim| claim.subject.source() == SOURCE && claim.is_about(side));
+        for claim in about {
+            let Query::Number { paths, .. } = claim.subject.query() else { continue };
+            let at = claim.subject.to_string();
+            if printed.figures.iter().all(|figure| figure.at != at) {
+                let number = paths[0].number(&printed.value);
+                let text = number.map_or_else(|why| why, |number| claim.subject.unit().show(number));
+                printed.figures.push(Figure { at, text });
+            }
+        }
+        printed
+    }
+
+    /// The same as JSON, without a copy of all that was printed.
+    fn into_value(self) -> Value {
+        let Self { side, host, figures, value } = self;
+        let figures =
+            figures.into_iter().map(|Figure { at, text }| serde_json::json!({ "at": at, "text": text }));
+        let mut object = serde_json::Map::new();
+        object.insert("side".to_owned(), side.into());
+        object.insert("host".to_owned(), host.into());
+        object.insert("figures".to_owned(), figures.collect());
+        object.insert("value".to_owned(), value);
+        Value::Object(object)
+    }
+}
+
+/// The columns before the value; the host is shown where there is room.
+const COLUMNS: [(&str, bool); 3] = [("command", false), ("host", true), ("figure", false)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_beside_their_side() {
+        let claim = |at: &str| Claim {
+            text: "x".to_owned(),
+            subject: subject(at).unwrap().unwrap(),
+            says: claim::Says::Limit {
+                side: "small".to_owned(),
+                relation: claim::Relation::Below,
+                limit: 5.0,
+            },
+        };
+        let value = serde_json::json!({ "restart_s": 4.5, "more": [1, 2, 3] });
+        let claims = ["json.restart_s", "json.more.7", "json.restart_s"].map(claim);
+        let printed = Printed::new("small", "reader", value, &claims);
+        let figures: Vec<_> =
+            printed.figures.iter().map(|one| (one.at.as_str(), one.text.as_str())).collect();
+        assert_eq!(figures, [("json.restart_s", "4.50 s"), ("json.more.7", "json.more has no 7")]);
+        assert_eq!(printed.clone().into_value(), serde_json::to_value(printed).unwrap());
+    }
+}

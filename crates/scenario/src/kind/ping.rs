@@ -1,0 +1,286 @@
+//! `[[ping]]`: pings from one host or several to one or several, and how far their round trips are from the world's.
+
+use std::{collections::BTreeMap, net::Ipv4Addr, num::NonZero, sync::Arc, time::Duration};
+
+use claim::{Doubt, Evidence, Measure, Object, Query, Source, Statistic, Subject, Unit};
+use recording::Metric;
+use report::figures::{Column, Figures, Table as Shown};
+use serde::Deserialize;
+use toml::Spanned;
+use units::{Bytes, show::count};
+use world::{HostId, Layout, Mistake};
+
+use self::tally::Tally;
+pub use self::tally::{Pair, Pinged, RoundTripError};
+use crate::{
+    check::Check,
+    error::Error,
+    folder::{Folder, some, words},
+    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    program::Job,
+};
+
+mod tally;
+
+/// As a claim's subject names it.
+pub(crate) const SOURCE: Source = Source::new("ping");
+
+/// What claims can ask of it.
+pub(crate) const NAMES: &str = "ping.answered, ping.error. with mean, max or a percentile";
+
+/// Pings from one host or several to one or several.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    /// Which side of the comparison they belong to.
+    pub side: Spanned<String>,
+    /// Hosts; "*" is all of them.
+    pub from: Spanned<Vec<Spanned<String>>>,
+    /// Hosts; "*" is all of them. None pings itself.
+    pub to: Spanned<Vec<Spanned<String>>>,
+    /// Pings to each.
+    #[serde(default = "default_count")]
+    pub count: NonZero<u32>,
+    /// From one round to the next; those of a round are spread over it.
+    #[serde(default = "default_interval", with = "units::duration")]
+    pub interval: Duration,
+    /// After this a ping is lost.
+    #[serde(default = "default_timeout", with = "units::duration")]
+    pub timeout: Duration,
+}
+
+/// "99.998885 %"; nothing of nothing.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn share(received: u64, sent: u64) -> String {
+    if sent > 0 { Unit::Share.show(received as f64 / sent as f64) } else { "-".to_owned() }
+}
+
+fn default_count() -> NonZero<u32> {
+    NonZero::new(10).expect("10 is not 0")
+}
+
+fn default_interval() -> Duration {
+    Duration::from_secs(1)
+}
+
+fn default_timeout() -> Duration {
+    Duration::from_secs(2)
+}
+
+/// Pings from one host.
+#[derive(Debug, Clone)]
+pub struct Ping {
+    /// Whose they are.
+    pub side: String,
+    /// Who sends.
+    pub host: String,
+    /// Who is asked, in order.
+    pub targets: Vec<Target>,
+    /// Pings to each.
+    pub count: u32,
+    /// From one round to the next.
+    pub interval: Duration,
+    /// After this a ping is lost.
+    pub timeout: Duration,
+}
+
+/// Who is pinged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Its name.
+    pub host: String,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// The world's round trip to it, without queues.
+    pub rtt: Duration,
+}
+
+/// Pings between hosts that the world has. None pings itcheck.
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Mistake> {
+    let mut checked: Vec<Ping> = Vec::new();
+    for ping in tables {
+        let side = check.side(&ping.side)?;
+        check.lasts(ping.interval, &ping.side)?;
+        let to: Vec<HostId> = check.hosts(&ping.to)?.into_iter().map(|(host, _)| host).collect();
+        let before = checked.len();
+        for (from, span) in check.hosts(&ping.from)? {
+            let host = check.layout.hosts[from].name.clone();
+            let targets = targets(check.layout, from, &to);
+            if targets.is_empty() {
+                continue;
+            }
+            if checked.iter().any(|other| other.side == side && other.host == host) {
+                let message = format!("{side} is pinged from \"{host}\" twice");
+                return Err(check.document.mistake(span, message));
+            }
+            let (count, interval, timeout) = (ping.count.get(), ping.interval, ping.timeout);
+            checked.push(Ping { side: side.clone(), host, targets, count, interval, timeout });
+        }
+        if checked.len() == before {
+            let message = "nobody is pinged here, for no host pings itself; name another one";
+            return Err(check.document.mistake(ping.to.span(), message));
+        }
+    }
+    Ok(checked)
+}
+
+/// Whom a host pings: the others, first those that come after it in the world, so that not all begin with the same.
+fn targets(layout: &Layout, from: HostId, to: &[HostId]) -> Vec<Target> {
+    let (after, before): (Vec<HostId>, Vec<HostId>) =
+        to.iter().copied().filter(|&host| host != from).partition(|&host| host > from);
+    let target = |host: HostId| Target {
+        host: layout.hosts[host].name.clone(),
+        address: layout.first_port(host).v4,
+        rtt: layout.rtt(from, host),
+    };
+    after.into_iter().chain(before).map(target).collect()
+}
+
+impl Ping {
+    /// What it records.
+    pub(crate) fn file(&self) -> String {
+        format!("ping-{}-from-{}.jsonl", self.side, self.host)
+    }
+}
+
+impl Measures for Ping {
+    fn side(&self) -> &str {
+        &self.side
+    }
+
+    fn hosts(&self) -> Vec<&str> {
+        vec![&self.host]
+    }
+
+    fn lasts(&self) -> Duration {
+        self.interval.saturating_mul(self.count)
+    }
+
+    /// Between two pings of one host there is one of each other.
+    fn spread(&self) -> Option<Duration> {
+        Some(self.interval.div_f64(self.targets.len().max(1) as f64))
+    }
+
+    /// By addresses: hundreds of hosts that look up hundreds of names keep a small machine busy for a minute.
+    fn task(&self, folder: &Folder<'_>, delay: Duration, log_limit: Bytes) -> Task {
+        let mut command = words(&["longhaul", "ping", "--delay", &units::duration::show(delay)]);
+        command.extend(self.targets.iter().map(|target| target.address.to_string()));
+        let [interval, timeout] = [self.interval, self.timeout].map(units::duration::show);
+        command.extend(words(&["--count", &self.count.to_string(), "--interval", &interval]));
+        let output = folder.file(&self.file());
+        command.extend(words(&["--timeout", &timeout, "--quiet", "--label", &self.side]));
+        command.extend(words(&["--output", &output.to_string_lossy()]));
+        let log = folder.log(&format!("ping-{}-from-{}", self.side, self.host));
+        Task::ours(&self.side, Job { host: self.host.clone(), command, log, log_limit, result: None })
+    }
+}
+
+/// What a claim asks of pings.
+pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
+    if name == "ping.answered" {
+        let [of, to] = ["json.received", "json.sent"].map(|path| path.parse().expect("both are places"));
+        return Some(Ok(Subject::new(SOURCE, name, Query::Ratio { of, to }, Unit::Share)));
+    }
+    let statistic = name.strip_prefix("ping.error.").and_then(Statistic::parse)?;
+    let query = Query::Samples { of: "error", measure: Measure::of_samples(statistic) };
+    let subject = Subject::new(SOURCE, name, query, Unit::Time);
+    Some(Ok(subject.without("no ping of SIDE was answered")))
+}
+
+/// Reads the recordings of all hosts.
+pub(crate) fn read(pings: &[&Ping], reading: &Reading<'_>, missing: &mut Missing) -> Result<Found, Error> {
+    let mut tallies: Vec<(&str, Tally)> = Vec::new();
+    for ping in pings {
+        let known = tallies.iter().position(|(side, _)| *side == ping.side);
+        let index = known.unwrap_or_else(|| {
+            tallies.push((&ping.side, Tally::new(&ping.side)));
+            tallies.len() - 1
+        });
+        let counted = tally(&mut tallies[index].1, ping, reading.folder);
+        missing.bear(&format!("{}, pings from {}", ping.side, ping.host), counted)?;
+    }
+    let mut found = Found { conditions: conditions(pings), ..Found::default() };
+    let mut all = Vec::new();
+    for (side, tally) in tallies {
+        let (pinged, errors) = tally.finish();
+        let detail = Arc::new(serde_json::to_value(&pinged).expect("counts have no keys but texts"));
+        let mut evidence = Evidence::default();
+        evidence.object(Object::new(side, Arc::clone(&detail)));
+        errors.into_iter().for_each(|errors| evidence.samples("error", Arc::new(errors)));
+        found.evidence.push((side.to_owned(), evidence));
+        let host =
+            pings.iter().find(|ping| ping.side == side).map_or_else(String::new, |ping| ping.host.clone());
+        found.measured.push(Measured { side: side.to_owned(), host, kind: SOURCE, detail });
+        all.push(pinged);
+    }
+    found.figures = (!all.is_empty()).then(|| figures(&all));
+    Ok(found)
+}
+
+/// Adds the pings of one host.
+fn tally(tally: &mut Tally, ping: &Ping, folder: &Folder<'_>) -> Result<(), Error> {
+    let numbers = ping.targets.iter().enumerate();
+    let numbers: BTreeMap<String, usize> =
+        numbers.map(|(number, target)| (target.address.to_string(), number)).collect();
+    let mut pings = Vec::new();
+    for sample in recording::open(&folder.file(&ping.file()))? {
+        let sample = sample?;
+        let target = sample.labels.get("target").and_then(|address| numbers.get(address));
+        pings.extend(target.map(|&target| (target, sample.get(Metric::Latency))));
+    }
+    let world_ms = |target: &Target| (target.host.clone(), target.rtt.as_secs_f64() * 1e3);
+    let targets: Vec<_> = ping.targets.iter().map(world_ms).collect();
+    tally.count(&ping.host, &targets, pings);
+    Ok(())
+}
+
+/// A line for each side that pings.
+fn conditions(pings: &[&Ping]) -> Vec<(String, String)> {
+    let mut sides: Vec<&str> = pings.iter().map(|ping| ping.side.as_str()).collect();
+    sides.dedup();
+    let line = |side: &str| {
+        let pings: Vec<_> = pings.iter().filter(|ping| ping.side == side).collect();
+        let hosts: Vec<&str> = pings.iter().map(|ping| ping.host.as_str()).collect();
+        let (count, interval) = (pings[0].count, units::duration::show(pings[0].interval));
+        (format!("{side}, pings"), format!("{count} to each, every {interval}, from {}", some(&hosts)))
+    };
+    sides.into_iter().map(line).collect()
+}
+
+/// How many were answered, and how far their round trips are from the world's.
+fn figures(sides: &[Pinged]) -> Figures {
+    let columns = [
+        Column::text("pings"),
+        Column::number("hosts").wide(),
+        Column::number("pairs"),
+        Column::number("answered"),
+        Column::number("share").wide(),
+        Column::number("error, median"),
+        Column::number("p99"),
+        Column::number("max"),
+    ];
+    let mut table = Shown::new("How many were answered", columns)
+        .note("Error: by how much round trips differ from those of the world without queues and faults.");
+    let mut figures = Figures::new("Pings", "");
+    for one in sides {
+        let of = |figure: fn(&RoundTripError) -> Option<f64>| {
+            let error = one.error_ms.as_ref().and_then(figure);
+            error.map_or_else(|| "-".to_owned(), |ms| Unit::Time.show(ms))
+        };
+        table = table.row([
+            one.side.clone(),
+            count(one.hosts),
+            count(one.pairs),
+            format!("{} of {}", count(one.received), count(one.sent)),
+            share(one.received, one.sent),
+            of(|error| Some(error.p50)),
+            of(|error| error.p99),
+            of(|error| Some(error.max)),
+        ]);
+        if !one.silent.is_empty() {
+            let pairs = one.silent.iter().map(|pair| [pair.from.clone(), pair.to.clone()]).collect();
+            figures = figures.doubt(Doubt::Silent { pairs }.of(one.side.as_str()));
+        }
+    }
+    figures.table(table)
+}

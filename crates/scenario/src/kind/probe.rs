@@ -1,0 +1,394 @@
+//! `[[probe]]`: requests from one host or several, recorded one by one.
+
+use std::{sync::Arc, time::Duration};
+
+use claim::{Claim, Doubt, Evidence, Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
+use recording::{Series, Wanted, read_series_beside};
+use report::{
+    SideInput,
+    figures::{Column, Figures, Table as Shown},
+};
+use serde::Deserialize;
+use toml::Spanned;
+use units::{Bytes, Frequency, show::count};
+use world::Mistake;
+
+use self::answers::Answers;
+pub use self::outage::{Outage, Outages};
+use crate::{
+    check::Check,
+    error::Error,
+    folder::{Folder, some, words},
+    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    program::Job,
+};
+
+mod answers;
+mod outage;
+
+/// As a claim's subject names it.
+pub(crate) const SOURCE: Source = Source::new("probe");
+
+/// What claims can ask of it.
+pub(crate) const NAMES: &str = "request., experienced. or outage. with mean, max or a percentile such as p99.9, \
+     request.share[label=value], experienced.faster_than. with a side, connections.fallback";
+
+/// A measurement from one host or several.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    /// Which side of the comparison its samples belong to.
+    pub side: Spanned<String>,
+    pub from: Spanned<Vec<Spanned<String>>>,
+    pub url: Spanned<String>,
+    /// Requests a second from each host.
+    #[serde(default = "default_rate")]
+    pub rate: Frequency,
+    #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
+    pub duration: Duration,
+    #[serde(default)]
+    pub arrival: Arrival,
+    #[serde(default)]
+    pub connections: Connections,
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Which of the addresses of the URL's name are used.
+    #[serde(default)]
+    pub family: Family,
+    /// Accept any certificate.
+    #[serde(default)]
+    pub insecure: bool,
+}
+
+fn default_rate() -> Frequency {
+    "10/s".parse().expect("10/s is a frequency")
+}
+
+/// How requests are spread, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Arrival {
+    Constant,
+    #[default]
+    Poisson,
+}
+
+impl Arrival {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+        }
+    }
+}
+
+/// Whether requests share connections, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Connections {
+    #[default]
+    New,
+    Reuse,
+}
+
+impl Connections {
+    fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Reuse => "reuse",
+        }
+    }
+}
+
+/// Which addresses of a name are used, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Family {
+    #[default]
+    Any,
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    /// The flag that says so; none is needed for both.
+    fn flag(self) -> Option<&'static str> {
+        match self {
+            Self::Any => None,
+            Self::Ipv4 => Some("--ipv4"),
+            Self::Ipv6 => Some("--ipv6"),
+        }
+    }
+}
+
+/// Which HTTP is spoken, by the name that the command line has for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Protocol {
+    #[default]
+    Auto,
+    Http1,
+    Http2,
+}
+
+impl Protocol {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Http1 => "http1",
+            Self::Http2 => "http2",
+        }
+    }
+}
+
+/// Requests from one host.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    /// Whose samples these are.
+    pub side: String,
+    /// Where from.
+    pub host: String,
+    /// How long it measures.
+    pub duration: Duration,
+    /// What to ask for, and the command line that says how.
+    pub url: String,
+    /// Arguments for `longhaul probe` beside the URL.
+    pub arguments: Vec<String>,
+}
+
+/// Probes with hosts and addresses that the world has.
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, Mistake> {
+    let mut checked: Vec<Probe> = Vec::new();
+    for probe in tables {
+        let side = check.side(&probe.side)?;
+        check.lasts(probe.duration, &probe.side)?;
+        check.url(&probe.url)?;
+        for (host, span) in check.hosts(&probe.from)? {
+            let host = check.layout.hosts[host].name.clone();
+            if checked.iter().any(|other| other.side == side && other.host == host) {
+                let message = format!("{side} is measured from \"{host}\" twice");
+                return Err(check.document.mistake(span, message));
+            }
+            checked.push(Probe {
+                side: side.clone(),
+                host,
+                duration: probe.duration,
+                url: probe.url.get_ref().clone(),
+                arguments: arguments(probe, check.probe_seed(checked.len())),
+            });
+        }
+    }
+    Ok(checked)
+}
+
+/// The command line of a probe.
+fn arguments(probe: &Table, seed: u64) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        ("--rate", probe.rate.to_string()),
+        ("--duration", units::duration::show(probe.duration)),
+        ("--arrival", probe.arrival.name().to_owned()),
+        ("--connections", probe.connections.name().to_owned()),
+        ("--protocol", probe.protocol.name().to_owned()),
+        ("--seed", seed.to_string()),
+    ]
+    .into_iter()
+    .flat_map(|(flag, value)| [flag.to_owned(), value])
+    .collect();
+    arguments.extend(probe.family.flag().map(str::to_owned));
+    if probe.insecure {
+        arguments.push("--insecure".to_owned());
+    }
+    arguments
+}
+
+impl Probe {
+    /// What it records.
+    pub(crate) fn file(&self) -> String {
+        format!("{}-from-{}.jsonl", self.side, self.host)
+    }
+}
+
+impl Measures for Probe {
+    fn side(&self) -> &str {
+        &self.side
+    }
+
+    fn hosts(&self) -> Vec<&str> {
+        vec![&self.host]
+    }
+
+    fn lasts(&self) -> Duration {
+        self.duration
+    }
+
+    fn task(&self, folder: &Folder<'_>, _: Duration, log_limit: Bytes) -> Task {
+        let mut command = words(&["longhaul", "probe", &self.url, "--quiet", "--label", &self.side]);
+        command.extend(words(&["--output", &folder.file(&self.file()).to_string_lossy()]));
+        command.extend(self.arguments.iter().cloned());
+        let log = folder.log(&format!("probe-{}-from-{}", self.side, self.host));
+        Task::ours(&self.side, Job { host: self.host.clone(), command, log, log_limit, result: None })
+    }
+}
+
+/// What a claim asks of requests, connections and outages.
+pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
+    let new = |query, unit| Subject::new(SOURCE, name, query, unit);
+    if name == "connections.fallback" {
+        let [of, to] = ["json.fallbacks", "json.opened"].map(|path| path.parse().expect("both are places"));
+        let subject = new(Query::Ratio { of, to }, Unit::Share);
+        return Some(Ok(subject.without("SIDE opened no connection")));
+    }
+    if let Some(label) = name.strip_prefix("request.share[") {
+        let (label, value) =
+            label.strip_suffix(']')?.split_once('=').filter(|(label, _)| !label.is_empty())?;
+        let (label, value) = (label.to_owned(), value.to_owned());
+        return Some(Ok(new(Query::Share { label, value }, Unit::Share)));
+    }
+    if let Some(side) = name.strip_prefix("experienced.faster_than.").filter(|side| !side.is_empty()) {
+        return Some(Ok(new(Query::FasterThan(side.to_owned()), Unit::Estimate)));
+    }
+    if let Some(over) = name.strip_prefix("outage.").and_then(Statistic::parse) {
+        let paths = vec!["json.longest_s".parse().expect("this is a place")];
+        return Some(Ok(new(Query::Number { paths, fold: Fold::Over(over) }, Unit::Time)));
+    }
+    let measure: Measure = name.parse().ok()?;
+    let query = Query::Samples { of: "request", measure };
+    Some(Ok(Subject::new(SOURCE, measure.to_string(), query, Unit::Time).tempo(Tempo::Faster)))
+}
+
+/// Reads each recording once: the metric for the comparison, and beside it when answers came, what connections were opened,
+/// and the labels that claims ask for.
+pub(crate) fn read(probes: &[&Probe], reading: &Reading<'_>, missing: &mut Missing) -> Result<Found, Error> {
+    let labels = labels(reading.claims);
+    let mut sides: Vec<OfSide<'_>> = Vec::new();
+    for &probe in probes {
+        let known = sides.iter().position(|one| one.probes[0].side == probe.side);
+        let place = known.unwrap_or_else(|| {
+            sides.push(OfSide::default());
+            sides.len() - 1
+        });
+        sides[place].read(probe, reading, &labels, missing)?;
+    }
+    let mut found = Found::default();
+    let mut outages = Vec::new();
+    for side in sides {
+        outages.extend(side.finish(&mut found)?);
+    }
+    // Where nothing went wrong, the longest time between two answers says nothing.
+    found.figures = (!reading.faults.is_empty() && !outages.is_empty()).then(|| figures(&outages));
+    for one in outages {
+        found.measured.push(Measured {
+            side: one.side.clone(),
+            host: one.hosts.first().map_or_else(String::new, |host| host.host.clone()),
+            kind: SOURCE,
+            detail: Arc::new(serde_json::to_value(one).expect("outages have no keys but texts")),
+        });
+    }
+    Ok(found)
+}
+
+/// What the probes of one side left.
+#[derive(Default)]
+struct OfSide<'p> {
+    /// At least one, once it is used.
+    probes: Vec<&'p Probe>,
+    series: Option<Series>,
+    evidence: Evidence,
+    outages: Vec<Outage>,
+}
+
+impl<'p> OfSide<'p> {
+    fn read(
+        &mut self,
+        probe: &'p Probe,
+        reading: &Reading<'_>,
+        labels: &[String],
+        missing: &mut Missing,
+    ) -> Result<(), Error> {
+        self.probes.push(probe);
+        let mut answers = Answers::new(labels);
+        let path = reading.folder.file(&probe.file());
+        let series = read_series_beside(&path, &Wanted::metric(reading.metric), &mut |sample| {
+            answers.count(sample);
+        });
+        let is_there = !matches!(series, Err(recording::Error::Open { .. }));
+        // Without a single answer there is nothing to compare, and the reasons say more than a file without values.
+        let series = series.map_err(|error| match answers.failures() {
+            Some(reasons) => Error::Unanswered { url: probe.url.clone(), host: probe.host.clone(), reasons },
+            None => error.into(),
+        });
+        let series = missing.bear(&format!("{} from {}", probe.side, probe.host), series)?;
+        if is_there {
+            let lasts = probe.duration.as_secs_f64();
+            let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s));
+            let (outage, evidence) = answers.finish(probe, end_s);
+            self.outages.push(outage);
+            self.evidence.append(evidence);
+        }
+        let Some(mut series) = series else { return Ok(()) };
+        for sentence in series.invalid.iter_mut().chain(&mut series.warnings) {
+            *sentence = format!("from {}: {sentence}", probe.host);
+        }
+        match &mut self.series {
+            Some(known) => known.append(series)?,
+            None => self.series = Some(series),
+        }
+        Ok(())
+    }
+
+    /// Hands over what was found; how long the hosts went without an answer.
+    fn finish(mut self, found: &mut Found) -> Result<Option<Outages>, Error> {
+        let side = &self.probes[0].side;
+        if let Some(series) = self.series {
+            let header = series.header.as_ref();
+            found.start = found.start.take().or_else(|| header?.start.clone());
+            let hosts: Vec<&str> = self.probes.iter().map(|probe| probe.host.as_str()).collect();
+            let conditions = header.into_iter().flat_map(|header| &header.conditions);
+            let how: Vec<String> = conditions
+                .filter(|(name, _)| *name != "url")
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            found.conditions.push((side.clone(), format!("{} from {}", self.probes[0].url, some(&hosts))));
+            found.conditions.push((format!("{side}, how"), how.join(", ")));
+            let warnings = series.warnings.iter().cloned();
+            found.doubts.extend(warnings.map(|words| Doubt::Noticed(words).of(side.as_str())));
+            let input = SideInput { label: side.clone(), ..SideInput::try_from(series)? };
+            self.evidence.samples("request", Arc::clone(&input.distribution));
+            found.sides.push(input);
+        }
+        found.evidence.push((side.clone(), self.evidence));
+        Ok(Outages::new(side, self.outages))
+    }
+}
+
+/// The labels whose values are counted: those that claims ask for.
+fn labels(claims: &[Claim]) -> Vec<String> {
+    let asked = claims.iter().filter_map(|claim| match claim.subject.query() {
+        Query::Share { label, .. } if claim.subject.source() == SOURCE => Some(label.clone()),
+        _ => None,
+    });
+    let mut labels: Vec<String> = asked.collect();
+    labels.sort_unstable();
+    labels.dedup();
+    labels
+}
+
+/// The table of outages.
+fn figures(outages: &[Outages]) -> Figures {
+    let columns = [
+        Column::text("longest outage"),
+        Column::number("hosts"),
+        Column::number("median host"),
+        Column::number("worst host"),
+        Column::text(""),
+    ];
+    let mut table = Shown::new("Longest time without an answer", columns);
+    for one in outages {
+        let worst = one.hosts.iter().find(|host| host.longest_s >= one.max_s);
+        let worst = worst.map(|host| format!("{} from {:.1} s", host.host, host.at_s));
+        let [median, max] = [one.p50_s, one.max_s].map(|seconds| format!("{seconds:.2} s"));
+        let hosts = count(one.hosts.len() as u64);
+        table = table.row([one.side.clone(), hosts, median, max, worst.unwrap_or_default()]);
+    }
+    Figures::new("Outages", "").table(table)
+}

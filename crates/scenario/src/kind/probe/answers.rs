@@ -1,0 +1,85 @@
+//! What is counted of the samples of a probe while its recording is read. Pure.
+
+use std::collections::BTreeMap;
+
+use claim::{Evidence, Object};
+use recording::{Metric, Sample};
+use serde_json::json;
+
+use super::{Outage, Probe};
+
+/// Counts sample by sample.
+pub(super) struct Answers<'l> {
+    /// Labels whose values are counted.
+    labels: &'l [String],
+    evidence: Evidence,
+    /// When answers were complete, seconds since the start.
+    answers_s: Vec<f64>,
+    /// Connections, and those of them that came from another address than the one tried first.
+    opened: u64,
+    fallbacks: u64,
+    samples: u64,
+    failures: BTreeMap<String, u64>,
+}
+
+impl<'l> Answers<'l> {
+    pub(super) fn new(labels: &'l [String]) -> Self {
+        let mut evidence = Evidence::default();
+        for label in labels.iter().filter(|label| ALWAYS.contains(&label.as_str())) {
+            evidence.label(label);
+        }
+        Self {
+            labels,
+            evidence,
+            answers_s: Vec::new(),
+            opened: 0,
+            fallbacks: 0,
+            samples: 0,
+            failures: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn count(&mut self, sample: &Sample) {
+        self.samples += 1;
+        self.evidence.event();
+        for label in self.labels {
+            if let Some(value) = sample.label(label) {
+                self.evidence.labelled(label, &value);
+            }
+        }
+        if let Some(reason) = &sample.error {
+            match self.failures.get_mut(reason) {
+                Some(count) => *count += 1,
+                None => drop(self.failures.insert(reason.clone(), 1)),
+            }
+        }
+        self.opened += u64::from(sample.fallback.is_some());
+        self.fallbacks += u64::from(sample.fallback == Some(true));
+        let answered = sample.started_ns.zip(sample.get(Metric::Total));
+        self.answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
+    }
+
+    /// Why requests failed, each reason with how often; `None` if one did not, or if there is none.
+    pub(super) fn failures(&self) -> Option<String> {
+        let all_failed = self.samples > 0 && self.failures.values().sum::<u64>() == self.samples;
+        let reasons = self.failures.iter().map(|(reason, n)| format!("{n} {reason}"));
+        all_failed.then(|| reasons.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The longest time without an answer until `end_s`, and what claims can ask.
+    pub(super) fn finish(mut self, probe: &Probe, end_s: f64) -> (Outage, Evidence) {
+        let outage = Outage::longest(&probe.host, self.answers_s, end_s);
+        let (longest_s, opened, fallbacks) = (outage.longest_s, self.opened, self.fallbacks);
+        let value = json!({ "longest_s": longest_s, "opened": opened, "fallbacks": fallbacks });
+        self.evidence.object(Object::new(probe.side.clone(), value));
+        (outage, self.evidence)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
+fn as_f64(nanos: u64) -> f64 {
+    nanos as f64
+}
+
+/// Labels that a probe writes whenever there is something to write: where one is absent, there was nothing.
+const ALWAYS: [&str; 7] = ["status", "error", "protocol", "reused", "remote", "family", "fallback"];

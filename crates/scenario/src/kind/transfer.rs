@@ -1,0 +1,476 @@
+//! `[[transfer]]`: bytes from one host to another, as fast as they go. The receiver is started before measuring begins.
+
+use std::{num::NonZero, sync::Arc, time::Duration};
+
+use claim::{Doubt, Evidence, Fold, Number, Object, Source, Subject, Tempo, Unit};
+use report::{
+    FaultMark,
+    figures::{Axis, Column, Figures, Line, Table as Shown, Timeline},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use traffic::transfer::Summary;
+use units::{
+    Bytes,
+    show::{bytes, count, plural, rate},
+};
+use world::Mistake;
+
+use crate::{
+    check::Check,
+    error::Error,
+    folder::{Folder, turn, words},
+    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    program::{Job, Program},
+};
+
+/// As a claim's subject names it.
+pub(crate) const SOURCE: Source = Source::new("transfer");
+
+/// What claims can ask of it.
+pub(crate) const NAMES: &str =
+    "transfer.stall, transfer.duration, transfer.goodput, transfer.memory, transfer.lost";
+
+/// Bytes from one host to another, as fast as they go.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    /// Which side of the comparison it belongs to.
+    pub side: Spanned<String>,
+    pub from: Spanned<String>,
+    pub to: Spanned<String>,
+    /// Where the receiver listens.
+    #[serde(default = "default_port")]
+    pub port: NonZero<u16>,
+    #[serde(default)]
+    pub protocol: Transport,
+    /// How long bytes are sent; with `bytes`, how long that will take.
+    #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
+    pub duration: Duration,
+    /// How many bytes are sent.
+    pub bytes: Option<Bytes>,
+    /// A start that does not count for the goodput.
+    #[serde(default, with = "units::duration::option")]
+    pub omit: Option<Duration>,
+    /// Congestion control of the sender; absent: its host's.
+    pub congestion: Option<String>,
+    /// How much may wait in the sender's kernel for being sent.
+    pub notsent_lowat: Option<Bytes>,
+    /// The receiver's buffer; absent: its kernel sizes it.
+    pub rcvbuf: Option<Bytes>,
+    /// The largest window that the receiver announces.
+    pub window: Option<Bytes>,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<Spanned<String>>,
+}
+
+fn default_port() -> NonZero<u16> {
+    NonZero::new(5201).expect("5201 is not 0")
+}
+
+/// What a transfer goes over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Transport {
+    #[default]
+    Tcp,
+    Mptcp,
+}
+
+/// A transfer from one host to another.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    /// Whose it is.
+    pub side: String,
+    /// Who sends.
+    pub from: String,
+    /// Who receives.
+    pub to: String,
+    /// Where the receiver listens.
+    pub port: u16,
+    /// Whether it goes over Multipath TCP.
+    pub is_mptcp: bool,
+    /// How long bytes are sent, or with `bytes`, how long that will take.
+    pub duration: Duration,
+    /// How many bytes are sent.
+    pub bytes: Option<Bytes>,
+    /// A start that does not count for the goodput.
+    pub omit: Option<Duration>,
+    /// Congestion control of the sender.
+    pub congestion: Option<String>,
+    /// How much may wait in the sender's kernel for being sent.
+    pub notsent_lowat: Option<Bytes>,
+    /// What the receiver's sockets are told.
+    pub receiver: Receiver,
+    /// The side whose measurements end before this one begins.
+    pub after: Option<Spanned<String>>,
+}
+
+/// What the sockets of a transfer's receiver are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Receiver {
+    /// The receive buffer; absent: the kernel sizes it.
+    pub rcvbuf: Option<Bytes>,
+    /// The largest window that is announced.
+    pub window: Option<Bytes>,
+}
+
+/// A transfer that is over: where it went, and what its sender says of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Transferred {
+    /// The side that it belongs to.
+    pub side: String,
+    /// The host that sent.
+    pub from: String,
+    /// The host that received.
+    pub to: String,
+    /// The sender's summary.
+    #[serde(flatten)]
+    pub summary: Summary,
+}
+
+/// Transfers between hosts that the world has. All to one port expect the same of its sockets.
+pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>, Mistake> {
+    let mut checked: Vec<Transfer> = Vec::new();
+    for transfer in tables {
+        let side = check.side(&transfer.side)?;
+        check.lasts(transfer.duration, &transfer.side)?;
+        check.host(&transfer.from)?;
+        check.host(&transfer.to)?;
+        let (from, to) = (transfer.from.get_ref(), transfer.to.get_ref());
+        if checked.iter().any(|other| other.side == side && other.from == *from && other.to == *to) {
+            let message = format!("{side} is transferred from \"{from}\" to \"{to}\" twice");
+            return Err(check.document.mistake(transfer.from.span(), message));
+        }
+        if transfer.omit.is_some_and(|omit| omit >= transfer.duration) {
+            let message = "nothing of this would count; omit less than its duration";
+            return Err(check.document.mistake(transfer.side.span(), message));
+        }
+        let receiver = Receiver { rcvbuf: transfer.rcvbuf, window: transfer.window };
+        let port = transfer.port.get();
+        if checked.iter().any(|other| (&other.to, other.port) == (to, port) && other.receiver != receiver) {
+            let message = format!(
+                "another transfer to port {port} of \"{to}\" has a different rcvbuf or window; give one of them a \
+                 port of its own"
+            );
+            return Err(check.document.mistake(transfer.to.span(), message));
+        }
+        checked.push(Transfer {
+            side,
+            from: from.clone(),
+            to: to.clone(),
+            port,
+            is_mptcp: transfer.protocol == Transport::Mptcp,
+            duration: transfer.duration,
+            bytes: transfer.bytes,
+            omit: transfer.omit,
+            congestion: transfer.congestion.clone(),
+            notsent_lowat: transfer.notsent_lowat,
+            receiver,
+            after: transfer.after.clone(),
+        });
+    }
+    Ok(checked)
+}
+
+/// A server for each host and port to which somebody transfers. One for Multipath TCP receives TCP as well. All who
+/// transfer to one expect the same of its sockets.
+pub(crate) fn servers(transfers: &[&Transfer]) -> Vec<Program> {
+    let mut places: Vec<(&str, u16)> =
+        transfers.iter().map(|transfer| (transfer.to.as_str(), transfer.port)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let server = |(host, port): (&str, u16)| {
+        let is_here = |transfer: &&&Transfer| transfer.to == host && transfer.port == port;
+        let is_mptcp = transfers.iter().filter(is_here).any(|transfer| transfer.is_mptcp);
+        let receiver = transfers.iter().find(is_here).map_or_else(Receiver::default, |one| one.receiver);
+        let mut command = ["longhaul", "transfer", "serve", "--listen"].map(str::to_owned).to_vec();
+        command.push(format!("[::]:{port}"));
+        command.extend(is_mptcp.then(|| "--mptcp".to_owned()));
+        for (flag, size) in [("--rcvbuf", receiver.rcvbuf), ("--window", receiver.window)] {
+            command.extend(size.into_iter().flat_map(|size| [flag.to_owned(), size.to_string()]));
+        }
+        Program { host: host.to_owned(), command, ready: Some(port) }
+    };
+    places.into_iter().map(server).collect()
+}
+
+impl Transfer {
+    fn name(&self) -> String {
+        format!("{}-from-{}-to-{}", self.side, self.from, self.to)
+    }
+
+    /// What it prints.
+    pub(crate) fn file(&self) -> String {
+        format!("transfer-{}.json", self.name())
+    }
+
+    /// What must be known to repeat it: "phone to server over TCP for 30s, window 4MiB, after old".
+    fn condition(&self) -> String {
+        let protocol = if self.is_mptcp { "MPTCP" } else { "TCP" };
+        let length = match self.bytes {
+            Some(bytes) => format!(", {bytes}"),
+            None => format!(" for {}", units::duration::show(self.duration)),
+        };
+        let options = [
+            ("omit", self.omit.map(units::duration::show)),
+            ("congestion", self.congestion.clone()),
+            ("notsent_lowat", self.notsent_lowat.map(|size| size.to_string())),
+            ("rcvbuf", self.receiver.rcvbuf.map(|size| size.to_string())),
+            ("window", self.receiver.window.map(|size| size.to_string())),
+        ];
+        let options = options.into_iter().filter_map(|(name, value)| Some(format!(", {name} {}", value?)));
+        let options: String = options.collect();
+        format!("{} to {} over {protocol}{length}{options}{}", self.from, self.to, turn(self.after.as_ref()))
+    }
+}
+
+impl Measures for Transfer {
+    fn side(&self) -> &str {
+        &self.side
+    }
+
+    fn hosts(&self) -> Vec<&str> {
+        vec![&self.from, &self.to]
+    }
+
+    fn after(&self) -> Option<&Spanned<String>> {
+        self.after.as_ref()
+    }
+
+    fn lasts(&self) -> Duration {
+        self.duration
+    }
+
+    fn task(&self, folder: &Folder<'_>, _: Duration, log_limit: Bytes) -> Task {
+        let server = format!("{}:{}", self.to, self.port);
+        let mut command = words(&["longhaul", "transfer", "send", &server, "--json"]);
+        command.extend(match self.bytes {
+            Some(bytes) => words(&["--bytes", &bytes.to_string()]),
+            None => words(&["--for", &units::duration::show(self.duration)]),
+        });
+        let options = [
+            ("--omit", self.omit.map(units::duration::show)),
+            ("--congestion", self.congestion.clone()),
+            ("--notsent-lowat", self.notsent_lowat.map(|most| most.to_string())),
+        ];
+        for (flag, value) in options {
+            command.extend(value.iter().flat_map(|value| words(&[flag, value])));
+        }
+        command.extend(self.is_mptcp.then(|| "--mptcp".to_owned()));
+        let log = folder.log(&format!("transfer-{}", self.name()));
+        let result = Some((folder.file(&self.file()), LARGEST_SUMMARY));
+        let job = Job { host: self.from.clone(), command, log, log_limit, result };
+        let after = self.after.as_ref().map(|after| after.get_ref().clone());
+        Task { after, ..Task::ours(&self.side, job) }
+    }
+}
+
+/// What a claim asks of a transfer.
+pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
+    Subject::of_table(SOURCE, &NUMBERS, name).map(Ok)
+}
+
+/// Reads what the senders printed.
+pub(crate) fn read(
+    transfers: &[&Transfer],
+    reading: &Reading<'_>,
+    missing: &mut Missing,
+) -> Result<Found, Error> {
+    let mut found = Found::default();
+    let mut all = Vec::new();
+    for transfer in transfers {
+        found.conditions.push((format!("{}, transfer", transfer.side), transfer.condition()));
+        let read =
+            missing.bear(&format!("{}, transfer", transfer.side), receipt(transfer, reading.folder))?;
+        all.extend(read);
+    }
+    found.figures = (!all.is_empty()).then(|| figures(&all, reading.faults));
+    for one in all {
+        let detail = Arc::new(serde_json::to_value(&one).expect("a summary has no keys but texts"));
+        let mut evidence = Evidence::default();
+        evidence.object(one.object(Arc::clone(&detail)));
+        found.evidence.push((one.side.clone(), evidence));
+        found.measured.push(Measured { side: one.side, host: one.from, kind: SOURCE, detail });
+    }
+    Ok(found)
+}
+
+fn receipt(transfer: &Transfer, folder: &Folder<'_>) -> Result<Transferred, Error> {
+    let path = folder.file(&transfer.file());
+    let text = folder.text(&path)?;
+    let summary = serde_json::from_str(&text).map_err(|source| Error::Summary { path, source })?;
+    let Transfer { side, from, to, .. } = transfer.clone();
+    Ok(Transferred { side, from, to, summary })
+}
+
+impl Transferred {
+    /// Its numbers, as claims ask for them.
+    fn object(&self, detail: Arc<serde_json::Value>) -> Object {
+        let why = self.summary.unfinished.as_deref().unwrap_or("too little arrived to tell");
+        let what = format!("the transfer of {} from {} to {}", self.side, self.from, self.to);
+        Object { why: Some(why.to_owned()), ..Object::new(what, detail) }
+    }
+
+    /// "mptcp, 2 subflows", "mptcp that fell back to tcp".
+    fn carrier(&self) -> String {
+        let summary = &self.summary;
+        match summary.subflows {
+            _ if summary.fell_back => "mptcp that fell back to tcp".to_owned(),
+            Some(subflows) => format!("{}, {}", summary.protocol, plural(subflows, "subflow")),
+            None => summary.protocol.clone(),
+        }
+    }
+
+    fn row(&self) -> [String; 10] {
+        let summary = &self.summary;
+        let absent = || "not known".to_owned();
+        let lost = summary.bytes_lost.zip(summary.bytes_bad).map(|(lost, bad)| lost + bad);
+        [
+            self.side.clone(),
+            self.from.clone(),
+            self.to.clone(),
+            summary.goodput_mbps.map_or_else(absent, |mbps| rate(mbps * 1e6)),
+            summary
+                .stall
+                .map_or_else(absent, |stall| format!("{:.2} s at {:.1} s", stall.longest_s, stall.at_s)),
+            lost.map_or_else(absent, |bytes| format!("{} B", count(bytes))),
+            summary.retransmits.map_or_else(absent, count),
+            summary.took_s.map_or_else(absent, |seconds| format!("{seconds:.2} s")),
+            summary.memory.map_or_else(absent, |memory| bytes(memory.most_bytes)),
+            self.carrier(),
+        ]
+    }
+}
+
+/// Throughput over time with the faults, and a row for each transfer.
+fn figures(transfers: &[Transferred], faults: &[FaultMark]) -> Figures {
+    let columns = [
+        Column::text("transfer"),
+        Column::text("from").wide(),
+        Column::text("to").wide(),
+        Column::number("goodput"),
+        Column::number("longest stall"),
+        Column::number("lost"),
+        Column::number("segments sent again").wide(),
+        Column::number("took"),
+        Column::number("memory"),
+        Column::text("over"),
+    ];
+    let table = Shown::new("What came of each transfer", columns).note(
+        "Lost: bytes that did not arrive as they were sent. Memory: the most that the sender's kernel held.",
+    );
+    let mut figures =
+        Figures::new("Transfers", "").table(transfers.iter().fold(table, |table, one| table.row(one.row())));
+    for one in transfers {
+        if let Some(why) = &one.summary.unfinished {
+            figures = figures.doubt(Doubt::Unfinished { why: why.clone() }.of(one.side.as_str()));
+        }
+    }
+    match throughput(transfers, faults) {
+        Some(timeline) => figures.panel(timeline),
+        None => figures,
+    }
+}
+
+/// A line of means for each transfer of which something arrived; `None` if there is none.
+///
+/// A byte that was sent again holds up those behind it, and what arrives with it is many times the line's rate for a moment:
+/// of a mean over a longer time that is no more than it is.
+fn throughput(transfers: &[Transferred], faults: &[FaultMark]) -> Option<Timeline> {
+    let starts = |one: &Transferred, index: usize| Some(one.summary.intervals.get(index)?.t_s);
+    let steps = transfers.iter().filter_map(|one| Some(starts(one, 1)? - starts(one, 0)?));
+    let step = steps.reduce(f64::max)?;
+    let ends = transfers.iter().filter_map(|one| one.summary.intervals.last());
+    let end = ends.map(|interval| interval.t_s).fold(0.0, f64::max);
+    // Whole intervals, so that no mean has one more than others.
+    let length = (end / POINTS / step).ceil().max(1.0) * step;
+    let arrived = transfers.iter().filter(|one| !one.summary.intervals.is_empty());
+    let mut timeline = Timeline::new("Throughput over time", Axis::linear("arrived", "Mbit/s"));
+    for one in arrived {
+        timeline = timeline.line(Line::steps(&one.side, 0.0, length, means(one, length)));
+    }
+    for fault in faults {
+        let until = fault.until_s.unwrap_or(end).min(end + length);
+        timeline = timeline.phase(&fault.label, fault.at_s.min(until), until);
+    }
+    let sentence = sentence(transfers, faults, length);
+    Some(timeline.says(sentence))
+}
+
+/// Mbit/s in each time of this length.
+fn means(transfer: &Transferred, length: f64) -> Vec<f64> {
+    let mut means = Vec::new();
+    for interval in &transfer.summary.intervals {
+        let place = place(interval.t_s / length);
+        means.resize(means.len().max(place + 1), 0.0);
+        means[place] += bits(interval.bytes) / length / 1e6;
+    }
+    means
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "there are few points")]
+fn place(at: f64) -> usize {
+    // A hair more, because 0.3 / 0.1 is less than 3.
+    (at + 1e-9).clamp(0.0, 1e6) as usize
+}
+
+/// Whose silence was the longest, and when.
+fn sentence(transfers: &[Transferred], faults: &[FaultMark], length: f64) -> String {
+    let stalls = transfers.iter().filter_map(|one| Some((&one.side, one.summary.stall?)));
+    let longest = stalls.max_by(|(_, a), (_, b)| a.longest_s.total_cmp(&b.longest_s));
+    let during = if faults.is_empty() {
+        String::new()
+    } else {
+        format!(" during {}", plural(faults.len() as u64, "fault"))
+    };
+    let silence = longest.map_or_else(String::new, |(side, stall)| {
+        let (longest, at) = (stall.longest_s, stall.at_s);
+        format!(" The longest time without an arrival is that of {side}: {longest:.2} s from {at:.1} s on.")
+    });
+    let what = plural(transfers.len() as u64, "transfer");
+    format!("What arrived of {what}{during}.{silence} Means over {length:.2} s.")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for display")]
+fn bits(bytes: u64) -> f64 {
+    bytes as f64 * 8.0
+}
+
+/// What claims ask of a transfer; of several of one side they ask for the worst, or for what they come to together.
+const NUMBERS: [Number; 5] = [
+    number("transfer.stall", &["json.stall.longest_s"], Fold::Max, Unit::Time, ""),
+    Number {
+        tempo: Tempo::Faster,
+        ..number("transfer.duration", &["json.took_s"], Fold::Max, Unit::Time, "")
+    },
+    number("transfer.goodput", &["json.goodput_mbps"], Fold::Sum, Unit::Rate, ""),
+    number(
+        "transfer.memory",
+        &["json.memory.most_bytes"],
+        Fold::Max,
+        Unit::Size,
+        "its kernel tells nothing of its memory",
+    ),
+    number("transfer.lost", &["json.bytes_lost", "json.bytes_bad"], Fold::Sum, Unit::Size, ""),
+];
+
+const fn number(
+    name: &'static str,
+    paths: &'static [&'static str],
+    fold: Fold,
+    unit: Unit,
+    without: &'static str,
+) -> Number {
+    Number { name, paths, fold, unit, tempo: Tempo::Shorter, without }
+}
+
+/// What a transfer prints has at most 65 536 intervals of a few dozen bytes.
+const LARGEST_SUMMARY: Bytes = Bytes(16_000_000);
+
+/// Points of a line.
+const POINTS: f64 = 60.0;
+
+#[cfg(test)]
+mod tests;

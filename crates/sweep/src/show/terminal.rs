@@ -1,0 +1,66 @@
+//! A sweep: a row for each cell, and below them what is to be known about single ones.
+
+use std::fmt::Write;
+
+use report::terminal::look::{self, BOLD, YELLOW, paint};
+
+use super::{
+    columns::{FIGURES, Figure, PARAMETERS},
+    remarks, worth,
+};
+use crate::{Cell, Sweep};
+
+/// The table of a sweep. What all cells have in common stands above it, a figure that is 0 in all of them below it.
+pub fn table(sweep: &Sweep) -> String {
+    let cells = &sweep.cells;
+    let parameters: Vec<_> = PARAMETERS.iter().filter(|one| one.varies(cells)).collect();
+    let known = FIGURES.iter().filter(|figure| figure.is_known(cells));
+    let (none, figures): (Vec<_>, Vec<_>) = known.partition(|figure| figure.is_none(cells));
+    let names = parameters.iter().map(|one| one.name).chain(figures.iter().map(|figure| figure.name));
+    let row = |cell: &Cell| {
+        let values = parameters.iter().map(|one| one.show(&cell.parameters));
+        let figures = figures.iter().map(|figure| figure.show(cell).unwrap_or_else(|| "-".to_owned()));
+        values.chain(figures).chain([worth(cell)]).collect::<Vec<_>>()
+    };
+    let table = look::table(names.chain(["n"]).map(str::to_owned), cells.iter().map(row));
+    let mut text = format!("{}\n\n{table}{}\n", paint(&heading(sweep), BOLD), units(&figures));
+    if !none.is_empty() {
+        let names: Vec<_> = none.iter().map(|figure| figure.name).collect();
+        let _ = writeln!(text, "0 in all of them: {}", names.join(", "));
+    }
+    let remarks = remarks(cells);
+    for remark in remarks.iter().take(MOST_REMARKS) {
+        let _ = writeln!(text, "{}: {remark}", paint("note", YELLOW));
+    }
+    if remarks.len() > MOST_REMARKS {
+        let _ = writeln!(text, "and {} more in sweep.json", remarks.len() - MOST_REMARKS);
+    }
+    text
+}
+
+/// What was set in all cells alike: "rate 1Gbit, reader steady; Linux 6.18.44".
+fn heading(sweep: &Sweep) -> String {
+    let cells = &sweep.cells;
+    let common = PARAMETERS.iter().filter(|one| !one.varies(cells));
+    let set = common.filter_map(|one| Some((one.name, one.show(&cells.first()?.parameters))));
+    let set: Vec<_> =
+        set.filter(|(_, value)| value != DEFAULT).map(|(name, value)| format!("{name} {value}")).collect();
+    let kernel = format!("Linux {}", sweep.kernel);
+    if set.is_empty() { kernel } else { format!("{}; {kernel}", set.join(", ")) }
+}
+
+/// "fast, mean in Mbit/s; restart in s".
+fn units(figures: &[&Figure]) -> String {
+    let with_unit: Vec<_> = figures.iter().filter(|figure| !figure.unit.is_empty()).collect();
+    let groups = with_unit.chunk_by(|one, other| one.unit == other.unit).map(|group| {
+        let names: Vec<_> = group.iter().map(|figure| figure.name).collect();
+        format!("{} in {}", names.join(", "), group[0].unit)
+    });
+    groups.collect::<Vec<_>>().join("; ")
+}
+
+/// More than these push the table off the screen.
+const MOST_REMARKS: usize = 10;
+
+/// What is left as the machine has it goes without saying.
+const DEFAULT: &str = "default";
