@@ -1137,7 +1137,7 @@ export interface Shift {
    */
   before_ms: number;
   /**
-   * How sure it is that this is no chance, 0..=1.
+   * How sure it is that this is not chance, 0..=1.
    */
   sure: number;
 }

@@ -235,7 +235,7 @@ const step = async (name, run) => {
   console.log(`ok  ${name}`);
 };
 
-/** All that we have of our own: the report, its variants, what is no report, and figures. */
+/** All that we have of our own: the report, its variants, what is not a report, and figures. */
 async function walkOurs(only) {
   const isAsked = ([name]) => (only ?? name) === name;
   const report = await fill("fixture", await readFile(new URL("fixture.json", import.meta.url), "utf8"));

@@ -120,7 +120,7 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Builds what is measured. What cargo has to say is no part of the result.
+/// Builds what is measured. What cargo has to say is not a part of the result.
 fn build() -> anyhow::Result<()> {
     let status = Command::new("cargo")
         .args(["build", "--quiet", "--release", "--package", "longhaul"])

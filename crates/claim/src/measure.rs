@@ -113,7 +113,7 @@ impl FromStr for Measure {
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = || {
             format!(
-                "\"{text}\" is no measure; expected request. or experienced. with mean, max or a percentile such as p99.9"
+                "\"{text}\" is not a measure; expected request. or experienced. with mean, max or a percentile such as p99.9"
             )
         };
         let (of, statistic) = text.split_once('.').ok_or_else(expected)?;
@@ -161,7 +161,7 @@ mod tests {
         for text in
             ["p99", "request", "request.p100", "request.p-1", "request.99", "experienced.max", "page.mean"]
         {
-            assert!(text.parse::<Measure>().unwrap_err().contains("is no measure"), "{text}");
+            assert!(text.parse::<Measure>().unwrap_err().contains("is not a measure"), "{text}");
         }
     }
 }

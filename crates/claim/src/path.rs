@@ -35,11 +35,11 @@ impl Path {
         for (index, step) in self.0.iter().enumerate() {
             found = step.find(found).ok_or_else(|| format!("{} has no {step}", Steps(&self.0[..index])))?;
         }
-        let number = found.as_f64().ok_or_else(|| format!("{self} is no number"))?;
+        let number = found.as_f64().ok_or_else(|| format!("{self} is not a number"))?;
         Ok(number * self.unit_and_scale().1)
     }
 
-    /// By the last field's name. The number of an element is no name: `fast_mbps.0` is a bitrate.
+    /// By the last field's name. The number of an element is not a name: `fast_mbps.0` is a bitrate.
     fn unit_and_scale(&self) -> (Unit, f64) {
         let name = self.0.iter().rev().find_map(Step::name).unwrap_or_default();
         let unit = UNITS.iter().find(|(ending, ..)| name.ends_with(ending));
@@ -84,7 +84,7 @@ impl FromStr for Path {
         let steps = text.strip_prefix("json").and_then(steps);
         steps.filter(|steps| !steps.is_empty()).map(Self).ok_or_else(|| {
             format!(
-                "\"{text}\" is no place in JSON; expected fields and numbers of elements with dots before them, such as \
+                "\"{text}\" is not a place in JSON; expected fields and numbers of elements with dots before them, such as \
                  json.summary.restart_s or json.fast_mbps.0, or an element by a field, such as json.runs[name=first].errors"
             )
         })
@@ -211,8 +211,8 @@ mod tests {
             ("json.strategies.2.errors", "json.strategies has no 2"),
             ("json.strategies[name=window].errors", "json.strategies has no [name=window]"),
             ("json.counters.PruneCalled.x", "json.counters.PruneCalled has no x"),
-            ("json.summary.max_pause_ms", "json.summary.max_pause_ms is no number"),
-            ("json.strategies", "json.strategies is no number"),
+            ("json.summary.max_pause_ms", "json.summary.max_pause_ms is not a number"),
+            ("json.strategies", "json.strategies is not a number"),
         ] {
             assert_eq!(number(path), Err(expected.to_owned()));
         }
@@ -222,7 +222,7 @@ mod tests {
     fn nonsense_is_no_place() {
         for path in ["json", "json.", "json..a", "json.a[b]", "json.a[b=c", "jsonx", "a.b", "json.a]b=c["] {
             let said = path.parse::<Path>().map(|path| path.to_string()).unwrap_err();
-            assert!(said.contains("is no place in JSON"), "{said}");
+            assert!(said.contains("is not a place in JSON"), "{said}");
         }
     }
 }

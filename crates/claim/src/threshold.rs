@@ -128,7 +128,7 @@ impl FromStr for Threshold {
                 by: Amount::Milliseconds(0.0),
                 surely: Surely::Yes,
             },
-            _ => return Err(expected("it is no threshold")),
+            _ => return Err(expected("it is not a threshold")),
         };
         Ok(Self { text: words.join(" "), condition })
     }
@@ -146,7 +146,7 @@ fn parse_amount(text: &str) -> Result<Amount, String> {
     if let Some(percent) = text.strip_suffix('%') {
         return match percent.parse::<f64>() {
             Ok(percent) if percent >= 0.0 && percent.is_finite() => Ok(Amount::Share(percent / 100.0)),
-            _ => Err(format!("\"{text}\" is no percentage")),
+            _ => Err(format!("\"{text}\" is not a percentage")),
         };
     }
     duration::parse(text).map(|limit| Amount::Milliseconds(in_ms(limit))).map_err(|error| error.to_string())
@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn what_cannot_be_said_gets_an_example() {
         for (text, expected) in [
-            ("p95", "it is no threshold"),
-            ("p95 worse by", "it is no threshold"),
+            ("p95", "it is not a threshold"),
+            ("p95 worse by", "it is not a threshold"),
             ("p95 worse by five", "five"),
             ("p95 worse by -5%", "no percentage"),
             ("p100 above 1s", "p100"),

@@ -45,7 +45,7 @@ impl Unit {
             Self::Number => {
                 let number = text.parse().ok().filter(|number: &f64| number.is_finite());
                 return number
-                    .ok_or_else(|| format!("\"{text}\" is no plain number, such as \"12\" or \"0.5\""));
+                    .ok_or_else(|| format!("\"{text}\" is not a plain number, such as \"12\" or \"0.5\""));
             }
         };
         value.map_err(|error| error.to_string())
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(Unit::Number.parse("-0.5").unwrap(), -0.5);
         assert!(Unit::Size.parse("2s").unwrap_err().contains("expected one of B, KB"));
         for text in ["2s", "inf", ""] {
-            assert!(Unit::Number.parse(text).unwrap_err().contains("is no plain number"), "{text}");
+            assert!(Unit::Number.parse(text).unwrap_err().contains("is not a plain number"), "{text}");
         }
     }
 

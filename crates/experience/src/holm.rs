@@ -96,7 +96,7 @@ mod tests {
         // Five times as far as the interval: 0.05^5/2 = 1.6e-7, a hundred times of which is nothing.
         let all = together(&[apart(2.0, most, 1.0); 100], &settings);
         assert!(all.iter().all(|one| one.certainty == Certainty::Sure), "{:?}", all[0]);
-        // Seven against seven can say 1/3432 at most, and a hundred times that is no proof.
+        // Seven against seven can say 1/3432 at most, and a hundred times that proves nothing.
         let few = together(&[apart(2.0, most, 1.0 - 1.0 / 3432.0); 100], &settings);
         assert!((few[0].sure - (1.0 - 100.0 / 3432.0)).abs() < 1e-9, "{:?}", few[0]);
         assert_ne!(few[0].certainty, Certainty::Sure);

@@ -86,7 +86,7 @@ pub struct PagePoint {
     pub model_ms: f64,
 }
 
-/// Compares pages with the independent model. `pages` holds each sample's page, in any order; `u32::MAX` is no page,
+/// Compares pages with the independent model. `pages` holds each sample's page, in any order; `u32::MAX` is not a page,
 /// and the sample is left out. Numbers of pages should ascend in time, for the interval's sake. `required` is the share
 /// of its requests that a page needs, above 0 and at most 1.
 ///

@@ -41,7 +41,7 @@ pub struct PageViews {
 pub struct FailedRequest {
     /// When it started, seconds since the start. Absent if unknown.
     pub started_s: Option<f64>,
-    /// Its page; `u32::MAX` is no page.
+    /// Its page; `u32::MAX` is not a page.
     pub page: u32,
 }
 

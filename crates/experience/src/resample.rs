@@ -56,7 +56,7 @@ pub use share_faster::share_faster;
 
 use {cells::Cells, draw::Draw, grid::Grid, pass::Pass, permutation::Permuted};
 
-/// How often to resample, from which seed, and how sure an interval shall be.
+/// How often to resample, from which seed, and how sure an interval is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// Resamples of each side, 100..=[`MOST_RESAMPLES`]. The ends of a 95 % interval from 1000 are themselves known to

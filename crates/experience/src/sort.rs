@@ -11,7 +11,7 @@ pub(crate) fn sort(samples: &mut [f64]) {
     }
 }
 
-/// Sorts by counting, or leaves the samples as they were and returns `false`: if one is no whole thousandth. The few
+/// Sorts by counting, or leaves the samples as they were and returns `false`: if one is not a whole thousandth. The few
 /// above the range are put behind the others and sorted by themselves.
 fn by_counting(samples: &mut [f64]) -> bool {
     let mut counts: Vec<u32> = Vec::new();

@@ -46,7 +46,7 @@ pub enum OriginError {
     /// A user name, and perhaps a password, before the host.
     #[error("it carries a user name")]
     Credentials,
-    /// A port that is no number up to 65535.
+    /// A port that is not a number up to 65535.
     #[error("its port is not a number up to 65535")]
     Port,
     /// A path or a query, where only an origin was expected.

@@ -130,7 +130,7 @@ impl Discipline {
             }
             (of, _) => {
                 let expected = match of {
-                    Self::DropTail => "nothing behind it",
+                    Self::DropTail => "nothing after it",
                     Self::Codel { .. } => "target or interval",
                     Self::FqCodel { .. } => "target, interval, flows or quantum",
                 };
@@ -193,8 +193,8 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, expected) in [
-            ("red", "\"red\" is no queue discipline; expected droptail, codel or fq_codel"),
-            ("droptail target 5ms", "droptail has no \"target\"; expected nothing behind it"),
+            ("red", "\"red\" is not a queue discipline; expected droptail, codel or fq_codel"),
+            ("droptail target 5ms", "droptail has no \"target\"; expected nothing after it"),
             ("codel flows 3", "codel has no \"flows\"; expected target or interval"),
             ("codel target", "the target of codel is \"\"; expected a time above 0 such as 5ms"),
             ("codel interval 0ms", "the interval of codel is \"0ms\"; expected a time above 0 such as 5ms"),

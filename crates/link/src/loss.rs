@@ -66,7 +66,7 @@ pub enum LossError {
     #[error(transparent)]
     Share(#[from] units::Error),
     /// Too few or too many shares.
-    #[error("gemodel has {found} shares behind it; expected 1 to 4: p, r, 1-h and 1-k")]
+    #[error("gemodel has {found} shares after it; expected 1 to 4: p, r, 1-h and 1-k")]
     Shares {
         /// How many were written.
         found: usize,

@@ -143,7 +143,7 @@ impl Compare {
             let detail = if self.wide { Detail::Wide } else { Detail::Short };
             output::print(&report::terminal::comparison(comparison, detail))?;
         }
-        // The answer first: a file that cannot be written shall not take it away.
+        // The answer first: a file that cannot be written must not take it away.
         self.write(&analysis, &doubts)?;
         let all_hold = comparison.thresholds.iter().all(|threshold| threshold.holds);
         Ok(if comparison.valid && all_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -15,7 +15,7 @@ use crate::wrong_file::WrongFile;
 /// Could not run.
 pub(crate) const COULD_NOT_RUN: u8 = 2;
 
-/// Prints a result. A reader that went away, as `head` does, is no error.
+/// Prints a result. A reader that went away, as `head` does, is not an error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_to(anstream::stdout(), text)
 }

@@ -1,6 +1,6 @@
 //! How other processes of the same user talk to a planet: one line of JSON each way over a Unix socket.
 //!
-//! The socket's address is abstract: it is no file, and vanishes with the process that listens. Finding the planets
+//! The socket's address is abstract: it is not a file, and vanishes with the process that listens. Finding the planets
 //! that are up is reading `/proc/net/unix`.
 
 use std::{

@@ -163,7 +163,7 @@ impl Enrolled {
     fn watch(mut self, child: Pid, mut output: PipeReader) -> io::Result<()> {
         let process = pidfd(child)?;
         let mut buffer = vec![0; PIPE];
-        // Looked at in this order: if it has ended, all that it has put out is in the pipe, and one read takes it.
+        // Looked at in this order: if it has ended, all that it has printed is in the pipe, and one read takes it.
         let mut ended = false;
         while !ended {
             let mut wanted = [process.as_fd(), output.as_fd()].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
@@ -212,7 +212,7 @@ impl LogWriter {
         Ok(Self { file, length: 0, hole: 0, lost: 0 })
     }
 
-    /// Adds what fits. A full file system is no reason for the program to wait.
+    /// Adds what fits. A full file system is not a reason for the program to wait.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.lost > 0 && self.put(format!("\n[{} bytes found no room in /srv]\n", self.lost).as_bytes())? {
             self.lost = 0;

@@ -81,8 +81,8 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The planet, or who has taken its place: what it sends is no capture.
-    #[error("this is no capture: {what}")]
+    /// The planet, or who has taken its place: what it sends is not a capture.
+    #[error("this is not a capture: {what}")]
     NoCapture {
         /// Why not, as a sentence.
         what: &'static str,

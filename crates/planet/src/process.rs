@@ -225,7 +225,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     threads.push(std::thread::spawn(move || timeline.run()));
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
-            // A client that goes away mid-sentence is no concern of the others.
+            // A client that goes away mid-sentence is not a concern of the others.
             let _ = control::answer(client, |request, client| keeper.reply(request, client));
         }
     });

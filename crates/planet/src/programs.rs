@@ -1,4 +1,4 @@
-//! The programs that run in the background of a planet: what they are, how they ended, and what they have put out.
+//! The programs that run in the background of a planet: what they are, how they ended, and what they have printed.
 //!
 //! Each has a number, a record `/srv/.programs/N.json` and a log `/srv/HOST/log/N.log`, written by who watches it
 //! ([`crate::detach`]). Both are files of the planet, and so are gone with it.
@@ -86,7 +86,7 @@ impl Planet {
         Ok(Some(program))
     }
 
-    /// What a program has put out and will.
+    /// What a program has printed and will.
     pub fn log(&self, program: &Program) -> Result<Log, Error> {
         let file = self.open_log(program).doing(|| format!("open the log of program {}", program.number))?;
         Ok(Log { file, offset: 0 })
@@ -109,7 +109,7 @@ impl Planet {
     }
 }
 
-/// What a program has put out: standard output and error, as they came.
+/// What a program has printed: standard output and error, as they came.
 #[derive(Debug)]
 pub struct Log {
     file: File,

@@ -136,7 +136,7 @@ pub enum Error {
         /// How many the first row has.
         expected: usize,
     },
-    /// A line of a native recording that is no sample.
+    /// A line of a native recording that is not a sample.
     #[error("{place}: {problem}; expected {expected}")]
     Sample {
         /// Where it goes wrong.

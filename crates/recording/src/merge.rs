@@ -115,7 +115,7 @@ pub fn merge(
     Ok(merged)
 }
 
-/// Fails if the output would take the place of an input, by whatever name. What is no file, such as a terminal, is not
+/// Fails if the output would take the place of an input, by whatever name. What is not a file, such as a terminal, is not
 /// replaced.
 fn spare(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
     match inputs.iter().find(|input| is_same_file(input, output)) {
@@ -218,7 +218,7 @@ fn labels(target: Target, writing: &WriteOptions) -> Labels {
     }
 }
 
-/// The header of a native recording; `None` of anything else, and of what is no file.
+/// The header of a native recording; `None` of anything else, and of what is not a file.
 fn header(path: &Path) -> Result<Option<Header>, Error> {
     let file = Whole::open(path)?;
     if !file.is_file() {

@@ -63,7 +63,7 @@ pub enum Labels {
 }
 
 impl Labels {
-    /// Whether the label of that name shall be filled in.
+    /// Whether to fill in the label of that name.
     pub(crate) fn wants(&self, name: &str) -> bool {
         match self {
             Self::None => false,
@@ -89,7 +89,7 @@ pub struct Origin {
 /// Reads a file into a sink.
 ///
 /// # Errors
-/// It cannot be opened or read, is no recording, or breaks its format; each with the place. Or the sink's own.
+/// It cannot be opened or read, is not a recording, or breaks its format; each with the place. Or the sink's own.
 pub fn read(path: &Path, options: &Options, sink: &mut dyn Sink) -> Result<Origin, Error> {
     decode(Whole::open(path)?, path, options, sink)
 }

@@ -172,7 +172,7 @@ impl Sample {
         if is("error") { self.error.as_deref().map(Cow::from) } else { None }
     }
 
-    /// connect + tls + wait, and `dns` if it shall count. Phases that did not happen add nothing; `wait` must be there.
+    /// connect + tls + wait, and `dns` if it counts. Phases that did not happen add nothing; `wait` must be there.
     fn ttfb(&self, dns: Option<u64>) -> Option<u64> {
         [dns, self.connect_ns, self.tls_ns].into_iter().flatten().try_fold(self.wait_ns?, u64::checked_add)
     }

@@ -147,7 +147,7 @@ impl TryFrom<Values> for Distribution {
 /// Reads one metric of a recording; the format is recognised by its content. See [`Wanted`] for what can be asked.
 ///
 /// # Errors
-/// The file cannot be opened or read, is no recording, breaks its format, or has no value of the metric: each with the
+/// The file cannot be opened or read, is not a recording, breaks its format, or has no value of the metric: each with the
 /// place and with what was expected there.
 pub fn read_series(path: &Path, wanted: &Wanted) -> Result<Series, Error> {
     let mut builder = Builder::new(path, wanted);

@@ -58,7 +58,7 @@ impl Target {
             _ => Err(Unknown {
                 what: "format of the output",
                 found: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                expected: "a name that ends in .jsonl, .csv, .tsv, .hlog, .hgrm or .prom, perhaps with .gz or .zst behind it",
+                expected: "a name that ends in .jsonl, .csv, .tsv, .hlog, .hgrm or .prom, perhaps with .gz or .zst after it",
             }),
         }
     }

@@ -26,7 +26,7 @@ impl Check<'_> {
             return Ok(*limit.get_ref());
         }
         let message = format!(
-            "{} is no limit of output, which is kept in memory in part; expected {LEAST_OUTPUT} to {MOST_OUTPUT}",
+            "{} is not a limit of output, which is kept in memory in part; expected {LEAST_OUTPUT} to {MOST_OUTPUT}",
             limit.get_ref()
         );
         Err(self.document.mistake(limit.span(), message))

@@ -1,4 +1,4 @@
-//! Why a scenario could not be run. A claim that does not hold is no error: it is a result.
+//! Why a scenario could not be run. A claim that does not hold is not an error: it is a result.
 
 use std::{io, path::PathBuf};
 
@@ -57,7 +57,7 @@ pub enum Error {
     /// What was recorded makes no sense as samples.
     #[error(transparent)]
     Samples(#[from] experience::Error),
-    /// What a transfer printed is no summary.
+    /// What a transfer printed is not a summary.
     #[error("{path}: not what a transfer prints: {source}")]
     Summary {
         /// The file with it.

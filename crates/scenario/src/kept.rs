@@ -249,7 +249,7 @@ mod tests {
             assert_eq!(text, "abcd\n[6 bytes are left out here]\nklmn");
             assert_eq!(
                 said.as_deref(),
-                Some("x.log: of 14 bytes that were put out the first and the last 4 bytes are kept.")
+                Some("x.log: of 14 bytes that were printed the first and the last 4 bytes are kept.")
             );
         }
     }
@@ -290,7 +290,7 @@ mod tests {
             assert!(kept.shared.store().tail.capacity() <= 1_100_000);
         }
         drop(writer);
-        assert!(kept.conclude("x").unwrap().to_string().starts_with("x: of 100.0 MB that were put out"));
+        assert!(kept.conclude("x").unwrap().to_string().starts_with("x: of 100.0 MB that were printed"));
         assert!(path.metadata().unwrap().len() < 1_000_100);
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn subject(name: &str) -> Result<Subject, String> {
     let kinds = [probe::subject, transfer::subject, ping::subject, command::subject];
     kinds.into_iter().find_map(|kind| kind(name)).unwrap_or_else(|| {
         let names = [probe::NAMES, transfer::NAMES, ping::NAMES, command::NAMES].join(", ");
-        Err(format!("\"{name}\" is no measure; expected {names}"))
+        Err(format!("\"{name}\" is not a measure; expected {names}"))
     })
 }
 
@@ -192,8 +192,8 @@ mod tests {
             "request.share[cache]",
             "request.share[=hit]",
         ] {
-            assert!(subject(text).unwrap_err().contains("is no measure"), "{text}");
+            assert!(subject(text).unwrap_err().contains("is not a measure"), "{text}");
         }
-        assert!(subject("json").unwrap_err().contains("is no place in JSON"));
+        assert!(subject("json").unwrap_err().contains("is not a place in JSON"));
     }
 }

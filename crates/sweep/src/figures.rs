@@ -110,7 +110,7 @@ fn fast_mean(phases: &[Passage]) -> Option<f64> {
     (seconds > 0.0).then(|| bytes as f64 * 8.0 / 1e6 / seconds)
 }
 
-/// The median; of an even number the lower one of two, which was measured and is no mean.
+/// The median; of an even number the lower one of two, which was measured and is not a mean.
 fn middle<T: PartialOrd>(runs: &[&Figures], figure: impl Fn(&Figures) -> Option<T>) -> Option<T> {
     let mut values: Vec<T> = runs.iter().filter_map(|run| figure(run)).collect();
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));

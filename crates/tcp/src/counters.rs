@@ -66,7 +66,7 @@ impl Source {
 }
 
 impl Reading {
-    /// Takes in what a file says, whichever of the three it is. What is no counter's name or number is left out. Tells which
+    /// Takes in what a file says, whichever of the three it is. What is not a counter's name or number is left out. Tells which
     /// counters of `tcp` have grown since they were read last, and by how much: only these cost more than a look.
     pub fn renew(&mut self, text: &str) -> Counters {
         let mut grown = Counters::new();
@@ -99,7 +99,7 @@ fn put(counters: &mut Counters, name: &str, now: u64) -> Option<u64> {
     }
 }
 
-/// Two lines begin with a table's name: one of names, one of numbers. What is no natural number, such as `MaxConn`, is no
+/// Two lines begin with a table's name: one of names, one of numbers. What is not a natural number, such as `MaxConn`, is no
 /// counter.
 fn counters_of<'t>(text: &'t str, table: &str) -> impl Iterator<Item = (&'t str, u64)> {
     let of_table = |line: &'t str| line.strip_prefix(table)?.strip_prefix(':');

@@ -153,7 +153,7 @@ pub struct Explanation {
     /// Why, what says so, and what would help.
     #[serde(flatten)]
     pub finding: Finding,
-    /// For which share of the time it limits, by the kernel's times and the looks. Absent where it is no matter of time.
+    /// For which share of the time it limits, by the kernel's times and the looks. Absent where it is not a matter of time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_share: Option<f64>,
     /// What its time went to. Absent for source ports.
@@ -235,7 +235,7 @@ pub fn judge(observation: &Observation) -> Vec<Explanation> {
     all
 }
 
-/// None for a socket of which the kernel tells nothing, as one that is no connection yet.
+/// None for a socket of which the kernel tells nothing, as one that is not a connection yet.
 fn explain(seen: &Seen, around: &Observation, surroundings: &Surroundings) -> Option<Explanation> {
     let figures = Figures::of(&seen.looks)?;
     let others = surroundings.senders_beside(&figures);

@@ -77,7 +77,7 @@ impl FromStr for Version {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let refused = || Error::Input {
-            what: format!("\"{text}\" is no version of Linux"),
+            what: format!("\"{text}\" is not a version of Linux"),
             remedy: "write it as \"5.15\" or \"6.6.30\"".to_owned(),
         };
         let release = text.split(['-', '+', '_', ' ']).next().unwrap_or_default();
@@ -151,7 +151,7 @@ mod tests {
     fn no_version() {
         for text in ["", "6", "six", "6.x", "6.6.", "-6.6", "99999.1"] {
             let error = text.parse::<Version>().unwrap_err();
-            assert_eq!(error.to_string(), format!("\"{text}\" is no version of Linux"));
+            assert_eq!(error.to_string(), format!("\"{text}\" is not a version of Linux"));
             assert_eq!(error.hint().unwrap(), "write it as \"5.15\" or \"6.6.30\"");
         }
     }

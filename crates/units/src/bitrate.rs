@@ -12,7 +12,7 @@ use crate::{
 pub struct Bitrate(u64);
 
 impl Bitrate {
-    /// A rate of `bits` a second; `None` for 0, which is no rate at all.
+    /// A rate of `bits` a second; `None` for 0, which is not a rate at all.
     pub fn from_bits_per_second(bits: u64) -> Option<Self> {
         (bits > 0).then_some(Self(bits))
     }

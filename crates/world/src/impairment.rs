@@ -98,7 +98,7 @@ fn read<T>(
         Contents::Text { file, text } => {
             parse(text.as_bytes()).map_err(|error| mistake(format!("{file}: {error}")))
         }
-        Contents::File(name) => Err(mistake(format!("a text that is no file cannot name \"{name}\""))),
+        Contents::File(name) => Err(mistake(format!("a text that is not a file cannot name \"{name}\""))),
     }
 }
 

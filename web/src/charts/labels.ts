@@ -51,7 +51,7 @@ export class Labels {
 
   /**
    * Puts the text beside the best of these anchors; without any free place it is left out. It keeps well away from the
-   * points of `others`, lest it be taken for theirs.
+   * points of `others`, so that it is not taken for theirs.
    */
   place(whole: string, anchors: readonly Point[], style: Style = {}, others: Point[] = []): void {
     const { ctx } = this.u;

@@ -156,7 +156,7 @@ fn run(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "{name} is not whole, because it could not be written: {why}.")
         }
         Doubt::OutputCut { name, came, kept } => {
-            write!(f, "{name}: of {came} that were put out the first and the last {kept} are kept.")
+            write!(f, "{name}: of {came} that were printed the first and the last {kept} are kept.")
         }
         Doubt::Unfinished { why } => f.write_str(why),
         Doubt::Silent { pairs } => {

@@ -50,7 +50,7 @@ pub(crate) struct Shape {
 ///
 /// The upper end is open where the samples do not even bound the median of what is averaged: they make n/N maxima of N,
 /// and all of those lie below the median with chance 0.5^(n/N). Above (1 - level)/2, at 95 % with fewer than 5.4 maxima,
-/// the largest of them is no upper end. It is open, too, with fewer maxima than [`Shape::fewest`].
+/// the largest of them is not an upper end. It is open, too, with fewer maxima than [`Shape::fewest`].
 pub(crate) fn interval(mut resamples: Vec<f64>, shape: Shape, level: f64) -> ConfidenceInterval {
     resamples.sort_unstable_by(f64::total_cmp);
     let count = as_f64(resamples.len());

@@ -160,7 +160,7 @@ impl Independent {
     }
 }
 
-/// The mean of Poisson counts that shall come to at most `wanted`, as a share of n: two standard deviations less, so
+/// The mean of Poisson counts that are to add up to at most `wanted`, as a share of n: two standard deviations less, so
 /// that one in 44 is drawn in vain, which costs about as much as drawing what is then missing.
 fn expected_share(wanted: usize, n: usize) -> f64 {
     let wanted = as_f64(wanted);

@@ -210,5 +210,5 @@ fn is_white(mut series: Vec<f64>) -> bool {
 /// Lags that tell a drift from noise: what is left of it between shifts fades slowly, and four lags average the noise.
 const NEAR: usize = 4;
 
-/// Intervals: a single odd one is no stretch of time.
+/// Intervals: a single odd one is not a stretch of time.
 const SHORTEST: usize = 2;

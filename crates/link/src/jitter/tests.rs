@@ -101,6 +101,6 @@ fn names_print_what_parses_back() {
     }
     assert_eq!(
         "gamma".parse::<Shape>().unwrap_err().to_string(),
-        "\"gamma\" is no shape of jitter; expected uniform, normal or pareto"
+        "\"gamma\" is not a shape of jitter; expected uniform, normal or pareto"
     );
 }

@@ -142,10 +142,10 @@ fn a_loss_prints_what_parses_back() {
     }
     assert_eq!("gemodel 0.01".parse::<Loss>().unwrap(), gilbert(0.01, 0.99, 1.0, 0.0));
     let said = |text: &str| text.parse::<Loss>().unwrap_err().to_string();
-    assert_eq!(said("gemodel"), "gemodel has 0 shares behind it; expected 1 to 4: p, r, 1-h and 1-k");
+    assert_eq!(said("gemodel"), "gemodel has 0 shares after it; expected 1 to 4: p, r, 1-h and 1-k");
     assert_eq!(
         said("gemodel 1% 1% 1% 1% 1%"),
-        "gemodel has 5 shares behind it; expected 1 to 4: p, r, 1-h and 1-k"
+        "gemodel has 5 shares after it; expected 1 to 4: p, r, 1-h and 1-k"
     );
     assert_eq!(said("gemodel 200%"), "\"200%\" is out of range: a share lies between 0% and 100%");
     assert!(said("often").starts_with("\"often\" does not start with a number"));

@@ -14,7 +14,7 @@ use crate::time::picoseconds;
 pub(crate) struct Codel {
     target_ps: u64,
     interval_ps: u64,
-    /// The largest segment seen: a queue that holds no more than that is no queue.
+    /// The largest segment seen: a queue that holds no more than that is not a queue.
     largest: u64,
     /// When the delay will have been above the target for an interval; `None` while it is below.
     above_until_ps: Option<u64>,

@@ -33,7 +33,7 @@ pub(super) fn moment(text: &str) -> Result<Moment, String> {
     }
     recording::unix_seconds(text).map(Moment::Unix).ok_or_else(|| {
         format!(
-            "\"{text}\" is no moment; expected a time since the recording's start such as 30s or 5min, or a date such as \
+            "\"{text}\" is not a moment; expected a time since the recording's start such as 30s or 5min, or a date such as \
              2025-03-14T09:30:00Z"
         )
     })
@@ -43,7 +43,7 @@ pub(super) fn moment(text: &str) -> Result<Moment, String> {
 pub(super) fn period(text: &str) -> Result<Period, String> {
     let (start, end) = text
         .split_once("..")
-        .ok_or_else(|| format!("\"{text}\" is no period; expected two moments such as 240s..330s"))?;
+        .ok_or_else(|| format!("\"{text}\" is not a period; expected two moments such as 240s..330s"))?;
     let period = moment(start)?..moment(end)?;
     if is_backwards(period.start, period.end) {
         return Err(format!("\"{text}\" ends before it begins"));
@@ -69,7 +69,7 @@ pub(super) fn level(text: &str) -> Result<f64, String> {
     if (0.5..=0.999 + 1e-9).contains(&level) {
         return Ok(level.min(0.999));
     }
-    Err(format!("\"{text}\" is no level of confidence; expected 50% to 99.9%"))
+    Err(format!("\"{text}\" is not a level of confidence; expected 50% to 99.9%"))
 }
 
 /// "auto", "none" or a number of samples.
@@ -79,7 +79,7 @@ pub(super) fn block(text: &str) -> Result<Blocks, String> {
         "none" => Ok(Blocks::None),
         _ => match text.parse() {
             Ok(length) if length > 0 => Ok(Blocks::Length(length)),
-            _ => Err(format!("\"{text}\" is no block; expected auto, none or a number of samples")),
+            _ => Err(format!("\"{text}\" is not a block; expected auto, none or a number of samples")),
         },
     }
 }

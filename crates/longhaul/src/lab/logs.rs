@@ -1,4 +1,4 @@
-//! `longhaul lab logs`: what the programs in the background of a planet have put out, and how they ended.
+//! `longhaul lab logs`: what the programs in the background of a planet have printed, and how they ended.
 
 use std::{collections::BTreeMap, os::fd::AsFd, process::ExitCode};
 
@@ -12,7 +12,7 @@ use crate::{
     output::{self, paint, say},
 };
 
-/// Show what programs in the background have put out, and how they ended
+/// Show what programs in the background have printed, and how they ended
 ///
 /// Each line begins with the program's number. Programs are started with `longhaul lab exec --detach`.
 ///

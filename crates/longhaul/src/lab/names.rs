@@ -86,7 +86,7 @@ impl<'a> Names<'a> {
         }
         let cities = some(self.cities());
         anyhow!(
-            "\"{text}\" is no link on planet \"{}\"; expected two cities, such as {}; its cities are {cities}",
+            "\"{text}\" is not a link on planet \"{}\"; expected two cities, such as {}; its cities are {cities}",
             self.planet,
             self.example()
         )
@@ -206,8 +206,8 @@ mod tests {
             ("newyork-atlantis", "no city \"atlantis\" on planet \"p\"; its cities are "),
             ("london", "\"london\" is one city; say two"),
             ("origin", "\"origin\" is a host; say: host origin"),
-            ("mars-venus", "\"mars-venus\" is no link on planet \"p\"; expected two cities"),
-            ("", "\"\" is no link"),
+            ("mars-venus", "\"mars-venus\" is not a link on planet \"p\"; expected two cities"),
+            ("", "\"\" is not a link"),
         ] {
             let said = link(text).unwrap_err();
             assert!(said.starts_with(expected), "{text}: {said}");

@@ -1,4 +1,4 @@
-//! `longhaul lab publish`: a server of a planet on loopback, for a browser that shall feel the distance.
+//! `longhaul lab publish`: a server of a planet on loopback, so that a browser feels the distance.
 
 use std::{
     net::{SocketAddr, TcpListener},

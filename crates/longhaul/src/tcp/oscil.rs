@@ -172,7 +172,7 @@ impl Read {
         let recording = recording?.context("stopped before there was a connection")?;
         let json = serde_json::to_string(&recording)? + "\n";
         let written = self.output.as_ref().map_or(Ok(()), |path| write(path, &json));
-        // It took its time: a file that cannot be written is no reason not to say what was seen.
+        // It took its time: a file that cannot be written does not keep us from saying what was seen.
         self.forms.show(&recording)?;
         written?;
         Ok(if recording.is_whole() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -160,7 +160,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Place>> {
 fn place(line: &str) -> Result<Place, String> {
     let mut words = line.split_whitespace();
     let (Some(name), Some(rtt), None) = (words.next(), words.next(), words.next()) else {
-        return Err(format!("\"{}\" is no name and a round trip", line.trim()));
+        return Err(format!("\"{}\" is not a name and a round trip", line.trim()));
     };
     let rtt = units::duration::parse(rtt).map_err(|error| error.to_string())?;
     Ok(Place { name: Some(name.to_owned()), rtt })

@@ -235,7 +235,7 @@ fn what_cannot_be_asked_is_refused() {
         (vec![swift.as_str(), &phases], "they cannot be compared; choose with --metric"),
         (vec![&swift, "--from", "5000s"], "swift: all 8000 samples lie outside of the period"),
         (vec![&bare, "--from", "1s"], "do not say when they started"),
-        (vec![&swift, "--from", "noon"], "is no moment"),
+        (vec![&swift, "--from", "noon"], "is not a moment"),
         (vec![&swift, "--from", "9s", "--to", "3s"], "--from must lie before --to"),
         (vec![&swift, "--exclude", "9s..3s"], "ends before it begins"),
         (vec![&swift, "--mark", "2025-01-01T00:00:00Z"], "on which date it started"),

@@ -198,7 +198,7 @@ fn files_that_were_written_are_named() {
     let files: Vec<_> = json["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
     let page = pages.join("longhaul-lab-exec.1").display().to_string();
     assert!(files.contains(&page.as_str()), "{json}");
-    // What scripts of shells ask is no command of a person's.
+    // What scripts of shells ask is not a command of a person's.
     assert!(!files.iter().any(|file| file.ends_with("longhaul-complete.1")), "{json}");
     for file in files {
         let text = fs::read_to_string(file).unwrap();

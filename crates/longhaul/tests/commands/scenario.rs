@@ -211,7 +211,7 @@ fn output_is_bounded_and_what_is_cut_is_said() {
     let result = longhaul(&["run", &file, "--out", out.to_str().unwrap(), "--json"]).measured();
     assert_eq!(result["claims"][0]["holds"], true, "{}", result["claims"]);
     let said = result["warnings"].to_string();
-    for log in ["logs/b-1.log: of ", "logs/command-quiet-from-a.log: of 588.9 KB that were put out"] {
+    for log in ["logs/b-1.log: of ", "logs/command-quiet-from-a.log: of 588.9 KB that were printed"] {
         assert!(said.contains(log), "{said}");
     }
     for (log, last) in [("b-1.log", "tedious"), ("command-quiet-from-a.log", "100000")] {

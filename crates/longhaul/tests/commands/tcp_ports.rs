@@ -113,7 +113,7 @@ fn people_see_a_table_and_pictures() {
 #[test]
 fn mistakes() {
     for (arguments, words) in [
-        (&["--range", "5"][..], "\"5\" is no range of ports"),
+        (&["--range", "5"][..], "\"5\" is not a range of ports"),
         (&["--range", "1-100"], "the ports 1-100 are not all in"),
         (&["--strategy", "magic"], "invalid value 'magic'"),
         (&["--window", "0"], "invalid value '0'"),

@@ -137,7 +137,7 @@ fn mistakes_are_answered_with_a_remedy() {
         (&["--rtt", "10000h", "--rate", "1000Gbit"], "TCP's largest is 1 GiB", "use several connections"),
         (&["--rtt", "1s", "--rmem", "3GiB"], "'3GiB' for '--rmem <BYTES>'", "between 4KiB and 2 GiB"),
         (&["--rtt", "1s", "--wmem", "0B"], "'0B' for '--wmem <BYTES>'", "between 4KiB and 2 GiB"),
-        (&["--rtt", "1s", "--kernel", "six"], "\"six\" is no version of Linux", "write it as \"5.15\""),
+        (&["--rtt", "1s", "--kernel", "six"], "\"six\" is not a version of Linux", "write it as \"5.15\""),
         (&["--rtt", "1s", "--kernel", "3.2"], "Linux 3.2 is older than 3.4, the oldest whose", "a newer one"),
         (
             &["--rtt", "1s", "--kernel", "6.200"],
@@ -153,7 +153,7 @@ fn mistakes_are_answered_with_a_remedy() {
         (&["--rtt", "1s", "--rate", "1Gbit", "--rmem", "4MiB"], "--rate asks how large", "add --check"),
         (&["--rate", "1Gbit"], "--rtt <TIME>", "--help"),
         (&["--check", "--rate", "1Gbit"], "no destination to check", "add --rtt"),
-        (&["--check", &file], "places:2: \"melbourne\" is no name and a round trip", "\"melbourne 282ms\""),
+        (&["--check", &file], "places:2: \"melbourne\" is not a name and a round trip", "\"melbourne 282ms\""),
         (&["--check", "/nowhere/places"], "/nowhere/places: cannot be read", "No such file"),
     ] {
         let said = window(arguments).refused();

@@ -168,5 +168,5 @@ fn cost(layout: &Layout, described: &Anycast, city: CityId, host: HostId) -> Dur
     layout.city_rtt(city, layout.hosts[host].city) + policies
 }
 
-/// A program that sends to every address of a large prefix shall not fill our memory.
+/// A program that sends to every address of a large prefix must not fill our memory.
 const MOST_KNOWN: usize = 65_536;

@@ -163,7 +163,7 @@ impl Shard {
                         cpu: clock::thread_cpu(),
                     };
                     barrier.wait();
-                    // Whoever asked may have gone away, which is no concern of ours.
+                    // Whoever asked may have gone away, which is not a concern of ours.
                     let _ = to.send(reading);
                 }
             }

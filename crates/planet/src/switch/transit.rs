@@ -312,7 +312,7 @@ impl Transit {
         match self.wires.wire(id) {
             Wire::Between(city, _) => self.unreachable(now, city, cargo, hops),
             Wire::Down(port) => self.unreachable(now, self.layout.city_of(port), cargo, hops),
-            // Before this one is no router.
+            // Before this one is not a router.
             Wire::Up(_) => {}
         }
     }

@@ -52,7 +52,7 @@ pub(crate) fn close_others() -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Undoes what the runtime of a Rust program does before `main`: a program that writes to a closed pipe shall end.
+/// Undoes what the runtime of a Rust program does before `main`: a program that writes to a closed pipe is to end.
 pub(crate) fn end_by_broken_pipe() -> io::Result<()> {
     // SAFETY: no handler is installed, so there is no code that a signal could run.
     unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) }.map(drop).map_err(Into::into)

@@ -52,7 +52,7 @@ pub(super) struct Rounds {
     timeout: u64,
     /// Pings begun so far: the number of the next.
     next: u64,
-    /// Pings that there shall be.
+    /// How many pings to send.
     end: u64,
     /// The last [`REMEMBERED`] that were begun.
     flights: VecDeque<Flight>,

@@ -311,7 +311,7 @@ fn take_value(Field { name, kind }: &Field, value: &[u8], found: &mut Found<'_>)
             let mut words = value.split(|&byte| byte == b' ');
             let words = [words.next(), words.next(), words.next()].map(Option::unwrap_or_default);
             found.label("request", value);
-            // What is no request at all, such as the bytes of a TLS handshake, has no parts.
+            // What is not a request at all, such as the bytes of a TLS handshake, has no parts.
             if words.iter().all(|word| !word.is_empty()) {
                 found.label("method", words[0]);
                 found.label("path", path(words[1]));

@@ -54,7 +54,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// `None` for a line that is no request's.
+/// `None` for a line that is not a request's.
 fn parse(line: Line<'_>) -> Result<Option<Entry<'_>>, serde_json::Error> {
     /// What every line has.
     #[derive(Deserialize)]
@@ -210,7 +210,7 @@ fn column(text: &[u8], key: &str) -> u64 {
     memchr::memmem::find(text, key.as_bytes()).map_or(1, |at| (at + key.len() + 1) as u64)
 }
 
-/// A whole number of seconds above this is no duration of a request but a smaller unit.
+/// A whole number of seconds above this is not a duration of a request but a smaller unit.
 const LONGEST_S: i64 = 1000;
 
 /// From here on a number is nanoseconds since 1970, not milliseconds: the year 5138 in those.

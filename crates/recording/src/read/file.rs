@@ -13,7 +13,7 @@ use crate::Error;
 /// recording, but the beginning of one. What grows is read as far as it goes.
 pub(crate) struct Whole {
     file: File,
-    /// The length that it must have; 0 for what is no file, such as a pipe.
+    /// The length that it must have; 0 for what is not a file, such as a pipe.
     length: u64,
     read: u64,
 }

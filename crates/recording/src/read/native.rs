@@ -198,7 +198,7 @@ fn header<R: Read>(first: &[u8], lines: &Lines<R>) -> Result<Header, Error> {
         schema: String,
     }
     let Ok(Schema { schema }) = serde_json::from_slice(first) else {
-        let found = "the first line is no header".to_owned();
+        let found = "the first line is not a header".to_owned();
         return Err(Error::NotARecording { place: lines.place(1, 1), found, expected: EXPECTED });
     };
     if schema != SCHEMA {

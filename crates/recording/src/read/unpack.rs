@@ -222,7 +222,7 @@ mod tests {
     fn members_one_after_the_other_are_one_text() {
         let packed = [gzip(&rows(10)), gzip(b"1\n2\n")].concat();
         assert_eq!(read(&packed), Ok(12));
-        // What follows is no member.
+        // What follows is not a member.
         let said = read(&[gzip(&rows(10)), b"garbage".to_vec()].concat());
         assert!(
             said.as_ref().is_ok_and(|&read| read == 10)

@@ -69,7 +69,7 @@ impl Parts {
             return (Some(self.all), None);
         }
         for started in self.all.iter_mut().filter_map(|part| part.started_s.as_mut()) {
-            // What is no date counts from the start already.
+            // What is not a date counts from the start already.
             if *started > EPOCH_S {
                 *started -= earliest;
             }

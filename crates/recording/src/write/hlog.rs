@@ -212,7 +212,7 @@ fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1000, ms % 1000)
 }
 
-/// Seconds as whole milliseconds; what is no time is 0.
+/// Seconds as whole milliseconds; what is not a time is 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64

@@ -8,7 +8,7 @@ use super::{Lost, Output, Recorder, Target, Written, refuse_counts};
 use crate::{Counts, End, Error, Event, Header, Metric, SCHEMA, Sample, Sink, read::LONGEST_LINE};
 
 /// Writes a recording while it is made. Each line is one write, so give it a [`std::io::BufWriter`], and flush it when
-/// a reader shall see what there is. Dropping it without [`Writer::finish`] leaves a recording that says of itself that
+/// a reader sees what there is. Dropping it without [`Writer::finish`] leaves a recording that says of itself that
 /// it was cut off.
 ///
 /// ```

@@ -16,7 +16,7 @@ use crate::Error;
 /// Where a recording is written to.
 pub(super) struct Output {
     packer: Packer,
-    /// The name while it is written and the name in the end; `None` for what is no file, such as a pipe.
+    /// The name while it is written and the name in the end; `None` for what is not a file, such as a pipe.
     names: Option<(PathBuf, PathBuf)>,
 }
 
@@ -29,7 +29,7 @@ enum Packer {
 }
 
 impl Output {
-    /// A file beside `path`; or what `path` is, if that is no file and cannot be replaced by one.
+    /// A file beside `path`; or what `path` is, if that is not a file and cannot be replaced by one.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
         let names = names(path).map_err(failed)?;
@@ -64,8 +64,8 @@ impl Output {
     }
 }
 
-/// Writes a file that is no recording (a report, a picture, a summary) so that it appears under its name when it is whole:
-/// what fails, as on a full disk, leaves what was there before and nothing else. What is no file, such as a pipe, is written
+/// Writes a file that is not a recording (a report, a picture, a summary) so that it appears under its name when it is whole:
+/// what fails, as on a full disk, leaves what was there before and nothing else. What is not a file, such as a pipe, is written
 /// to as it is.
 ///
 /// # Errors
@@ -142,7 +142,7 @@ pub fn part_of(output: &Path) -> Option<PathBuf> {
     Some(part)
 }
 
-/// The name while it is written and the name in the end; `None` for what is no file, and not to be replaced by one.
+/// The name while it is written and the name in the end; `None` for what is not a file, and not to be replaced by one.
 fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
     // /dev/stdout may be a file, but one that somebody else has opened.

@@ -44,7 +44,7 @@ fn pages(side: &SideInput, page: Page) -> Result<Option<PageCheck>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
     let found = match independence(&columns.values_ms, pages, page.required()) {
-        // A single page view says nothing of others; what makes a million requests is no page.
+        // A single page view says nothing of others; what makes a million requests is not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };

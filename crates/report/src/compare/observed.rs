@@ -46,7 +46,7 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
         .collect();
     let times = columns.started_s.as_deref();
     let views = match page_views(&columns.values_ms, pages, times, &failed, required) {
-        // A single page view says nothing of others; what makes a million requests is no page.
+        // A single page view says nothing of others; what makes a million requests is not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };

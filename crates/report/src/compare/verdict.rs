@@ -52,7 +52,7 @@ pub(super) fn verdicts(
     let median_request = judge.best(&all, By::MedianRequest);
     let request = judge.best(&all, By::Request);
     let experienced = judge.best(&all, judge.of_people());
-    // A page of one request is no page: nobody asked for a model.
+    // A page of one request is not a page: nobody asked for a model.
     let model = judge.observed.filter(|_| judge.page.requests() > 1).map(|_| judge.best(&all, By::Model));
     let leader =
         experienced.better.as_ref().and_then(|better| judge.labels.iter().position(|one| one == better));

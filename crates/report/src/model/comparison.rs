@@ -169,7 +169,7 @@ pub struct Shift {
     pub before_ms: f64,
     /// The median after it, up to the next shift.
     pub after_ms: f64,
-    /// How sure it is that this is no chance, 0..=1.
+    /// How sure it is that this is not chance, 0..=1.
     pub sure: f64,
 }
 

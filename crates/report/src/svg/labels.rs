@@ -34,7 +34,7 @@ impl<'f> Labels<'f> {
     }
 
     /// Puts the text beside the best of these anchors, the earlier the better; without any free place it is left out. It
-    /// keeps well away from the lines `others`, lest it be taken for theirs.
+    /// keeps well away from the lines `others`, so that it is not taken for theirs.
     pub(super) fn place(
         &mut self,
         canvas: &mut Canvas,

@@ -95,7 +95,7 @@ pub struct Target {
     pub rtt: Duration,
 }
 
-/// Pings between hosts that the world has. None pings itcheck.
+/// Pings between hosts that the world has. No host pings itself.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Mistake> {
     let mut checked: Vec<Ping> = Vec::new();
     for ping in tables {

@@ -66,7 +66,7 @@ impl Check<'_> {
         };
         let times = times.parse().ok().filter(|times: &f64| times.is_finite() && *times >= 1.0);
         let message =
-            || format!("\"{}\" is no multiple; expected one from 1x on, such as 3x", text.get_ref());
+            || format!("\"{}\" is not a multiple; expected one from 1x on, such as 3x", text.get_ref());
         times.map(Margin::Times).ok_or_else(|| self.document.mistake(text.span(), message()))
     }
 

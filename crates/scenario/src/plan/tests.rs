@@ -105,7 +105,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         (swap("loss = \"5%\"", ""), "two.toml:23:1: this fault changes nothing"),
         (swap("loss = \"5%\"", "loss = \"120%\""), "two.toml:27:8: \"120%\" is out of range"),
-        (swap("\"request.p50\"", "\"p50\""), "two.toml:31:6: \"p50\" is no measure"),
+        (swap("\"request.p50\"", "\"p50\""), "two.toml:31:6: \"p50\" is not a measure"),
         (
             swap("side = \"one\"\nbelow", "side = \"ones\"\nbelow"),
             "two.toml:32:8: no probe measures the side \"ones\"; did you mean \"one\"?",
@@ -221,14 +221,14 @@ fn mistakes_of_commands_and_transfers_have_a_place() {
             transfer("rcvbuf = '64KiB'") + &transfer("").replace("bulk", "other"),
             "26:6: another transfer to port 5201 of \"origin\" has a different rcvbuf or window",
         ),
-        (claim("at = 'json'\nside = 'one'\nis = '0'"), "25:6: \"json\" is no place in JSON"),
+        (claim("at = 'json'\nside = 'one'\nis = '0'"), "25:6: \"json\" is not a place in JSON"),
         (claim("at = 'json.errors'\nside = 'two'\nis = '0'"), "26:8: no command measures the side \"two\""),
-        (claim("at = 'json.errors'\nside = 'one'\nis = '0B'"), "27:6: \"0B\" is no plain number"),
+        (claim("at = 'json.errors'\nside = 'one'\nis = '0B'"), "27:6: \"0B\" is not a plain number"),
         (claim("at = 'json.took_s'\nside = 'one'\nbelow = '3'"), "27:9: \"3\" has no unit"),
         (claim("at = 'json.errors'\nfaster = 'one'\nthan = 'one'"), "26:10: by json.errors nobody is faster"),
         (
             claim("at = 'json.took_s'\nfaster = 'one'\nthan = 'one'\nby = '0.5x'"),
-            "28:6: \"0.5x\" is no multiple; expected one from 1x on",
+            "28:6: \"0.5x\" is not a multiple; expected one from 1x on",
         ),
     ] {
         let said = with(&tables).unwrap_err();

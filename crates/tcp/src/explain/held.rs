@@ -270,7 +270,7 @@ fn is_window_used(figures: &Figures<'_>) -> bool {
 
 /// Whether the peer's window is small because its program does not read. Then it closes at times, or is seldom as large as it
 /// was. One that is small because of the buffer stays at its largest, or grows while autotuning is at it; a dip now and
-/// then is no slow reader, as any program waits for a processor.
+/// then is not a slow reader, as any program waits for a processor.
 pub(super) fn is_reader_slow(figures: &Figures<'_>) -> bool {
     let (mut largest, mut closed, mut smaller) = (0, 0, 0);
     for (socket, info) in figures.infos() {

@@ -1,4 +1,4 @@
-//! The sender's view: what limits it, and what else is worth to be said.
+//! The sender's view: what limits it, and what else is worth saying.
 
 use super::{
     Case, Figures, Finding, Limit, Role, Shares, Verdict,
@@ -76,7 +76,7 @@ impl Case<'_> {
         pauses && figures.has_model() && figures.rate() < figures.carried() * NEARLY
     }
 
-    /// What else is worth to be said about a sender.
+    /// What else is worth saying about a sender.
     fn beside_sender(&self, limit: Limit, shares: Shares) -> Vec<Finding> {
         let figures = &self.figures;
         let mut also = Vec::new();

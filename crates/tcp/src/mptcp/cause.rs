@@ -252,7 +252,7 @@ impl Case<'_> {
         }
         Some(finding(
             Cause::EndpointWithoutAddress,
-            &format!("MPTCP may use {}, which is no address of this host", endpoint.address),
+            &format!("MPTCP may use {}, which is not an address of this host", endpoint.address),
             vec![format!(
                 "its addresses are {}",
                 list(self.around.addresses.iter().map(|each| each.address))

@@ -28,7 +28,7 @@ impl Range {
         let read = |path| fs::read_to_string(path).doing(|| format!("read {path}"));
         let text = read(RANGE)?;
         let range = parse_bounds(text.split_whitespace()).ok_or_else(|| Error::Input {
-            what: format!("{RANGE} says \"{}\", which is no range of ports", text.trim()),
+            what: format!("{RANGE} says \"{}\", which is not a range of ports", text.trim()),
             remedy: "set it to two ports: sysctl net.ipv4.ip_local_port_range='32768 60999'".to_owned(),
         })?;
         Ok(range.without(&parse_reserved(&read(RESERVED)?)))
@@ -103,7 +103,7 @@ impl FromStr for Range {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         parse_bounds(text.split('-')).ok_or_else(|| Error::Input {
-            what: format!("\"{text}\" is no range of ports"),
+            what: format!("\"{text}\" is not a range of ports"),
             remedy: "write it as LOW-HIGH, such as 40000-49999".to_owned(),
         })
     }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!("40000-49999".parse::<Range>().unwrap(), Range::new(40000, 49999).unwrap());
         for text in ["", "5", "9-8", "0-7", "1-2-3", "a-b", "1-65536"] {
             let error = text.parse::<Range>().unwrap_err();
-            assert_eq!(error.to_string(), format!("\"{text}\" is no range of ports"));
+            assert_eq!(error.to_string(), format!("\"{text}\" is not a range of ports"));
         }
     }
 

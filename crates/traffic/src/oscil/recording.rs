@@ -220,7 +220,7 @@ impl Recording {
     /// Reads what was written. `name` is what the file is called in an error.
     pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
         let refused = |why: &dyn std::fmt::Display| Error::Input {
-            what: format!("{name} is no recording of an oscillating reader: {why}"),
+            what: format!("{name} is not a recording of an oscillating reader: {why}"),
             remedy: "`longhaul tcp oscil read HOST --output FILE.json` writes one".to_owned(),
         };
         let recording: Self = serde_json::from_str(text).map_err(|error| refused(&error))?;

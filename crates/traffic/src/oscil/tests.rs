@@ -180,7 +180,7 @@ fn a_recording_has_what_was_promised_and_can_be_read_again() {
     // Over loopback nothing fills a buffer whose reader never stops; what did not happen is 0, not absent.
     assert_eq!(json["counters"]["OfoPruned"], 0);
     for (text, expected) in [
-        ("{}", "a.json is no recording of an oscillating reader: missing field `schema`"),
+        ("{}", "a.json is not a recording of an oscillating reader: missing field `schema`"),
         (
             &text.replace("oscil/1", "oscil/2"),
             "its schema is \"longhaul.tcp.oscil/2\", not \"longhaul.tcp.oscil/1\"",

@@ -73,7 +73,7 @@ fn failures(run: &Run) -> Option<String> {
     Some(format!("{connects} failed, {mostly}with {most}"))
 }
 
-/// A median that differs by less is no finding on a machine that does other things too.
+/// A median that differs by less is not a finding on a machine that does other things too.
 const NOTICEABLE: f64 = 2.0;
 
 /// One port in a hundred may be of the other parity: that of a connect near the middle of the range.

@@ -159,7 +159,7 @@ mod tests {
     fn impossible_values_of_both_kinds_are_located() {
         for (line, expected) in [
             ("delay = '1 parsec'", "w.toml:3:9: \"1 parsec\" has the unknown unit"),
-            ("aqm = 'red'", "w.toml:3:7: \"red\" is no queue discipline"),
+            ("aqm = 'red'", "w.toml:3:7: \"red\" is not a queue discipline"),
             ("loss = 3", "w.toml:3:8: invalid type: integer `3`, expected a value in quotes"),
             ("ecn = 'yes'", "w.toml:3:7: invalid type: string \"yes\", expected a boolean"),
         ] {

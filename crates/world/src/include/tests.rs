@@ -77,7 +77,7 @@ fn a_matrix_lies_beside_the_file_that_names_it() {
     assert!(
         files("from,to,rtt_ms\nlondon,newyork,x\n")
             .unwrap_err()
-            .starts_with("data/rtt.csv:2:16: \"x\" is no round")
+            .starts_with("data/rtt.csv:2:16: \"x\" is not a round")
     );
 }
 
@@ -132,5 +132,5 @@ fn circles_and_depths_end() {
 fn a_text_without_files_includes_nothing() {
     let text = format!("[world]\ninclude = ['base.toml']\n{HOST}");
     let said = World::read(&Document::new("w.toml", text)).unwrap_err().to_string();
-    assert_eq!(said, "w.toml:2:12: a text that is no file cannot include others");
+    assert_eq!(said, "w.toml:2:12: a text that is not a file cannot include others");
 }

@@ -90,7 +90,7 @@ impl FromStr for Prefix {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let expected =
-            || format!("\"{text}\" is no prefix; expected one such as 192.0.2.0/24 or 2001:db8::/48");
+            || format!("\"{text}\" is not a prefix; expected one such as 192.0.2.0/24 or 2001:db8::/48");
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length.parse::<u8>().map_err(|_| expected())?)),
             None => (text, None),
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for text in ["", "192.0.2.0/33", "192.0.2.0/0", "192.0.2.0/", "cdn", "2001:db8::/129"] {
-            assert!(text.parse::<Prefix>().unwrap_err().contains("is no prefix"), "{text}");
+            assert!(text.parse::<Prefix>().unwrap_err().contains("is not a prefix"), "{text}");
         }
         assert!("192.0.2.1/24".parse::<Prefix>().unwrap_err().contains("bits set beyond its 24"));
     }

@@ -230,7 +230,7 @@ fn kind(down: Option<Down>, quiet: DownKind) -> Result<Option<DownKind>, String>
     match down {
         None => Ok(None),
         Some(Down::Plain(true)) => Ok(Some(quiet)),
-        Some(Down::Plain(false)) => Err("down = false is no fault".to_owned()),
+        Some(Down::Plain(false)) => Err("down = false is not a fault".to_owned()),
         Some(Down::Kind(kind)) => Ok(Some(kind)),
     }
 }

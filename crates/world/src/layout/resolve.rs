@@ -70,7 +70,7 @@ fn measured(
     let mistake = |message: String| document.mistake(source.span(), message);
     let Source::Pairs(pairs) = source.get_ref() else {
         return Err(mistake(
-            "a text that is no file cannot name a matrix; give the pairs themselves".to_owned(),
+            "a text that is not a file cannot name a matrix; give the pairs themselves".to_owned(),
         ));
     };
     let matrix = Matrix::new(pairs, &world.known_cities()).map_err(mistake)?;
@@ -105,7 +105,7 @@ fn settle<'w>(world: &'w World, document: &Document) -> Result<Cow<'w, World>, M
 fn check_settings(world: &World, document: &Document) -> Result<(), Mistake> {
     let settings = &world.settings;
     if let Some(include) = settings.include.first() {
-        let message = "a text that is no file cannot include others";
+        let message = "a text that is not a file cannot include others";
         return Err(document.mistake(include.span(), message));
     }
     for (key, inflation) in
@@ -136,7 +136,7 @@ fn check_sysctl(key: &str) -> Result<(), String> {
     if key.starts_with("net.") && key.chars().all(is_plain) && !key.contains("..") {
         return Ok(());
     }
-    Err(format!("\"{key}\" is no setting of a host's network; expected one such as net.ipv4.tcp_rmem"))
+    Err(format!("\"{key}\" is not a setting of a host's network; expected one such as net.ipv4.tcp_rmem"))
 }
 
 /// The faults of the file, in order of time.

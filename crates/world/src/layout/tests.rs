@@ -120,9 +120,9 @@ fn mistakes_have_a_place_and_a_remedy() {
         (link("queue = '50ms'"), "w.toml:9:12: a link without a rate never queues"),
         (
             format!("[world]\nsysctl = {{ 'vm.swappiness' = '1' }}\n{TWO}"),
-            "w.toml:2:12: \"vm.swappiness\" is no setting of a host's network",
+            "w.toml:2:12: \"vm.swappiness\" is not a setting of a host's network",
         ),
-        (format!("[world]\nsysctl = {{ '/etc/passwd' = '1' }}\n{TWO}"), "\"/etc/passwd\" is no setting"),
+        (format!("[world]\nsysctl = {{ '/etc/passwd' = '1' }}\n{TWO}"), "\"/etc/passwd\" is not a setting"),
         (TWO.replace("'visitor'", "'2'"), "w.toml:6:8: \"2\" cannot be a host's name"),
         (link("rtt = '1ms'\ndelay = '1ms'"), "w.toml:9:12: a link has a delay (one way) or an rtt"),
         (
@@ -210,5 +210,5 @@ fn an_access_line_is_what_the_file_says() {
         assert_eq!(line.up.rate.mean(), "20Mbit".parse().ok());
     }
     let said = refused(&format!("{TWO}access = 'x'\n[[access]]\nname = 'x'\naqm = 'red'\n"));
-    assert_eq!(said, "w.toml:11:7: \"red\" is no queue discipline; expected droptail, codel or fq_codel");
+    assert_eq!(said, "w.toml:11:7: \"red\" is not a queue discipline; expected droptail, codel or fq_codel");
 }

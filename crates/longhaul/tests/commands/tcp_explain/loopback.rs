@@ -261,7 +261,7 @@ fn a_subflow_s_window_and_queue_are_its_connection_s() {
     assert!(slow.iter().all(|each| each["is_subflow"] == true), "{slow:#?}");
     let end = |all: &[Value], role: &str| all.iter().find(|each| each["role"] == role).unwrap().clone();
     found(&end(slow, "receiver"), "receiver_application", "reads_slowly");
-    // From the other end it may look like a small buffer's window. It is no path, nor a program with nothing to send.
+    // From the other end it may look like a small buffer's window. It is not a path, nor a program with nothing to send.
     let limits = ["receiver_application", "receiver_window", "other_end"];
     assert!(limits.contains(&end(slow, "sender")["limit"].as_str().unwrap()), "{slow:#?}");
     let quick = said["quick"].as_array().unwrap();

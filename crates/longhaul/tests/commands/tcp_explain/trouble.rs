@@ -150,7 +150,7 @@ fn a_peer_that_is_silent_and_one_that_has_gone() {
     wait_until(|| asking().is_some_and(|each| each["kind"] == "no_answer"));
     let asking = asking().unwrap();
     assert!(asking["evidence"][0].as_str().unwrap().starts_with("the request (SYN) was sent"), "{asking:#}");
-    // Nothing has come back since the machine was started, which is no answer of the peer's.
+    // Nothing has come back since the machine was started, which is not an answer of the peer's.
     assert!(!asking.to_string().contains("ago"), "{asking:#}");
 }
 
@@ -310,7 +310,7 @@ fn source_ports_that_run_out_are_counted_for_each_destination() {
     assert!(most[0]["evidence"][0].as_str().unwrap().contains("95 of 100"), "{most}");
     assert!(most[0]["sentence"].as_str().unwrap().contains("Nearly no source port is left"), "{most}");
     assert!(most[0]["advice"].as_str().unwrap().contains("tcp_tw_reuse=1"), "{most}");
-    // The server's own port is no source port, however many connect to it.
+    // The server's own port is not a source port, however many connect to it.
     assert_eq!(scarce(&of("origin")), 0);
 }
 

@@ -64,7 +64,7 @@ pub(super) const WAYS: [Way; 29] = [
         at_receiver: ("receiver_window", &["fixed_receive_buffer"]),
         ..FREE
     },
-    // A buffer that is fixed and large enough is no cause.
+    // A buffer that is fixed and large enough is not a cause.
     Way { name: "rcvbuf-enough", reads: "rcvbuf=2000000", never: &["fixed_receive_buffer"], ..FREE },
     // A receive buffer of 200 KB is a window of 133 KB: 10 Mbit/s. The scale is one that guides recommend, and does nothing.
     Way {

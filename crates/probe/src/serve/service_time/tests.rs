@@ -1,4 +1,4 @@
-//! Draws against closed forms; what is no distribution says so.
+//! Draws against closed forms; what is not a distribution says so.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;

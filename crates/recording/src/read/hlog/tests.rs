@@ -175,7 +175,7 @@ fn times_as_the_java_library_takes_them() {
     // Nothing is said: from the first.
     assert_eq!(starts(&two("", "7.5", "8.5")), [0.0, 1.0]);
     assert_eq!(starts(&two("", "1441812279.5", "1441812280.5")), [1_441_812_279.5, 1_441_812_280.5]);
-    // A start that is no date.
+    // A start that is not a date.
     assert_eq!(
         starts(&two("#[StartTime: 11.000 (seconds since epoch)]\n", "11.1", "12.1")),
         [11.1 - 11.0, 12.1 - 11.0]

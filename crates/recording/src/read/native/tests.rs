@@ -99,7 +99,7 @@ fn other_schemas_are_named() {
     );
     for text in ["", "{\n", "{\"log\":{}}\n", "{\"latency_ns\":7}\n", "latency_ms\n"] {
         assert!(
-            read(text).unwrap_err().starts_with("a.jsonl:1:1: the first line is no header; expected"),
+            read(text).unwrap_err().starts_with("a.jsonl:1:1: the first line is not a header; expected"),
             "{text}"
         );
     }

@@ -78,7 +78,7 @@ fn row(text: &[u8], columns: usize) -> Result<Row, Wrong> {
         if count == columns {
             return Err(Wrong::Count(text.split(|&byte| byte == b',').count(), at + 1));
         }
-        // What is not text is no number either.
+        // What is not text is not a number either.
         fields[count] = (at + 1, std::str::from_utf8(field).unwrap_or("?"));
         (at, count) = (at + field.len() + 1, count + 1);
     }

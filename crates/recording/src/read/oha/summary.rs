@@ -94,7 +94,7 @@ struct Details {
 }
 
 impl Summary {
-    /// What is known of a metric: `None` if that is nothing, and nothing within if a key is no number or a count beyond
+    /// What is known of a metric: `None` if that is nothing, and nothing within if a key is not a number or a count beyond
     /// belief.
     fn of(&self, metric: Metric) -> Option<Option<Known>> {
         let count =

@@ -82,7 +82,7 @@ fn zeros_of_other_origins_and_cache_hits() {
     assert_eq!((hit.label("cache").as_deref(), hit.reused, hit.body_bytes), (Some("hit"), None, None));
 }
 
-/// 0 is no answer, unless the browser hides what it was; absent, as older browsers leave it, says nothing.
+/// 0 is not an answer, unless the browser hides what it was; absent, as older browsers leave it, says nothing.
 #[test]
 fn a_status_of_zero_is_a_failure() {
     let entry = |url: &str, initiator: &str, status: &str| {

@@ -68,7 +68,7 @@ mod tests {
     fn an_outage_lies_between_answers() {
         let between = Outage::longest("a", vec![1.0, 2.0, 9.0, 10.0], 11.0);
         assert_eq!((between.longest_s, between.at_s), (7.0, 2.0));
-        // A slow answer to an early request is no answer before it has come.
+        // A slow answer to an early request is not an answer before it has come.
         let unordered = Outage::longest("a", vec![1.0, 9.0, 2.0, 10.0], 11.0);
         assert_eq!(unordered, between);
     }

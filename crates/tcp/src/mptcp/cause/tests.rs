@@ -115,7 +115,7 @@ fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted(
     // Of this connection alone it does.
     let alone = fallen(Handshake::Agreed, 1, &[("MPCapableSYNTX", 1), ("DataCsumErr", 1)]);
     assert_eq!((alone.cause, alone.is_certain), (Cause::DataChanged, true));
-    // Plain TCP from the start for a reason that is no pause.
+    // Plain TCP from the start for a reason that is not a pause.
     assert_eq!(fallen(Handshake::NotAsked, 0, &[("MPCapableSYNTX", 1)]).cause, Cause::FellBack);
 }
 
@@ -189,7 +189,7 @@ fn without_an_endpoint_it_depends_on_the_addresses() {
     let finding = of(&around);
     assert_eq!(finding.cause, Cause::NoEndpoint);
     assert_eq!(finding.remedy, "ip mptcp endpoint add 10.16.0.1 dev net1 subflow");
-    // The IPv6 address is no second one for a connection over IPv4.
+    // The IPv6 address is not a second one for a connection over IPv4.
     around.addresses.truncate(2);
     assert_eq!(of(&around).cause, Cause::NoSecondAddress);
     let elsewhere = Surroundings { addresses: around.addresses, ..two_networks() };
