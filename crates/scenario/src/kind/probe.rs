@@ -3,6 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use claim::{Claim, Doubt, Evidence, Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
+use probe::{
+    Family,
+    client::{Connections, Protocol},
+    load::{Arrival, Config},
+};
 use recording::{Series, Wanted, read_series_beside};
 use report::{
     SideInput,
@@ -42,13 +47,13 @@ pub(crate) struct Table {
     pub from: Spanned<Vec<Spanned<String>>>,
     pub url: Spanned<String>,
     /// Requests a second from each host.
-    #[serde(default = "default_rate")]
+    #[serde(default = "Config::default_rate")]
     pub rate: Frequency,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    #[serde(default)]
+    #[serde(default = "default_arrival")]
     pub arrival: Arrival,
-    #[serde(default)]
+    #[serde(default = "default_connections")]
     pub connections: Connections,
     #[serde(default)]
     pub protocol: Protocol,
@@ -60,84 +65,22 @@ pub(crate) struct Table {
     pub insecure: bool,
 }
 
-fn default_rate() -> Frequency {
-    "10/s".parse().expect("10/s is a frequency")
+/// Visitors of a page come as they like: a scenario plays them, where `longhaul probe` by itself measures at a steady rate.
+fn default_arrival() -> Arrival {
+    Arrival::Poisson
 }
 
-/// How requests are spread, by the name that the command line has for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Arrival {
-    Constant,
-    #[default]
-    Poisson,
+/// As by itself, each request on a connection of its own: a first visit.
+fn default_connections() -> Connections {
+    Connections::New
 }
 
-impl Arrival {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Constant => "constant",
-            Self::Poisson => "poisson",
-        }
-    }
-}
-
-/// Whether requests share connections, by the name that the command line has for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Connections {
-    #[default]
-    New,
-    Reuse,
-}
-
-impl Connections {
-    fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Reuse => "reuse",
-        }
-    }
-}
-
-/// Which addresses of a name are used, by the name that the command line has for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Family {
-    #[default]
-    Any,
-    Ipv4,
-    Ipv6,
-}
-
-impl Family {
-    /// The flag that says so; none is needed for both.
-    fn flag(self) -> Option<&'static str> {
-        match self {
-            Self::Any => None,
-            Self::Ipv4 => Some("--ipv4"),
-            Self::Ipv6 => Some("--ipv6"),
-        }
-    }
-}
-
-/// Which HTTP is spoken, by the name that the command line has for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Protocol {
-    #[default]
-    Auto,
-    Http1,
-    Http2,
-}
-
-impl Protocol {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Http1 => "http1",
-            Self::Http2 => "http2",
-        }
+/// The flag that says so; none is needed for both.
+fn flag(family: Family) -> Option<&'static str> {
+    match family {
+        Family::Any => None,
+        Family::V4 => Some("--ipv4"),
+        Family::V6 => Some("--ipv6"),
     }
 }
 
@@ -194,7 +137,7 @@ fn arguments(probe: &Table, seed: u64) -> Vec<String> {
     .into_iter()
     .flat_map(|(flag, value)| [flag.to_owned(), value])
     .collect();
-    arguments.extend(probe.family.flag().map(str::to_owned));
+    arguments.extend(flag(probe.family).map(str::to_owned));
     if probe.insecure {
         arguments.push("--insecure".to_owned());
     }
