@@ -230,7 +230,7 @@ mod tests {
             ("p95", "it is not a threshold"),
             ("p95 worse by", "it is not a threshold"),
             ("p95 worse by five", "five"),
-            ("p95 worse by -5%", "no percentage"),
+            ("p95 worse by -5%", "not a percentage"),
             ("p100 above 1s", "p100"),
             ("failed above 120%", "120%"),
             ("failed worse by 3%", "\"above\" a share or \"surely worse\""),

@@ -47,7 +47,7 @@ pub enum FileError {
 
 /// A name that stands for nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{found}\" is no {kind}; expected {expected}")]
+#[error("\"{found}\" is not a {kind}; expected {expected}")]
 pub struct NameError {
     /// What the name was to be.
     pub kind: &'static str,

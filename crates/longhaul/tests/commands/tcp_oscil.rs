@@ -144,7 +144,7 @@ fn mistakes_are_named() {
         (&["serve", "--listen", &taken], "cannot listen on 127.0.0.1"),
         (&["serve", "--congestion", "hope"], "congestion control \"hope\""),
         (&["show", "/nowhere.json"], "/nowhere.json: cannot be read"),
-        (&["show", &not_one], "no recording of an oscillating reader"),
+        (&["show", &not_one], "not a recording of an oscillating reader"),
         (&["programmes", "stals"], "stalls"),
     ] {
         let said = longhaul(&[&["tcp", "oscil"], arguments].concat()).refused();
