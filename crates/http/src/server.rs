@@ -26,6 +26,7 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_rustls::TlsAcceptor;
+use tracing::{debug, info, warn};
 
 use self::connection::Context;
 pub use self::{
@@ -108,12 +109,14 @@ impl Server {
             accepting.spawn(accept(listener, Arc::clone(&context), Arc::clone(&permits), cut.clone()));
         }
         stop.asked().await;
+        info!("asked to stop: requests in flight are finished");
         let end = tokio::select! {
             _ = permits.acquire_many(room) => End::Complete,
             () = tokio::time::sleep(self.config.stop_grace) => End::Cut,
             () = stop.insisted() => End::Cut,
         };
         drop(alive);
+        info!(?end, "the server ended");
         end
     }
 }
@@ -133,6 +136,7 @@ async fn accept<H: Handler>(
         };
         match accepted {
             Ok((stream, address)) => {
+                debug!(client = %address, "a connection was accepted");
                 let (context, mut cut) = (Arc::clone(&context), cut.clone());
                 tokio::spawn(async move {
                     tokio::select! {
@@ -144,7 +148,10 @@ async fn accept<H: Handler>(
             }
             // The connection is gone already, or the machine is short of something: other connections may
             // give it back.
-            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            Err(error) => {
+                warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
         }
     }
 }

@@ -49,8 +49,8 @@ impl Log {
     pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
         match matches.subcommand() {
             Some((_, below)) => Self::of(below),
-            // Its default makes it present in every command that has it.
-            None if matches.ids().any(|id| id == "log_format") => Self::from_arg_matches(matches).ok(),
+            // An error says that the command has no such option. (`compare --log-format` is about access logs.)
+            None if matches.try_contains_id("log").is_ok() => Self::from_arg_matches(matches).ok(),
             None => None,
         }
     }

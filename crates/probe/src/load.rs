@@ -16,6 +16,7 @@ use std::{collections::BTreeMap, io::Write, sync::Arc, thread};
 
 use recording::{End, Header, Writer};
 use tokio::sync::{Semaphore, mpsc};
+use tracing::{info, warn};
 
 pub use self::{
     config::{Config, Pace},
@@ -68,6 +69,7 @@ pub fn run<W: Write + Send>(
         permits: Arc::new(Semaphore::new(room)),
         room,
     };
+    info!(url = %target, pace = ?config.pace, "the run begins");
     let (report, kept) = thread::scope(|scope| {
         let ledger = Ledger::new(recording);
         let writing = scope.spawn(|| ledger.keep(recorded, &halt));
@@ -79,6 +81,10 @@ pub fn run<W: Write + Send>(
     let report = report.map_err(|source| Error::System { what: "set a timer", source })?;
     let Ledger { recording, tally, .. } = kept?;
     let invalid = verdict::reasons(config, &tally, &report);
+    info!(requests = tally.requests(), failed = tally.failed(), "the run ended");
+    for reason in &invalid {
+        warn!(reason, "the run is invalid");
+    }
     let end = End {
         duration_ns: u64::try_from(report.duration.as_nanos()).unwrap_or(u64::MAX),
         samples: tally.requests(),

@@ -10,6 +10,7 @@ use std::{
 use claim::Doubt;
 use planet::{Awake, Life, Planet, Running};
 use report::Partial;
+use tracing::{debug, info};
 use world::file::Fault;
 
 use crate::{
@@ -114,7 +115,9 @@ fn perform(
     };
     let awake = Awake::hold();
     stage.start_programs(&folder, &mut look)?;
+    info!(scenario = plan.name, programs = plan.programs.len(), "every program is ready");
     let partial = stage.measure(&folder, &mut look)?;
+    info!(partial = partial.is_some(), "measuring ended");
     let fidelity = stage.planet.brief_status()?.fidelity;
     drop(awake);
     let outputs = std::mem::take(&mut stage.outputs);
@@ -158,6 +161,7 @@ struct Stage<'p> {
 impl Stage<'_> {
     fn start(&mut self, job: Job) -> Result<Process, Error> {
         let process = Process::start(self.longhaul, self.planet.name(), job)?;
+        debug!(what = process.what, "started");
         self.outputs.extend(process.outputs().map(|kept| (process.what.clone(), kept.clone())));
         Ok(process)
     }
@@ -284,6 +288,7 @@ impl Stage<'_> {
             look(Progress::Preparing)?;
             pause();
         }
+        info!(measurements = plan.measurements.len(), faults = plan.faults.len(), "measuring begins");
         Ok((measuring, Clock::start()))
     }
 }

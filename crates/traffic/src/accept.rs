@@ -10,6 +10,7 @@ use std::{
 
 use nix::poll::PollFlags;
 use tcp::Clock;
+use tracing::{debug, warn};
 
 use crate::{socket::plain, wait};
 
@@ -42,11 +43,16 @@ pub(crate) fn each(
             let Ok(true) = wait::for_event(listener.as_fd(), PollFlags::POLLIN, clock, until) else {
                 continue;
             };
-            let Ok((stream, peer)) = listener.accept() else {
-                // The machine is short of something that other connections may give back.
-                clock.wait_until(until);
-                continue;
+            let (stream, peer) = match listener.accept() {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // The machine is short of something that other connections may give back.
+                    warn!(%error, "a connection could not be accepted");
+                    clock.wait_until(until);
+                    continue;
+                }
             };
+            debug!(%peer, "a connection was accepted");
             let number = open.fetch_add(1, Relaxed) + 1;
             let (open, stop, serve) = (&open, &stop, &serve);
             scope.spawn(move || {

@@ -14,6 +14,7 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_rustls::TlsAcceptor;
+use tracing::debug;
 
 use super::{
     config::Config,
@@ -43,12 +44,12 @@ impl<H: Handler> Context<H> {
         let _ = stream.set_nodelay(true);
         match &self.tls {
             None => {
-                if let Some(version) = self.opened(first_words(&stream)).await {
+                if let Some(version) = self.opened(first_words(&stream), address).await {
                     self.speak(version, stream, Peer { address, scheme: Scheme::Http }).await;
                 }
             }
             Some(tls) => {
-                if let Some(stream) = self.opened(tls.accept(stream)).await {
+                if let Some(stream) = self.opened(tls.accept(stream), address).await {
                     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                     let version = if is_http2 { Version::Http2 } else { Version::Http1 };
                     self.speak(version, stream, Peer { address, scheme: Scheme::Https }).await;
@@ -58,10 +59,21 @@ impl<H: Handler> Context<H> {
     }
 
     /// What `opening` comes to, if it does in time and before the server is stopped.
-    async fn opened<T>(&self, opening: impl Future<Output = io::Result<T>>) -> Option<T> {
-        tokio::select! {
-            opened = tokio::time::timeout(self.config.read_timeout, opening) => opened.ok()?.ok(),
-            () = self.stop.asked() => None,
+    async fn opened<T>(&self, opening: impl Future<Output = io::Result<T>>, client: SocketAddr) -> Option<T> {
+        let opened = tokio::select! {
+            opened = tokio::time::timeout(self.config.read_timeout, opening) => opened,
+            () = self.stop.asked() => return None,
+        };
+        match opened {
+            Ok(Ok(opened)) => Some(opened),
+            Ok(Err(error)) => {
+                debug!(%client, %error, "a connection was not opened");
+                None
+            }
+            Err(_) => {
+                debug!(%client, "a connection was not opened in time");
+                None
+            }
         }
     }
 

@@ -153,7 +153,11 @@ fn mistakes_are_answered_with_a_remedy() {
         (&["--rtt", "1s", "--rate", "1Gbit", "--rmem", "4MiB"], "--rate asks how large", "add --check"),
         (&["--rate", "1Gbit"], "--rtt <TIME>", "--help"),
         (&["--check", "--rate", "1Gbit"], "no destination to check", "add --rtt"),
-        (&["--check", &file], "places:2: \"melbourne\" is not a name and a round trip", "\"melbourne 282ms\""),
+        (
+            &["--check", &file],
+            "places:2: \"melbourne\" is not a name and a round trip",
+            "\"melbourne 282ms\"",
+        ),
         (&["--check", "/nowhere/places"], "/nowhere/places: cannot be read", "No such file"),
     ] {
         let said = window(arguments).refused();

@@ -94,7 +94,10 @@ fn the_round_trip_of_an_access_line_goes_before_the_delay_of_its_netem_line() {
 #[test]
 fn nonsense_is_located() {
     for (lines, expected) in [
-        ("aqm = 'red'", "w.toml:9:7: \"red\" is not a queue discipline; expected droptail, codel or fq_codel"),
+        (
+            "aqm = 'red'",
+            "w.toml:9:7: \"red\" is not a queue discipline; expected droptail, codel or fq_codel",
+        ),
         ("jitter = '5ms wide'", "w.toml:9:10: \"wide\" says nothing of jitter"),
         ("netem = 'delay 1ms slot 5'", "w.toml:9:9: "),
         ("trace = 'nowhere.trace'", "w.toml:9:9: "),

@@ -76,7 +76,8 @@ impl Cell<'_> {
             return Ok(None);
         }
         let wrong = || {
-            let message = format!("\"{}\" is not a round trip; expected milliseconds such as 71.5", self.text);
+            let message =
+                format!("\"{}\" is not a round trip; expected milliseconds such as 71.5", self.text);
             (self.span.clone(), message)
         };
         let ms: f64 = self.text.parse().map_err(|_| wrong())?;

@@ -39,7 +39,10 @@ fn nonsense_has_a_place_and_a_remedy() {
     for (text, expected) in [
         (String::new(), "m.csv:1:1: the matrix is empty; expected the columns from,to,rtt_ms, or cities in"),
         (long("london,pariss,8"), "m.csv:2:8: unknown city \"pariss\"; did you mean \"paris\"?"),
-        (long("london,paris,-8"), "m.csv:2:14: \"-8\" is not a round trip; expected milliseconds such as 71.5"),
+        (
+            long("london,paris,-8"),
+            "m.csv:2:14: \"-8\" is not a round trip; expected milliseconds such as 71.5",
+        ),
         (long("london,paris,NaN"), "m.csv:2:14: \"NaN\" is not a round trip"),
         (long("london,paris,inf"), "m.csv:2:14: \"inf\" is not a round trip"),
         (long("london,paris,8ms"), "m.csv:2:14: \"8ms\" is not a round trip"),
@@ -146,7 +149,9 @@ fn a_list_of_pairs_is_checked_too() {
         said("matrix = [['london', 'pariss', '8ms']]"),
         "w.toml:3:10: unknown city \"pariss\"; did you mean \"paris\"?"
     );
-    assert!(said("matrix = 'm.csv'").starts_with("w.toml:3:10: a text that is not a file cannot name a matrix"));
+    assert!(
+        said("matrix = 'm.csv'").starts_with("w.toml:3:10: a text that is not a file cannot name a matrix")
+    );
     assert!(
         said("matrix = 3").starts_with("w.toml:3:10: expected a file's name, or a list of pairs such as")
     );
