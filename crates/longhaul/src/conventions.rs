@@ -62,6 +62,16 @@ mod tests {
         found
     }
 
+    #[test]
+    fn each_command_says_in_its_own_words_what_it_does() {
+        let mut said = std::collections::BTreeMap::new();
+        for (path, command) in commands() {
+            let about = command.get_about().unwrap().to_string();
+            let other = said.insert(about.clone(), path.clone());
+            assert_eq!(other, None, "{path}: {about}");
+        }
+    }
+
     fn with_long<'c>(command: &'c Command, long: &str) -> Option<&'c Arg> {
         command.get_arguments().find(|arg| arg.get_long() == Some(long))
     }

@@ -9,7 +9,8 @@ use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt};
 
-/// What a command that runs for long takes as well as its own options.
+// What a command that runs for long takes as well as its own options. Not a doc comment, which would become the command's own
+// description.
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     /// Tell on standard error what happens inside, from this level on
