@@ -112,11 +112,6 @@ pub enum Doubt {
     },
     /// A program calls its result invalid and does not say why.
     Unexplained,
-    /// A program did not come to a result.
-    Failed {
-        /// What it said.
-        why: String,
-    },
     /// No run of a sweep is valid.
     NoValidRun,
     /// A run was ended before its time, and its claims are not judged.
@@ -254,7 +249,6 @@ impl Doubt {
             Self::SmallerBuffer { .. } => "smaller_buffer",
             Self::EndedEarly { .. } => "ended_early",
             Self::Unexplained => "unexplained",
-            Self::Failed { .. } => "failed",
             Self::NoValidRun => "no_valid_run",
             Self::NoClaimJudged => "no_claim_judged",
             Self::NoResult { .. } => "no_result",
@@ -292,7 +286,6 @@ impl Doubt {
             | Self::NothingSent { .. }
             | Self::EndedEarly { .. }
             | Self::Unexplained
-            | Self::Failed { .. }
             | Self::NoValidRun
             | Self::Recorded(_) => true,
             Self::OwnSpeed

@@ -14,6 +14,7 @@ mod verdict;
 
 use std::{collections::BTreeMap, io::Write, sync::Arc, thread};
 
+use claim::Caveat;
 use recording::{End, Header, Writer};
 use tokio::sync::{Semaphore, mpsc};
 use tracing::{info, warn};
@@ -80,11 +81,12 @@ pub fn run<W: Write + Send>(
     });
     let report = report.map_err(|source| Error::System { what: "set a timer", source })?;
     let Ledger { recording, tally, .. } = kept?;
-    let invalid = verdict::reasons(config, &tally, &report);
-    info!(requests = tally.requests(), failed = tally.failed(), "the run ended");
+    let doubts: Vec<Caveat> = verdict::doubts(config, &tally, &report).iter().map(Caveat::from).collect();
+    let invalid = claim::reasons(&doubts);
     for reason in &invalid {
         warn!(reason, "the run is invalid");
     }
+    info!(requests = tally.requests(), failed = tally.failed(), "the run ended");
     let end = End {
         duration_ns: u64::try_from(report.duration.as_nanos()).unwrap_or(u64::MAX),
         samples: tally.requests(),
@@ -92,7 +94,7 @@ pub fn run<W: Write + Send>(
         schedule_lateness_p999_ns: tally.lateness(99.9),
         cpu_share: Some(report.cpu_share),
         interrupted: report.interrupted,
-        invalid: invalid.clone(),
+        invalid,
     };
     recording.finish(&end).map_err(|source| Error::Record { source })?;
     Ok(tally.summary(summary::Run {
@@ -100,7 +102,7 @@ pub fn run<W: Write + Send>(
         duration_s: report.duration.as_secs_f64(),
         cpu_share: report.cpu_share,
         interrupted: report.interrupted,
-        invalid,
+        doubts,
     }))
 }
 

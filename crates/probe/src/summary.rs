@@ -8,6 +8,7 @@ mod tally;
 
 use std::collections::BTreeMap;
 
+use claim::Caveat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,9 @@ pub struct Summary {
     pub interrupted: bool,
     /// Why the generator, and not what it measured, may have shaped the numbers. Empty when all is well.
     pub invalid: Vec<String>,
+    /// The same with a word for each kind. Absent when all is well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Caveat>,
     /// How percentiles were computed, as a sentence.
     pub method: String,
 }

@@ -1,6 +1,6 @@
 //! The result of a run: what its reader says, how faithful the planet was, and what it was made from.
 
-use claim::Fidelity;
+use claim::{Doubt, Fidelity};
 use scenario::Outcome;
 use serde::{Deserialize, Serialize};
 use traffic::oscil::{Ended as ReaderEnded, Programme, Recording};
@@ -78,24 +78,24 @@ impl Read {
     fn of_recording(recording: Recording) -> Self {
         let figures = Figures::of(&recording);
         let early = early(recording.ended, recording.ended_why.as_deref());
+        let early = early.map(|doubt| doubt.to_string());
         let mut reasons: Vec<_> = early.into_iter().chain(recording.reasons).collect();
         if !recording.valid && reasons.is_empty() {
-            reasons.push("the reader says that its figures are not the connection's, and not why".to_owned());
+            reasons.push(Doubt::Unexplained.to_string());
         }
         Self { reasons, warnings: recording.warnings, figures }
     }
 }
 
 /// That a reader did not come to the end of its programme, if so.
-fn early(ended: ReaderEnded, why: Option<&str>) -> Option<String> {
+fn early(ended: ReaderEnded, why: Option<&str>) -> Option<Doubt> {
     let how = match ended {
         ReaderEnded::Complete => return None,
         ReaderEnded::Interrupted => "was interrupted",
         ReaderEnded::PeerClosed => "had no more to read",
         ReaderEnded::ConnectionLost => "lost its connection",
     };
-    let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    Some(format!("the reader {how} before its programme was over{why}"))
+    Some(Doubt::EndedEarly { how, why: why.map(str::to_owned) })
 }
 
 /// What the file of a result is.

@@ -13,7 +13,7 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Of { part, doubt } => write!(f, "{part}: {doubt}"),
-            Self::Recorded(words) | Self::Noticed(words) | Self::Failed { why: words } => f.write_str(words),
+            Self::Recorded(words) | Self::Noticed(words) => f.write_str(words),
             Self::LatePackets { .. }
             | Self::OwnDrops { .. }
             | Self::LostDevices { .. }

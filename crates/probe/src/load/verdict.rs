@@ -1,6 +1,8 @@
-//! Whether the generator itself may have shaped what it measured: each reason is a sentence.
+//! Whether the generator itself may have shaped what it measured.
 
 use std::time::Duration;
+
+use claim::Doubt;
 
 use super::{
     config::{Config, Pace},
@@ -8,50 +10,36 @@ use super::{
 };
 use crate::{client::Failure, summary::Tally};
 
-/// The reasons why a run is invalid; none when all is well.
-pub(crate) fn reasons(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<String> {
-    let mut reasons = Vec::new();
-    let cpu_share = report.cpu_share;
+/// What makes a run invalid; nothing when all is well.
+pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
     if report.left_over > 0 {
-        let (left, due) = (report.left_over, report.left_over.saturating_add(tally.requests()));
-        reasons.push(format!(
-            "about {left} of {due} requests were due but not sent when the time was up: the generator could not keep the rate"
-        ));
+        let due = report.left_over.saturating_add(tally.requests());
+        doubts.push(Doubt::RequestsLeftOver { left: report.left_over, due });
     }
     let percentile = judged_percentile(tally.requests());
     if let Some(late) = tally.lateness(percentile).map(Duration::from_nanos)
         && late > config.lateness_limit
     {
-        let limit = units::duration::show(config.lateness_limit);
-        let late =
-            units::duration::show(Duration::from_micros(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
-        reasons.push(format!(
-            "{:.1} % of the requests started {late} late or more (limit {limit}): the generator could not keep the schedule",
-            100.0 - percentile
-        ));
+        let late = Duration::from_micros(u64::try_from(late.as_micros()).unwrap_or(u64::MAX));
+        doubts.push(Doubt::LateRequests { percent: 100.0 - percentile, late, limit: config.lateness_limit });
     }
-    if cpu_share > config.cpu_limit {
-        let (share, limit) = (cpu_share * 100.0, config.cpu_limit * 100.0);
-        let bottleneck = match config.pace {
+    if report.cpu_share > config.cpu_limit {
+        let effect = match config.pace {
             Pace::Open { .. } => "requests may have waited for it",
             Pace::Closed { .. } => "the rate is its limit, not the server's, and requests waited for it",
         };
-        reasons.push(format!("the generator used {share:.0}% of its core (limit {limit:.0}%): {bottleneck}"));
+        doubts.push(Doubt::BusyGenerator { share: report.cpu_share, limit: config.cpu_limit, effect });
     }
-    let unsent = tally.failed_because(|reason| reason == NOT_SENT);
-    if unsent > 0 {
-        reasons.push(format!(
-            "{unsent} requests were due but not sent, because too many were in flight: the latencies lack theirs"
-        ));
+    let requests = tally.failed_because(|reason| reason == NOT_SENT);
+    if requests > 0 {
+        doubts.push(Doubt::TooManyInFlight { requests });
     }
-    let short = tally.failed_because(Failure::is_own_shortage);
-    if short > 0 {
-        reasons.push(format!(
-            "{short} requests failed because this machine ran out of sockets: reuse connections, or raise `ulimit -n` and \
-             net.ipv4.ip_local_port_range"
-        ));
+    let requests = tally.failed_because(Failure::is_own_shortage);
+    if requests > 0 {
+        doubts.push(Doubt::OutOfSockets { requests });
     }
-    reasons
+    doubts
 }
 
 /// The percentile of lateness that is held against the limit: the 99.9th, or the one that ten requests lie beyond if that is
@@ -66,6 +54,11 @@ mod tests {
     use recording::Sample;
 
     use super::*;
+
+    /// The doubts as sentences.
+    fn reasons(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<String> {
+        doubts(config, tally, report).iter().map(Doubt::to_string).collect()
+    }
 
     fn busy(cpu_share: f64) -> SelfReport {
         SelfReport { duration: Duration::from_secs(1), cpu_share, left_over: 0, interrupted: false }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use claim::Caveat;
 use hdrhistogram::Histogram;
 use recording::{Metric, Sample};
 
@@ -25,7 +26,7 @@ pub(crate) struct Run {
     pub(crate) duration_s: f64,
     pub(crate) cpu_share: f64,
     pub(crate) interrupted: bool,
-    pub(crate) invalid: Vec<String>,
+    pub(crate) doubts: Vec<Caveat>,
 }
 
 impl Tally {
@@ -99,7 +100,8 @@ impl Tally {
             lateness: self.lateness.phase("lateness"),
             cpu_share: run.cpu_share,
             interrupted: run.interrupted,
-            invalid: run.invalid,
+            invalid: claim::reasons(&run.doubts),
+            doubts: run.doubts,
             method: METHOD.to_owned(),
         }
     }

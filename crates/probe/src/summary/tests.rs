@@ -9,7 +9,7 @@ fn run() -> Run {
         duration_s: 1.0,
         cpu_share: 0.5,
         interrupted: false,
-        invalid: Vec::new(),
+        doubts: Vec::new(),
     }
 }
 

@@ -242,6 +242,7 @@ fn recording(
         valid: true,
         reasons: Vec::new(),
         warnings: Vec::new(),
+        doubts: Vec::new(),
         summary,
         phases,
         seconds,

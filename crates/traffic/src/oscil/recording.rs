@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
+use claim::Caveat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::{Error, counters::Counters, timeline::Sample, trace::Bin};
@@ -26,6 +27,9 @@ pub struct Recording {
     pub reasons: Vec<String>,
     /// What is to be known before the figures are believed.
     pub warnings: Vec<String>,
+    /// Reasons and warnings with a word for each kind. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Caveat>,
     /// All of it in a few numbers.
     pub summary: Summary,
     /// Each time a phase was gone through.

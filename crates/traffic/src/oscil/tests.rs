@@ -65,6 +65,7 @@ pub(super) fn recording(seconds: f64, bytes: u64) -> Recording {
         valid: true,
         reasons: Vec::new(),
         warnings: Vec::new(),
+        doubts: Vec::new(),
         summary: Summary { bytes, duration_s: seconds, ..Summary::default() },
         phases: vec![phase],
         seconds: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::{net::TcpStream, time::Duration};
 
+use claim::{Caveat, Doubt};
 use socket2::SockRef;
 
 use super::{
@@ -30,27 +31,29 @@ impl Trouble {
 
 /// Adds to a recording what has to be said, and that it is invalid if its figures are not the connection's.
 pub(super) fn note(recording: &mut Recording, trouble: &Trouble) {
-    let length = recording.summary.duration_s;
-    if let Some(share) =
-        trouble.kept_waiting.map(|time| time.as_secs_f64() / length).filter(|share| *share > MOST_WAITING)
-    {
-        recording.valid = false;
-        recording.reasons.push(format!(
-            "the reader waited for a processor in {:.0} % of the time; run less beside it",
-            share * 100.0
-        ));
-    }
-    if recording.ended == Ended::Complete && recording.summary.bytes == 0 && wanted(recording) {
-        recording.valid = false;
-        recording.reasons.push(format!(
-            "{} accepted the connection and sent nothing: no figure is about reading; is it \"longhaul tcp oscil serve\", or \
-             another server that sends without being asked?",
-            recording.conditions.remote
-        ));
-    }
-    let warnings = [own_speed(recording, trouble.idle), missed_looks(recording)];
-    let buffer = rcvbuf(recording, trouble.rcvbuf);
-    recording.warnings.extend(warnings.into_iter().flatten().chain(buffer));
+    let doubts = [
+        starved(recording, trouble.kept_waiting),
+        silent(recording),
+        own_speed(recording, trouble.idle),
+        missed_looks(recording),
+        rcvbuf(recording, trouble.rcvbuf),
+    ];
+    recording.doubts = doubts.into_iter().flatten().map(Caveat::from).collect();
+    recording.valid = claim::is_valid(&recording.doubts);
+    recording.reasons = claim::reasons(&recording.doubts);
+    recording.warnings = claim::warnings(&recording.doubts);
+}
+
+/// Without a processor throughput and pauses are the scheduler's.
+fn starved(recording: &Recording, kept_waiting: Option<Duration>) -> Option<Doubt> {
+    let share = kept_waiting?.as_secs_f64() / recording.summary.duration_s;
+    (share > MOST_WAITING).then_some(Doubt::StarvedReader { share })
+}
+
+/// A server that accepts and sends nothing was not measured.
+fn silent(recording: &Recording) -> Option<Doubt> {
+    let is_silent = recording.ended == Ended::Complete && recording.summary.bytes == 0 && wanted(recording);
+    is_silent.then(|| Doubt::NothingSent { remote: recording.conditions.remote.to_string() })
 }
 
 /// Whether there was a phase in which the reader would have read.
@@ -59,35 +62,25 @@ fn wanted(recording: &Recording) -> bool {
 }
 
 /// Where there was always something to be read, reading was the limit.
-fn own_speed(recording: &Recording, idle: Duration) -> Option<String> {
+fn own_speed(recording: &Recording, idle: Duration) -> Option<Doubt> {
     let fast: f64 =
         recording.phases.iter().filter(|phase| phase.kind == Kind::Fast).map(|phase| phase.duration_s).sum();
     let Summary { bytes, .. } = recording.summary;
-    (bytes > 0 && fast > 0.0 && idle.as_secs_f64() < LEAST_IDLE * fast).then(|| {
-        "in the unlimited phases there was always something to be read: the figures are this machine's speed of reading, \
-         not the network's"
-            .to_owned()
-    })
+    (bytes > 0 && fast > 0.0 && idle.as_secs_f64() < LEAST_IDLE * fast).then_some(Doubt::OwnSpeed)
 }
 
 /// Looks that came too late are left out.
-fn missed_looks(recording: &Recording) -> Option<String> {
+fn missed_looks(recording: &Recording) -> Option<Doubt> {
     let (first, last) = (recording.samples.first()?, recording.samples.last()?);
     let due = (last.t_ms - first.t_ms) / recording.conditions.interval_ms;
     let made = u32::try_from(recording.samples.len() - 1).map_or(f64::INFINITY, f64::from);
-    (due - made > MOST_MISSED * due).then(|| {
-        format!(
-            "{:.0} % of the looks at the connection came too late and were left out; a longer interval costs less",
-            (1.0 - made / due) * 100.0
-        )
-    })
+    (due - made > MOST_MISSED * due).then(|| Doubt::MissedLooks { share: 1.0 - made / due })
 }
 
 /// What the kernel made of the buffer that was asked for.
-fn rcvbuf(recording: &Recording, given: Option<u64>) -> Option<String> {
+fn rcvbuf(recording: &Recording, given: Option<u64>) -> Option<Doubt> {
     let (asked, given) = recording.conditions.rcvbuf_bytes.zip(given.map(|doubled| doubled / 2))?;
-    (given < asked)
-        .then(|| format!("SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it"))
+    (given < asked).then_some(Doubt::SmallerBuffer { asked, given })
 }
 
 /// Above this share of the time without a processor, throughput and pauses are the scheduler's.
