@@ -273,7 +273,8 @@ const filled = (entries, built) =>
 
 /** The report or the figures in a file. */
 async function walkGiven(path) {
-  const isFigures = (await readFile(path, "utf8")).includes('"schema":"longhaul.figures/1"');
+  // A report has documents of figures in it, so its own schema decides.
+  const isFigures = !(await readFile(path, "utf8")).includes('"schema":"longhaul.report/1"');
   await step(path, () => (isFigures ? walkFigures(path) : walk(path)));
   return [{ name: isFigures ? "figures" : "report", path, sections: true }];
 }
