@@ -6,7 +6,7 @@
 use std::io;
 
 use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
-use tracing::level_filters::LevelFilter;
+use tracing::{info, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, layer::SubscriberExt, registry, util::SubscriberInitExt};
 
 // What a command that runs for long takes as well as its own options. Not a doc comment, which would become the command's own
@@ -61,6 +61,7 @@ impl Log {
         let Some(level) = self.log else { return };
         begin(level, self.log_format);
         planet::process::pass_on(vec![name(&level), name(&self.log_format)]);
+        info!(version = env!("CARGO_PKG_VERSION"), "the command begins");
     }
 }
 

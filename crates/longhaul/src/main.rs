@@ -24,6 +24,7 @@ mod wrong_file;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use tracing::{error, info};
 
 /// Measure, compare and emulate networks: what people experience over the distances of a planet
 ///
@@ -99,5 +100,9 @@ fn main() -> ExitCode {
         Command::Manual(manual) => manual.run(),
         Command::Complete(complete) => complete.run(),
     };
+    match &outcome {
+        Ok(code) => info!(?code, "the command ended"),
+        Err(error) => error!(error = format!("{error:#}"), "the command failed"),
+    }
     outcome.unwrap_or_else(|error| output::fail(&error))
 }
