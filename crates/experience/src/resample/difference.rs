@@ -45,7 +45,8 @@ pub struct Difference {
     /// The word for that.
     pub certainty: Certainty,
     /// How many times as many samples, of each side, would say which side is better in four cases of five, if the
-    /// difference is what it seems to be. `None` where it is sure already, or where even a thousand times as many would not do.
+    /// difference is what it seems to be. `None` where it is sure already, where so many are there and something else is in the
+    /// way, or where even a thousand times as many would not do.
     pub samples_needed: Option<f64>,
     /// The most that so few samples can say, by the exact argument for [`Self::sure`].
     pub surest: f64,
@@ -210,7 +211,8 @@ fn needed(distance: f64, better: Known, enough: f64) -> Option<f64> {
     let wanted = normal::quantile(enough) + normal::quantile(0.8);
     let by_distance = (wanted / distance).powi(2);
     let by_number = FEWEST_DRAWS / better.draws.max(1e-9);
-    Some(by_distance.max(by_number).max(1.0)).filter(|&factor| factor <= 1000.0)
+    // Where so many are there already, something else is in the way.
+    Some(by_distance.max(by_number)).filter(|&factor| (1.05..=1000.0).contains(&factor))
 }
 
 /// What samples can say at most: see the module.
