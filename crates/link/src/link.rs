@@ -146,7 +146,7 @@ impl<T: Clone> Link<T> {
     /// Drops from the flow that has the most waiting until the rest is within `capacity`.
     fn push_out(&mut self, capacity: Amount, each: &mut impl FnMut(&T, Verdict)) {
         while !self.queue.amount().is_within(capacity) {
-            self.queue.choose_fattest();
+            self.queue.choose_longest();
             self.drop_one(Cause::Queue, each);
         }
     }

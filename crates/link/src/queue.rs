@@ -135,9 +135,9 @@ impl<T> Queue<T> {
     }
 
     /// Chooses the first segment of the flow of which the most waits.
-    pub(crate) fn choose_fattest(&mut self) {
+    pub(crate) fn choose_longest(&mut self) {
         if let Self::FqCodel(flows) = self {
-            flows.choose_fattest();
+            flows.choose_longest();
         }
     }
 

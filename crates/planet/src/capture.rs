@@ -25,7 +25,7 @@ use std::{
 
 use crate::{
     error::{Doing, Error},
-    wire::{Frame, Treatment},
+    frame::{Frame, Treatment},
 };
 pub use blocks::Blocks;
 use writer::{Entry, Outcome, Output, Writer};
@@ -43,7 +43,7 @@ pub struct Capture {
     writer: JoinHandle<Outcome>,
 }
 
-/// Some segments of a packet, seen somewhere on their way.
+/// Some segments of a packet, seen somewhere on their path.
 #[derive(Debug)]
 pub struct Sighting<'a> {
     /// When, as time since 1970. Segments of a super-packet were seen together.
@@ -56,7 +56,7 @@ pub struct Sighting<'a> {
     pub bytes: &'a [u8],
     /// Which of its segments.
     pub segments: Range<u32>,
-    /// What the way has done to them.
+    /// What the path has done to them.
     pub treatment: Treatment,
     /// What else is to be said, such as "dropped: queue".
     pub comment: Option<&'static str>,

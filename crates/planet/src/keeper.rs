@@ -9,7 +9,7 @@ use crate::{
     control::{Reply, Request},
     fidelity::{Surroundings, Tally},
     host::Host,
-    router::{catchment::Serves, wire::Wire, wires::WireReading},
+    router::{catchment::Serves, edge::Edge, edges::EdgeReading},
     status::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, SiteStatus, Status},
     switch::{Handle, Order, Reading},
     taps::Taps,
@@ -97,12 +97,12 @@ impl Keeper {
                 .flat_map(|port| [port.v4.into(), port.v6.into()])
                 .collect(),
         };
-        let mut wires: Vec<_> = readings.iter().flat_map(|reading| &reading.wires).collect();
-        wires.sort_by_key(|reading| reading.wire);
-        let is_shown = |reading: &&&WireReading| reading.is_changed || reading.counters.offered.segments > 0;
+        let mut edges: Vec<_> = readings.iter().flat_map(|reading| &reading.edges).collect();
+        edges.sort_by_key(|reading| reading.edge);
+        let is_shown = |reading: &&&EdgeReading| reading.is_changed || reading.counters.offered.segments > 0;
         Ok(Status {
             hosts: self.layout.hosts.iter().map(describe).collect(),
-            links: wires.iter().filter(is_shown).map(|reading| self.link_status(reading)).collect(),
+            links: edges.iter().filter(is_shown).map(|reading| self.link_status(reading)).collect(),
             ..self.describe(&readings)
         })
     }
@@ -135,8 +135,8 @@ impl Keeper {
         let share = |reading: &Reading| {
             reading.cpu.as_secs_f64() / reading.running.as_secs_f64().max(f64::MIN_POSITIVE)
         };
-        let wires = || readings.iter().flat_map(|reading| &reading.wires);
-        let duplicated = |reading: &WireReading| {
+        let edges = || readings.iter().flat_map(|reading| &reading.edges);
+        let duplicated = |reading: &EdgeReading| {
             let amount = reading.counters.duplicated;
             amount.bytes - amount.segments * u64::from(reading.config.overhead)
         };
@@ -146,20 +146,20 @@ impl Keeper {
             receive: self.layout.receive,
             lateness_limit: self.layout.lateness,
             bytes_in_flight: readings.iter().map(|reading| reading.in_flight).sum(),
-            bytes_duplicated: wires().map(duplicated).sum(),
-            unbalanced_links: wires().filter(|reading| !reading.is_conserved()).count(),
+            bytes_duplicated: edges().map(duplicated).sum(),
+            unbalanced_links: edges().filter(|reading| !reading.is_conserved()).count(),
         };
         tally.judge(device_drops, surroundings)
     }
 
-    fn link_status(&self, reading: &WireReading) -> LinkStatus {
+    fn link_status(&self, reading: &EdgeReading) -> LinkStatus {
         let city = |id: usize| self.layout.cities[id].name.clone();
         let host = |port: usize| self.layout.hosts[self.layout.ports[port].host].name.clone();
         let line = |port: usize| self.layout.ports[port].line.as_ref().and_then(|line| line.name.clone());
-        let (from, to, access) = match reading.wire {
-            Wire::Between(a, b) => (city(a), city(b), None),
-            Wire::Up(port) => (host(port), city(self.layout.city_of(port)), line(port)),
-            Wire::Down(port) => (city(self.layout.city_of(port)), host(port), line(port)),
+        let (from, to, access) = match reading.edge {
+            Edge::Between(a, b) => (city(a), city(b), None),
+            Edge::Up(port) => (host(port), city(self.layout.city_of(port)), line(port)),
+            Edge::Down(port) => (city(self.layout.city_of(port)), host(port), line(port)),
         };
         let counters = &reading.counters;
         LinkStatus {

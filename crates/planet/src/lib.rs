@@ -12,7 +12,7 @@
 //! - [`outcome`]: what commands print about all this as JSON.
 //!
 //! Inside: `process` makes namespaces, `furnish` their files and `host` the hosts; `switch` moves packets between their
-//! devices, `router` (pure) decides where and when, `wire` (pure) reads, cuts and answers frames; `control` is how others
+//! devices, `router` (pure) decides where and when, `frame` (pure) reads, cuts and answers frames; `control` is how others
 //! talk to a planet, `keeper` what it answers, `enter` how they get in. Once inside, `detach` starts a program in the
 //! background that `programs` reports on, and `publish` passes connections on; `folder` gets files in and out.
 
@@ -28,6 +28,7 @@ mod error;
 mod failure;
 mod fidelity;
 mod folder;
+pub mod frame;
 mod furnish;
 mod host;
 mod keeper;
@@ -41,7 +42,6 @@ mod switch;
 mod sys;
 mod taps;
 mod timeline;
-pub mod wire;
 
 pub use awake::Awake;
 pub use claim::{Bin, Fidelity};

@@ -1,23 +1,23 @@
-//! Where packets go: from an address to the wires that lead there, past the routers of cities. The switch without its
+//! Where packets go: from an address to the edges that lead there, past the routers of cities. The switch without its
 //! devices, threads and clocks.
 //!
-//! Pure: logical time goes in, ways come out. What the wires do to a packet is the business of [`wires`].
+//! Pure: logical time goes in, paths come out. What the edges do to a packet is the business of [`edges`].
 //!
 //! ```text
 //!  host ──line──> router of its city ──link──> router ──link──> router ──line──> host
 //! ```
 //!
-//! - [`way`]: the wires between two ends, and where a packet's time to live runs out.
+//! - [`path`]: the edges between two ends, and where a packet's time to live runs out.
 //! - [`catchment`]: which site of an anycast prefix serves a city, and what happens when one is withdrawn.
-//! - [`faults`]: what is wrong now, and what that means for each wire.
-//! - [`wire`]: one directed edge.
-//! - [`wires`]: the engines of all wires, made when they are first used.
+//! - [`faults`]: what is wrong now, and what that means for each edge.
+//! - [`edge`]: one directed edge.
+//! - [`edges`]: the engines of all edges, made when they are first used.
 
 pub(crate) mod catchment;
+pub(crate) mod edge;
+pub(crate) mod edges;
 pub(crate) mod faults;
-pub(crate) mod way;
-pub(crate) mod wire;
-pub(crate) mod wires;
+pub(crate) mod path;
 
 use std::{collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
 
@@ -26,14 +26,14 @@ use world::{CityId, Effect, Layout};
 use self::{
     catchment::{Catchments, Serves},
     faults::Faults,
-    way::{Source, Target, Way, Ways},
+    path::{Path, Paths, Source, Target},
 };
 
-/// Knows the way from anywhere to any address.
+/// Finds the path from anywhere to any address.
 pub(crate) struct Router {
     layout: Arc<Layout>,
     addresses: HashMap<IpAddr, Target>,
-    ways: Ways,
+    paths: Paths,
     catchments: Catchments,
     faults: Faults,
 }
@@ -47,15 +47,15 @@ impl Router {
         });
         Self {
             addresses: ports.chain(routers).collect(),
-            ways: Ways::default(),
+            paths: Paths::default(),
             catchments: Catchments::new(&layout),
             faults: Faults::default(),
             layout,
         }
     }
 
-    /// The way of a packet that may make `ttl` hops; `None` if nobody has the address (multicast, a stranger's).
-    pub(crate) fn way(&mut self, now: Duration, from: Source, to: IpAddr, ttl: u8) -> Option<Arc<Way>> {
+    /// The path of a packet that may make `ttl` hops; `None` if nobody has the address (multicast, a stranger's).
+    pub(crate) fn path(&mut self, now: Duration, from: Source, to: IpAddr, ttl: u8) -> Option<Arc<Path>> {
         let city = from.city(&self.layout);
         let target = match self.addresses.get(&to) {
             Some(&target) => target,
@@ -66,13 +66,13 @@ impl Router {
                 Serves::Nobody => Target::Nowhere(city),
             },
         };
-        Some(self.ways.find(&self.layout, &self.faults, from, target, ttl))
+        Some(self.paths.find(&self.layout, &self.faults, from, target, ttl))
     }
 
     /// What is wrong from `now` on, instead of what was before.
     pub(crate) fn set_faults(&mut self, now: Duration, active: &[Effect]) {
         self.faults = Faults::new(&self.layout, active);
-        self.ways.forget();
+        self.paths.forget();
         self.catchments.announce(now, &self.layout, &self.faults);
     }
 

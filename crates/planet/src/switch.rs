@@ -1,7 +1,7 @@
-//! The switch: takes packets from hosts, moves them along their ways, and hands them over when they are due.
+//! The switch: takes packets from hosts, moves them along their paths, and hands them over when they are due.
 //!
 //! It consists of shards, a thread each. A shard has some of the cities: the devices of their hosts, and the engines of the
-//! wires that begin there. A packet that leaves a shard's cities is handed to the next one through its [`Mailbox`], with
+//! edges that begin there. A packet that leaves a shard's cities is handed to the next one through its [`Mailbox`], with
 //! the time of its arrival, so that time is logical everywhere: a shard that is late shifts a packet and never a capacity.
 //!
 //! - [`Shard`]: the loop of a thread: wait, read devices, deliver what is due.
@@ -24,7 +24,7 @@ use std::{
 use world::{Effect, Layout};
 
 use self::{mailbox::Mailbox, shard::Shard};
-use crate::{clock::Clock, fidelity::Tally, host::Host, router::wires::WireReading, taps::Taps};
+use crate::{clock::Clock, fidelity::Tally, host::Host, router::edges::EdgeReading, taps::Taps};
 
 /// What another thread may ask of a shard.
 pub(crate) enum Order {
@@ -39,9 +39,9 @@ pub(crate) enum Order {
 /// What a shard counted.
 pub(crate) struct Reading {
     pub tally: Tally,
-    /// Bytes of packets that are on their way.
+    /// Bytes of packets that are in flight.
     pub in_flight: u64,
-    pub wires: Vec<WireReading>,
+    pub edges: Vec<EdgeReading>,
     /// Time since the switch started.
     pub running: Duration,
     /// Processor time that the shard used.

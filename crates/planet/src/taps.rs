@@ -15,7 +15,7 @@ use crate::{
     capture::{Capture, Sighting},
     control::{Reply, Tap, write_line},
     error::{Doing, Error},
-    router::wire::Wire,
+    router::edge::Edge,
     sys::tun,
 };
 
@@ -35,7 +35,7 @@ enum Place {
     /// A device of a host.
     Port(PortId),
     /// Where a link begins.
-    Wire(Wire),
+    Edge(Edge),
 }
 
 impl Taps {
@@ -82,8 +82,8 @@ impl Taps {
     }
 
     /// The interface of the beginning of a link, if it is looked at.
-    pub(crate) fn wire(&self, wire: Wire) -> Option<u32> {
-        self.places.get(&Place::Wire(wire)).copied()
+    pub(crate) fn edge(&self, edge: Edge) -> Option<u32> {
+        self.places.get(&Place::Edge(edge)).copied()
     }
 
     /// A packet was seen.
@@ -117,7 +117,7 @@ fn places(layout: &Layout, tap: &Tap) -> Result<Vec<(Place, String)>, String> {
         let ends = [city(a)?, city(b)?];
         for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
             let name = format!("{} to {}", layout.cities[from].name, layout.cities[to].name);
-            places.push((Place::Wire(Wire::Between(from, to)), name));
+            places.push((Place::Edge(Edge::Between(from, to)), name));
         }
     }
     Ok(places)

@@ -107,16 +107,16 @@ impl<T> FqCodel<T> {
     }
 
     /// Chooses the flow of which the most bytes wait, to drop from.
-    pub(crate) fn choose_fattest(&mut self) {
+    pub(crate) fn choose_longest(&mut self) {
         let listed = self.new.iter().chain(&self.old).copied();
         let waits = |index: usize| {
             let amount = self.flows[index].as_ref().map(|flow| flow.packets.amount()).unwrap_or_default();
             (amount.bytes, amount.segments)
         };
         // The first of several: `max_by_key` would take the last.
-        if let Some(fattest) = listed.reduce(|best, next| if waits(next) > waits(best) { next } else { best })
+        if let Some(longest) = listed.reduce(|best, next| if waits(next) > waits(best) { next } else { best })
         {
-            self.chosen = fattest;
+            self.chosen = longest;
         }
     }
 

@@ -13,7 +13,7 @@ use nix::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::wire::sample::{Sample, TCP, UDP, fault};
+use crate::frame::sample::{Sample, TCP, UDP, fault};
 
 /// A block: its type, and what is between its lengths.
 #[derive(Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{Counts, blocks, pcapng};
-use crate::wire::{Frame, Treatment};
+use crate::frame::{Frame, Treatment};
 
 /// What the writer is told.
 pub(super) enum Entry {

@@ -1,10 +1,10 @@
-//! What is wrong now, and what that means for each wire.
+//! What is wrong now, and what that means for each edge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use world::{AnycastId, Change, CityId, Effect, HostDown, HostId, Layout, LinkDown, PortId, file::Transient};
 
-use super::wire::Wire;
+use super::edge::Edge;
 
 /// All faults that are active, put together. Of two that speak of one thing the later one wins.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,11 +44,11 @@ impl Faults {
         faults
     }
 
-    /// What is different about a wire.
-    pub(crate) fn change(&self, layout: &Layout, wire: Wire) -> Change {
-        let (own, ends) = match wire {
-            Wire::Up(port) | Wire::Down(port) => (self.lines.get(&port), [layout.city_of(port); 2]),
-            Wire::Between(a, b) => (self.links.get(&(a.min(b), a.max(b))), [a, b]),
+    /// What is different about an edge.
+    pub(crate) fn change(&self, layout: &Layout, edge: Edge) -> Change {
+        let (own, ends) = match edge {
+            Edge::Up(port) | Edge::Down(port) => (self.lines.get(&port), [layout.city_of(port); 2]),
+            Edge::Between(a, b) => (self.links.get(&(a.min(b), a.max(b))), [a, b]),
         };
         let mut change = own.cloned().unwrap_or_default();
         let is_cut = self.partitions.iter().any(|groups| groups[ends[0]] != groups[ends[1]]);

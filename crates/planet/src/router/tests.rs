@@ -1,4 +1,4 @@
-//! Ways, faults and catchments without a planet.
+//! Paths, faults and catchments without a planet.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,9 +7,9 @@ use world::{Change, Document, Effect, Layout, LinkDown, World};
 use super::{
     Router,
     catchment::Serves,
+    edge::Edge,
     faults::Faults,
-    way::{End, Hop, Source, Way},
-    wire::Wire,
+    path::{End, Hop, Path, Source},
 };
 
 const WORLD: &str = "
@@ -52,37 +52,37 @@ fn layout() -> Arc<Layout> {
     Arc::new(World::read(&Document::new("w.toml", WORLD)).unwrap().1)
 }
 
-fn way(router: &mut Router, from: usize, to: &str, ttl: u8) -> Arc<Way> {
-    router.way(Duration::ZERO, Source::Port(from), to.parse().unwrap(), ttl).unwrap()
+fn path(router: &mut Router, from: usize, to: &str, ttl: u8) -> Arc<Path> {
+    router.path(Duration::ZERO, Source::Port(from), to.parse().unwrap(), ttl).unwrap()
 }
 
-fn wires(way: &Way) -> Vec<Wire> {
-    way.hops.iter().map(|hop| hop.wire).collect()
+fn edges(path: &Path) -> Vec<Edge> {
+    path.hops.iter().map(|hop| hop.edge).collect()
 }
 
-fn routers(way: &Way) -> u8 {
-    way.hops.iter().map(|hop| hop.routers).sum::<u8>() + way.routers
+fn routers(path: &Path) -> u8 {
+    path.hops.iter().map(|hop| hop.routers).sum::<u8>() + path.routers
 }
 
 #[test]
 fn a_way_passes_the_cities_between() {
     let mut router = Router::new(layout());
-    let way = way(&mut router, VISITOR, "10.0.0.1", 64);
+    let path = path(&mut router, VISITOR, "10.0.0.1", 64);
     assert_eq!(
-        wires(&way),
-        [Wire::Up(VISITOR), Wire::Between(LONDON, LISBON), Wire::Between(LISBON, NEWYORK)]
+        edges(&path),
+        [Edge::Up(VISITOR), Edge::Between(LONDON, LISBON), Edge::Between(LISBON, NEWYORK)]
     );
-    assert_eq!((way.end, routers(&way)), (End::Port(ORIGIN), 3));
+    assert_eq!((path.end, routers(&path)), (End::Port(ORIGIN), 3));
     // 80 ms over the links and a last mile of 10 ms: 1 % of it may be late.
-    assert_eq!(way.allowance, Duration::from_micros(900));
+    assert_eq!(path.allowance, Duration::from_micros(900));
 }
 
 #[test]
 fn a_way_within_a_city_passes_its_router_once() {
     let mut router = Router::new(layout());
-    let way = way(&mut router, NEIGHBOUR, "10.0.0.2", 64);
-    assert_eq!(wires(&way), [Wire::Between(LONDON, LONDON), Wire::Down(VISITOR)]);
-    assert_eq!(routers(&way), 1);
+    let path = path(&mut router, NEIGHBOUR, "10.0.0.2", 64);
+    assert_eq!(edges(&path), [Edge::Between(LONDON, LONDON), Edge::Down(VISITOR)]);
+    assert_eq!(routers(&path), 1);
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn time_to_live_runs_out_at_the_router_that_it_is_enough_for() {
         (3, End::Expired(NEWYORK), 3),
         (4, End::Port(ORIGIN), 3),
     ] {
-        let way = way(&mut router, VISITOR, "10.0.0.1", ttl);
-        assert_eq!((way.end, way.hops.len()), (end, hops), "ttl {ttl}");
+        let path = path(&mut router, VISITOR, "10.0.0.1", ttl);
+        assert_eq!((path.end, path.hops.len()), (end, hops), "ttl {ttl}");
     }
 }
 
@@ -103,10 +103,10 @@ fn time_to_live_runs_out_at_the_router_that_it_is_enough_for() {
 fn a_router_answers_for_itself_and_takes_nothing_from_its_own_packets() {
     let mut router = Router::new(layout());
     let lisbon = router.router_address(LISBON, "10.0.0.1".parse().unwrap());
-    let there = router.way(Duration::ZERO, Source::Port(VISITOR), lisbon, 2).unwrap();
+    let there = router.path(Duration::ZERO, Source::Port(VISITOR), lisbon, 2).unwrap();
     assert_eq!((there.end, routers(&there)), (End::Router(LISBON), 1));
-    let back = router.way(Duration::ZERO, Source::Router(LISBON), "10.0.0.2".parse().unwrap(), 64).unwrap();
-    assert_eq!(wires(&back), [Wire::Between(LISBON, LONDON), Wire::Down(VISITOR)]);
+    let back = router.path(Duration::ZERO, Source::Router(LISBON), "10.0.0.2".parse().unwrap(), 64).unwrap();
+    assert_eq!(edges(&back), [Edge::Between(LISBON, LONDON), Edge::Down(VISITOR)]);
     assert_eq!(routers(&back), 1);
 }
 
@@ -115,7 +115,7 @@ fn a_round_trip_by_fault_has_no_detour() {
     let world =
         "[[host]]\nname = 'a'\ncity = 'newyork'\n[[host]]\nname = 'b'\ncity = 'london'\nnetwork = 'access'\n";
     let mut router = Router::new(Arc::new(World::read(&Document::new("w.toml", world)).unwrap().1));
-    let detour = |router: &mut Router| way(router, 0, "10.0.0.2", 64).hops[0].detour;
+    let detour = |router: &mut Router| path(router, 0, "10.0.0.2", 64).hops[0].detour;
     // The link has the inflation of data centres, and the way to an access network is longer by the rest.
     assert!(detour(&mut router) > Duration::ZERO);
     let change = Change { rtt: Some(Duration::from_millis(200)), ..Change::default() };
@@ -127,8 +127,8 @@ fn a_round_trip_by_fault_has_no_detour() {
 fn nobody_has_a_strangers_address() {
     let mut router = Router::new(layout());
     for stranger in ["10.0.0.99", "224.0.0.1", "192.0.3.1", "ff02::1"] {
-        let way = router.way(Duration::ZERO, Source::Port(ORIGIN), stranger.parse().unwrap(), 64);
-        assert_eq!(way, None, "{stranger}");
+        let path = router.path(Duration::ZERO, Source::Port(ORIGIN), stranger.parse().unwrap(), 64);
+        assert_eq!(path, None, "{stranger}");
     }
 }
 
@@ -138,15 +138,15 @@ fn detours_are_those_of_generated_links() {
         "[[host]]\nname = 'a'\ncity = 'london'\nnetwork = 'access'\n[[host]]\nname = 'b'\ncity = 'newyork'\n";
     let layout = Arc::new(World::read(&Document::new("w.toml", text)).unwrap().1);
     let mut router = Router::new(Arc::clone(&layout));
-    let way = way(&mut router, 0, "10.0.0.2", 64);
-    let Hop { wire, detour, .. } = way.hops[1];
-    assert_eq!(wire, Wire::Between(0, 1));
+    let path = path(&mut router, 0, "10.0.0.2", 64);
+    let Hop { edge, detour, .. } = path.hops[1];
+    assert_eq!(edge, Edge::Between(0, 1));
     // 2.1 times the great circle of 5570 km instead of 1.5 times: 16.7 ms one way.
     assert!((detour.as_secs_f64() - 0.0167).abs() < 0.0001, "{detour:?}");
-    let wires: Duration = way.hops.iter().map(|hop| hop.detour).sum::<Duration>()
+    let edges: Duration = path.hops.iter().map(|hop| hop.detour).sum::<Duration>()
         + layout.link(0, 1).propagation
         + layout.ports[0].line.as_ref().unwrap().up.propagation;
-    assert_eq!(wires, layout.one_way(0, 1));
+    assert_eq!(edges, layout.one_way(0, 1));
 }
 
 fn effect(layout: &Layout, fault: &str) -> Effect {
@@ -157,7 +157,7 @@ fn effect(layout: &Layout, fault: &str) -> Effect {
 #[test]
 fn faults_add_up_and_the_later_wins() {
     let layout = layout();
-    let link = Wire::Between(LISBON, LONDON);
+    let link = Edge::Between(LISBON, LONDON);
     let lossy = effect(&layout, "between = ['london', 'lisbon']\nloss = '5%'\nrtt = '30ms'");
     let lossier = effect(&layout, "between = ['lisbon', 'london']\nloss = '10%'");
     let both = Faults::new(&layout, &[lossy, lossier]).change(&layout, link);
@@ -169,13 +169,13 @@ fn faults_add_up_and_the_later_wins() {
 fn a_city_that_is_down_takes_all_its_wires_with_it() {
     let layout = layout();
     let faults = Faults::new(&layout, &[effect(&layout, "city = 'london'\ndown = true")]);
-    for (wire, down) in [
-        (Wire::Between(LISBON, LONDON), Some(LinkDown::Silent)),
-        (Wire::Between(LONDON, LISBON), Some(LinkDown::Silent)),
-        (Wire::Up(VISITOR), Some(LinkDown::Silent)),
-        (Wire::Between(LISBON, NEWYORK), None),
+    for (edge, down) in [
+        (Edge::Between(LISBON, LONDON), Some(LinkDown::Silent)),
+        (Edge::Between(LONDON, LISBON), Some(LinkDown::Silent)),
+        (Edge::Up(VISITOR), Some(LinkDown::Silent)),
+        (Edge::Between(LISBON, NEWYORK), None),
     ] {
-        assert_eq!(faults.change(&layout, wire).down, down, "{wire:?}");
+        assert_eq!(faults.change(&layout, edge).down, down, "{edge:?}");
     }
     assert!(faults.withdrawn(0, NEIGHBOUR).is_some() && faults.withdrawn(0, ORIGIN).is_none());
 }
@@ -184,8 +184,8 @@ fn a_city_that_is_down_takes_all_its_wires_with_it() {
 fn a_partition_cuts_between_its_groups_only() {
     let layout = layout();
     let faults = Faults::new(&layout, &[effect(&layout, "partition = [['london', 'lisbon']]")]);
-    assert_eq!(faults.change(&layout, Wire::Between(LISBON, NEWYORK)).down, Some(LinkDown::Silent));
-    assert_eq!(faults.change(&layout, Wire::Between(LISBON, LONDON)).down, None);
+    assert_eq!(faults.change(&layout, Edge::Between(LISBON, NEWYORK)).down, Some(LinkDown::Silent));
+    assert_eq!(faults.change(&layout, Edge::Between(LISBON, LONDON)).down, None);
 }
 
 #[test]
@@ -201,14 +201,14 @@ fn a_killed_host_has_no_carrier_and_a_frozen_one_has() {
 fn a_host_without_a_line_has_one_while_a_fault_is_on_it() {
     let layout = layout();
     let mut router = Router::new(Arc::clone(&layout));
-    let between = [Wire::Between(NEWYORK, LISBON), Wire::Between(LISBON, LONDON)];
-    assert_eq!(wires(&way(&mut router, ORIGIN, "10.0.0.3", 64)), between);
+    let between = [Edge::Between(NEWYORK, LISBON), Edge::Between(LISBON, LONDON)];
+    assert_eq!(edges(&path(&mut router, ORIGIN, "10.0.0.3", 64)), between);
     router.set_faults(Duration::ZERO, &[effect(&layout, "host = 'origin'\nloss = '5%'")]);
-    let lossy = way(&mut router, ORIGIN, "10.0.0.3", 64);
-    assert_eq!(wires(&lossy), [Wire::Up(ORIGIN), between[0], between[1]]);
-    assert_eq!(wires(&way(&mut router, NEIGHBOUR, "10.0.0.1", 64)).last(), Some(&Wire::Down(ORIGIN)));
+    let lossy = path(&mut router, ORIGIN, "10.0.0.3", 64);
+    assert_eq!(edges(&lossy), [Edge::Up(ORIGIN), between[0], between[1]]);
+    assert_eq!(edges(&path(&mut router, NEIGHBOUR, "10.0.0.1", 64)).last(), Some(&Edge::Down(ORIGIN)));
     router.set_faults(Duration::ZERO, &[]);
-    assert_eq!(wires(&way(&mut router, ORIGIN, "10.0.0.3", 64)), between);
+    assert_eq!(edges(&path(&mut router, ORIGIN, "10.0.0.3", 64)), between);
 }
 
 #[test]
@@ -239,8 +239,8 @@ fn a_prefix_that_nobody_announces_has_no_way() {
     let all =
         ["origin", "neighbour"].map(|host| effect(&layout, &format!("withdraw = 'cdn'\nhost = '{host}'")));
     router.set_faults(Duration::ZERO, &all);
-    let way = router.way(Duration::from_secs(10), Source::Port(VISITOR), "192.0.2.7".parse().unwrap(), 64);
-    assert_eq!(way.unwrap().end, End::Unroutable(LONDON));
+    let path = router.path(Duration::from_secs(10), Source::Port(VISITOR), "192.0.2.7".parse().unwrap(), 64);
+    assert_eq!(path.unwrap().end, End::Unroutable(LONDON));
 }
 
 #[test]
@@ -249,13 +249,13 @@ fn a_loop_lasts_as_long_as_the_time_to_live() {
     let mut router = Router::new(Arc::clone(&layout));
     let gone = effect(&layout, "withdraw = 'cdn'\nhost = 'neighbour'\ntransient = 'loop'");
     router.set_faults(Duration::ZERO, &[gone]);
-    let way = way(&mut router, ORIGIN, "192.0.2.1", 9);
+    let path = path(&mut router, ORIGIN, "192.0.2.1", 9);
     // New York keeps its own site.
-    assert_eq!(way.end, End::Port(ORIGIN));
-    let way = router.way(Duration::ZERO, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
+    assert_eq!(path.end, End::Port(ORIGIN));
+    let path = router.path(Duration::ZERO, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
     // Lisbon is nearer to London. Its router makes the packet, eight others forward it and take one of its nine each, and
     // the next finds only one left.
-    assert_eq!(way.hops.len(), 9);
-    assert!(matches!(way.end, End::Expired(_)), "{way:?}");
-    assert_eq!(way.hops[7].wire, Wire::Between(LONDON, LISBON));
+    assert_eq!(path.hops.len(), 9);
+    assert!(matches!(path.end, End::Expired(_)), "{path:?}");
+    assert_eq!(path.hops[7].edge, Edge::Between(LONDON, LISBON));
 }

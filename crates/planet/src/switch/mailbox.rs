@@ -15,12 +15,12 @@ use std::{
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use super::schedule::Cargo;
+use super::schedule::InFlight;
 
 /// Packets for a shard, each with the time of its arrival there.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
-    mail: Mutex<Vec<(Duration, Cargo)>>,
+    mail: Mutex<Vec<(Duration, InFlight)>>,
     bell: EventFd,
     /// Until when the shard sleeps, in ns; 0 while it works.
     sleeps_until: AtomicU64,
@@ -33,7 +33,7 @@ impl Mailbox {
     }
 
     /// Puts packets in, and empties `mail`.
-    pub(crate) fn post(&self, mail: &mut Vec<(Duration, Cargo)>) -> io::Result<()> {
+    pub(crate) fn post(&self, mail: &mut Vec<(Duration, InFlight)>) -> io::Result<()> {
         let Some(earliest) = mail.iter().map(|(due, _)| *due).min() else { return Ok(()) };
         self.mail.lock().unwrap_or_else(PoisonError::into_inner).append(mail);
         if nanoseconds(earliest) < self.sleeps_until.load(Ordering::SeqCst) { self.ring() } else { Ok(()) }
@@ -49,13 +49,13 @@ impl Mailbox {
     }
 
     /// The bell was heard.
-    pub(crate) fn hush(&self) {
+    pub(crate) fn silence(&self) {
         // It may have been silent already.
         let _ = self.bell.read();
     }
 
     /// Takes everything out.
-    pub(crate) fn take(&self, mail: &mut Vec<(Duration, Cargo)>) {
+    pub(crate) fn take(&self, mail: &mut Vec<(Duration, InFlight)>) {
         std::mem::swap(&mut *self.mail.lock().unwrap_or_else(PoisonError::into_inner), mail);
     }
 

@@ -1,11 +1,11 @@
-//! Memory for packets on their way. Large buffers are used again; small packets get just what they need.
+//! Memory for packets in flight. Large buffers are used again; small packets get just what they need.
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
-use crate::wire::{Frame, LARGEST_FRAME};
+use crate::frame::{Frame, LARGEST_FRAME};
 
 /// A packet that is held until all its segments have been delivered or dropped.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Pool {
     }
 }
 
-/// How much may be on its way: 4 GiB, which is a round trip of 300 ms at 100 Gbit/s, or half of the memory that is free.
+/// How much may be in flight: 4 GiB, which is a round trip of 300 ms at 100 Gbit/s, or half of the memory that is free.
 fn most_held() -> usize {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

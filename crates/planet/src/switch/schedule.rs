@@ -1,22 +1,22 @@
-//! What is to happen when: packets that arrive somewhere, and wires that have to decide.
+//! What is to happen when: packets that arrive somewhere, and edges that have to decide.
 
 use std::{cmp::Reverse, collections::BinaryHeap, ops::Range, sync::Arc, time::Duration};
 
 use super::pool::Held;
 use crate::{
-    router::{way::Way, wires::WireId},
-    wire::Treatment,
+    frame::Treatment,
+    router::{edges::EdgeId, path::Path},
 };
 
-/// A packet on its way, whole or in part.
+/// A packet in flight, whole or in part.
 #[derive(Debug, Clone)]
-pub(crate) struct Cargo {
+pub(crate) struct InFlight {
     /// The packet.
     pub held: Arc<Held>,
     /// Which of its segments.
     pub segments: Range<u32>,
-    /// The wires that it takes.
-    pub way: Arc<Way>,
+    /// The edges that it takes.
+    pub path: Arc<Path>,
     /// The next of them.
     pub hop: usize,
     /// What has been done to it.
@@ -28,10 +28,10 @@ pub(crate) struct Cargo {
 /// Something that will happen.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A packet arrives at the end of a wire.
-    Arrival(Cargo),
-    /// A wire has something to decide.
-    Decision(WireId),
+    /// A packet arrives at the end of an edge.
+    Arrival(InFlight),
+    /// An edge has something to decide.
+    Decision(EdgeId),
 }
 
 /// A queue by due time; among equals, first in, first out.
@@ -69,10 +69,10 @@ impl Schedule {
         self.events[slot].take().map(|event| (due, event))
     }
 
-    /// The packets that are on their way.
-    pub(crate) fn cargo(&self) -> impl Iterator<Item = &Cargo> {
+    /// The packets that are in flight.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &InFlight> {
         self.events.iter().flatten().filter_map(|event| match event {
-            Event::Arrival(cargo) => Some(cargo),
+            Event::Arrival(packet) => Some(packet),
             Event::Decision(_) => None,
         })
     }
@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn events_happen_in_order_of_due_time_then_of_planning() {
         let mut schedule = Schedule::default();
-        for (wire, due) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
-            schedule.push(Duration::from_millis(due), Event::Decision(wire));
+        for (edge, due) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
+            schedule.push(Duration::from_millis(due), Event::Decision(edge));
         }
         assert!(schedule.pop_due(Duration::from_millis(9)).is_none());
         let order: Vec<_> = std::iter::from_fn(|| schedule.pop_due(Duration::from_millis(20)))
             .map(|(_, event)| match event {
-                Event::Decision(wire) => wire,
+                Event::Decision(edge) => edge,
                 Event::Arrival(_) => unreachable!("none was planned"),
             })
             .collect();

@@ -75,7 +75,7 @@ impl Shard {
             for event in &events[..ready] {
                 match usize::try_from(event.data()) {
                     Ok(port) if port < self.looked.len() => self.collect(port)?,
-                    _ => self.obey()?,
+                    _ => self.handle_orders()?,
                 }
                 self.transit.proceed(&self.clock)?;
             }
@@ -145,8 +145,8 @@ impl Shard {
     }
 
     /// Does what other threads asked for, and takes what other shards have sent.
-    fn obey(&mut self) -> io::Result<()> {
-        self.mailbox.hush();
+    fn handle_orders(&mut self) -> io::Result<()> {
+        self.mailbox.silence();
         while let Ok(order) = self.orders.try_recv() {
             match order {
                 Order::Faults(at, active) => self.transit.set_faults(at, &active),
@@ -157,7 +157,7 @@ impl Shard {
                     self.transit.take_mail();
                     let reading = Reading {
                         in_flight: self.transit.in_flight(),
-                        wires: self.transit.wires.read(),
+                        edges: self.transit.edges.read(),
                         tally: self.transit.tally.clone(),
                         running: self.clock.now(),
                         cpu: clock::thread_cpu(),

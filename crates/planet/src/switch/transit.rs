@@ -1,4 +1,4 @@
-//! The life of a packet inside a shard: read from a device, offered to one wire after the other, handed to a host or to
+//! The life of a packet inside a shard: read from a device, offered to one edge after the other, handed to a host or to
 //! another shard, or answered by a router.
 
 use std::{io, sync::Arc, time::Duration};
@@ -9,25 +9,25 @@ use world::{CityId, Effect, Layout, LinkDown, PortId};
 use super::{
     mailbox::Mailbox,
     pool::Pool,
-    schedule::{Cargo, Event, Schedule},
+    schedule::{Event, InFlight, Schedule},
 };
 use crate::{
     capture::Sighting,
     clock::{Clock, since_1970},
     fidelity::Tally,
+    frame::{Frame, Malformed, Treatment, icmp},
     host::Host,
     router::{
         Router,
-        way::{End, Source},
-        wire::Wire,
-        wires::{WireId, Wires},
+        edge::Edge,
+        edges::{EdgeId, Edges},
+        path::{End, Source},
     },
     sys::tun::Tun,
     taps::Taps,
-    wire::{Frame, Malformed, Treatment, icmp},
 };
 
-/// What a shard has under way, and all that it needs to move it on.
+/// What a shard has in flight, and all that it needs to move it on.
 pub(super) struct Transit {
     number: usize,
     /// The shard of each city.
@@ -35,15 +35,15 @@ pub(super) struct Transit {
     layout: Arc<Layout>,
     hosts: Arc<Vec<Host>>,
     router: Router,
-    pub wires: Wires<Cargo>,
+    pub edges: Edges<InFlight>,
     schedule: Schedule,
     pool: Pool,
     pub tally: Tally,
     mailboxes: Vec<Arc<Mailbox>>,
-    outgoing: Vec<Vec<(Duration, Cargo)>>,
-    incoming: Vec<(Duration, Cargo)>,
-    /// What wires said and nobody has acted on yet.
-    verdicts: Vec<(Cargo, Verdict)>,
+    outgoing: Vec<Vec<(Duration, InFlight)>>,
+    incoming: Vec<(Duration, InFlight)>,
+    /// Verdicts of edges that nobody has acted on yet.
+    verdicts: Vec<(InFlight, Verdict)>,
     taps: Vec<Arc<Taps>>,
     answers: Allowance,
 }
@@ -62,7 +62,7 @@ impl Transit {
             layout: Arc::clone(layout),
             hosts: Arc::clone(hosts),
             router: Router::new(Arc::clone(layout)),
-            wires: Wires::new(Arc::clone(layout)),
+            edges: Edges::new(Arc::clone(layout)),
             schedule: Schedule::default(),
             pool,
             tally: Tally::new(),
@@ -92,14 +92,14 @@ impl Transit {
 
     /// Bytes of packets that are under way here.
     pub(super) fn in_flight(&self) -> u64 {
-        let moving: u64 = self.schedule.cargo().map(bytes).sum();
-        moving + self.wires.waiting_bytes()
+        let moving: u64 = self.schedule.in_flight().map(bytes).sum();
+        moving + self.edges.waiting_bytes()
     }
 
     /// These faults are active from now on, and no others.
     pub(super) fn set_faults(&mut self, now: Duration, active: &[Effect]) {
         self.router.set_faults(now, active);
-        for id in self.wires.apply(now, self.router.faults()) {
+        for id in self.edges.apply(now, self.router.faults()) {
             self.decide(now, id);
         }
     }
@@ -117,7 +117,7 @@ impl Transit {
 
     /// Sends the frame in the pool's buffer on its way.
     pub(super) fn accept(&mut self, now: Duration, waited: Duration, from: PortId, length: usize) {
-        // What is no IP packet, or for nobody (multicast, an address without a host), never was on a wire.
+        // What is not an IP packet, or is for nobody (multicast, an address without a host), never entered the network.
         let frame = match Frame::parse(&self.pool.buffer()[..length]) {
             Ok(frame) => frame,
             Err(Malformed::Truncated) => return,
@@ -126,16 +126,16 @@ impl Transit {
                 return;
             }
         };
-        let Some(way) = self.router.way(now, Source::Port(from), frame.to, frame.ttl) else { return };
+        let Some(path) = self.router.path(now, Source::Port(from), frame.to, frame.ttl) else { return };
         let Some(held) = self.pool.hold(length, frame) else {
             self.tally.own_drops += 1;
             return;
         };
         let segments = 0..frame.packet.segments();
-        let cargo = Cargo { held, segments, way, hop: 0, treatment: Treatment::default(), waited };
-        self.tally.bytes_in += bytes(&cargo);
-        self.watch_port(from, &cargo);
-        self.arrive(now, now, cargo);
+        let packet = InFlight { held, segments, path, hop: 0, treatment: Treatment::default(), waited };
+        self.tally.bytes_in += bytes(&packet);
+        self.watch_port(from, &packet);
+        self.arrive(now, now, packet);
     }
 
     /// Lets everything happen that is due.
@@ -146,19 +146,19 @@ impl Transit {
             let now = clock.now();
             let Some((due, event)) = self.schedule.pop_due(now) else { break };
             match event {
-                Event::Arrival(cargo) => self.arrive(now, due, cargo),
-                Event::Decision(wire) => self.decide(due, wire),
+                Event::Arrival(packet) => self.arrive(now, due, packet),
+                Event::Decision(edge) => self.decide(due, edge),
             }
         }
         self.exchange()
     }
 
-    /// Brings everything to the present, also what wires need not say yet, so that what waits is what waits now.
+    /// Brings everything to the present, also what edges need not say yet, so that what waits is what waits now.
     pub(super) fn settle(&mut self, clock: &Clock) -> io::Result<()> {
         self.proceed(clock)?;
         let now = clock.now();
-        for wire in self.wires.ids() {
-            self.decide(now, wire);
+        for edge in self.edges.ids() {
+            self.decide(now, edge);
         }
         self.exchange()
     }
@@ -167,8 +167,8 @@ impl Transit {
     pub(super) fn take_mail(&mut self) {
         if self.shards > 1 {
             self.mailboxes[self.number].take(&mut self.incoming);
-            for (due, cargo) in self.incoming.drain(..) {
-                self.schedule.push(due, Event::Arrival(cargo));
+            for (due, packet) in self.incoming.drain(..) {
+                self.schedule.push(due, Event::Arrival(packet));
             }
         }
     }
@@ -183,143 +183,144 @@ impl Transit {
         Ok(())
     }
 
-    /// A packet has come to the end of a wire, at logical time `due`: it enters the next one, or is there.
-    fn arrive(&mut self, now: Duration, due: Duration, mut cargo: Cargo) {
-        let Some(hop) = cargo.way.hops.get(cargo.hop).copied() else {
-            cargo.treatment.hops = cargo.treatment.hops.saturating_add(cargo.way.routers);
-            return self.end(now, due, cargo);
+    /// A packet has come to the end of an edge, at logical time `due`: it enters the next one, or is there.
+    fn arrive(&mut self, now: Duration, due: Duration, mut packet: InFlight) {
+        let Some(hop) = packet.path.hops.get(packet.hop).copied() else {
+            packet.treatment.hops = packet.treatment.hops.saturating_add(packet.path.routers);
+            return self.end(now, due, packet);
         };
-        cargo.treatment.hops = cargo.treatment.hops.saturating_add(hop.routers);
-        let wire = self.wires.find(hop.wire, self.router.faults());
-        self.watch_wire(hop.wire, &cargo, None);
-        let frame = &cargo.held.frame;
+        packet.treatment.hops = packet.treatment.hops.saturating_add(hop.routers);
+        let edge = self.edges.find(hop.edge, self.router.faults());
+        self.watch_edge(hop.edge, &packet, None);
+        let frame = &packet.held.frame;
         let arrival =
-            Arrival { packet: frame.part(&cargo.segments), flow: frame.flow, ecn: frame.ecn, tag: cargo };
+            Arrival { packet: frame.part(&packet.segments), flow: frame.flow, ecn: frame.ecn, tag: packet };
         let verdicts = &mut self.verdicts;
-        self.wires.offer(wire, due, arrival, &mut |cargo, verdict| verdicts.push((cargo.clone(), verdict)));
-        self.act(now, wire);
+        self.edges.offer(edge, due, arrival, &mut |packet, verdict| verdicts.push((packet.clone(), verdict)));
+        self.act(now, edge);
     }
 
-    /// A wire decides what it could not before.
-    fn decide(&mut self, now: Duration, wire: WireId) {
+    /// An edge decides what it could not decide before.
+    fn decide(&mut self, now: Duration, edge: EdgeId) {
         let verdicts = &mut self.verdicts;
-        self.wires.advance(wire, now, &mut |cargo, verdict| verdicts.push((cargo.clone(), verdict)));
-        self.act(now, wire);
+        self.edges.advance(edge, now, &mut |packet, verdict| verdicts.push((packet.clone(), verdict)));
+        self.act(now, edge);
     }
 
-    /// Does what a wire has said.
-    fn act(&mut self, now: Duration, id: WireId) {
+    /// Acts on the verdicts of an edge.
+    fn act(&mut self, now: Duration, id: EdgeId) {
         let mut verdicts = std::mem::take(&mut self.verdicts);
-        for (mut cargo, verdict) in verdicts.drain(..) {
+        for (mut packet, verdict) in verdicts.drain(..) {
             let part = |segments: std::ops::Range<u32>| {
-                cargo.segments.start + segments.start..cargo.segments.start + segments.end
+                packet.segments.start + segments.start..packet.segments.start + segments.end
             };
             match verdict {
                 Verdict::Deliver { segments, due, treatment } => {
-                    cargo.segments = part(segments);
-                    cargo.treatment.mark |= treatment.mark;
-                    cargo.treatment.corrupt = cargo.treatment.corrupt.or(treatment.corrupt);
-                    let due = due + cargo.way.hops[cargo.hop].detour;
-                    cargo.hop += 1;
-                    self.forward(due, cargo);
+                    packet.segments = part(segments);
+                    packet.treatment.mark |= treatment.mark;
+                    packet.treatment.corrupt = packet.treatment.corrupt.or(treatment.corrupt);
+                    let due = due + packet.path.hops[packet.hop].detour;
+                    packet.hop += 1;
+                    self.forward(due, packet);
                 }
                 Verdict::Drop { segments, cause } => {
-                    cargo.segments = part(segments);
-                    self.tally.bytes_dropped += bytes(&cargo);
-                    self.watch_wire(self.wires.wire(id), &cargo, Some(cause));
-                    if cause == Cause::Loss && self.wires.down(id) == Some(LinkDown::Unreachable) {
-                        self.refuse(now, id, &cargo);
+                    packet.segments = part(segments);
+                    self.tally.bytes_dropped += bytes(&packet);
+                    self.watch_edge(self.edges.edge(id), &packet, Some(cause));
+                    if cause == Cause::Loss && self.edges.down(id) == Some(LinkDown::Unreachable) {
+                        self.refuse(now, id, &packet);
                     }
-                    self.pool.release(cargo.held);
+                    self.pool.release(packet.held);
                 }
             }
         }
         self.verdicts = verdicts;
-        if let Some(alarm) = self.wires.new_alarm(id) {
+        if let Some(alarm) = self.edges.new_alarm(id) {
             self.schedule.push(alarm, Event::Decision(id));
         }
     }
 
-    /// Plans a packet's arrival at the end of a wire, here or in another shard.
-    fn forward(&mut self, due: Duration, cargo: Cargo) {
-        let city = match cargo.way.hops.get(cargo.hop) {
-            Some(hop) => hop.wire.city(&self.layout),
-            None => cargo.way.end.city(&self.layout),
+    /// Plans a packet's arrival at the end of an edge, here or in another shard.
+    fn forward(&mut self, due: Duration, packet: InFlight) {
+        let city = match packet.path.hops.get(packet.hop) {
+            Some(hop) => hop.edge.city(&self.layout),
+            None => packet.path.end.city(&self.layout),
         };
         let shard = city % self.shards;
         if shard == self.number {
-            self.schedule.push(due, Event::Arrival(cargo));
+            self.schedule.push(due, Event::Arrival(packet));
         } else {
-            self.outgoing[shard].push((due, cargo));
+            self.outgoing[shard].push((due, packet));
         }
     }
 
-    /// A packet is where its way ends.
-    fn end(&mut self, now: Duration, due: Duration, cargo: Cargo) {
-        match cargo.way.end {
-            End::Port(port) => return self.hand_over(now, due, port, cargo),
+    /// A packet is where its path ends.
+    fn end(&mut self, now: Duration, due: Duration, packet: InFlight) {
+        match packet.path.end {
+            End::Port(port) => return self.hand_over(now, due, port, packet),
             End::Router(city) => {
                 // A wrong bit is only put into what is handed to a host; here it means that the checksum is wrong.
-                let is_intact = cargo.treatment.corrupt.is_none();
-                let reply = is_intact.then(|| icmp::echo_reply(cargo.held.bytes())).flatten();
+                let is_intact = packet.treatment.corrupt.is_none();
+                let reply = is_intact.then(|| icmp::echo_reply(packet.held.bytes())).flatten();
                 self.answer(due, city, reply);
             }
             End::Expired(city) => {
-                let router = self.router.router_address(city, cargo.held.frame.from);
-                self.answer(due, city, icmp::time_exceeded(router, cargo.held.bytes()));
+                let router = self.router.router_address(city, packet.held.frame.from);
+                self.answer(due, city, icmp::time_exceeded(router, packet.held.bytes()));
             }
-            End::Unroutable(city) => self.unreachable(due, city, &cargo, cargo.treatment.hops),
+            End::Unroutable(city) => self.unreachable(due, city, &packet, packet.treatment.hops),
             End::Blackhole(_) => {
-                self.tally.bytes_dropped += bytes(&cargo);
-                return self.pool.release(cargo.held);
+                self.tally.bytes_dropped += bytes(&packet);
+                return self.pool.release(packet.held);
             }
         }
-        self.tally.bytes_out += bytes(&cargo);
-        self.pool.release(cargo.held);
+        self.tally.bytes_out += bytes(&packet);
+        self.pool.release(packet.held);
     }
 
     /// Hands a packet to a host. Its stack runs meanwhile.
-    fn hand_over(&mut self, now: Duration, due: Duration, port: PortId, cargo: Cargo) {
-        self.watch_port(port, &cargo);
-        let (headers, payload) = cargo.held.frame.slice(cargo.held.bytes(), &cargo.segments, cargo.treatment);
+    fn hand_over(&mut self, now: Duration, due: Duration, port: PortId, packet: InFlight) {
+        self.watch_port(port, &packet);
+        let (headers, payload) =
+            packet.held.frame.slice(packet.held.bytes(), &packet.segments, packet.treatment);
         let written = self.tun(port).write(&headers, &payload);
         drop(payload);
         match written {
             Ok(()) => {
-                self.tally.bytes_out += bytes(&cargo);
-                self.tally.delivered(now.saturating_sub(due) + cargo.waited, cargo.way.allowance);
+                self.tally.bytes_out += bytes(&packet);
+                self.tally.delivered(now.saturating_sub(due) + packet.waited, packet.path.allowance);
             }
             // The host has switched its device off, and hears nothing, as any host would.
             Err(error) if error.raw_os_error() == Some(libc::EIO) => {
-                self.tally.bytes_dropped += bytes(&cargo);
+                self.tally.bytes_dropped += bytes(&packet);
             }
             // Nothing can be handed to a device without a carrier, which is the fault's doing.
             Err(_) if self.router.faults().without_carrier().contains(&port) => {
-                self.tally.bytes_dropped += bytes(&cargo);
+                self.tally.bytes_dropped += bytes(&packet);
             }
             Err(_) => {
                 self.tally.own_drops += 1;
-                self.tally.bytes_lost += bytes(&cargo);
+                self.tally.bytes_lost += bytes(&packet);
             }
         }
-        self.pool.release(cargo.held);
+        self.pool.release(packet.held);
     }
 
-    /// A wire is down, and the router before it says so.
-    fn refuse(&mut self, now: Duration, id: WireId, cargo: &Cargo) {
-        // The router before the wire has counted itself already.
-        let hops = cargo.treatment.hops.saturating_sub(cargo.way.hops[cargo.hop].routers);
-        match self.wires.wire(id) {
-            Wire::Between(city, _) => self.unreachable(now, city, cargo, hops),
-            Wire::Down(port) => self.unreachable(now, self.layout.city_of(port), cargo, hops),
+    /// An edge is down, and the router before it says so.
+    fn refuse(&mut self, now: Duration, id: EdgeId, packet: &InFlight) {
+        // The router before the edge has counted itself already.
+        let hops = packet.treatment.hops.saturating_sub(packet.path.hops[packet.hop].routers);
+        match self.edges.edge(id) {
+            Edge::Between(city, _) => self.unreachable(now, city, packet, hops),
+            Edge::Down(port) => self.unreachable(now, self.layout.city_of(port), packet, hops),
             // Before this one is not a router.
-            Wire::Up(_) => {}
+            Edge::Up(_) => {}
         }
     }
 
-    fn unreachable(&mut self, now: Duration, city: CityId, cargo: &Cargo, hops: u8) {
-        let router = self.router.router_address(city, cargo.held.frame.from);
-        let answer = icmp::unreachable(router, cargo.held.bytes(), hops, icmp::Unreachable::Net);
+    fn unreachable(&mut self, now: Duration, city: CityId, packet: &InFlight, hops: u8) {
+        let router = self.router.router_address(city, packet.held.frame.from);
+        let answer = icmp::unreachable(router, packet.held.bytes(), hops, icmp::Unreachable::Net);
         self.answer(now, city, answer);
     }
 
@@ -327,46 +328,46 @@ impl Transit {
     fn answer(&mut self, now: Duration, city: CityId, frame: Option<Vec<u8>>) {
         let Some(bytes_of_frame) = frame.filter(|_| self.answers.take(now)) else { return };
         let Ok(frame) = Frame::parse(&bytes_of_frame) else { return };
-        let Some(way) = self.router.way(now, Source::Router(city), frame.to, frame.ttl) else { return };
+        let Some(path) = self.router.path(now, Source::Router(city), frame.to, frame.ttl) else { return };
         let held = self.pool.own(bytes_of_frame, frame);
-        let cargo = Cargo {
+        let packet = InFlight {
             held,
             segments: 0..1,
-            way,
+            path,
             hop: 0,
             treatment: Treatment::default(),
             waited: Duration::ZERO,
         };
-        self.tally.bytes_in += bytes(&cargo);
-        self.arrive(now, now, cargo);
+        self.tally.bytes_in += bytes(&packet);
+        self.arrive(now, now, packet);
     }
 
-    fn watch_port(&self, port: PortId, cargo: &Cargo) {
+    fn watch_port(&self, port: PortId, packet: &InFlight) {
         for tap in &self.taps {
             if let Some(interface) = tap.port(port) {
-                tap.see(&sighting(interface, cargo, None));
+                tap.see(&sighting(interface, packet, None));
             }
         }
     }
 
-    /// A packet enters a wire, or was dropped by it.
-    fn watch_wire(&self, wire: Wire, cargo: &Cargo, dropped: Option<Cause>) {
+    /// A packet enters an edge, or was dropped by it.
+    fn watch_edge(&self, edge: Edge, packet: &InFlight, dropped: Option<Cause>) {
         for tap in &self.taps {
-            if let Some(interface) = tap.wire(wire) {
-                tap.see(&sighting(interface, cargo, dropped));
+            if let Some(interface) = tap.edge(edge) {
+                tap.see(&sighting(interface, packet, dropped));
             }
         }
     }
 }
 
-fn sighting(interface: u32, cargo: &Cargo, dropped: Option<Cause>) -> Sighting<'_> {
+fn sighting(interface: u32, packet: &InFlight, dropped: Option<Cause>) -> Sighting<'_> {
     Sighting {
         at: since_1970(),
         interface,
-        frame: &cargo.held.frame,
-        bytes: cargo.held.bytes(),
-        segments: cargo.segments.clone(),
-        treatment: cargo.treatment,
+        frame: &packet.held.frame,
+        bytes: packet.held.bytes(),
+        segments: packet.segments.clone(),
+        treatment: packet.treatment,
         comment: dropped.map(|cause| match cause {
             Cause::Queue => "dropped: queue",
             Cause::Aqm => "dropped: aqm",
@@ -375,10 +376,10 @@ fn sighting(interface: u32, cargo: &Cargo, dropped: Option<Cause>) -> Sighting<'
     }
 }
 
-/// The bytes of IP packets that a cargo stands for.
-fn bytes(cargo: &Cargo) -> u64 {
-    let packet = cargo.held.frame.packet;
-    packet.wire_bytes(cargo.segments.end, 0) - packet.wire_bytes(cargo.segments.start, 0)
+/// The bytes of IP packets that it stands for.
+fn bytes(packet: &InFlight) -> u64 {
+    let shape = packet.held.frame.packet;
+    shape.wire_bytes(packet.segments.end, 0) - shape.wire_bytes(packet.segments.start, 0)
 }
 
 /// How many answers routers may give: real ones limit them too (RFC 1812, section 4.3.2.8).

@@ -199,7 +199,7 @@ fn a_flow_cannot_be_new_for_ever() {
 }
 
 #[test]
-fn a_full_queue_is_paid_for_by_the_fattest_flow() {
+fn a_full_queue_drops_from_the_longest_flow() {
     let mut link = Link::new(Config { queue: Limit::Packets(20), ..managed(Discipline::FQ_CODEL) }, 1);
     let mut lost = [0_u64; 3];
     let mut firsts = Vec::new();

@@ -51,7 +51,7 @@ pub struct Frame {
     segment: u16,
 }
 
-/// What a way does to the packets that it delivers.
+/// What a path does to the packets that it delivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
     /// Routers passed: taken from the time to live, which stops at 0.

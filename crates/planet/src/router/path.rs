@@ -1,10 +1,10 @@
-//! The wires that a packet takes, and where its time to live runs out.
+//! The edges that a packet takes, and where its time to live runs out.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use world::{CityId, Layout, PortId};
 
-use super::{faults::Faults, wire::Wire};
+use super::{edge::Edge, faults::Faults};
 use crate::fidelity::allowance;
 
 /// Who sends a packet.
@@ -43,11 +43,11 @@ pub(crate) enum Target {
     Blackhole(CityId),
     /// Towards a city, and to and fro on the last link.
     Loop(CityId),
-    /// No further than the router of the sender's city, which knows no way.
+    /// No further than the router of the sender's city, which knows no path.
     Nowhere(CityId),
 }
 
-/// Where a packet's way ends.
+/// Where a packet's path ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// At a host's device.
@@ -56,7 +56,7 @@ pub(crate) enum End {
     Router(CityId),
     /// At the router of a city, because its time to live has run out.
     Expired(CityId),
-    /// At the router of a city that knows no way.
+    /// At the router of a city that knows no path.
     Unroutable(CityId),
     /// At the router of a city, without a word.
     Blackhole(CityId),
@@ -79,35 +79,35 @@ impl End {
     }
 }
 
-/// A wire on a way.
+/// An edge on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hop {
-    pub wire: Wire,
-    /// What a packet needs beyond the wire: the detour of an access network.
+    pub edge: Edge,
+    /// What a packet needs beyond the edge: the detour of an access network.
     pub detour: Duration,
-    /// Routers passed before the wire, since the one before it: 0 or 1.
+    /// Routers passed before the edge, since the one before it: 0 or 1.
     pub routers: u8,
 }
 
-/// The wires from a source to an end.
+/// The edges from a source to an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct Path {
     pub hops: Vec<Hop>,
     pub end: End,
-    /// Routers passed after the last wire, before the end.
+    /// Routers passed after the last edge, before the end.
     pub routers: u8,
     /// By how much a packet may be late in all.
     pub allowance: Duration,
 }
 
-/// Ways that were found once.
+/// Paths that were found once.
 #[derive(Debug, Default)]
-pub(crate) struct Ways {
-    known: HashMap<(Source, Target, u8), Arc<Way>>,
+pub(crate) struct Paths {
+    known: HashMap<(Source, Target, u8), Arc<Path>>,
 }
 
-impl Ways {
-    /// The way from a source to a target for a packet with this time to live.
+impl Paths {
+    /// The path from a source to a target for a packet with this time to live.
     pub(crate) fn find(
         &mut self,
         layout: &Layout,
@@ -115,15 +115,17 @@ impl Ways {
         from: Source,
         to: Target,
         ttl: u8,
-    ) -> Arc<Way> {
-        // Most packets have time to live for all of the way, and share it.
+    ) -> Arc<Path> {
+        // Most packets have time to live for all of the path, and share it.
         let ttl = match to {
             Target::Loop(_) => ttl,
             _ => ttl.min(MOST_ROUTERS),
         };
-        let way =
-            self.known.entry((from, to, ttl)).or_insert_with(|| Arc::new(way(layout, faults, from, to, ttl)));
-        Arc::clone(way)
+        let path = self
+            .known
+            .entry((from, to, ttl))
+            .or_insert_with(|| Arc::new(path(layout, faults, from, to, ttl)));
+        Arc::clone(path)
     }
 
     /// Forgets all of them: with other faults other devices have a line.
@@ -133,7 +135,7 @@ impl Ways {
 }
 
 /// Walks from router to router, as a packet would.
-fn way(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> Way {
+fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> Path {
     let (goal, end) = match to {
         Target::Port(port) => (layout.city_of(port), End::Port(port)),
         Target::Router(city) => (city, End::Router(city)),
@@ -146,7 +148,7 @@ fn way(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> W
     }
     let is_access = from.port().into_iter().chain(end.port()).any(|port| layout.is_access(port));
     // A round trip that a fault gives a link is all of it, like one of the file.
-    let is_detour = |a, b| is_access && faults.change(layout, Wire::Between(a, b)).rtt.is_none();
+    let is_detour = |a, b| is_access && faults.change(layout, Edge::Between(a, b)).rtt.is_none();
     let detour = |a, b| if is_detour(a, b) { layout.access_detour(a, b) } else { Duration::ZERO };
     // What is plugged into its router has a line only while a fault is on it.
     let has_line = |port: &PortId| layout.ports[*port].line.is_some() || faults.has_line(*port);
@@ -154,7 +156,7 @@ fn way(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> W
 
     let mut hops = Vec::new();
     if let Some(port) = from.port().filter(has_line) {
-        hops.push(Hop { wire: Wire::Up(port), detour: Duration::ZERO, routers: 0 });
+        hops.push(Hop { edge: Edge::Up(port), detour: Duration::ZERO, routers: 0 });
     }
     let (mut ttl, mut routers) = (ttl, 0);
     for (index, &city) in cities.iter().enumerate() {
@@ -165,29 +167,34 @@ fn way(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> W
         // A router takes nothing from a packet that it makes itself.
         if index > 0 || from.port().is_some() {
             if ttl <= 1 {
-                return Way { hops, end: End::Expired(city), routers: 0, allowance: allowed(Duration::ZERO) };
+                return Path {
+                    hops,
+                    end: End::Expired(city),
+                    routers: 0,
+                    allowance: allowed(Duration::ZERO),
+                };
             }
             ttl -= 1;
             routers += 1;
         }
         let next = next.or((cities.len() == 1 && from.port().is_some()).then_some(&city));
         if let Some(&next) = next {
-            hops.push(Hop { wire: Wire::Between(city, next), detour: detour(city, next), routers });
+            hops.push(Hop { edge: Edge::Between(city, next), detour: detour(city, next), routers });
             routers = 0;
         }
     }
     if let Some(port) = end.port().filter(has_line) {
-        hops.push(Hop { wire: Wire::Down(port), detour: Duration::ZERO, routers });
+        hops.push(Hop { edge: Edge::Down(port), detour: Duration::ZERO, routers });
         routers = 0;
     }
     let rtt = match (from, end) {
         (Source::Port(a), End::Port(b)) => layout.one_way(a, b) + layout.one_way(b, a),
         _ => Duration::ZERO,
     };
-    Way { hops, end, routers, allowance: allowed(rtt) }
+    Path { hops, end, routers, allowance: allowed(rtt) }
 }
 
-/// Lengthens a way until it passes `count` cities, between its last two.
+/// Lengthens a path until it passes `count` cities, between its last two.
 fn to_and_fro(cities: &mut Vec<CityId>, count: usize) {
     let last = cities[cities.len() - 1];
     let before = cities.iter().rev().nth(1).copied().unwrap_or(last);
@@ -196,5 +203,5 @@ fn to_and_fro(cities: &mut Vec<CityId>, count: usize) {
     }
 }
 
-/// No way passes more: the cities of a link's `via`, and its ends.
+/// No path passes more: the cities of a link's `via`, and its ends.
 const MOST_ROUTERS: u8 = 20;

@@ -1,10 +1,10 @@
-//! The wires of a planet: directed edges, each with an engine of its own.
+//! The directed edges of a planet, each with an engine of its own.
 
 use world::{CityId, Layout, PortId};
 
 /// One direction of a link between cities, or of a host's line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Wire {
+pub(crate) enum Edge {
     /// From a host to its city's router.
     Up(PortId),
     /// From a city's router to a host.
@@ -13,7 +13,7 @@ pub(crate) enum Wire {
     Between(CityId, CityId),
 }
 
-impl Wire {
+impl Edge {
     /// The city at which it begins, whose shard has its engine.
     pub(crate) fn city(self, layout: &Layout) -> CityId {
         match self {
