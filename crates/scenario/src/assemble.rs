@@ -1,4 +1,4 @@
-//! The report of a scenario that was run.
+//! Makes the report of a scenario that was run.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{kind, outcome::Outcome, plan::Plan};
 
-/// The report of a scenario that was run.
+/// Makes the report of a scenario from its plan and its outcome.
 ///
 /// # Errors
 /// A side has no samples that make a distribution.
@@ -47,7 +47,7 @@ pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error
     })
 }
 
-/// What the report is called: of a run that is not whole it says so, wherever it is shown.
+/// The report's title. A partial run is marked in the title, so that the mark shows wherever the title does.
 fn title(plan: &Plan, partial: Option<Partial>) -> String {
     match partial {
         Some(Partial { after_s, of_s }) => {

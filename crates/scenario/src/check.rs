@@ -1,4 +1,4 @@
-//! Holds the names of a scenario file against its world.
+//! Checks the names in a scenario file against its world.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use toml::Spanned;
 use units::Bytes;
 use world::{Document, HostId, Layout, Mistake};
 
-/// Where the randomness of a run starts, in place of what its file says.
+/// Replaces the seed in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
-/// A scenario file, and the world that its names are held against.
+/// A scenario file, and the world against which its names are checked.
 pub(crate) struct Check<'d> {
     pub document: &'d Document,
     pub layout: &'d Layout,
@@ -19,20 +19,20 @@ pub(crate) struct Check<'d> {
 }
 
 impl Check<'_> {
-    /// How much output is kept.
+    /// The output limit: as given, or the default.
     pub(crate) fn limit(&self, limit: Option<&Spanned<Bytes>>) -> Result<Bytes, Mistake> {
         let Some(limit) = limit else { return Ok(OUTPUT) };
         if (LEAST_OUTPUT.0..=MOST_OUTPUT.0).contains(&limit.get_ref().0) {
             return Ok(*limit.get_ref());
         }
         let message = format!(
-            "{} is not a limit of output, which is kept in memory in part; expected {LEAST_OUTPUT} to {MOST_OUTPUT}",
+            "limit = {} is out of range, because part of the output is kept in memory; expected {LEAST_OUTPUT} to {MOST_OUTPUT}",
             limit.get_ref()
         );
         Err(self.document.mistake(limit.span(), message))
     }
 
-    /// The seed of a probe's schedule: each draws one of its own.
+    /// The seed of a probe's schedule. Each probe has a different one.
     pub(crate) fn probe_seed(&self, index: usize) -> u64 {
         let base = self.seed.map_or(0, |Seed(seed)| seed.wrapping_mul(SEEDS_APART));
         base.wrapping_add(index as u64 + 1)
@@ -50,10 +50,10 @@ impl Check<'_> {
         Err(self.document.mistake(side.span(), message))
     }
 
-    /// Fails if a measurement takes no time.
+    /// Fails if a duration is zero.
     pub(crate) fn lasts(&self, duration: Duration, side: &Spanned<String>) -> Result<(), Mistake> {
         if duration.is_zero() {
-            let message = "this takes no time and would measure nothing; give it more than 0 s";
+            let message = "this has a duration of 0 s and would measure nothing; expected more than 0 s";
             return Err(self.document.mistake(side.span(), message));
         }
         Ok(())
@@ -62,18 +62,19 @@ impl Check<'_> {
     /// Fails if a command line is empty.
     pub(crate) fn runs(&self, command: &Spanned<Vec<String>>) -> Result<(), Mistake> {
         if command.get_ref().is_empty() {
-            let message = "a program and its arguments are expected";
+            let message = "expected a program and its arguments";
             return Err(self.document.mistake(command.span(), message));
         }
         Ok(())
     }
 
-    /// A URL must lead to a host or an anycast prefix of the world, by name or address: there is nobody else.
+    /// Checks that a URL names a host or an anycast prefix of the world, by name or address. Nothing else can be
+    /// reached.
     pub(crate) fn url(&self, url: &Spanned<String>) -> Result<(), Mistake> {
         let mistake = |message: String| Err(self.document.mistake(url.span(), message));
         let Some((_, rest)) = url.get_ref().split_once("://") else {
             return mistake(format!(
-                "\"{}\" is no URL; expected something like \"http://origin/\"",
+                "\"{}\" is not a URL; expected something like \"http://origin/\"",
                 url.get_ref()
             ));
         };
@@ -91,7 +92,7 @@ impl Check<'_> {
         mistake(format!("the world has no host \"{name}\"{hint}"))
     }
 
-    /// The hosts of a list, each with the place that names it. "*" at a name's end stands for whatever follows.
+    /// The hosts of a list, each with its position in the file. "*" at the end of a name matches any rest.
     pub(crate) fn hosts(
         &self,
         list: &Spanned<Vec<Spanned<String>>>,
@@ -111,7 +112,7 @@ impl Check<'_> {
             }
         }
         if hosts.is_empty() {
-            return Err(self.document.mistake(list.span(), "at least one host is expected"));
+            return Err(self.document.mistake(list.span(), "expected at least one host"));
         }
         Ok(hosts)
     }
@@ -129,20 +130,19 @@ impl Check<'_> {
     }
 }
 
-/// How much output is kept if the file does not say it: more than anybody reads, and of a command's JSON as much as this
-/// program takes into memory with ease.
+/// Default limit of output: more than anybody reads of a log, and as much JSON as fits into memory easily.
 const OUTPUT: Bytes = Bytes(8_000_000);
 
-/// A screen of it.
+/// One screen of text.
 const LEAST_OUTPUT: Bytes = Bytes(4000);
 
-/// Of a log half of this may be in memory, of a command's JSON some thirty times as much.
+/// Up to half of a log may be in memory; the JSON of a command, parsed, takes about thirty times its size.
 const MOST_OUTPUT: Bytes = Bytes(256_000_000);
 
-/// Between the schedules of one seed and those of the next there is room for as many probes.
+/// Distance between the seeds of two runs: room for this many probes.
 const SEEDS_APART: u64 = 1_000_000;
 
-/// Names of sides become names of files.
+/// Whether a side's name can be used in a file name.
 fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=60).contains(&name.len()) && name.chars().all(is_plain) && !name.starts_with(['.', '-'])

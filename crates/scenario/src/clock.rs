@@ -1,4 +1,4 @@
-//! The runner's clock, and that of whoever runs many scenarios. Nothing else in this crate asks what time it is.
+//! The clock of the runner, and of programs that run many scenarios. Nothing else in this crate reads a clock.
 
 #![expect(
     clippy::disallowed_methods,
@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Counts from its making.
+/// Measures time since it was started.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock(Instant);
 
@@ -23,7 +23,7 @@ impl Clock {
     }
 }
 
-/// How long the runner looks away: programs, probes and the user's Ctrl-C are looked at between two pauses.
+/// Waits between two looks at programs, probes and the user's Ctrl-C.
 pub fn pause() {
     std::thread::sleep(Duration::from_millis(20));
 }

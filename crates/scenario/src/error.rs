@@ -15,7 +15,7 @@ pub enum Error {
     Access {
         /// Which.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The environment: the planet.
@@ -24,86 +24,86 @@ pub enum Error {
     /// The environment: a program or probe could not be started.
     #[error("cannot start {what}: {source}")]
     Start {
-        /// What it was.
+        /// What could not be started.
         what: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The peer: a program ended before the measurement did, or a probe could not measure.
     #[error("{what} ended early ({how}){last_words}")]
     Ended {
-        /// What it was.
+        /// What ended.
         what: String,
-        /// With which exit code or signal.
+        /// Its exit code or signal.
         how: String,
-        /// Its last lines of output, on lines of their own.
+        /// Its last lines of output, each on its own line.
         last_words: String,
     },
     /// The peer: a program did not listen in time.
     #[error("{what} did not listen on port {port} within {seconds} s{last_words}")]
     NotReady {
-        /// What it was.
+        /// What did not listen.
         what: String,
-        /// Where it was expected.
+        /// The port on which it was expected.
         port: u16,
         /// The limit.
         seconds: u64,
-        /// Its last lines of output, on lines of their own.
+        /// Its last lines of output, each on its own line.
         last_words: String,
     },
     /// A recording that a probe wrote cannot be used.
     #[error(transparent)]
     Recording(#[from] recording::Error),
-    /// What was recorded makes no sense as samples.
+    /// The recorded samples are invalid.
     #[error(transparent)]
     Samples(#[from] experience::Error),
-    /// What a transfer printed is not a summary.
-    #[error("{path}: not what a transfer prints: {source}")]
+    /// The output of a transfer is not a summary.
+    #[error("{path}: this is not the summary of a transfer: {source}")]
     Summary {
         /// The file with it.
         path: PathBuf,
         /// Where and why.
         source: serde_json::Error,
     },
-    /// What a command printed is not what is expected of one.
-    #[error("{path}: a command prints one JSON value and nothing else: {source}")]
-    Printed {
+    /// The output of a command is not one JSON value.
+    #[error("{path}: expected exactly one JSON value from the command: {source}")]
+    NotJson {
         /// The file with it.
         path: PathBuf,
         /// Where and why.
         source: serde_json::Error,
     },
-    /// The peer: a command took longer than it may.
+    /// The peer: a command exceeded its timeout.
     #[error("{what} did not end within {timeout}, its timeout{last_words}")]
     TooLong {
-        /// What it was.
+        /// What did not end.
         what: String,
         /// The limit, as a person writes it.
         timeout: String,
-        /// Its last lines of output, on lines of their own.
+        /// Its last lines of output, each on its own line.
         last_words: String,
     },
-    /// The peer: a command printed more than it may.
+    /// The peer: a command exceeded its limit of output.
     #[error(
-        "{what} printed more than {limit}, its limit; let it print less, or raise limit in its [[command]]"
+        "{what} printed more than its limit of {limit}; let it print less, or raise limit in its [[command]]"
     )]
     TooMuch {
-        /// What it was.
+        /// What printed too much.
         what: String,
         /// The limit.
         limit: units::Bytes,
     },
-    /// The peer: nobody answered a probe.
+    /// The peer: no request of a probe was answered.
     #[error("no request to {url} from {host} was answered: {reasons}")]
     Unanswered {
-        /// What was asked for.
+        /// The URL.
         url: String,
-        /// From where.
+        /// The host that sent the requests.
         host: String,
-        /// Why not, with how often.
+        /// The reasons, each with its count.
         reasons: String,
     },
-    /// The caller: it was interrupted.
+    /// The caller: the run was interrupted.
     #[error("interrupted; what was measured until then is in {}", .out.display())]
     Interrupted {
         /// The output folder.

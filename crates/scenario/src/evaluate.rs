@@ -1,4 +1,4 @@
-//! From what was written while measuring to the outcome: reads the files, and judges the claims.
+//! Turns the files that a run wrote into its outcome: reads them and judges the claims.
 
 use std::fs;
 
@@ -9,12 +9,12 @@ use crate::{
     error::Error,
     folder::Folder,
     kind,
-    measurement::{Found, Missing, Reading},
+    measurement::{Findings, Gaps, Inputs},
     outcome::Outcome,
     plan::Plan,
 };
 
-/// What came of a plan that was run.
+/// Reads the results of a run and judges its claims.
 pub(crate) fn evaluate(
     plan: &Plan,
     fidelity: Fidelity,
@@ -27,8 +27,8 @@ pub(crate) fn evaluate(
         until_s: timed.lasts.map(|lasts| (timed.at + lasts).as_secs_f64()),
     };
     let faults: Vec<FaultMark> = plan.faults.iter().map(mark).collect();
-    let reading = Reading { folder, metric: plan.metric, claims: &plan.claims, faults: &faults, partial };
-    let mut missing = Missing::of(partial);
+    let reading = Inputs { folder, metric: plan.metric, claims: &plan.claims, faults: &faults, partial };
+    let mut gaps = Gaps::of(partial);
     let mut evidence = Evidence::new(plan.page);
     let mut outcome = Outcome {
         sides: Vec::new(),
@@ -45,8 +45,8 @@ pub(crate) fn evaluate(
             ("seed".to_owned(), plan.world.settings.seed.to_string()),
         ],
     };
-    for (source, found) in kind::read(&plan.measurements, &reading, &mut missing)? {
-        let Found { sides, measured, evidence: of_sides, figures, start, conditions, doubts } = found;
+    for (source, found) in kind::read(&plan.measurements, &reading, &mut gaps)? {
+        let Findings { sides, measured, evidence: of_sides, figures, start, conditions, doubts } = found;
         of_sides.into_iter().for_each(|(side, found)| evidence.add(source, &side, found));
         outcome.sides.extend(sides);
         outcome.measured.extend(measured);
@@ -59,12 +59,12 @@ pub(crate) fn evaluate(
     let value = |subject: &_, side: &str| evidence.value(subject, side);
     outcome.claims = judged.iter().map(|claim| judge(claim, value)).collect();
     outcome.conditions.extend(machine());
-    outcome.doubts.splice(0..0, missing.doubts);
+    outcome.doubts.splice(0..0, gaps.doubts);
     outcome.faults = faults;
     Ok(outcome)
 }
 
-/// The machine that it ran on.
+/// The machine on which the scenario ran.
 fn machine() -> Vec<(String, String)> {
     let read = |path: &str| fs::read_to_string(path).map(|text| text.trim().to_owned()).ok();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,4 +1,4 @@
-//! The scenario file as it is written. See `docs/scenario.md` for the format.
+//! The scenario file as it is written. The format is in `docs/scenario.md`.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -44,7 +44,7 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// The tables of measurements, which leave the file.
+    /// Takes the tables of measurements out of the file.
     pub(crate) fn take_tables(&mut self) -> Tables {
         Tables {
             probe: std::mem::take(&mut self.probe),
@@ -61,13 +61,13 @@ impl File {
 pub(crate) struct About {
     /// The report's title.
     pub title: String,
-    /// One or two sentences on what is asked.
+    /// One or two sentences on the question.
     pub summary: Option<String>,
-    /// A world file beside this one, instead of a world in this one.
+    /// A world file in the same folder, instead of tables of the world in this file.
     pub world: Option<Spanned<String>>,
-    /// How much of what each program puts out is kept: the first half and the last.
+    /// How much output of each program is kept: the first half and the last half.
     pub log_limit: Option<Spanned<Bytes>>,
-    /// What claims and report speak of.
+    /// The metric of claims and report.
     #[serde(default = "default_metric")]
     pub metric: recording::Metric,
 }
@@ -90,7 +90,7 @@ impl Default for Page {
     }
 }
 
-/// Something that runs in a host for as long as the scenario measures.
+/// A program that runs in a host while the scenario measures.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
@@ -101,13 +101,13 @@ pub(crate) struct Program {
     pub ready: Option<u16>,
 }
 
-/// A statement about the result. The unit of its values is that of what it speaks of.
+/// A statement about the result. Its values have the unit of its subject.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     /// The statement as people read it.
     pub claim: Spanned<String>,
-    /// What it speaks of: "request.p50", "transfer.stall".
+    /// Its subject: "request.p50", "transfer.stall".
     pub at: Spanned<String>,
     /// The side that is faster ...
     pub faster: Option<Spanned<String>>,

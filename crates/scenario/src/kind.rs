@@ -1,8 +1,9 @@
-//! The kinds of measurement. Each has a file: its table as it is written, the checks, the job that measures, how its result
-//! is read, what claims can ask of it, and what is shown of it.
+//! The kinds of measurement. Each has one file: the table in the scenario file, its checks, the job that measures,
+//! how the result is read, which subjects claims can use, and what is shown.
 //!
-//! A kind is added here, line by line, and in [`crate::file::File`], where its table has a name. Nothing else knows of single
-//! kinds: whatever runs, judges or shows them sees [`Measures`], [`Found`] and [`report::figures::Figures`].
+//! A new kind is added here, line by line, and in [`crate::file::File`], which names its table. No other code depends
+//! on single kinds: the code that runs, judges and shows them uses [`Measures`], [`Findings`] and
+//! [`report::figures::Figures`].
 
 use claim::{Source, Subject};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -11,7 +12,7 @@ use world::Mistake;
 use crate::{
     check::Check,
     error::Error,
-    measurement::{Found, Measures, Missing, Reading},
+    measurement::{Findings, Gaps, Inputs, Measures},
     program::Program,
 };
 
@@ -43,7 +44,7 @@ pub(crate) struct Tables {
 }
 
 impl Measurement {
-    /// What measures it.
+    /// The source of its results.
     pub fn source(&self) -> Source {
         match self {
             Self::Probe(_) => probe::SOURCE,
@@ -53,7 +54,7 @@ impl Measurement {
         }
     }
 
-    /// What it is to those who run it.
+    /// Its interface for the runner.
     pub(crate) fn measures(&self) -> &dyn Measures {
         match self {
             Self::Probe(probe) => probe,
@@ -64,7 +65,7 @@ impl Measurement {
     }
 }
 
-/// All measurements of a file.
+/// Checks all measurements of a file.
 pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measurement>, Mistake> {
     let mut all = Vec::new();
     all.extend(probe::check(check, &tables.probe)?.into_iter().map(Measurement::Probe));
@@ -74,12 +75,12 @@ pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measuremen
     Ok(all)
 }
 
-/// Programs that must run for measurements to have somebody to talk to.
+/// Servers that the measurements need.
 pub(crate) fn programs(all: &[Measurement]) -> Vec<Program> {
     transfer::servers(&transfers(all))
 }
 
-/// What claims call this: "transfer.stall".
+/// The subject of this name: "transfer.stall".
 pub(crate) fn subject(name: &str) -> Result<Subject, String> {
     let kinds = [probe::subject, transfer::subject, ping::subject, command::subject];
     kinds.into_iter().find_map(|kind| kind(name)).unwrap_or_else(|| {
@@ -88,31 +89,31 @@ pub(crate) fn subject(name: &str) -> Result<Subject, String> {
     })
 }
 
-/// Reads what all measurements left.
+/// Reads the results of all measurements.
 pub(crate) fn read(
     all: &[Measurement],
-    reading: &Reading<'_>,
-    missing: &mut Missing,
-) -> Result<Vec<(Source, Found)>, Error> {
+    reading: &Inputs<'_>,
+    gaps: &mut Gaps,
+) -> Result<Vec<(Source, Findings)>, Error> {
     Ok(vec![
-        (probe::SOURCE, probe::read(&probes(all), reading, missing)?),
-        (transfer::SOURCE, transfer::read(&transfers(all), reading, missing)?),
-        (ping::SOURCE, ping::read(&pings(all), reading, missing)?),
-        (command::SOURCE, command::read(&commands(all), reading, missing)?),
+        (probe::SOURCE, probe::read(&probes(all), reading, gaps)?),
+        (transfer::SOURCE, transfer::read(&transfers(all), reading, gaps)?),
+        (ping::SOURCE, ping::read(&pings(all), reading, gaps)?),
+        (command::SOURCE, command::read(&commands(all), reading, gaps)?),
     ])
 }
 
-/// The lists of `result.json` that hold what was measured: which kind is in which, and what an element is.
+/// The lists of `result.json` with measured results: the kind of each, and the schema of its elements.
 pub fn lists() -> [List; 4] {
     [
         List::of::<probe::Outages>(
             probe::SOURCE,
             "outages",
-            "How long the hosts of each side went without an answer.",
+            "The longest time without an answer of each host, by side.",
         ),
-        List::of::<transfer::Transferred>(transfer::SOURCE, "transfers", "What came of transfers."),
-        List::of::<ping::Pinged>(ping::SOURCE, "pings", "What came of pings, one entry a side."),
-        List::of::<command::Printed>(command::SOURCE, "commands", "What commands printed."),
+        List::of::<transfer::TransferResult>(transfer::SOURCE, "transfers", "The results of transfers."),
+        List::of::<ping::PingResult>(ping::SOURCE, "pings", "The results of pings, one entry per side."),
+        List::of::<command::CommandResult>(command::SOURCE, "commands", "The output of commands."),
     ]
 }
 
@@ -123,7 +124,7 @@ pub struct List {
     pub source: Source,
     /// The list's name.
     pub name: &'static str,
-    /// What is in it.
+    /// A description.
     pub what: &'static str,
     /// The schema of the list.
     pub schema: fn(&mut SchemaGenerator) -> Schema,

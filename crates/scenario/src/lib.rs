@@ -3,10 +3,11 @@
 //! - [`Plan`]: start here. Reads a scenario file and checks every name in it before anything is started.
 //! - [`run`]: brings the planet up, starts the programs, measures, and takes it all down.
 //! - [`Outcome`]: what was measured, whether the claims hold, and how faithful the planet was. [`report()`] makes a report of it.
-//! - [`Measurement`]: one of the kinds of measurement. Each has a file in `kind/`; [`lists`] says where in a report they are.
+//! - [`Measurement`]: one of the kinds of measurement. Each has a file in `kind/`; [`lists`] tells where in a report
+//! they are.
 //!
-//! Whatever a scenario does in a host it does by `longhaul lab exec`, and it measures by `longhaul probe`, `transfer` and
-//! `ping`, or by any program that prints JSON: each step can be repeated by hand.
+//! Everything that a scenario does in a host goes through `longhaul lab exec`, and it measures with `longhaul probe`,
+//! `transfer` and `ping`, or with any program that prints JSON: you can repeat each step on the command line.
 
 mod assemble;
 mod check;
@@ -15,10 +16,10 @@ mod error;
 mod evaluate;
 mod file;
 mod folder;
-mod kept;
 mod kind;
 mod measurement;
 mod outcome;
+mod output;
 mod plan;
 mod program;
 mod run;
@@ -29,13 +30,13 @@ pub use error::Error;
 pub use folder::OUT;
 pub use kind::{
     List, Measurement,
-    command::{Command, Figure, Printed},
+    command::{Command, CommandResult, Figure},
     lists,
-    ping::{Pair, Ping, Pinged, RoundTripError, Target},
+    ping::{Pair, Ping, PingResult, RoundTripError, Target},
     probe::{Outage, Outages, Probe},
-    transfer::{Receiver, Transfer, Transferred},
+    transfer::{Receiver, Transfer, TransferResult},
 };
-pub use measurement::Measured;
+pub use measurement::ResultEntry;
 pub use outcome::Outcome;
 pub use plan::Plan;
 pub use program::Program;

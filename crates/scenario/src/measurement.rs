@@ -1,4 +1,4 @@
-//! What all kinds of measurement have in common: what one is to those who run it, and what comes of it.
+//! What all kinds of measurement have in common: their interface for the runner, and the form of their results.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,116 +11,117 @@ use units::Bytes;
 
 use crate::{error::Error, folder::Folder, program::Job};
 
-/// A measurement, to those who run it.
+/// The runner's interface to a measurement.
 pub(crate) trait Measures {
-    /// Whose it is.
+    /// The side that it measures.
     fn side(&self) -> &str;
 
-    /// The hosts that must be alive for it.
+    /// The hosts that must stay alive while it measures.
     fn hosts(&self) -> Vec<&str>;
 
-    /// The side whose measurements end before this one begins, and where the file says so.
+    /// The side whose measurements must end before this one begins, with its position in the file.
     fn after(&self) -> Option<&Spanned<String>> {
         None
     }
 
-    /// How long it takes, as far as the file says it.
+    /// How long it takes according to the file.
     fn lasts(&self) -> Duration;
 
-    /// Of one that is started before measuring begins and then waits by itself: the time over which those like it spread
+    /// For a measurement that is started early and then waits: the time over which measurements of its kind spread
     /// their beginnings, so that they do not come in bursts.
     fn spread(&self) -> Option<Duration> {
         None
     }
 
-    /// What is to be started. `delay` is how long one that is started ahead waits; `log_limit` how much of its output is
-    /// kept.
+    /// The task of the runner. `delay` is how long a measurement that is started early waits; `log_limit` is how much
+    /// of its output is kept.
     fn task(&self, folder: &Folder<'_>, delay: Duration, log_limit: Bytes) -> Task;
 }
 
-/// Something that measures: its job, when it begins, and how it may end.
+/// A job that measures, when it begins, and how it may end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Task {
-    /// Whose it is.
+    /// The side.
     pub side: String,
-    /// The side whose measurements end before this one begins.
+    /// The side whose measurements must end before this one begins.
     pub after: Option<String>,
-    /// What is to be started.
+    /// The job.
     pub job: Job,
-    /// Exit codes with which it has measured.
+    /// Exit codes that mean success.
     pub codes: Vec<u8>,
-    /// How long it may take; `None` if it ends by itself.
+    /// The timeout; `None` if it ends by itself.
     pub timeout: Option<Duration>,
 }
 
 impl Task {
-    /// One of ours, which begins at once. 1 is a result that is not good; it is read and says why.
+    /// A job of this program that begins at once. Exit code 1 means that the result is bad; the result is read and
+    /// contains the reason.
     pub(crate) fn ours(side: &str, job: Job) -> Self {
         Self { side: side.to_owned(), after: None, job, codes: vec![0, 1], timeout: None }
     }
 }
 
-/// What a kind needs to know to read what its measurements left.
-pub(crate) struct Reading<'r> {
-    /// Where the files are.
+/// Everything that a kind needs for reading its results.
+pub(crate) struct Inputs<'r> {
+    /// The folder with the files.
     pub folder: &'r Folder<'r>,
     /// The metric of requests.
     pub metric: Metric,
-    /// What is claimed.
+    /// The claims.
     pub claims: &'r [Claim],
-    /// What happened meanwhile.
+    /// The faults.
     pub faults: &'r [FaultMark],
     /// How much was measured, if not all.
     pub partial: Option<Partial>,
 }
 
-/// What was read of a kind.
+/// The results of one kind.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Findings {
     /// Sides whose requests are compared.
     pub sides: Vec<SideInput>,
-    /// What came of single measurements, or of those of a side.
-    pub measured: Vec<Measured>,
-    /// What claims can ask.
+    /// One entry per measurement or per side.
+    pub measured: Vec<ResultEntry>,
+    /// Evidence for claims, by side.
     pub evidence: Vec<(String, Evidence)>,
-    /// Charts and tables of it.
+    /// Charts and tables.
     pub figures: Option<Figures>,
-    /// When measuring started, RFC 3339, where it is recorded.
+    /// When measuring started, RFC 3339, if it was recorded.
     pub start: Option<String>,
-    /// What must be known to measure it again.
+    /// How to repeat the measurements.
     pub conditions: Vec<(String, String)>,
-    /// What gives reason to doubt it.
+    /// Reasons to doubt the results.
     pub doubts: Vec<Doubt>,
 }
 
-/// What came of a measurement, or of all those of a side.
+/// The result of a measurement, or of all measurements of a side.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct ResultEntry {
     /// The side.
     pub side: String,
-    /// Where it was measured; of several hosts the first.
+    /// The host where it was measured; the first one of several.
     pub host: String,
     /// The kind of measurement.
     pub kind: Source,
-    /// The result as it stands in `result.json`.
+    /// The entry in `result.json`.
     pub detail: Arc<Value>,
 }
 
-/// What could not be read of a run: an error, unless the run was ended before its time.
+/// Results that are missing. A missing result is an error, unless the run was interrupted.
 #[derive(Debug)]
-pub(crate) struct Missing {
+pub(crate) struct Gaps {
     is_allowed: bool,
     pub doubts: Vec<Doubt>,
 }
 
-impl Missing {
-    /// Of a run that was ended before its time, or of a whole one.
+impl Gaps {
+    /// Tolerates missing results if the run was interrupted.
     pub(crate) fn of(partial: Option<Partial>) -> Self {
         Self { is_allowed: partial.is_some(), doubts: Vec::new() }
     }
 
-    /// What was read, or nothing.
-    pub(crate) fn bear<T>(&mut self, what: &str, read: Result<T, Error>) -> Result<Option<T>, Error> {
+    /// Returns the value, or notes that it is missing.
+    pub(crate) fn tolerate<T>(&mut self, what: &str, read: Result<T, Error>) -> Result<Option<T>, Error> {
         match read {
             Err(error) if self.is_allowed => {
                 self.doubts.push(Doubt::NoResult { what: what.to_owned(), why: error.to_string() });
@@ -131,7 +132,7 @@ impl Missing {
     }
 }
 
-/// How long something measures if the file does not say it.
+/// How long a measurement takes if the file does not set it.
 pub(crate) fn default_duration() -> Duration {
     Duration::from_secs(30)
 }

@@ -1,31 +1,31 @@
-//! What came of a scenario.
+//! The outcome of a scenario.
 
 use claim::{Doubt, Fidelity, Judgement};
 use report::{FaultMark, Partial, SideInput, figures::Figures};
 
-use crate::measurement::Measured;
+use crate::measurement::ResultEntry;
 
-/// What came of a scenario.
+/// The outcome of a scenario.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// One entry for each side whose requests were measured, in the order in which the file names them.
+    /// One entry for each side whose requests were measured, in the order of the file.
     pub sides: Vec<SideInput>,
-    /// What came of each measurement, or of those of a side.
-    pub measured: Vec<Measured>,
-    /// The same as charts and tables, one for each kind of measurement.
+    /// The result of each measurement, or of the measurements of a side.
+    pub measured: Vec<ResultEntry>,
+    /// The same as charts and tables, one document for each kind of measurement.
     pub experiments: Vec<Figures>,
     /// The claims, judged.
     pub claims: Vec<Judgement>,
-    /// What happened meanwhile.
+    /// The faults.
     pub faults: Vec<FaultMark>,
     /// How faithful the planet was.
     pub fidelity: Fidelity,
     /// When measuring started, RFC 3339.
     pub start: Option<String>,
-    /// How much of it was measured, if somebody ended it before its time. Then no claim is judged.
+    /// How much was measured, if the run was interrupted. Then no claim is judged.
     pub partial: Option<Partial>,
-    /// What gives reason to doubt it, besides the planet's fidelity and what sides say of themselves.
+    /// Reasons to doubt the outcome, besides the planet's fidelity and the doubts of the sides.
     pub doubts: Vec<Doubt>,
-    /// Under which conditions it was measured, in the order to show them.
+    /// The conditions of the measurement, in the order to show them.
     pub conditions: Vec<(String, String)>,
 }

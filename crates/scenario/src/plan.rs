@@ -1,4 +1,4 @@
-//! A scenario with every name checked: what will be run.
+//! A scenario after all its names were checked: what will be run.
 
 use std::{path::Path, time::Duration};
 
@@ -27,9 +27,9 @@ pub struct Plan {
     pub name: String,
     /// The report's title.
     pub title: String,
-    /// What is asked.
+    /// The question.
     pub summary: Option<String>,
-    /// What claims and report speak of.
+    /// The metric of claims and report.
     pub metric: Metric,
     /// The page that a person opens.
     pub page: Page,
@@ -37,29 +37,29 @@ pub struct Plan {
     pub world: World,
     /// The world with every name resolved.
     pub layout: Layout,
-    /// What a user should know of the files that it was read from.
+    /// Notes for the user about the files that were read.
     pub notes: Vec<String>,
-    /// What runs: the file's programs, then those that its measurements need.
+    /// The programs of the file, then those that its measurements need.
     pub programs: Vec<Program>,
-    /// What is measured, by kind and then in the file's order.
+    /// The measurements, by kind and then in the order of the file.
     pub measurements: Vec<Measurement>,
-    /// How much of what each program puts out is kept.
+    /// How much output of each program is kept.
     pub log_limit: Bytes,
-    /// How long all that takes, as far as the file says it.
+    /// How long all of it takes according to the file.
     pub duration: Duration,
-    /// What goes wrong meanwhile, in order of time since measuring started. The world's own, and the scenario's.
+    /// The faults of the world and of the scenario, ordered by time since measuring started.
     pub faults: Vec<Timed>,
-    /// What is claimed.
+    /// The claims.
     pub claims: Vec<Claim>,
 }
 
 impl Plan {
-    /// Reads a scenario file and, if it names one, its world file. Starts nothing.
+    /// Reads a scenario file and its world file, if it names one. Starts nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::read_with(path, None)
     }
 
-    /// As [`Self::read`]; with a seed, losses, jitter and the schedules of probes are others than those of the file.
+    /// As [`Self::read`]. A seed changes losses, jitter and the schedules of probes.
     pub fn read_with(path: &Path, seed: Option<Seed>) -> Result<Self, Error> {
         let mut document = open(path)?;
         let mut file: File = document.parse()?;
@@ -67,7 +67,7 @@ impl Plan {
             .file_stem()
             .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let (mut world, mut layout, notes) = read_world(&mut file, path, &mut document, seed)?;
-        // What goes wrong in a world file counts from when measuring starts, like all else here.
+        // The times of faults in a world file count from the start of the measurements, like all others.
         world.faults.clear();
         let mut faults = std::mem::take(&mut layout.faults);
 
@@ -115,7 +115,7 @@ impl Plan {
         })
     }
 
-    /// Whether a fault has killed what runs in a host by this time since measuring started.
+    /// Whether a fault has killed the programs in a host by this time since measuring started.
     pub fn is_killed(&self, host: &str, elapsed: Duration) -> bool {
         let kills = |fault: &Timed| match fault.effect {
             Effect::Host { host: killed, how: HostDown::Killed } => self.layout.hosts[killed].name == host,
@@ -125,7 +125,7 @@ impl Plan {
     }
 }
 
-/// A program in a host that the world has.
+/// A program in a host of the world.
 fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Mistake> {
     check.host(&written.host)?;
     check.runs(&written.run)?;
@@ -133,7 +133,7 @@ fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Mistake
     Ok(Program { host, command, ready: written.ready })
 }
 
-/// The world in the file, or the one that it names, and what a user should know of it.
+/// The world in the file, or the world file that it names; and notes for the user.
 fn read_world(
     file: &mut File,
     path: &Path,
@@ -171,7 +171,7 @@ fn read_world(
         return Ok((inline, layout, notes));
     };
     if has_settings || tables.into_iter().any(|tables| tables > 0) {
-        let message = "the scenario has a world of its own and names a world file; one of them is expected";
+        let message = "the scenario contains a world and also names a world file; expected one of them";
         return Err(document.mistake(other.span(), message).into());
     }
     let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());

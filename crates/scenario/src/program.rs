@@ -1,4 +1,4 @@
-//! Programs in hosts, and the child process that one is: started, watched, asked to end, and its output kept.
+//! Programs in hosts, and their processes: started, watched, asked to end, with their output kept.
 
 use std::{
     io,
@@ -15,13 +15,13 @@ use units::Bytes;
 
 use crate::{
     error::Error,
-    kept::{Keep, Kept},
+    output::{Keep, Output},
 };
 
-/// Something that runs in a host for as long as the scenario measures.
+/// A program that runs in a host while the scenario measures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
-    /// Where.
+    /// The host.
     pub host: String,
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -29,30 +29,30 @@ pub struct Program {
     pub ready: Option<u16>,
 }
 
-/// What is to be started.
+/// A process to start.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Job {
-    /// Where.
+    /// The host.
     pub host: String,
     /// The program and its arguments; "longhaul" is this program.
     pub command: Vec<String>,
-    /// Where its output goes.
+    /// The file for its output.
     pub log: PathBuf,
-    /// How much of that is kept.
+    /// How much output is kept.
     pub log_limit: Bytes,
-    /// Where its standard output goes instead, and how much of that there may be.
+    /// Where its standard output goes instead, and the limit of that.
     pub result: Option<(PathBuf, Bytes)>,
 }
 
-/// A process that was started in a host. Dropping it ends it.
+/// A process that runs in a host. Dropping it ends it.
 pub(crate) struct Process {
-    /// What it is, for messages: "longhaul serve in swift".
+    /// Its name in messages: "longhaul serve in swift".
     pub what: String,
-    /// Where it runs.
+    /// The host.
     pub host: String,
     child: Child,
-    log: Kept,
-    result: Option<Kept>,
+    log: Output,
+    result: Option<Output>,
 }
 
 impl Process {
@@ -62,10 +62,10 @@ impl Process {
         let what =
             format!("{} in {host}", command.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
         let failed = |source| Error::Start { what: what.clone(), source };
-        let (log, said, errors) = Kept::create(&log, Keep::Ends(log_limit))?;
+        let (log, said, errors) = Output::create(&log, Keep::Ends(log_limit))?;
         let (result, printed, output) = match result {
             Some((path, limit)) => {
-                let (result, printed, output) = Kept::create(&path, Keep::Whole(limit))?;
+                let (result, printed, output) = Output::create(&path, Keep::Whole(limit))?;
                 (Some(result), Some(printed), output)
             }
             None => (None, None, errors.try_clone().map_err(failed)?),
@@ -78,7 +78,7 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors)
-            // A Ctrl-C is for the runner, who then ends what measures before what is measured.
+            // A Ctrl-C goes to the runner, which ends measurements before the programs that they measure.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
@@ -90,18 +90,18 @@ impl Process {
         Ok(process)
     }
 
-    /// What is kept of its output.
-    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Kept> {
+    /// Its outputs.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
         [&self.log].into_iter().chain(&self.result)
     }
 
-    /// Asks it to end in order.
+    /// Asks it to end (SIGTERM).
     pub(crate) fn ask(&self) {
-        // It may have ended by itself, and then its number is still its own until it is waited for.
+        // It may have ended by itself; its pid stays its own until we wait for it.
         let _ = i32::try_from(self.child.id()).map(|id| kill(Pid::from_raw(id), Signal::SIGTERM));
     }
 
-    /// Fails if it has printed more than it may.
+    /// Fails if it has printed more than its limit.
     pub(crate) fn check_result(&self) -> Result<(), Error> {
         match &self.result {
             Some(result) if result.is_too_much() => {
@@ -116,12 +116,12 @@ impl Process {
         self.child.try_wait().map_err(|source| Error::Start { what: self.what.clone(), source })
     }
 
-    /// The error that its end is.
+    /// The error for its end.
     pub(crate) fn died(&self, status: ExitStatus) -> Error {
         Error::Ended { what: self.what.clone(), how: status.to_string(), last_words: self.last_words() }
     }
 
-    /// The end of its output, on lines of their own.
+    /// The end of its output, each line on its own line.
     pub(crate) fn last_words(&self) -> String {
         let end = self.log.end(LAST_BYTES);
         let text = String::from_utf8_lossy(&end);
@@ -133,7 +133,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The program dies with it, and what that left in the background with the planet. It may have ended by itself.
+        // The process dies here; its background children die with the planet. It may have ended by itself.
         let _: io::Result<()> = self.child.kill();
         let _ = self.child.wait();
     }
@@ -142,5 +142,5 @@ impl Drop for Process {
 /// Enough for a message and its cause.
 const LAST_LINES: usize = 8;
 
-/// As much of a line without an end as a person reads.
+/// As much of an endless line as a person reads.
 const LAST_BYTES: usize = 4096;

@@ -18,10 +18,10 @@ use crate::{
     error::Error,
     evaluate::evaluate,
     folder::Folder,
-    kept::Kept,
     kind::Measurement,
     measurement::Task,
     outcome::Outcome,
+    output::Output,
     plan::Plan,
     program::{Job, Process},
 };
@@ -29,10 +29,10 @@ use measuring::Measuring;
 
 mod measuring;
 
-/// Where things are.
+/// Paths.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The folder for recordings and logs. Made if it is not there; recordings of the same name are replaced.
+    /// The folder for recordings and logs. Created if missing; recordings of the same name are replaced.
     pub out: PathBuf,
     /// The `longhaul` program.
     pub longhaul: PathBuf,
@@ -45,19 +45,19 @@ pub enum Progress {
     Preparing,
     /// Measuring.
     Measuring {
-        /// Since measuring started.
+        /// Time since measuring started.
         elapsed: Duration,
-        /// How long it takes in all.
+        /// The total.
         total: Duration,
     },
-    /// Asking what measures to end, because somebody wants the run to end.
+    /// Asking measurements to end, because the user interrupted the run.
     Ending,
-    /// Reading what was recorded.
+    /// Reading the recordings.
     Evaluating,
 }
 
-/// Runs `plan`. `watch` is called many times a second and ends the run by breaking, which is an error. To be called from a
-/// thread that lives until it returns: the planet dies with that thread.
+/// Runs `plan`. `watch` is called many times a second and interrupts the run by breaking, which is an error. Call
+/// this from a thread that lives until it returns: the planet dies with that thread.
 pub fn run(
     plan: &Plan,
     options: &Options,
@@ -66,9 +66,9 @@ pub fn run(
     perform(plan, options, Interruption::Fails, watch)
 }
 
-/// As [`run`], but what is interrupted while it measures has an outcome too: of what was measured until then
-/// ([`Outcome::partial`]). What measures is asked to end in order, which takes some seconds at most, and less when `watch`
-/// breaks again.
+/// As [`run`], but a run that is interrupted while it measures has an outcome too: of everything measured until then
+/// ([`Outcome::partial`]). Measurements are asked to end in order, which takes a few seconds at most, and less if
+/// `watch` breaks again.
 pub fn run_until_interrupted(
     plan: &Plan,
     options: &Options,
@@ -77,7 +77,7 @@ pub fn run_until_interrupted(
     perform(plan, options, Interruption::EndsInOrder, watch)
 }
 
-/// What becomes of a run that is interrupted while it measures.
+/// What happens to a run that is interrupted while it measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Interruption {
     Fails,
@@ -100,7 +100,7 @@ fn perform(
     };
 
     look(Progress::Preparing)?;
-    // Two runs of one scenario are two planets. A file may be called what no planet can be.
+    // Two runs of one scenario need two planets. A file's name may contain characters that a planet's cannot.
     let plain: String =
         plan.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let name = format!("run-{plain}-{}", std::process::id());
@@ -124,7 +124,7 @@ fn perform(
     drop(stage);
     drop(running);
 
-    // With the planet everybody is gone who could write more.
+    // All programs end with the planet, so nobody writes any more.
     let cut = conclude(outputs, &options.out)?;
     if partial.is_none() {
         look(Progress::Evaluating)?;
@@ -134,8 +134,8 @@ fn perform(
     Ok(outcome)
 }
 
-/// Sees all outputs to their ends; what is missing in them.
-fn conclude(outputs: Vec<(String, Kept)>, out: &Path) -> Result<Vec<Doubt>, Error> {
+/// Waits for the end of all outputs, and returns what is missing in them.
+fn conclude(outputs: Vec<(String, Output)>, out: &Path) -> Result<Vec<Doubt>, Error> {
     let mut doubts = Vec::new();
     for (what, kept) in outputs {
         let name = kept.path().strip_prefix(out).unwrap_or(kept.path()).display().to_string();
@@ -147,15 +147,15 @@ fn conclude(outputs: Vec<(String, Kept)>, out: &Path) -> Result<Vec<Doubt>, Erro
     Ok(doubts)
 }
 
-/// A planet, and what runs on it.
+/// A planet, and the programs on it.
 struct Stage<'p> {
     plan: &'p Plan,
     planet: &'p Planet,
     longhaul: &'p Path,
     interruption: Interruption,
     programs: Vec<Process>,
-    /// Of all that was started: what it is, and what is kept of what it puts out.
-    outputs: Vec<(String, Kept)>,
+    /// The name and output of every process that was started.
+    outputs: Vec<(String, Output)>,
 }
 
 impl Stage<'_> {
@@ -166,7 +166,7 @@ impl Stage<'_> {
         Ok(process)
     }
 
-    /// Starts all programs, then waits for those that say when they are ready.
+    /// Starts all programs, then waits until those with a port listen.
     fn start_programs(
         &mut self,
         folder: &Folder<'_>,
@@ -199,8 +199,8 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Starts all that measures, each when it is its turn, and waits until all of it is done. Faults happen meanwhile. If
-    /// somebody wants an end: how much of it was measured.
+    /// Starts each measurement when its turn comes, and waits for all of them while faults happen. If the user
+    /// interrupts: how much was measured.
     fn measure(
         &mut self,
         folder: &Folder<'_>,
@@ -232,8 +232,8 @@ impl Stage<'_> {
         Ok(None)
     }
 
-    /// Asks what measures to end: it sends nothing more and waits for what is in flight. What takes too long is asked again,
-    /// which it takes for less patience, and ended in the end. How much was measured.
+    /// Asks measurements to end: they stop sending and wait for what is in flight. Those that take too long are asked
+    /// again, which makes them less patient, and ended at last. Returns how much was measured.
     fn wind_up(
         &self,
         mut measuring: Measuring,
@@ -256,8 +256,8 @@ impl Stage<'_> {
         Ok(Partial { after_s: elapsed.as_secs_f64(), of_s: self.plan.duration.as_secs_f64() })
     }
 
-    /// What must be there when measuring starts: tells the planet what goes wrong and when, and starts programs that wait
-    /// until they ping, for hundreds that start keep the machine busy. Returns when measuring starts, with its clock.
+    /// Prepares the start: hands the faults to the planet, and starts programs that wait until they ping, because
+    /// starting hundreds keeps the machine busy. Returns when measuring starts, with its clock.
     fn prepare(
         &mut self,
         folder: &Folder<'_>,
@@ -293,16 +293,16 @@ impl Stage<'_> {
     }
 }
 
-/// How long what was asked to end may wait for answers that are under way: for one SYN that is lost on a long path.
+/// How long a measurement that was asked to end may wait for answers in flight: for one lost SYN on a long path.
 const IN_ORDER: Duration = Duration::from_secs(3);
 
-/// How long what was asked again may take to write down what it has.
+/// How long a measurement that was asked again may take to write its results.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// A program that takes longer than this to listen has a problem that more waiting does not solve.
 const READY_WITHIN: Duration = Duration::from_secs(15);
 
-/// Telling a planet what goes wrong takes some milliseconds each, and it takes nothing that is past.
+/// Handing a fault to a planet takes some milliseconds, and a planet refuses faults in the past.
 const AHEAD: Duration = Duration::from_millis(500);
 
 /// A program takes some 20 ms of a slow processor to start.

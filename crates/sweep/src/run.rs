@@ -222,7 +222,7 @@ impl Field<'_> {
             if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let outcome = scenario::run(&scenario, &options, watch)?;
-        let read = Read::of(&outcome).map_err(|source| Error::Printed { path: options.out, source })?;
+        let read = Read::of(&outcome).map_err(|source| Error::NotJson { path: options.out, source })?;
         Ok(Record::new(Inputs::of(run, &self.plan.machine), read, outcome.fidelity))
     }
 }
@@ -231,7 +231,7 @@ impl Field<'_> {
 fn is_its_own(error: &Error) -> bool {
     matches!(
         error,
-        Error::Ended { .. } | Error::NotReady { .. } | Error::TooLong { .. } | Error::Printed { .. }
+        Error::Ended { .. } | Error::NotReady { .. } | Error::TooLong { .. } | Error::NotJson { .. }
     )
 }
 

@@ -1,4 +1,4 @@
-//! Claims judged by files as the measuring programs write them.
+//! Judges claims on files as the measuring programs write them.
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ to = ["*"]
 count = 2
 "#;
 
-/// 990 answers after 10 ms and 10 after 500 ms, ten a second but for the time from 30 s to 37 s.
+/// 990 answers after 10 ms and 10 after 500 ms, ten a second except from 30 s to 37 s.
 fn probe_recording() -> String {
     let sample = |number: u64| {
         let started_ms = if number < 300 { number * 100 } else { number * 100 + 7000 };
@@ -108,7 +108,7 @@ fn ping_recording(target: &str, round_trips_ms: [Option<u32>; 2]) -> String {
     format!("{{\"schema\":\"longhaul.recording/1\"}}\n{samples}{{\"end\":{{}}}}\n")
 }
 
-/// A plan, and the files that its run would leave.
+/// A plan, and the files of its run.
 fn run(folder: &Path) -> Plan {
     let path = folder.join("two.toml");
     fs::write(&path, SCENARIO).unwrap();
@@ -140,29 +140,28 @@ fn run(folder: &Path) -> Plan {
     plan
 }
 
-/// What was found, what claims can ask, and what is missing.
-type Read = (Vec<Found>, Evidence, Missing);
+/// What was found, the evidence for claims, and what is missing.
+type Read = (Vec<Findings>, Evidence, Gaps);
 
 fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Error> {
     let folder = Folder(folder);
-    let reading =
-        Reading { folder: &folder, metric: plan.metric, claims: &plan.claims, faults: &[], partial };
-    let mut missing = Missing::of(partial);
+    let reading = Inputs { folder: &folder, metric: plan.metric, claims: &plan.claims, faults: &[], partial };
+    let mut gaps = Gaps::of(partial);
     let mut evidence = Evidence::new(plan.page);
     let mut all = Vec::new();
-    for (source, found) in kind::read(&plan.measurements, &reading, &mut missing)? {
+    for (source, found) in kind::read(&plan.measurements, &reading, &mut gaps)? {
         found.evidence.iter().for_each(|(side, one)| evidence.add(source, side, one.clone()));
         all.push(found);
     }
-    Ok((all, evidence, missing))
+    Ok((all, evidence, gaps))
 }
 
 fn value(evidence: &Evidence, subject: &str, side: &str) -> Result<f64, String> {
     evidence.value(&kind::subject(subject).unwrap(), side)
 }
 
-/// The details of a kind, by its place among all kinds.
-fn details(found: &[Found], kind: usize) -> Vec<&serde_json::Value> {
+/// The results of a kind, by its index among all kinds.
+fn details(found: &[Findings], kind: usize) -> Vec<&serde_json::Value> {
     found[kind].measured.iter().map(|one| &*one.detail).collect()
 }
 
@@ -181,15 +180,15 @@ fn what_a_partial_run_lacks_is_said_and_no_error() {
     assert_eq!(said, "no request to http://b/ from a was answered: 1 timeout");
 
     let partial = Some(Partial { after_s: 50.0, of_s: 107.0 });
-    let (found, evidence, missing) = read(&plan, folder.path(), partial).unwrap();
+    let (found, evidence, gaps) = read(&plan, folder.path(), partial).unwrap();
     assert_eq!((found[0].sides.len(), found[0].sides[0].read), (1, 1000));
     let [transfers, pings, commands] = [1, 2, 3].map(|kind| details(&found, kind));
     assert_eq!((transfers.len(), commands.len(), &pings[0]["sent"]), (2, 0, &4.into()));
-    let said: Vec<String> = missing.doubts.iter().map(ToString::to_string).collect();
+    let said: Vec<String> = gaps.doubts.iter().map(ToString::to_string).collect();
     let said: Vec<_> = said.iter().map(|one| one.split(" has no result").next().unwrap()).collect();
     assert_eq!(said, ["swift from a", "whole, transfer", "printed, command"]);
-    // It was ended after 50 s: nothing is silent that was not waited for. From 0 to 29.91 s there were answers of b's, from
-    // a never one.
+    // The run was interrupted after 50 s, so no time after that counts as silence. Host b had answers from 0 to 29.91
+    // s, host a never had one.
     assert_eq!(value(&evidence, "outage.max", "swift"), Ok(50_000.0));
 }
 
@@ -198,7 +197,7 @@ fn connections_are_counted_by_how_they_came_about() {
     let folder = tempfile::tempdir().unwrap();
     let plan = run(folder.path());
     let out = Folder(folder.path());
-    // Of four, one came from another address; one request had a connection already.
+    // Of four connections, one used another address; one request reused a connection.
     let recording = "{\"schema\":\"longhaul.recording/1\"}\n\
          {\"wait_ns\":1,\"fallback\":false}\n{\"wait_ns\":1,\"fallback\":true}\n{\"wait_ns\":1}\n{\"end\":{}}\n";
     let probes = probes(&plan.measurements);
@@ -260,7 +259,7 @@ fn every_measure_has_its_number() {
         ("request.max", "swift", Ok(500.0)),
         // 10 + 490 (1 - 0.99^90) = 301.7 ms.
         ("experienced.mean", "swift", Ok(301.7)),
-        // Of equal ones each is the faster in half of the views.
+        // For equal sides, each is faster in half of the views.
         ("experienced.faster_than.swift", "swift", Ok(0.5)),
         ("experienced.faster_than.nobody", "swift", Err("nobody was not measured")),
         ("connections.fallback", "swift", Err("swift opened no connection")),
@@ -270,7 +269,7 @@ fn every_measure_has_its_number() {
             Err("request.p99.9 of swift has fewer than 10 of its 2000 samples beyond it"),
         ),
         ("request.p50", "nobody", Err("nobody was not measured")),
-        // The answer to what was asked at 29.9 s came at 29.91 s, the next at 37.01 s. Two hosts, both so.
+        // The answer to the request of 29.9 s came at 29.91 s, the next one at 37.01 s. The same on two hosts.
         ("outage.max", "swift", Ok(7100.0)),
         ("outage.p50", "swift", Ok(7100.0)),
         // The longer of 0.25 and 0.5 s; 4 and 4 Mbit/s; 0 and 10 bytes.
@@ -283,7 +282,7 @@ fn every_measure_has_its_number() {
         (
             "transfer.memory",
             "cut",
-            Err("the transfer of cut from a to b: its kernel tells nothing of its memory"),
+            Err("the transfer of cut from a to b: its kernel does not report its memory"),
         ),
         ("transfer.lost", "cut", Err("the transfer of cut from a to b: it broke")),
         ("transfer.lost", "swift", Err("swift was not measured")),
@@ -315,7 +314,7 @@ fn figures_of_a_command_are_those_of_its_claims() {
     let plan = run(folder.path());
     let (found, evidence, _) = read(&plan, folder.path(), None).unwrap();
     let [printed] = details(&found, 3)[..] else { panic!("one command") };
-    // Two claims speak of one of them.
+    // Two claims are about one number.
     assert_eq!(
         printed["figures"],
         serde_json::json!([
@@ -336,7 +335,7 @@ fn what_is_not_one_json_value_is_refused() {
     for text in ["", "done\n", "{} {}", "{\"a\": 1"] {
         fs::write(&path, text).unwrap();
         let said = read(&plan, folder.path(), None).unwrap_err().to_string();
-        assert!(said.contains("command-printed-from-a.json: a command prints one JSON value"), "{said}");
+        assert!(said.contains("command-printed-from-a.json: expected exactly one JSON value"), "{said}");
     }
 }
 
@@ -346,9 +345,9 @@ fn pings_are_known_by_the_names_of_hosts() {
     let plan = run(folder.path());
     let (found, ..) = read(&plan, folder.path(), None).unwrap();
     let [mesh] = details(&found, 2)[..] else { panic!("one side") };
-    let mesh: crate::Pinged = serde_json::from_value(mesh.clone()).unwrap();
+    let mesh: crate::PingResult = serde_json::from_value(mesh.clone()).unwrap();
     assert_eq!((mesh.hosts, mesh.pairs, mesh.sent, mesh.received), (2, 2, 4, 3));
-    // London to New York and back, as the file says; the hosts are in data centres.
+    // London to New York and back, as in the file; the hosts are in data centres.
     let target = &pings(&plan.measurements)[0].targets[0];
     assert_eq!(target.rtt, std::time::Duration::from_millis(80));
     assert_eq!(mesh.silent, []);

@@ -15,37 +15,37 @@ use crate::{
     check::Check,
     error::Error,
     folder::{Folder, turn},
-    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
     program::Job,
 };
 
-/// As a claim's subject names it.
+/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("command");
 
-/// What claims can ask of it.
-pub(crate) const NAMES: &str = "or json. with a place in what a command prints";
+/// Subjects of claims, for error messages.
+pub(crate) const NAMES: &str = "or json. and a path in a command's output";
 
 /// Any program that measures and prints one JSON value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// Which side of the comparison it measures, alone.
+    /// The side of the comparison. Nothing else measures it.
     pub side: Spanned<String>,
     pub host: Spanned<String>,
-    /// The program and its arguments; "longhaul" is this program, and "{out}" in an argument the run's folder.
+    /// The program and its arguments; "longhaul" is this program, and "{out}" in an argument is the run's folder.
     pub run: Spanned<Vec<String>>,
-    /// Exit codes with which it has measured.
+    /// Exit codes that mean success.
     #[serde(default = "default_codes")]
     pub codes: Spanned<Vec<u8>>,
-    /// How long it will take.
+    /// How long it is expected to take.
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// How long it may take.
+    /// The timeout.
     #[serde(default = "default_limit", with = "units::duration")]
     pub timeout: Duration,
-    /// How much it may print.
+    /// How much output is allowed.
     pub limit: Option<Spanned<Bytes>>,
-    /// The side whose measurements end before this one begins.
+    /// The side whose measurements must end before this one begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -60,47 +60,47 @@ fn default_limit() -> Duration {
 /// A program that measures and prints one JSON value.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// What it measures.
+    /// The side that it measures.
     pub side: String,
-    /// Where it runs.
+    /// The host in which it runs.
     pub host: String,
     /// The program and its arguments; [`OUT`] in them is the run's folder.
     pub command: Vec<String>,
-    /// Exit codes with which it has measured.
+    /// Exit codes that mean success.
     pub codes: Vec<u8>,
-    /// How long it will take.
+    /// How long it is expected to take.
     pub duration: Duration,
-    /// How long it may take.
+    /// The timeout.
     pub timeout: Duration,
-    /// How much it may print.
+    /// How much output is allowed.
     pub limit: Bytes,
-    /// The side whose measurements end before this one begins.
+    /// The side whose measurements must end before this one begins.
     pub after: Option<Spanned<String>>,
 }
 
-/// The JSON that a command printed, and the numbers in it that claims speak of.
+/// The JSON that a command printed, and the numbers in it that claims are about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Printed {
+pub struct CommandResult {
     /// The side that it measured.
     pub side: String,
     /// The host in which it ran.
     pub host: String,
-    /// The numbers that claims speak of.
+    /// The numbers that claims are about.
     pub figures: Vec<Figure>,
-    /// All that it printed.
+    /// All of its output.
     pub value: Value,
 }
 
-/// A number in what a command printed.
+/// A number in a command's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// Where it is: "json.summary.restart_s".
+    /// Its path: "json.summary.restart_s".
     pub at: String,
-    /// The number with its unit, or why there is none.
+    /// The number with its unit, or the reason why it is missing.
     pub text: String,
 }
 
-/// Commands in hosts that the world has, each of a side of its own.
+/// Checks that the hosts exist and that no two commands share a side.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>, Mistake> {
     let mut checked: Vec<Command> = Vec::new();
     for command in tables {
@@ -114,10 +114,13 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>,
             return mistake(command.side.span(), message);
         }
         if command.codes.get_ref().is_empty() {
-            return mistake(command.codes.span(), "with no exit code has it measured; expected [0] or more");
+            return mistake(
+                command.codes.span(),
+                "codes is empty, so no exit code would mean success; expected [0] or more codes",
+            );
         }
         if command.timeout < command.duration {
-            let message = "this may take less time than it will; raise timeout above duration";
+            let message = "the timeout is shorter than the duration; raise timeout above duration";
             return mistake(command.side.span(), message);
         }
         checked.push(Command {
@@ -139,7 +142,7 @@ impl Command {
         format!("command-{}-from-{}", self.side, self.host)
     }
 
-    /// What it prints.
+    /// The file with its output.
     pub(crate) fn file(&self) -> String {
         format!("{}.json", self.name())
     }
@@ -180,7 +183,7 @@ impl Measures for Command {
     }
 }
 
-/// What a claim asks of what a command printed.
+/// The subject of a claim about a command's output.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     let place = |path: Path| {
         let unit = path.unit();
@@ -189,15 +192,11 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     name.starts_with("json").then(|| name.parse().map(place))
 }
 
-/// Reads what the commands printed.
-pub(crate) fn read(
-    commands: &[&Command],
-    reading: &Reading<'_>,
-    missing: &mut Missing,
-) -> Result<Found, Error> {
-    let mut found = Found::default();
+/// Reads the output of the commands.
+pub(crate) fn read(commands: &[&Command], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
+    let mut found = Findings::default();
     let mut table = Shown::new(
-        "What the claims speak of, of all that was printed",
+        "The numbers in the commands' output that claims are about",
         COLUMNS
             .map(|(title, is_wide)| {
                 let column = Column::text(title);
@@ -211,8 +210,8 @@ pub(crate) fn read(
             format!("{} from {}{}", command.command.join(" "), command.host, turn(command.after.as_ref()));
         found.conditions.push((format!("{}, command", command.side), how));
         let read = printed(command, reading);
-        let Some(printed) = missing.bear(&format!("{}, command", command.side), read)? else { continue };
-        let Printed { side, host, figures, .. } = &printed;
+        let Some(printed) = gaps.tolerate(&format!("{}, command", command.side), read)? else { continue };
+        let CommandResult { side, host, figures, .. } = &printed;
         for figure in figures {
             table = table.row([side, host, &figure.at, &figure.text].map(String::clone));
         }
@@ -221,21 +220,21 @@ pub(crate) fn read(
         let mut evidence = Evidence::default();
         evidence.object(Object { within: "value", ..Object::new(side.as_str(), Arc::clone(&detail)) });
         found.evidence.push((side.clone(), evidence));
-        found.measured.push(Measured { side, host, kind: SOURCE, detail });
+        found.measured.push(ResultEntry { side, host, kind: SOURCE, detail });
     }
     found.figures = (!table.rows.is_empty()).then(|| Figures::new("Commands", "").table(table));
     Ok(found)
 }
 
-fn printed(command: &Command, reading: &Reading<'_>) -> Result<Printed, Error> {
+fn printed(command: &Command, reading: &Inputs<'_>) -> Result<CommandResult, Error> {
     let path = reading.folder.file(&command.file());
     let text = reading.folder.text(&path)?;
-    let value = serde_json::from_str(&text).map_err(|source| Error::Printed { path, source })?;
-    Ok(Printed::new(&command.side, &command.host, value, reading.claims))
+    let value = serde_json::from_str(&text).map_err(|source| Error::NotJson { path, source })?;
+    Ok(CommandResult::new(&command.side, &command.host, value, reading.claims))
 }
 
-impl Printed {
-    /// What a side's command printed, with the figures of these claims.
+impl CommandResult {
+    /// The output of a side's command, with the figures that these claims are about.
     fn new(side: &str, host: &str, value: Value, claims: &[Claim]) -> Self {
         let mut printed = Self { side: side.to_owned(), host: host.to_owned(), figures: Vec::new(), value };
         let about = claims.iter().filter(|claim| claim.subject.source() == SOURCE && claim.is_about(side));
@@ -251,7 +250,7 @@ impl Printed {
         printed
     }
 
-    /// The same as JSON, without a copy of all that was printed.
+    /// The same as JSON. Moves the output instead of copying it.
     fn into_value(self) -> Value {
         let Self { side, host, figures, value } = self;
         let figures =
@@ -265,7 +264,7 @@ impl Printed {
     }
 }
 
-/// The columns before the value; the host is shown where there is room.
+/// The columns before the value; the host is shown only where there is room.
 const COLUMNS: [(&str, bool); 3] = [("command", false), ("host", true), ("figure", false)];
 
 #[cfg(test)]
@@ -285,7 +284,7 @@ mod tests {
         };
         let value = serde_json::json!({ "restart_s": 4.5, "more": [1, 2, 3] });
         let claims = ["json.restart_s", "json.more.7", "json.restart_s"].map(claim);
-        let printed = Printed::new("small", "reader", value, &claims);
+        let printed = CommandResult::new("small", "reader", value, &claims);
         let figures: Vec<_> =
             printed.figures.iter().map(|one| (one.at.as_str(), one.text.as_str())).collect();
         assert_eq!(figures, [("json.restart_s", "4.50 s"), ("json.more.7", "json.more has no 7")]);

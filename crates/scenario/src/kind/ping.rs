@@ -11,45 +11,45 @@ use units::{Bytes, show::count};
 use world::{HostId, Layout, Mistake};
 
 use self::tally::Tally;
-pub use self::tally::{Pair, Pinged, RoundTripError};
+pub use self::tally::{Pair, PingResult, RoundTripError};
 use crate::{
     check::Check,
     error::Error,
     folder::{Folder, some, words},
-    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
     program::Job,
 };
 
 mod tally;
 
-/// As a claim's subject names it.
+/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("ping");
 
-/// What claims can ask of it.
+/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str = "ping.answered, ping.error. with mean, max or a percentile";
 
 /// Pings from one host or several to one or several.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// Which side of the comparison they belong to.
+    /// The side of the comparison.
     pub side: Spanned<String>,
     /// Hosts; "*" is all of them.
     pub from: Spanned<Vec<Spanned<String>>>,
-    /// Hosts; "*" is all of them. None pings itself.
+    /// Hosts; "*" is all of them. A host does not ping itself.
     pub to: Spanned<Vec<Spanned<String>>>,
-    /// Pings to each.
+    /// How many pings to each target.
     #[serde(default = "default_count")]
     pub count: NonZero<u32>,
-    /// From one round to the next; those of a round are spread over it.
+    /// Time between rounds; the pings of a round are spread over it.
     #[serde(default = "default_interval", with = "units::duration")]
     pub interval: Duration,
-    /// After this a ping is lost.
+    /// A ping without a reply for this long is lost.
     #[serde(default = "default_timeout", with = "units::duration")]
     pub timeout: Duration,
 }
 
-/// "99.998885 %"; nothing of nothing.
+/// "99.998885 %"; empty if nothing was sent.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn share(received: u64, sent: u64) -> String {
     if sent > 0 { Unit::Share.show(received as f64 / sent as f64) } else { "-".to_owned() }
@@ -70,32 +70,32 @@ fn default_timeout() -> Duration {
 /// Pings from one host.
 #[derive(Debug, Clone)]
 pub struct Ping {
-    /// Whose they are.
+    /// The side.
     pub side: String,
-    /// Who sends.
+    /// The host that sends.
     pub host: String,
-    /// Who is asked, in order.
+    /// The targets, in order.
     pub targets: Vec<Target>,
-    /// Pings to each.
+    /// How many pings to each target.
     pub count: u32,
-    /// From one round to the next.
+    /// Time between rounds.
     pub interval: Duration,
-    /// After this a ping is lost.
+    /// A ping without a reply for this long is lost.
     pub timeout: Duration,
 }
 
-/// Who is pinged.
+/// A host to ping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Its name.
     pub host: String,
     /// Its address.
     pub address: Ipv4Addr,
-    /// The world's round trip to it, without queues.
+    /// The round trip that the world gives it, without queues.
     pub rtt: Duration,
 }
 
-/// Pings between hosts that the world has. No host pings itself.
+/// Checks that the hosts exist, and that each has somebody else to ping.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Mistake> {
     let mut checked: Vec<Ping> = Vec::new();
     for ping in tables {
@@ -117,14 +117,15 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Ping>, Mi
             checked.push(Ping { side: side.clone(), host, targets, count, interval, timeout });
         }
         if checked.len() == before {
-            let message = "nobody is pinged here, for no host pings itself; name another one";
+            let message = "there is nothing to ping, because a host does not ping itself; name another host";
             return Err(check.document.mistake(ping.to.span(), message));
         }
     }
     Ok(checked)
 }
 
-/// Whom a host pings: the others, first those that come after it in the world, so that not all begin with the same.
+/// The targets of a host: all others, beginning with the next one in the world, so that hosts do not all begin with
+/// the same target.
 fn targets(layout: &Layout, from: HostId, to: &[HostId]) -> Vec<Target> {
     let (after, before): (Vec<HostId>, Vec<HostId>) =
         to.iter().copied().filter(|&host| host != from).partition(|&host| host > from);
@@ -137,7 +138,7 @@ fn targets(layout: &Layout, from: HostId, to: &[HostId]) -> Vec<Target> {
 }
 
 impl Ping {
-    /// What it records.
+    /// The recording.
     pub(crate) fn file(&self) -> String {
         format!("ping-{}-from-{}.jsonl", self.side, self.host)
     }
@@ -156,12 +157,12 @@ impl Measures for Ping {
         self.interval.saturating_mul(self.count)
     }
 
-    /// Between two pings of one host there is one of each other.
+    /// Hosts spread their beginnings over one gap between two pings.
     fn spread(&self) -> Option<Duration> {
         Some(self.interval.div_f64(self.targets.len().max(1) as f64))
     }
 
-    /// By addresses: hundreds of hosts that look up hundreds of names keep a small machine busy for a minute.
+    /// Pings go to addresses: if hundreds of hosts resolve hundreds of names, a small machine is busy for a minute.
     fn task(&self, folder: &Folder<'_>, delay: Duration, log_limit: Bytes) -> Task {
         let mut command = words(&["longhaul", "ping", "--delay", &units::duration::show(delay)]);
         command.extend(self.targets.iter().map(|target| target.address.to_string()));
@@ -175,10 +176,10 @@ impl Measures for Ping {
     }
 }
 
-/// What a claim asks of pings.
+/// The subject of a claim about pings.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     if name == "ping.answered" {
-        let [of, to] = ["json.received", "json.sent"].map(|path| path.parse().expect("both are places"));
+        let [of, to] = ["json.received", "json.sent"].map(|path| path.parse().expect("both are paths"));
         return Some(Ok(Subject::new(SOURCE, name, Query::Ratio { of, to }, Unit::Share)));
     }
     let statistic = name.strip_prefix("ping.error.").and_then(Statistic::parse)?;
@@ -188,7 +189,7 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
 }
 
 /// Reads the recordings of all hosts.
-pub(crate) fn read(pings: &[&Ping], reading: &Reading<'_>, missing: &mut Missing) -> Result<Found, Error> {
+pub(crate) fn read(pings: &[&Ping], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let mut tallies: Vec<(&str, Tally)> = Vec::new();
     for ping in pings {
         let known = tallies.iter().position(|(side, _)| *side == ping.side);
@@ -197,9 +198,9 @@ pub(crate) fn read(pings: &[&Ping], reading: &Reading<'_>, missing: &mut Missing
             tallies.len() - 1
         });
         let counted = tally(&mut tallies[index].1, ping, reading.folder);
-        missing.bear(&format!("{}, pings from {}", ping.side, ping.host), counted)?;
+        gaps.tolerate(&format!("{}, pings from {}", ping.side, ping.host), counted)?;
     }
-    let mut found = Found { conditions: conditions(pings), ..Found::default() };
+    let mut found = Findings { conditions: conditions(pings), ..Findings::default() };
     let mut all = Vec::new();
     for (side, tally) in tallies {
         let (pinged, errors) = tally.finish();
@@ -210,7 +211,7 @@ pub(crate) fn read(pings: &[&Ping], reading: &Reading<'_>, missing: &mut Missing
         found.evidence.push((side.to_owned(), evidence));
         let host =
             pings.iter().find(|ping| ping.side == side).map_or_else(String::new, |ping| ping.host.clone());
-        found.measured.push(Measured { side: side.to_owned(), host, kind: SOURCE, detail });
+        found.measured.push(ResultEntry { side: side.to_owned(), host, kind: SOURCE, detail });
         all.push(pinged);
     }
     found.figures = (!all.is_empty()).then(|| figures(&all));
@@ -247,8 +248,8 @@ fn conditions(pings: &[&Ping]) -> Vec<(String, String)> {
     sides.into_iter().map(line).collect()
 }
 
-/// How many were answered, and how far their round trips are from the world's.
-fn figures(sides: &[Pinged]) -> Figures {
+/// The share of answers, and how far round trips differ from the world's.
+fn figures(sides: &[PingResult]) -> Figures {
     let columns = [
         Column::text("pings"),
         Column::number("hosts").wide(),
@@ -259,8 +260,9 @@ fn figures(sides: &[Pinged]) -> Figures {
         Column::number("p99"),
         Column::number("max"),
     ];
-    let mut table = Shown::new("How many were answered", columns)
-        .note("Error: by how much round trips differ from those of the world without queues and faults.");
+    let mut table = Shown::new("How many were answered", columns).note(
+        "Error: the difference between a measured round trip and the world's, without queues and faults.",
+    );
     let mut figures = Figures::new("Pings", "");
     for one in sides {
         let of = |figure: fn(&RoundTripError) -> Option<f64>| {

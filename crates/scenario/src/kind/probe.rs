@@ -24,17 +24,17 @@ use crate::{
     check::Check,
     error::Error,
     folder::{Folder, some, words},
-    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
     program::Job,
 };
 
 mod answers;
 mod outage;
 
-/// As a claim's subject names it.
+/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("probe");
 
-/// What claims can ask of it.
+/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str = "request., experienced. or outage. with mean, max or a percentile such as p99.9, \
      request.share[label=value], experienced.faster_than. with a side, connections.fallback";
 
@@ -42,7 +42,7 @@ pub(crate) const NAMES: &str = "request., experienced. or outage. with mean, max
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// Which side of the comparison its samples belong to.
+    /// The side of the comparison.
     pub side: Spanned<String>,
     pub from: Spanned<Vec<Spanned<String>>>,
     pub url: Spanned<String>,
@@ -57,7 +57,7 @@ pub(crate) struct Table {
     pub connections: Connections,
     #[serde(default)]
     pub protocol: Protocol,
-    /// Which of the addresses of the URL's name are used.
+    /// Address family.
     #[serde(default)]
     pub family: Family,
     /// Accept any certificate.
@@ -75,7 +75,7 @@ fn default_connections() -> Connections {
     Connections::New
 }
 
-/// The flag that says so; none is needed for both.
+/// The flag for a family; none for both families.
 fn flag(family: Family) -> Option<&'static str> {
     match family {
         Family::Any => None,
@@ -87,19 +87,19 @@ fn flag(family: Family) -> Option<&'static str> {
 /// Requests from one host.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    /// Whose samples these are.
+    /// The side.
     pub side: String,
-    /// Where from.
+    /// The host that sends the requests.
     pub host: String,
     /// How long it measures.
     pub duration: Duration,
-    /// What to ask for, and the command line that says how.
+    /// The URL.
     pub url: String,
-    /// Arguments for `longhaul probe` beside the URL.
+    /// Further arguments for `longhaul probe`.
     pub arguments: Vec<String>,
 }
 
-/// Probes with hosts and addresses that the world has.
+/// Checks that hosts and addresses exist in the world.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, Mistake> {
     let mut checked: Vec<Probe> = Vec::new();
     for probe in tables {
@@ -145,7 +145,7 @@ fn arguments(probe: &Table, seed: u64) -> Vec<String> {
 }
 
 impl Probe {
-    /// What it records.
+    /// The recording.
     pub(crate) fn file(&self) -> String {
         format!("{}-from-{}.jsonl", self.side, self.host)
     }
@@ -173,11 +173,11 @@ impl Measures for Probe {
     }
 }
 
-/// What a claim asks of requests, connections and outages.
+/// The subject of a claim about requests, connections and outages.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     let new = |query, unit| Subject::new(SOURCE, name, query, unit);
     if name == "connections.fallback" {
-        let [of, to] = ["json.fallbacks", "json.opened"].map(|path| path.parse().expect("both are places"));
+        let [of, to] = ["json.fallbacks", "json.opened"].map(|path| path.parse().expect("both are paths"));
         let subject = new(Query::Ratio { of, to }, Unit::Share);
         return Some(Ok(subject.without("SIDE opened no connection")));
     }
@@ -191,7 +191,7 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
         return Some(Ok(new(Query::FasterThan(side.to_owned()), Unit::Estimate)));
     }
     if let Some(over) = name.strip_prefix("outage.").and_then(Statistic::parse) {
-        let paths = vec!["json.longest_s".parse().expect("this is a place")];
+        let paths = vec!["json.longest_s".parse().expect("this is a path")];
         return Some(Ok(new(Query::Number { paths, fold: Fold::Over(over) }, Unit::Time)));
     }
     let measure: Measure = name.parse().ok()?;
@@ -199,9 +199,9 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     Some(Ok(Subject::new(SOURCE, measure.to_string(), query, Unit::Time).tempo(Tempo::Faster)))
 }
 
-/// Reads each recording once: the metric for the comparison, and beside it when answers came, what connections were opened,
-/// and the labels that claims ask for.
-pub(crate) fn read(probes: &[&Probe], reading: &Reading<'_>, missing: &mut Missing) -> Result<Found, Error> {
+/// Reads each recording once: the metric for the comparison, the times of answers, the connections that were opened,
+/// and the labels that claims are about.
+pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let labels = labels(reading.claims);
     let mut sides: Vec<OfSide<'_>> = Vec::new();
     for &probe in probes {
@@ -210,17 +210,17 @@ pub(crate) fn read(probes: &[&Probe], reading: &Reading<'_>, missing: &mut Missi
             sides.push(OfSide::default());
             sides.len() - 1
         });
-        sides[place].read(probe, reading, &labels, missing)?;
+        sides[place].read(probe, reading, &labels, gaps)?;
     }
-    let mut found = Found::default();
+    let mut found = Findings::default();
     let mut outages = Vec::new();
     for side in sides {
         outages.extend(side.finish(&mut found)?);
     }
-    // Where nothing went wrong, the longest time between two answers says nothing.
+    // Without errors, the longest time between two answers only reflects the rate of requests.
     found.figures = (!reading.faults.is_empty() && !outages.is_empty()).then(|| figures(&outages));
     for one in outages {
-        found.measured.push(Measured {
+        found.measured.push(ResultEntry {
             side: one.side.clone(),
             host: one.hosts.first().map_or_else(String::new, |host| host.host.clone()),
             kind: SOURCE,
@@ -230,10 +230,10 @@ pub(crate) fn read(probes: &[&Probe], reading: &Reading<'_>, missing: &mut Missi
     Ok(found)
 }
 
-/// What the probes of one side left.
+/// What the probes of one side recorded.
 #[derive(Default)]
 struct OfSide<'p> {
-    /// At least one, once it is used.
+    /// Not empty once it is used.
     probes: Vec<&'p Probe>,
     series: Option<Series>,
     evidence: Evidence,
@@ -244,9 +244,9 @@ impl<'p> OfSide<'p> {
     fn read(
         &mut self,
         probe: &'p Probe,
-        reading: &Reading<'_>,
+        reading: &Inputs<'_>,
         labels: &[String],
-        missing: &mut Missing,
+        gaps: &mut Gaps,
     ) -> Result<(), Error> {
         self.probes.push(probe);
         let mut answers = Answers::new(labels);
@@ -255,12 +255,13 @@ impl<'p> OfSide<'p> {
             answers.count(sample);
         });
         let is_there = !matches!(series, Err(recording::Error::Open { .. }));
-        // Without a single answer there is nothing to compare, and the reasons say more than a file without values.
+        // Without a single answer there is nothing to compare, and the reasons of the failures help more than an
+        // empty recording.
         let series = series.map_err(|error| match answers.failures() {
             Some(reasons) => Error::Unanswered { url: probe.url.clone(), host: probe.host.clone(), reasons },
             None => error.into(),
         });
-        let series = missing.bear(&format!("{} from {}", probe.side, probe.host), series)?;
+        let series = gaps.tolerate(&format!("{} from {}", probe.side, probe.host), series)?;
         if is_there {
             let lasts = probe.duration.as_secs_f64();
             let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s));
@@ -279,8 +280,8 @@ impl<'p> OfSide<'p> {
         Ok(())
     }
 
-    /// Hands over what was found; how long the hosts went without an answer.
-    fn finish(mut self, found: &mut Found) -> Result<Option<Outages>, Error> {
+    /// Adds the result of the side, and returns its outages.
+    fn finish(mut self, found: &mut Findings) -> Result<Option<Outages>, Error> {
         let side = &self.probes[0].side;
         if let Some(series) = self.series {
             let header = series.header.as_ref();
@@ -304,7 +305,7 @@ impl<'p> OfSide<'p> {
     }
 }
 
-/// The labels whose values are counted: those that claims ask for.
+/// Labels that claims are about; their values are counted.
 fn labels(claims: &[Claim]) -> Vec<String> {
     let asked = claims.iter().filter_map(|claim| match claim.subject.query() {
         Query::Share { label, .. } if claim.subject.source() == SOURCE => Some(label.clone()),

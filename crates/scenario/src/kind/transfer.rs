@@ -1,4 +1,4 @@
-//! `[[transfer]]`: bytes from one host to another, as fast as they go. The receiver is started before measuring begins.
+//! `[[transfer]]`: bytes from one host to another at full speed. The receiver is started before measuring begins.
 
 use std::{num::NonZero, sync::Arc, time::Duration};
 
@@ -21,47 +21,47 @@ use crate::{
     check::Check,
     error::Error,
     folder::{Folder, turn, words},
-    measurement::{Found, Measured, Measures, Missing, Reading, Task},
+    measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
     program::{Job, Program},
 };
 
-/// As a claim's subject names it.
+/// The source that subjects of claims name.
 pub(crate) const SOURCE: Source = Source::new("transfer");
 
-/// What claims can ask of it.
+/// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str =
     "transfer.stall, transfer.duration, transfer.goodput, transfer.memory, transfer.lost";
 
-/// Bytes from one host to another, as fast as they go.
+/// Bytes from one host to another at full speed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
-    /// Which side of the comparison it belongs to.
+    /// The side of the comparison.
     pub side: Spanned<String>,
     pub from: Spanned<String>,
     pub to: Spanned<String>,
-    /// Where the receiver listens.
+    /// The port on which the receiver listens.
     #[serde(default = "default_port")]
     pub port: NonZero<u16>,
     #[serde(default)]
     pub protocol: Transport,
-    /// How long bytes are sent; with `bytes`, how long that will take.
+    /// How long to send; with `bytes`, the expected duration.
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    /// How many bytes are sent.
+    /// How many bytes to send.
     pub bytes: Option<Bytes>,
-    /// A start that does not count for the goodput.
+    /// The time at the start that the goodput leaves out.
     #[serde(default, with = "units::duration::option")]
     pub omit: Option<Duration>,
-    /// Congestion control of the sender; absent: its host's.
+    /// Congestion control of the sender; if absent, its host's default.
     pub congestion: Option<String>,
-    /// How much may wait in the sender's kernel for being sent.
+    /// How many unsent bytes may wait in the sender's kernel (TCP_NOTSENT_LOWAT).
     pub notsent_lowat: Option<Bytes>,
-    /// The receiver's buffer; absent: its kernel sizes it.
+    /// The receive buffer; if absent, the kernel sizes it.
     pub rcvbuf: Option<Bytes>,
     /// The largest window that the receiver announces.
     pub window: Option<Bytes>,
-    /// The side whose measurements end before this one begins.
+    /// The side whose measurements must end before this one begins.
     pub after: Option<Spanned<String>>,
 }
 
@@ -69,7 +69,7 @@ fn default_port() -> NonZero<u16> {
     NonZero::new(5201).expect("5201 is not 0")
 }
 
-/// What a transfer goes over.
+/// The transport protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Transport {
@@ -81,44 +81,44 @@ pub(crate) enum Transport {
 /// A transfer from one host to another.
 #[derive(Debug, Clone)]
 pub struct Transfer {
-    /// Whose it is.
+    /// The side.
     pub side: String,
-    /// Who sends.
+    /// The sender.
     pub from: String,
-    /// Who receives.
+    /// The receiver.
     pub to: String,
-    /// Where the receiver listens.
+    /// The port on which the receiver listens.
     pub port: u16,
     /// Whether it goes over Multipath TCP.
     pub is_mptcp: bool,
-    /// How long bytes are sent, or with `bytes`, how long that will take.
+    /// How long to send; with `bytes`, the expected duration.
     pub duration: Duration,
-    /// How many bytes are sent.
+    /// How many bytes to send.
     pub bytes: Option<Bytes>,
-    /// A start that does not count for the goodput.
+    /// The time at the start that the goodput leaves out.
     pub omit: Option<Duration>,
     /// Congestion control of the sender.
     pub congestion: Option<String>,
-    /// How much may wait in the sender's kernel for being sent.
+    /// How many unsent bytes may wait in the sender's kernel (TCP_NOTSENT_LOWAT).
     pub notsent_lowat: Option<Bytes>,
-    /// What the receiver's sockets are told.
+    /// Options of the receiver's sockets.
     pub receiver: Receiver,
-    /// The side whose measurements end before this one begins.
+    /// The side whose measurements must end before this one begins.
     pub after: Option<Spanned<String>>,
 }
 
-/// What the sockets of a transfer's receiver are told.
+/// Options of the sockets of a transfer's receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Receiver {
-    /// The receive buffer; absent: the kernel sizes it.
+    /// The receive buffer; if absent, the kernel sizes it.
     pub rcvbuf: Option<Bytes>,
     /// The largest window that is announced.
     pub window: Option<Bytes>,
 }
 
-/// A transfer that is over: where it went, and what its sender says of it.
+/// The result of a transfer: its two hosts and its sender's summary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Transferred {
+pub struct TransferResult {
     /// The side that it belongs to.
     pub side: String,
     /// The host that sent.
@@ -130,7 +130,7 @@ pub struct Transferred {
     pub summary: Summary,
 }
 
-/// Transfers between hosts that the world has. All to one port expect the same of its sockets.
+/// Checks that hosts exist, and that all transfers to one port agree on the options of its sockets.
 pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>, Mistake> {
     let mut checked: Vec<Transfer> = Vec::new();
     for transfer in tables {
@@ -144,7 +144,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>
             return Err(check.document.mistake(transfer.from.span(), message));
         }
         if transfer.omit.is_some_and(|omit| omit >= transfer.duration) {
-            let message = "nothing of this would count; omit less than its duration";
+            let message = "omit is as long as the whole transfer; omit less than its duration";
             return Err(check.document.mistake(transfer.side.span(), message));
         }
         let receiver = Receiver { rcvbuf: transfer.rcvbuf, window: transfer.window };
@@ -174,8 +174,8 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>
     Ok(checked)
 }
 
-/// A server for each host and port to which somebody transfers. One for Multipath TCP receives TCP as well. All who
-/// transfer to one expect the same of its sockets.
+/// One server for each host and port that receives transfers. A server for Multipath TCP accepts TCP as well. All
+/// transfers to one server agree on the options of its sockets.
 pub(crate) fn servers(transfers: &[&Transfer]) -> Vec<Program> {
     let mut places: Vec<(&str, u16)> =
         transfers.iter().map(|transfer| (transfer.to.as_str(), transfer.port)).collect();
@@ -201,12 +201,12 @@ impl Transfer {
         format!("{}-from-{}-to-{}", self.side, self.from, self.to)
     }
 
-    /// What it prints.
+    /// The file with its output.
     pub(crate) fn file(&self) -> String {
         format!("transfer-{}.json", self.name())
     }
 
-    /// What must be known to repeat it: "phone to server over TCP for 30s, window 4MiB, after old".
+    /// How to repeat it: "phone to server over TCP for 30s, window 4MiB, after old".
     fn condition(&self) -> String {
         let protocol = if self.is_mptcp { "MPTCP" } else { "TCP" };
         let length = match self.bytes {
@@ -267,23 +267,23 @@ impl Measures for Transfer {
     }
 }
 
-/// What a claim asks of a transfer.
+/// The subject of a claim about a transfer.
 pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
     Subject::of_table(SOURCE, &NUMBERS, name).map(Ok)
 }
 
-/// Reads what the senders printed.
+/// Reads the output of the senders.
 pub(crate) fn read(
     transfers: &[&Transfer],
-    reading: &Reading<'_>,
-    missing: &mut Missing,
-) -> Result<Found, Error> {
-    let mut found = Found::default();
+    reading: &Inputs<'_>,
+    gaps: &mut Gaps,
+) -> Result<Findings, Error> {
+    let mut found = Findings::default();
     let mut all = Vec::new();
     for transfer in transfers {
         found.conditions.push((format!("{}, transfer", transfer.side), transfer.condition()));
         let read =
-            missing.bear(&format!("{}, transfer", transfer.side), receipt(transfer, reading.folder))?;
+            gaps.tolerate(&format!("{}, transfer", transfer.side), receipt(transfer, reading.folder))?;
         all.extend(read);
     }
     found.figures = (!all.is_empty()).then(|| figures(&all, reading.faults));
@@ -292,21 +292,21 @@ pub(crate) fn read(
         let mut evidence = Evidence::default();
         evidence.object(one.object(Arc::clone(&detail)));
         found.evidence.push((one.side.clone(), evidence));
-        found.measured.push(Measured { side: one.side, host: one.from, kind: SOURCE, detail });
+        found.measured.push(ResultEntry { side: one.side, host: one.from, kind: SOURCE, detail });
     }
     Ok(found)
 }
 
-fn receipt(transfer: &Transfer, folder: &Folder<'_>) -> Result<Transferred, Error> {
+fn receipt(transfer: &Transfer, folder: &Folder<'_>) -> Result<TransferResult, Error> {
     let path = folder.file(&transfer.file());
     let text = folder.text(&path)?;
     let summary = serde_json::from_str(&text).map_err(|source| Error::Summary { path, source })?;
     let Transfer { side, from, to, .. } = transfer.clone();
-    Ok(Transferred { side, from, to, summary })
+    Ok(TransferResult { side, from, to, summary })
 }
 
-impl Transferred {
-    /// Its numbers, as claims ask for them.
+impl TransferResult {
+    /// Its numbers as evidence for claims.
     fn object(&self, detail: Arc<serde_json::Value>) -> Object {
         let why = self.summary.unfinished.as_deref().unwrap_or("too little arrived to tell");
         let what = format!("the transfer of {} from {} to {}", self.side, self.from, self.to);
@@ -344,8 +344,8 @@ impl Transferred {
     }
 }
 
-/// Throughput over time with the faults, and a row for each transfer.
-fn figures(transfers: &[Transferred], faults: &[FaultMark]) -> Figures {
+/// Throughput over time with the faults, and one row for each transfer.
+fn figures(transfers: &[TransferResult], faults: &[FaultMark]) -> Figures {
     let columns = [
         Column::text("transfer"),
         Column::text("from").wide(),
@@ -358,8 +358,8 @@ fn figures(transfers: &[Transferred], faults: &[FaultMark]) -> Figures {
         Column::number("memory"),
         Column::text("over"),
     ];
-    let table = Shown::new("What came of each transfer", columns).note(
-        "Lost: bytes that did not arrive as they were sent. Memory: the most that the sender's kernel held.",
+    let table = Shown::new("Results of transfers", columns).note(
+        "Lost: bytes that did not arrive or arrived damaged. Memory: the maximum that the sender's kernel held.",
     );
     let mut figures =
         Figures::new("Transfers", "").table(transfers.iter().fold(table, |table, one| table.row(one.row())));
@@ -374,12 +374,12 @@ fn figures(transfers: &[Transferred], faults: &[FaultMark]) -> Figures {
     }
 }
 
-/// A line of means for each transfer of which something arrived; `None` if there is none.
+/// A line of means for each transfer that received bytes; `None` if there is none.
 ///
-/// A byte that was sent again holds up those behind it, and what arrives with it is many times the line's rate for a moment:
-/// of a mean over a longer time that is no more than it is.
-fn throughput(transfers: &[Transferred], faults: &[FaultMark]) -> Option<Timeline> {
-    let starts = |one: &Transferred, index: usize| Some(one.summary.intervals.get(index)?.t_s);
+/// A retransmitted byte delays those after it, and all of them arrive at once when it does: for a moment many times
+/// the rate of the line. A mean over a longer interval hides such peaks.
+fn throughput(transfers: &[TransferResult], faults: &[FaultMark]) -> Option<Timeline> {
+    let starts = |one: &TransferResult, index: usize| Some(one.summary.intervals.get(index)?.t_s);
     let steps = transfers.iter().filter_map(|one| Some(starts(one, 1)? - starts(one, 0)?));
     let step = steps.reduce(f64::max)?;
     let ends = transfers.iter().filter_map(|one| one.summary.intervals.last());
@@ -399,8 +399,8 @@ fn throughput(transfers: &[Transferred], faults: &[FaultMark]) -> Option<Timelin
     Some(timeline.says(sentence))
 }
 
-/// Mbit/s in each time of this length.
-fn means(transfer: &Transferred, length: f64) -> Vec<f64> {
+/// Mbit/s in each interval of this length.
+fn means(transfer: &TransferResult, length: f64) -> Vec<f64> {
     let mut means = Vec::new();
     for interval in &transfer.summary.intervals {
         let place = place(interval.t_s / length);
@@ -412,12 +412,12 @@ fn means(transfer: &Transferred, length: f64) -> Vec<f64> {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "there are few points")]
 fn place(at: f64) -> usize {
-    // A hair more, because 0.3 / 0.1 is less than 3.
+    // A little more, because 0.3 / 0.1 is less than 3.
     (at + 1e-9).clamp(0.0, 1e6) as usize
 }
 
-/// Whose silence was the longest, and when.
-fn sentence(transfers: &[Transferred], faults: &[FaultMark], length: f64) -> String {
+/// The chart's sentence, with the longest stall.
+fn sentence(transfers: &[TransferResult], faults: &[FaultMark], length: f64) -> String {
     let stalls = transfers.iter().filter_map(|one| Some((&one.side, one.summary.stall?)));
     let longest = stalls.max_by(|(_, a), (_, b)| a.longest_s.total_cmp(&b.longest_s));
     let during = if faults.is_empty() {
@@ -427,7 +427,7 @@ fn sentence(transfers: &[Transferred], faults: &[FaultMark], length: f64) -> Str
     };
     let silence = longest.map_or_else(String::new, |(side, stall)| {
         let (longest, at) = (stall.longest_s, stall.at_s);
-        format!(" The longest time without an arrival is that of {side}: {longest:.2} s from {at:.1} s on.")
+        format!(" The longest stall: {side}, {longest:.2} s from {at:.1} s.")
     });
     let what = plural(transfers.len() as u64, "transfer");
     format!("What arrived of {what}{during}.{silence} Means over {length:.2} s.")
@@ -438,7 +438,7 @@ fn bits(bytes: u64) -> f64 {
     bytes as f64 * 8.0
 }
 
-/// What claims ask of a transfer; of several of one side they ask for the worst, or for what they come to together.
+/// Numbers that claims can be about. Of several transfers of a side, a claim uses the worst or the sum.
 const NUMBERS: [Number; 5] = [
     number("transfer.stall", &["json.stall.longest_s"], Fold::Max, Unit::Time, ""),
     Number {
@@ -451,7 +451,7 @@ const NUMBERS: [Number; 5] = [
         &["json.memory.most_bytes"],
         Fold::Max,
         Unit::Size,
-        "its kernel tells nothing of its memory",
+        "its kernel does not report its memory",
     ),
     number("transfer.lost", &["json.bytes_lost", "json.bytes_bad"], Fold::Sum, Unit::Size, ""),
 ];
@@ -466,7 +466,7 @@ const fn number(
     Number { name, paths, fold, unit, tempo: Tempo::Shorter, without }
 }
 
-/// What a transfer prints has at most 65 536 intervals of a few dozen bytes.
+/// The summary of a transfer has at most 65 536 intervals of a few dozen bytes.
 const LARGEST_SUMMARY: Bytes = Bytes(16_000_000);
 
 /// Points of a line.

@@ -1,4 +1,4 @@
-//! Holds claims against what is measured.
+//! Checks claims against the measurements.
 
 use claim::{Claim, Margin, Query, Relation, Says, Subject};
 use document::{Document, Mistake, suggestion};
@@ -9,7 +9,7 @@ use crate::{
     kind::{self, Measurement},
 };
 
-/// A claim whose sides are measured, and whose values have the unit of what it speaks of.
+/// A claim whose sides are measured, and whose values have the unit of its subject.
 pub(super) fn check(
     claim: file::Claim,
     measured: &[Measurement],
@@ -51,8 +51,10 @@ impl Check<'_> {
         by: Option<Spanned<String>>,
     ) -> Result<Says, Mistake> {
         if self.subject.unit().faster().is_none() {
-            let message =
-                format!("by {} nobody is faster; expected side and one of below, above, is", self.subject);
+            let message = format!(
+                "{} cannot tell which side is faster; expected side and one of below, above, is",
+                self.subject
+            );
             return Err(self.document.mistake(faster.span(), message));
         }
         let by = by.map_or(Ok(Margin::Difference(0.0)), |by| self.margin(&by))?;
@@ -77,7 +79,8 @@ impl Check<'_> {
         limit: &Spanned<String>,
     ) -> Result<Says, Mistake> {
         if relation == Relation::Is && !self.subject.unit().is_counted() {
-            let message = format!("{} never is exactly a number; expected below or above", self.subject);
+            let message =
+                format!("{} is never exactly equal to a number; expected below or above", self.subject);
             return Err(self.document.mistake(limit.span(), message));
         }
         Ok(Says::Limit { side: self.side(side)?, relation, limit: self.value(limit)? })

@@ -1,4 +1,4 @@
-//! Holds faults against the world and against what is measured.
+//! Checks faults against the world and the measurements.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use world::{Document, Effect, HostDown, Layout, Mistake, Timed, file::Fault};
 
 use crate::kind::Measurement;
 
-/// A fault whose place is in the world, while something is measured.
+/// A fault that exists in the world and begins while something is measured.
 pub(super) fn check(
     fault: Spanned<Fault>,
     layout: &Layout,
@@ -30,14 +30,14 @@ pub(super) fn check(
         && is_from(measurements, &layout.hosts[host].name)
     {
         return Err(mistake(format!(
-            "this fault would kill what measures in \"{}\"; freeze the host, or take its line down",
+            "this fault would kill the measuring program in \"{}\"; freeze the host or take its line down instead",
             layout.hosts[host].name
         )));
     }
     Ok(Timed { at, lasts: fault.lasts, fault, effect })
 }
 
-/// Whether something measures in this host.
+/// Whether a measurement runs in this host.
 fn is_from(measurements: &[Measurement], host: &str) -> bool {
     measurements.iter().any(|one| one.measures().hosts().contains(&host))
 }

@@ -1,4 +1,4 @@
-//! What is measured after what, and when all of it will have ended. Pure.
+//! The order of measurements, and when the last of them ends. Pure.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,10 +7,10 @@ use toml::Spanned;
 
 use crate::kind::Measurement;
 
-/// A measurement, as far as time is concerned.
+/// A measurement, reduced to its time.
 #[derive(Debug, Clone, Copy)]
 struct Step<'s> {
-    /// Whose it is.
+    /// The side.
     side: &'s str,
     /// The side that it waits for.
     after: Option<&'s str>,
@@ -18,7 +18,7 @@ struct Step<'s> {
     lasts: Duration,
 }
 
-/// How long all that is measured takes, if each side that something waits for is there and ends.
+/// The time that all measurements take. Fails if a side that another one waits for is missing or never ends.
 pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result<Duration, Mistake> {
     let all = || measurements.iter().map(Measurement::measures);
     let mut afters = all().filter_map(|one| one.after());
@@ -37,18 +37,19 @@ pub(super) fn check(measurements: &[Measurement], document: &Document) -> Result
         .collect();
     duration(&steps).map_err(|side| {
         let span = afters.find(|after| after.get_ref() == side).map_or(0..0, Spanned::span);
-        document.mistake(span, format!("\"{side}\" never ends, for it waits for what waits for it"))
+        document
+            .mistake(span, format!("\"{side}\" never ends, because it waits for a side that waits for it"))
     })
 }
 
 /// When the last measurement ends, since the first began.
 ///
 /// # Errors
-/// A side that somebody waits for and that never ends, for it waits itself for one that waits for it.
+/// A side that others wait for and that never ends, because it waits for one that waits for it.
 fn duration<'s>(steps: &[Step<'s>]) -> Result<Duration, &'s str> {
     let mut ends: BTreeMap<&str, Duration> = BTreeMap::new();
     let mut unsettled = None;
-    // An end is settled in the round after those that it waits for. In a circle, ends grow with every round.
+    // An end is settled one round after the ends that it waits for. In a circle, ends grow in every round.
     for _ in 0..=steps.len() {
         unsettled = None;
         for step in steps {
@@ -76,14 +77,14 @@ mod tests {
     fn what_waits_begins_at_the_end_of_all_that_it_waits_for() {
         assert_eq!(of(&[]), Ok(0));
         assert_eq!(of(&[("a", None, 5), ("b", None, 3)]), Ok(5));
-        // In any order of the file: a takes 5 s, b another 3, c another 2.
+        // In any order of the file: a takes 5 s, then b 3 s, then c 2 s.
         for steps in [
             [("a", None, 5), ("a", None, 4), ("b", Some("a"), 3), ("c", Some("b"), 2)],
             [("c", Some("b"), 2), ("b", Some("a"), 3), ("a", None, 4), ("a", None, 5)],
         ] {
             assert_eq!(of(&steps), Ok(10));
         }
-        // One of b's does not wait.
+        // One measurement of b does not wait.
         assert_eq!(of(&[("a", None, 5), ("b", None, 9), ("b", Some("a"), 3)]), Ok(9));
     }
 

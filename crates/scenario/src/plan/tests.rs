@@ -1,4 +1,4 @@
-//! Scenario files that are accepted, and those that are refused with a place and a remedy.
+//! Scenario files that are accepted, and those that are refused with a position and a remedy.
 
 use super::*;
 use crate::kind::{commands, ping::Ping, pings, probes, transfers};
@@ -72,7 +72,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         (
             swap("run = [\"longhaul\", \"serve\"]", "run = []"),
-            "two.toml:15:7: a program and its arguments are expected",
+            "two.toml:15:7: expected a program and its arguments",
         ),
         (
             swap("[\"visitor\"]", "[\"visitor\", \"visitor\"]"),
@@ -86,8 +86,8 @@ fn mistakes_have_a_place_and_a_remedy() {
             swap("\"http://origin/\"", "\"http://orgin/\""),
             "the world has no host \"orgin\"; did you mean \"origin\"?",
         ),
-        (swap("\"http://origin/\"", "\"origin\""), "\"origin\" is no URL"),
-        (swap("[\"visitor\"]", "[]"), "two.toml:20:8: at least one host is expected"),
+        (swap("\"http://origin/\"", "\"origin\""), "\"origin\" is not a URL"),
+        (swap("[\"visitor\"]", "[]"), "two.toml:20:8: expected at least one host"),
         (swap("[\"visitor\"]", "[\"guest*\"]"), "two.toml:20:9: no host's name begins with \"guest\""),
         (
             swap("side = \"one\"\nfrom", "side = \"../one\"\nfrom"),
@@ -96,12 +96,12 @@ fn mistakes_have_a_place_and_a_remedy() {
         (swap("at = \"10s\"\n", ""), "two.toml:23:1: this fault has no time; expected at = \"10s\""),
         (
             swap("between = [\"london\", \"newyork\"]\nloss = \"5%\"", "host = \"visitor\"\ndown = true"),
-            "two.toml:23:1: this fault would kill what measures in \"visitor\"",
+            "two.toml:23:1: this fault would kill the measuring program in \"visitor\"",
         ),
         (swap("at = \"10s\"", "at = \"30s\""), "this fault begins at 30s, and measuring ends at 30s"),
         (
             "[scenario]\ntitle = \"x\"\nworld = \"w.toml\"\n[world]\nseed = 2\n".to_owned(),
-            "two.toml:3:9: the scenario has a world of its own",
+            "two.toml:3:9: the scenario contains a world",
         ),
         (swap("loss = \"5%\"", ""), "two.toml:23:1: this fault changes nothing"),
         (swap("loss = \"5%\"", "loss = \"120%\""), "two.toml:27:8: \"120%\" is out of range"),
@@ -116,13 +116,16 @@ fn mistakes_have_a_place_and_a_remedy() {
             "two.toml:30:9: a claim has either faster and than",
         ),
         (swap("below = \"100ms\"", "below = \"100Mbit\""), "two.toml:33:9: \"100Mbit\" has the unknown unit"),
-        (swap("below = \"100ms\"", "is = \"100ms\""), "two.toml:33:6: request.p50 never is exactly a number"),
+        (
+            swap("below = \"100ms\"", "is = \"100ms\""),
+            "two.toml:33:6: request.p50 is never exactly equal to a number",
+        ),
         (
             swap("\"request.p50\"", "\"transfer.stall\""),
             "two.toml:32:8: no transfer measures the side \"one\"",
         ),
         (format!("[page]\nrequests = 0\n{SCENARIO}"), "two.toml:2:12: "),
-        (swap("title = \"Two hosts\"", "title = \"x\"\nworld = \"w.toml\""), "one of them is expected"),
+        (swap("title = \"Two hosts\"", "title = \"x\"\nworld = \"w.toml\""), "expected one of them"),
         (
             SCENARIO.split("[[probe]]").next().unwrap().to_owned(),
             "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]] or a [[command]]",
@@ -164,7 +167,7 @@ fn both_ends_of_a_transfer_are_told_what_it_says() {
     )
     .unwrap();
     let servers: Vec<_> = plan.programs.iter().skip(1).map(|one| one.command.join(" ")).collect();
-    // In order of their ports, and in units of which the sizes are short decimals.
+    // In order of ports, and in the largest unit that gives a short decimal.
     let expected = [
         "longhaul transfer serve --listen [::]:99",
         "longhaul transfer serve --listen [::]:5201 --rcvbuf 65.536KB --window 4194.304KB",
@@ -180,7 +183,7 @@ fn one_side_may_wait_for_another() {
          [[command]]\nside = 'second'\nhost = 'visitor'\nrun = ['true', '{out}/x']\nafter = 'first'\n\
          [[transfer]]\nside = 'third'\nfrom = 'visitor'\nto = 'origin'\nbytes = '1KB'\nduration = '2s'\nafter = 'second'\n";
     let plan = with(tables).unwrap();
-    // 10 s, then the 30 s of a command that does not say, then 2 s.
+    // 10 s, then the default 30 s of a command, then 2 s.
     assert_eq!(plan.duration, Duration::from_secs(42));
     let first = commands(&plan.measurements)[0];
     assert_eq!((first.codes.as_slice(), first.timeout), ([0].as_slice(), Duration::from_secs(300)));
@@ -199,23 +202,23 @@ fn mistakes_of_commands_and_transfers_have_a_place() {
         |keys: &str| format!("[[transfer]]\nside = 'bulk'\nfrom = 'visitor'\nto = 'origin'\n{keys}\n");
     let claim = |keys: &str| command("") + "[[claim]]\nclaim = 'x'\n" + keys;
     for (tables, expected) in [
-        (command("").replace("['true']", "[]"), "21:7: a program and its arguments are expected"),
+        (command("").replace("['true']", "[]"), "21:7: expected a program and its arguments"),
         (
             command("").replace("'visitor'", "'visiter'"),
             "20:8: unknown host \"visiter\"; did you mean \"visitor\"?",
         ),
-        (command("duration = '0s'"), "19:8: this takes no time"),
-        (command("duration = '10min'"), "19:8: this may take less time than it will"),
-        (command("codes = []"), "22:9: with no exit code has it measured"),
+        (command("duration = '0s'"), "19:8: this has a duration of 0 s"),
+        (command("duration = '10min'"), "19:8: the timeout is shorter than the duration"),
+        (command("codes = []"), "22:9: codes is empty"),
         (command("codes = [256]"), "22:10: "),
         (command("") + &command(""), "24:8: another command measures this side"),
         (command("after = 'ones'"), "22:9: nothing measures the side \"ones\"; did you mean \"one\"?"),
-        (command("after = 'one'"), "22:9: \"one\" never ends, for it waits for what waits for it"),
+        (command("after = 'one'"), "22:9: \"one\" never ends, because it waits for a side that waits for it"),
         (
             command("after = 'bulk'") + &transfer("after = 'one'"),
-            "27:9: \"one\" never ends, for it waits for what waits for it",
+            "27:9: \"one\" never ends, because it waits for a side that waits for it",
         ),
-        (transfer("omit = '30s'"), "19:8: nothing of this would count"),
+        (transfer("omit = '30s'"), "19:8: omit is as long as the whole transfer"),
         (transfer("bytes = '3'"), "22:9: \"3\" has no unit"),
         (
             transfer("rcvbuf = '64KiB'") + &transfer("").replace("bulk", "other"),
@@ -225,7 +228,10 @@ fn mistakes_of_commands_and_transfers_have_a_place() {
         (claim("at = 'json.errors'\nside = 'two'\nis = '0'"), "26:8: no command measures the side \"two\""),
         (claim("at = 'json.errors'\nside = 'one'\nis = '0B'"), "27:6: \"0B\" is not a plain number"),
         (claim("at = 'json.took_s'\nside = 'one'\nbelow = '3'"), "27:9: \"3\" has no unit"),
-        (claim("at = 'json.errors'\nfaster = 'one'\nthan = 'one'"), "26:10: by json.errors nobody is faster"),
+        (
+            claim("at = 'json.errors'\nfaster = 'one'\nthan = 'one'"),
+            "26:10: json.errors cannot tell which side is faster",
+        ),
         (
             claim("at = 'json.took_s'\nfaster = 'one'\nthan = 'one'\nby = '0.5x'"),
             "28:6: \"0.5x\" is not a multiple; expected one from 1x on",
@@ -247,7 +253,7 @@ fn every_host_pings_every_other() {
         let targets: Vec<_> = ping.targets.iter().map(|target| target.host.clone()).collect();
         (ping.host.clone(), targets.join(" "))
     };
-    // Each begins with the one after it, so that not all begin with the same.
+    // Each begins with the host after it, so that they do not all begin with the same one.
     let expected = [("origin", "visitor third"), ("visitor", "third origin"), ("third", "origin visitor")];
     assert_eq!(
         pings(&plan.measurements).into_iter().map(asked).collect::<Vec<_>>(),
@@ -263,7 +269,9 @@ fn no_host_pings_itself() {
         pings(&ping("*").unwrap().measurements).iter().map(|one| one.host.as_str()).collect::<Vec<_>>(),
         ["visitor"]
     );
-    assert!(ping("origin").unwrap_err().contains("nobody is pinged here, for no host pings itself"));
+    assert!(
+        ping("origin").unwrap_err().contains("there is nothing to ping, because a host does not ping itself")
+    );
 }
 
 #[test]
@@ -280,7 +288,7 @@ fn a_world_of_its_own_has_all_tables() {
         probes(&plan.measurements).iter().map(|probe| probe.host.as_str()).collect::<Vec<_>>(),
         ["people-1", "people-2"]
     );
-    // In order of time, whatever the order in the file.
+    // Ordered by time, whatever the order in the file.
     assert_eq!(plan.faults[0].fault.to_string(), "cdn withdrawn");
 }
 
@@ -301,7 +309,7 @@ fn faults_of_a_world_file_are_the_scenarios() {
     let faults: Vec<_> =
         plan.faults.iter().map(|timed| (timed.at.as_secs(), timed.fault.to_string())).collect();
     assert_eq!(faults, [(1, "paris: down".to_owned()), (3, "london-paris: down".to_owned())]);
-    // The planet counts from when it came up, and is told of them when measuring starts.
+    // The planet counts from its own start, and gets the faults when measuring starts.
     assert!(plan.world.faults.is_empty());
 }
 
@@ -314,7 +322,7 @@ fn only_programs_die_with_their_host() {
     .unwrap();
     assert!(!plan.is_killed("origin", Duration::from_secs(9)));
     assert!(plan.is_killed("origin", Duration::from_secs(10)));
-    // It does not start again when the fault is over.
+    // The program does not start again when the fault is over.
     assert!(plan.is_killed("origin", Duration::from_secs(20)));
     assert!(!plan.is_killed("visitor", Duration::from_secs(20)));
 }

@@ -1,10 +1,10 @@
-//! What is measured now, and what waits for its turn.
+//! Measurements that run, and those that wait for their turn.
 
 use std::time::Duration;
 
 use crate::{error::Error, measurement::Task, program::Process};
 
-/// The measurements of a run. One leaves when it has ended well.
+/// The measurements of a run. A measurement leaves when it has succeeded.
 pub(super) struct Measuring {
     waiting: Vec<Task>,
     running: Vec<Running>,
@@ -14,12 +14,12 @@ pub(super) struct Measuring {
 struct Running {
     task: Task,
     process: Process,
-    /// When, since measuring started.
+    /// When it began, since measuring started.
     begun: Duration,
 }
 
 impl Measuring {
-    /// Measurements of which none has begun.
+    /// Measurements that all wait.
     pub(super) fn of(waiting: Vec<Task>) -> Self {
         Self { waiting, running: Vec::new() }
     }
@@ -29,34 +29,34 @@ impl Measuring {
         self.waiting.is_empty() && self.running.is_empty()
     }
 
-    /// The next one whose turn it is.
+    /// The next measurement whose turn it is.
     pub(super) fn next(&mut self) -> Option<Task> {
         let turn =
             self.waiting.iter().position(|one| one.after.as_ref().is_none_or(|side| self.is_done(side)));
         turn.map(|turn| self.waiting.remove(turn))
     }
 
-    /// One has begun.
+    /// Adds one that has begun.
     pub(super) fn started(&mut self, task: Task, process: Process, begun: Duration) {
         self.running.push(Running { task, process, begun });
     }
 
-    /// What has not begun will not.
+    /// Drops those that have not begun.
     pub(super) fn forget_waiting(&mut self) {
         self.waiting.clear();
     }
 
-    /// Asks all that run to end in order.
+    /// Asks all running ones to end.
     pub(super) fn ask(&self) {
         self.running.iter().for_each(|one| one.process.ask());
     }
 
-    /// Lets go of those that have ended, however they did.
+    /// Drops those that have ended, with or without success.
     pub(super) fn let_go(&mut self) {
         self.running.retain_mut(|one| matches!(one.process.ended(), Ok(None)));
     }
 
-    /// Looks which have ended. Fails if one could not measure, or takes longer than it may.
+    /// Checks which have ended. Fails if one failed or exceeded its timeout.
     pub(super) fn look(&mut self, now: Duration) -> Result<(), Error> {
         let mut running = Vec::new();
         for mut one in self.running.drain(..) {

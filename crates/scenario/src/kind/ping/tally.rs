@@ -1,26 +1,26 @@
-//! What came of pings from the hosts of a side, and how far their round trips lie from the world's. Pure.
+//! Counts pings from the hosts of a side, and how far their round trips differ from the world's. Pure.
 
 use experience::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What came of the pings of a side.
+/// The pings of a side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Pinged {
+pub struct PingResult {
     /// The side.
     pub side: String,
     /// Hosts that sent.
     pub hosts: u64,
-    /// Pairs of a host that sent and one that was asked.
+    /// Pairs of a sending host and a target.
     pub pairs: u64,
     /// Pings that were due.
     pub sent: u64,
     /// Pings that were answered in time, each counted once.
     pub received: u64,
-    /// By how much round trips differ from those of the world without queues and faults. Absent without an answer.
+    /// How far round trips differ from the world's, without queues and faults. Absent if nothing was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_ms: Option<RoundTripError>,
-    /// Pairs of which no ping was answered, the first few of them.
+    /// Pairs without any answer: the first few.
     pub silent: Vec<Pair>,
 }
 
@@ -34,20 +34,20 @@ pub struct RoundTripError {
     /// The 99th percentile. Absent if fewer than 10 answers lie beyond it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99: Option<f64>,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
-/// Who asked whom.
+/// A pair of hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
-    /// The host that sent.
+    /// The sender.
     pub from: String,
-    /// The host that was asked.
+    /// The target.
     pub to: String,
 }
 
-/// The pings of a side in the making.
+/// Counts the pings of a side, host by host.
 #[derive(Debug)]
 pub(crate) struct Tally {
     side: String,
@@ -64,8 +64,8 @@ impl Tally {
         Self { side, hosts: 0, pairs: 0, sent: 0, errors_ms: Vec::new(), silent: Vec::new() }
     }
 
-    /// Counts a host's pings. `targets` are those whom it asked, and the world's round trips to them in milliseconds;
-    /// `pings` say which of them each was for, and the round trip if it was answered.
+    /// Counts a host's pings. `targets` are its targets and the world's round trips to them in milliseconds; `pings`
+    /// are the index of a target and the round trip, if there was a reply.
     pub(crate) fn count(
         &mut self,
         host: &str,
@@ -87,8 +87,8 @@ impl Tally {
             .extend(silent.take(room).map(|((to, _), _)| Pair { from: host.to_owned(), to: to.clone() }));
     }
 
-    /// What they come to, and all errors of round trips.
-    pub(crate) fn finish(self) -> (Pinged, Option<Distribution>) {
+    /// The result, and all errors of round trips.
+    pub(crate) fn finish(self) -> (PingResult, Option<Distribution>) {
         let received = self.errors_ms.len() as u64;
         let errors = Distribution::new(self.errors_ms).ok();
         let error_ms = errors.as_ref().map(|errors| RoundTripError {
@@ -98,7 +98,7 @@ impl Tally {
             max: errors.max(),
         });
         let Self { side, hosts, pairs, sent, silent, .. } = self;
-        (Pinged { side, hosts, pairs, sent, received, error_ms, silent }, errors)
+        (PingResult { side, hosts, pairs, sent, received, error_ms, silent }, errors)
     }
 }
 
@@ -107,14 +107,14 @@ fn milliseconds(nanos: u64) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// Silent pairs that are named; where there are more, they have the same cause.
+/// How many silent pairs are named. More have the same cause.
 const FEW: usize = 5;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn counted(pings: &[(usize, Option<u64>)]) -> Pinged {
+    fn counted(pings: &[(usize, Option<u64>)]) -> PingResult {
         let mut tally = Tally::new("mesh");
         let targets = [("b".to_owned(), 10.0), ("c".to_owned(), 80.0)];
         tally.count("a", &targets, pings.iter().map(|&(to, ms)| (to, ms.map(|ms| ms * 1_000_000))));

@@ -1,4 +1,4 @@
-//! What is counted of the samples of a probe while its recording is read. Pure.
+//! Counts the samples of a probe while its recording is read. Pure.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Answers<'l> {
     evidence: Evidence,
     /// When answers were complete, seconds since the start.
     answers_s: Vec<f64>,
-    /// Connections, and those of them that came from another address than the one tried first.
+    /// Connections, and how many of them used another address than the first one tried.
     opened: u64,
     fallbacks: u64,
     samples: u64,
@@ -59,14 +59,14 @@ impl<'l> Answers<'l> {
         self.answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
     }
 
-    /// Why requests failed, each reason with how often; `None` if one did not, or if there is none.
+    /// The reasons of failures, each with its count; `None` if a request succeeded or there was none.
     pub(super) fn failures(&self) -> Option<String> {
         let all_failed = self.samples > 0 && self.failures.values().sum::<u64>() == self.samples;
         let reasons = self.failures.iter().map(|(reason, n)| format!("{n} {reason}"));
         all_failed.then(|| reasons.collect::<Vec<_>>().join(", "))
     }
 
-    /// The longest time without an answer until `end_s`, and what claims can ask.
+    /// The longest time without an answer until `end_s`, and the evidence for claims.
     pub(super) fn finish(mut self, probe: &Probe, end_s: f64) -> (Outage, Evidence) {
         let outage = Outage::longest(&probe.host, self.answers_s, end_s);
         let (longest_s, opened, fallbacks) = (outage.longest_s, self.opened, self.fallbacks);
@@ -81,5 +81,5 @@ fn as_f64(nanos: u64) -> f64 {
     nanos as f64
 }
 
-/// Labels that a probe writes whenever there is something to write: where one is absent, there was nothing.
+/// Labels that a probe always writes if they apply: an absent one means that it did not apply.
 const ALWAYS: [&str; 7] = ["status", "error", "protocol", "reused", "remote", "family", "fallback"];

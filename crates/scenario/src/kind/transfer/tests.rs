@@ -1,17 +1,17 @@
-//! What claims ask of transfers, and what is shown of them.
+//! What claims can ask about transfers, and what is shown of them.
 
 use experience::Page;
 use report::figures::Panel;
 
 use super::*;
 
-/// What `longhaul transfer send --json` printed.
-fn printed(summary: &str) -> Transferred {
+/// The output of `longhaul transfer send --json`.
+fn printed(summary: &str) -> TransferResult {
     let summary = serde_json::from_str(summary).unwrap();
-    Transferred { side: "x".to_owned(), from: "phone".to_owned(), to: "server".to_owned(), summary }
+    TransferResult { side: "x".to_owned(), from: "phone".to_owned(), to: "server".to_owned(), summary }
 }
 
-fn asked(of: &Transferred, name: &str) -> Result<f64, String> {
+fn asked(of: &TransferResult, name: &str) -> Result<f64, String> {
     let mut evidence = Evidence::default();
     evidence.object(of.object(Arc::new(serde_json::to_value(of).unwrap())));
     let mut measured = claim::Measured::new(Page::new(1, 1.0).unwrap());
@@ -33,10 +33,10 @@ fn lost_and_damaged_bytes_count_alike() {
     assert_eq!(asked(&transferred, "transfer.goodput"), Ok(8.5e6));
     assert_eq!(asked(&transferred, "transfer.duration"), Ok(2250.0));
     assert_eq!(asked(&transferred, "transfer.memory"), Ok(5000.0));
-    // The summary's fields stand beside the others.
+    // The summary's fields are next to the others.
     let json = serde_json::to_value(&transferred).unwrap();
     assert_eq!((&json["side"], &json["subflows"]), (&"x".into(), &2.into()));
-    assert_eq!(serde_json::from_value::<Transferred>(json).unwrap(), transferred);
+    assert_eq!(serde_json::from_value::<TransferResult>(json).unwrap(), transferred);
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn without_a_receipt_nobody_knows_what_was_lost() {
     }
 }
 
-/// A point a second: ten at 8 Mbit/s, five at nothing, the rest at half.
-fn transfer(side: &str) -> Transferred {
+/// A point per second: ten at 8 Mbit/s, five at 0, the rest at half.
+fn transfer(side: &str) -> TransferResult {
     let bytes = |second: u32| match second {
         0..10 => 1_000_000,
         10..15 => 0,
@@ -66,7 +66,7 @@ fn transfer(side: &str) -> Transferred {
         "goodput_mbps": 4.4, "took_s": 61.04,
         "memory": { "most_bytes": 4_260_000, "mean_bytes": 2e6, "looks": 600 }, "stall": { "longest_s": 5.25, "at_s": 9.9 }, "subflows": 2, "intervals": intervals,
     });
-    Transferred {
+    TransferResult {
         side: side.to_owned(),
         from: "phone".to_owned(),
         to: "server".to_owned(),
@@ -90,8 +90,8 @@ fn throughput_and_what_happened_meanwhile_are_one_chart() {
     assert_eq!((timeline.phases[0].from_s, timeline.phases[0].to_s), (10.0, 15.0));
     assert_eq!(
         timeline.sentence,
-        "What arrived of 1 transfer during 1 fault. The longest time without an arrival is that of two lines: 5.25 s from 9.9 s \
-         on. Means over 1.00 s."
+        "What arrived of 1 transfer during 1 fault. The longest stall: two lines, 5.25 s from 9.9 s. Means over \
+         1.00 s."
     );
 }
 

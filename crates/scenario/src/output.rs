@@ -1,7 +1,8 @@
-//! What a process puts out, in a file of bounded size: the beginning and the end, and between them how much is left out.
+//! Keeps the output of a process in a file of bounded size: the beginning and the end, with a note of how much is
+//! missing between.
 //!
-//! A program that writes in a loop fills a disk in minutes. So its output goes through here: the first half of the limit is
-//! in the file at once, of the rest the last half of the limit is kept in memory, and written when the output ends.
+//! A program that writes in a loop fills a disk in minutes. The first half of the limit is written to the file at
+//! once. Of the rest, the last half of the limit is kept in memory and written when the output ends.
 
 use std::{
     collections::VecDeque,
@@ -18,12 +19,12 @@ use units::Bytes;
 
 use crate::error::Error;
 
-/// What is kept of an output.
+/// Which part of an output is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// The beginning and the end: for people.
+    /// The beginning and the end, for people.
     Ends(Bytes),
-    /// The beginning: of what is of no use unless it is whole.
+    /// The beginning: for data that is useless unless it is whole.
     Whole(Bytes),
 }
 
@@ -41,9 +42,9 @@ impl Keep {
     }
 }
 
-/// An output that is being kept. Clones are the same.
+/// The output of a process, which goes to a file. Clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept {
+pub(crate) struct Output {
     shared: Arc<Shared>,
     path: PathBuf,
     keep: Keep,
@@ -55,21 +56,21 @@ struct Shared {
     ended: Condvar,
 }
 
-/// The bytes of an output so far.
+/// The bytes so far.
 #[derive(Debug)]
 struct Store {
     file: File,
     keep: Keep,
-    /// Bytes that came.
+    /// Bytes received.
     came: u64,
     tail: VecDeque<u8>,
     has_ended: bool,
-    /// Why nothing more can be written.
+    /// Why writing failed.
     failed: Option<io::ErrorKind>,
 }
 
-impl Kept {
-    /// Makes the file, and the pipe whose output will be in it. Nothing comes of it before [`Self::listen`].
+impl Output {
+    /// Creates the file, and the pipe whose output goes there. Nothing is read from the pipe before [`Self::listen`].
     pub(crate) fn create(path: &Path, keep: Keep) -> Result<(Self, PipeReader, PipeWriter), Error> {
         let failed = |source| Error::Access { path: path.to_owned(), source };
         let file = File::create(path).map_err(failed)?;
@@ -79,7 +80,7 @@ impl Kept {
         Ok((Self { shared, path: path.to_owned(), keep }, reader, writer))
     }
 
-    /// Takes what comes, by a thread of its own, until nobody can write any more.
+    /// Starts a thread that reads the pipe until all writers have closed it.
     pub(crate) fn listen(&self, mut pipe: PipeReader) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         thread::Builder::new().name("output".to_owned()).stack_size(STACK).spawn(move || {
@@ -97,7 +98,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Whether more came than may come of what must be whole.
+    /// Whether an output that must be whole is longer than its limit.
     pub(crate) fn is_too_much(&self) -> bool {
         matches!(self.keep, Keep::Whole(_)) && self.shared.store().came > self.keep.limit()
     }
@@ -112,7 +113,7 @@ impl Kept {
         Bytes(self.keep.limit())
     }
 
-    /// The last bytes, at most so many: all of what came until its writer ended, if that was before this was called.
+    /// At most the last `most` bytes. Contains everything that a writer wrote if it ended before this call.
     pub(crate) fn end(&self, most: usize) -> Vec<u8> {
         drop(self.wait(SOON));
         let mut bytes = std::fs::read(&self.path).unwrap_or_default();
@@ -124,8 +125,8 @@ impl Kept {
         bytes.split_off(bytes.len().saturating_sub(most))
     }
 
-    /// Waits for the end of what is put out, now that nobody is left to put it out; what is missing, if something is. `name`
-    /// is what the file is called.
+    /// Waits for the end of the output, which nobody writes to any more, and returns what is missing in it. `name` is
+    /// the name of the file.
     pub(crate) fn conclude(&self, name: &str) -> Option<Doubt> {
         let (store, name) = (self.wait(AT_LAST), name.to_owned());
         if let Some(kind) = store.failed {
@@ -138,7 +139,7 @@ impl Kept {
         })
     }
 
-    /// Waits for the end, but no longer than this.
+    /// Waits for the end, at most this long.
     fn wait(&self, most: Duration) -> MutexGuard<'_, Store> {
         let waited =
             self.shared.ended.wait_timeout_while(self.shared.store(), most, |store| !store.has_ended);
@@ -174,7 +175,7 @@ impl Store {
         self.tail.extend(bytes);
     }
 
-    /// Writes the end behind the beginning.
+    /// Writes the end after the beginning.
     fn finish(&mut self) {
         let kept = self.keep.head() + self.tail.len() as u64;
         if matches!(self.keep, Keep::Ends(_)) && self.came > kept {
@@ -195,7 +196,7 @@ impl Store {
     }
 }
 
-/// A number of bytes as a person reads it.
+/// A number of bytes for people.
 #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
 fn shown(bytes: u64) -> String {
     let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3)];
@@ -206,25 +207,25 @@ fn shown(bytes: u64) -> String {
 /// How much is read at once: as much as a pipe holds.
 const BUFFER: usize = 64 * 1024;
 
-/// A thread that reads needs no more.
+/// Enough for a thread that only reads.
 const STACK: usize = 128 * 1024;
 
-/// What a process wrote before it ended is in its pipe when it has ended; this is for the thread that reads it. Somebody
-/// that it left behind may hold the pipe open for as long as the planet lives.
+/// When a process has ended, everything it wrote is in the pipe; this is the time for our thread to read it. A child
+/// that the process left running may hold the pipe open as long as the planet lives.
 const SOON: Duration = Duration::from_millis(200);
 
-/// Nobody is left to write, so this is for the disk.
+/// All writers are gone, so this is time for the disk.
 const AT_LAST: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What is in the file after these writes, with bars between them, and what is said of it.
+    /// The text of the file after these writes (separated by bars), the doubt, and whether it is too much.
     fn kept(keep: Keep, writes: &str) -> (String, Option<String>, bool) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.log");
-        let (kept, reader, mut writer) = Kept::create(&path, keep).unwrap();
+        let (kept, reader, mut writer) = Output::create(&path, keep).unwrap();
         kept.listen(reader).unwrap();
         for text in writes.split('|') {
             writer.write_all(text.as_bytes()).unwrap();
@@ -266,10 +267,10 @@ mod tests {
     fn the_end_is_there_while_the_output_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let (kept, reader, mut writer) =
-            Kept::create(&folder.path().join("x"), Keep::Ends(Bytes(8))).unwrap();
+            Output::create(&folder.path().join("x"), Keep::Ends(Bytes(8))).unwrap();
         kept.listen(reader).unwrap();
         writer.write_all(b"abcdefghijklmn").unwrap();
-        // Until the thread has read what is in the pipe.
+        // Until the thread has read everything in the pipe.
         while kept.shared.store().came < 14 {
             thread::yield_now();
         }
@@ -283,7 +284,7 @@ mod tests {
     fn memory_is_bounded_whatever_comes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
-        let (kept, reader, mut writer) = Kept::create(&path, Keep::Ends(Bytes(1_000_000))).unwrap();
+        let (kept, reader, mut writer) = Output::create(&path, Keep::Ends(Bytes(1_000_000))).unwrap();
         kept.listen(reader).unwrap();
         for _ in 0..1000 {
             writer.write_all(&[b'x'; 100_000]).unwrap();
