@@ -1,4 +1,4 @@
-//! Makes sure that the pages exist before they are compiled in, and says how to make them if they do not.
+//! Checks that the pages exist before they are compiled in, and prints how to build them if they do not.
 
 fn main() {
     for page in PAGES {

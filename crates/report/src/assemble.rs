@@ -1,4 +1,4 @@
-//! Puts a report together, from what was read.
+//! Builds a report from what was read.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::{
     model::{REPORT_SCHEMA, Report},
 };
 
-/// A report on recordings that were compared. `doubts` are those of reading them.
+/// A report that compares recordings. `doubts` come from reading them.
 ///
 /// # Errors
-/// The times of a side's samples make no sense.
+/// The times of a side's samples are invalid.
 pub fn of_comparison(
     title: &str,
     analysis: &Analysis<'_>,

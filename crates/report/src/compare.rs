@@ -1,4 +1,4 @@
-//! From samples to the numbers of a comparison: fills the model, draws nothing.
+//! From samples to the numbers of a comparison: fills the model and draws nothing.
 
 use std::collections::BTreeMap;
 
@@ -35,22 +35,22 @@ pub use side::{Columns, SideInput};
 use threshold::Evidence;
 use verdict::Judge;
 
-/// What is asked of recordings.
+/// The question put to recordings.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// The metric of all sides.
     pub metric: Metric,
-    /// The phases that were taken out of it.
+    /// Phases that are subtracted from it.
     pub excluded_phases: Vec<Metric>,
     /// The page that people open.
     pub page: Page,
-    /// How to make confidence intervals. Without it there are none.
+    /// How to make confidence intervals; `None`: without them.
     pub intervals: Option<Settings>,
-    /// Which neighbours in time are drawn together for them.
+    /// Which neighbours in time are resampled together.
     pub blocks: Blocks,
     /// The label to break the comparison down by.
     pub by: Option<String>,
-    /// What makes the comparison fail.
+    /// Thresholds that make the comparison fail.
     pub thresholds: Vec<Threshold>,
 }
 
@@ -69,24 +69,24 @@ impl Question {
     }
 }
 
-/// A comparison and what its charts need besides.
+/// A comparison, and further data for its charts.
 #[derive(Debug, Clone)]
 pub struct Analysis<'s> {
     metric: Metric,
     sides: &'s [SideInput],
     labels: Vec<String>,
     resamples: Option<Resamples<'s>>,
-    /// What each side's page views waited, and its band.
+    /// What the page views of each side waited, and its band.
     page_views: Vec<Option<(Quantiles, Option<Band>)>>,
     /// The numbers.
     pub comparison: Comparison,
 }
 
 /// Compares sides as people on the question's page experience them. One side is described, two or more get verdicts;
-/// crossovers, phases and labels are of the first two.
+/// crossovers, phases and labels compare the first two.
 ///
 /// # Errors
-/// Settings or times that make no sense.
+/// Invalid settings or times.
 pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analysis<'s>, experience::Error> {
     let labels = side::distinct_labels(sides);
     let inferred = inference::infer(question, sides)?;
@@ -95,7 +95,7 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
     let views: Vec<Option<ObservedSide>> =
         sides.iter().map(|side| observed::observe(side, page.required())).collect::<Result<_, _>>()?;
     let observed = Observed::of_all(&views, question)?;
-    // Where not all sides have page views, those that have any are described by themselves.
+    // If only some sides have page views, those are described one by one.
     let alone = |view| Observed::new(std::iter::once(view), question.intervals, question.blocks);
     let alone = match observed {
         Some(_) => Vec::new(),
@@ -275,14 +275,13 @@ fn method(question: &Question, is_observed: bool, sides: usize) -> String {
             settings.resamples
         );
         if sides > 2 {
-            text +=
-                " Each interval stands alone; how sure a verdict is allows for all pairs of sides (Holm).";
+            text += " Intervals are not corrected for multiple comparisons; the certainty of a verdict is corrected for all pairs of sides (Holm).";
         }
     }
     text
 }
 
-/// The percentiles that are shown: their names, and as shares. In the order of the charts' `percentiles_ms`.
+/// The percentiles that are shown: their names and shares, in the order of the charts' `percentiles_ms`.
 const PERCENTILES: [(&str, f64); 7] =
     [("50", 0.5), ("75", 0.75), ("90", 0.9), ("95", 0.95), ("99", 0.99), ("99.9", 0.999), ("99.99", 0.9999)];
 

@@ -1,18 +1,18 @@
-//! The pages: the built web code with a report or with figures inside, in one file each.
+//! The pages: the built web code with a report or figures inside, in one file each.
 
 use serde::Serialize;
 
 use crate::model::{Report, figures::Figures};
 
-/// A report as a page that needs no network and no other file.
+/// A report as a page that needs neither network nor other files.
 ///
 /// # Errors
-/// A number in the report is not finite, which JSON cannot say.
+/// A number in the report is not finite, which JSON cannot represent.
 pub fn html(report: &Report) -> serde_json::Result<String> {
     filled(REPORT_PAGE, report)
 }
 
-/// Figures as a page that needs no network and no other file.
+/// Figures as a page that needs neither network nor other files.
 ///
 /// # Errors
 /// The figures cannot be written as JSON.
@@ -21,7 +21,7 @@ pub fn figures_html(figures: &Figures) -> serde_json::Result<String> {
 }
 
 fn filled(page: &str, document: &impl Serialize) -> serde_json::Result<String> {
-    // In a script element only "</script" and "<!--" could end or change it, and both begin with "<".
+    // In a script element only "</script" and "<!--" can end or change it, and both begin with "<".
     let data = serde_json::to_string(document)?.replace('<', "\\u003c");
     Ok(page.replacen(MARKER, &data, 1))
 }
@@ -29,7 +29,7 @@ fn filled(page: &str, document: &impl Serialize) -> serde_json::Result<String> {
 const REPORT_PAGE: &str = include_str!("../../../web/dist/report.html");
 const FIGURES_PAGE: &str = include_str!("../../../web/dist/figures.html");
 
-/// Where a page's source leaves room for the data.
+/// Placeholder for the data in a page's source.
 const MARKER: &str = "/*LONGHAUL-REPORT-DATA*/";
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What Longhaul shows: tables on a terminal, JSON for programs, and one HTML file that needs nothing else.
+//! Longhaul's output: tables on a terminal, JSON for programs, and self-contained HTML files.
 //!
 //! - [`Question`], [`compare`]: from samples to the numbers of a comparison.
 //! - [`Report`], [`Comparison`]: all numbers of a result, as data. The page draws them and computes nothing.
-//! - [`of_comparison`]: start here. A report, from what was read. `scenario` makes one from what was run.
+//! - [`of_comparison`]: start here. Makes a report of recordings that were read. `scenario` makes one of a run.
 //! - [`figures`]: charts and tables of any experiment, as data. [`figures_html`] is their page.
 //! - [`html`]: the page. [`terminal`]: the tables. [`svg`]: the charts as files. [`markdown`]: a comment on a pull
 //!   request.

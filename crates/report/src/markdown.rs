@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The verdict, thresholds, sides and crossovers; warnings folded away; the conditions last.
+/// The verdict, thresholds, sides and crossovers; folded warnings; the conditions last.
 pub fn summary(comparison: &Comparison) -> String {
     let sections = [
         headline(comparison),
@@ -31,7 +31,7 @@ pub fn summary(comparison: &Comparison) -> String {
 
 fn headline(comparison: &Comparison) -> String {
     let mut text = match &comparison.verdict {
-        // The answer is the heading; how sure it is follows it.
+        // The answer is the heading; its certainty follows.
         Some(verdict) => match &verdict.certainty {
             Some(certainty) => format!("### {}\n\n{}\n", escape(&verdict.headline), escape(certainty)),
             None => format!("### {}\n", escape(&verdict.headline)),
@@ -69,7 +69,7 @@ fn thresholds(thresholds: &[Judgement]) -> String {
     text
 }
 
-/// A column a side: few sides and many numbers.
+/// One column per side: few sides and many numbers.
 fn sides(comparison: &Comparison) -> String {
     let sides = &comparison.sides;
     if sides.is_empty() {
@@ -150,7 +150,7 @@ fn share(share: f64, ci: Option<[f64; 2]>) -> String {
     format!("{} %{ends}", percent(share * 100.0))
 }
 
-/// How far the other sides are from the first, in milliseconds and in percent.
+/// The differences of the other sides from the first, in milliseconds and in percent.
 fn differences(comparison: &Comparison) -> String {
     let one = |found: &Differences| {
         let (first, second) = (&found.first, &found.second);
@@ -240,7 +240,7 @@ fn labels(comparison: &Comparison) -> String {
     labels.join(", ")
 }
 
-/// Text that Markdown takes for nothing but text, also within a table: no code, links, emphasis, HTML, mentions of
+/// Escapes text so that Markdown, also in a table, reads nothing into it: no code, links, emphasis, HTML, mentions of
 /// people or references to issues.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -250,7 +250,7 @@ fn escape(text: &str) -> String {
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
             '\\' | '`' | '|' | '*' | '_' | '[' | ']' | '~' => escaped.extend(['\\', c]),
-            // Neither a mention nor an issue if something without width follows.
+            // A zero-width character prevents mentions and issue references.
             '@' | '#' => escaped.extend([c, '\u{2060}']),
             c => escaped.push(c),
         }
@@ -295,7 +295,7 @@ mod tests {
         assert!(lines.contains(&"| ttfb, ms | swift | steady |"));
         assert!(lines.contains(&"| samples | 20 000 | 20 000 |"));
         assert!(lines.iter().any(|line| line.starts_with("| expected experienced (90 requests) | ")));
-        // 99 lies above the 95.6 from which on experienced percentiles of the example are thin.
+        // Experienced percentiles of the example are thin from 95.6 on, so p99 is.
         let tail = lines.iter().find(|line| line.starts_with("| experienced p99 |")).unwrap();
         assert_eq!(tail.matches('~').count(), 2, "{tail}");
         assert!(lines.contains(&"<details><summary>1 warning</summary>"));

@@ -1,7 +1,7 @@
-//! The result of a comparison or a scenario, as data: the JSON that programs read and the page is drawn from.
+//! The result of a comparison or a scenario, as data: the JSON for programs and the input of the page.
 //!
-//! Every number is computed here in Rust; the page only draws. Times are milliseconds, shares and percentiles of the
-//! `*_percentiles_ms` maps are keyed by the percentile as text ("99.9"). What was not measured is absent.
+//! Every number is computed here in Rust; the page only draws. Times are in milliseconds. Maps of percentiles have
+//! the percentile as text for their key ("99.9"). Values that were not measured are absent.
 
 use std::collections::BTreeMap;
 
@@ -33,14 +33,14 @@ pub use run::*;
 pub use verdict::*;
 pub use written::*;
 
-/// All that the report page shows, and without the charts all that `result.json` holds.
+/// Everything that the report page shows; without chart data, everything in `result.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// [`REPORT_SCHEMA`].
     pub schema: String,
-    /// What the page is called.
+    /// The title of the page.
     pub title: String,
-    /// One or two sentences on what was asked, if a scenario says so.
+    /// One or two sentences on the question, if a scenario has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The metric that every number below is about: "ttfb", "latency", ...
@@ -48,38 +48,39 @@ pub struct Report {
     /// When the measurement started, RFC 3339, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The comparison itself. Without sides if no requests were measured.
+    /// The comparison itself. Has no sides if no requests were measured.
     pub comparison: Comparison,
-    /// Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+    /// False if this program was the bottleneck: then the numbers describe the tool and not what it measured.
     pub valid: bool,
-    /// Chart data, one entry a side, in the order of `comparison.sides`. Empty in `result.json`.
+    /// Chart data, one entry per side, in the order of `comparison.sides`. Empty in `result.json`.
     pub charts: Vec<SideCharts>,
     /// How each other side differs from the first, percentile by percentile. Empty in `result.json`.
     pub differences: Vec<DifferenceCurve>,
-    /// What a scenario measured besides the requests' latency: charts and tables, a document for each kind of measurement.
+    /// Everything else that a scenario measured besides the latency of requests: one document of charts and tables
+    /// for each kind of measurement.
     #[serde(default)]
     pub experiments: Vec<Figures>,
-    /// The same as data, a list for each kind of measurement under a name of its own: "transfers".
+    /// The same as data: one list for each kind of measurement, under its own name such as "transfers".
     #[serde(flatten)]
     #[schemars(skip)]
     pub details: BTreeMap<String, Value>,
-    /// Scenario claims and whether they held. Empty for a plain comparison.
+    /// Scenario claims, and whether they held. Empty for a plain comparison.
     pub claims: Vec<Judgement>,
-    /// How much of a scenario was measured, if somebody ended it before its time. Then no claim is judged. Absent of a whole
-    /// one.
+    /// How much of a scenario was measured, if it was interrupted. Then no claim is judged. Absent for a complete
+    /// run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Partial>,
-    /// Faults that a scenario put on the timeline.
+    /// The faults on the scenario's timeline.
     pub faults: Vec<FaultMark>,
-    /// The emulator's proof of innocence. Absent when nothing was emulated.
+    /// How faithful the emulator was. Absent if nothing was emulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fidelity: Option<Fidelity>,
-    /// Under which conditions all this was measured, in the order to show them.
+    /// The conditions of the measurement, in the order to show them.
     pub conditions: Vec<Condition>,
     /// What a reader must know before trusting the numbers, as sentences.
     pub warnings: Vec<String>,
-    /// These, and why the numbers are not valid, with the kind of each. Those of the comparison that do not make it invalid are
-    /// in the comparison.
+    /// The same, and the reasons why the numbers are not valid, each with its kind. Doubts of the comparison that do
+    /// not make it invalid are in the comparison.
     #[serde(default)]
     pub doubts: Vec<Caveat>,
 }
@@ -87,9 +88,9 @@ pub struct Report {
 /// A named condition of the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
-    /// What.
+    /// The name.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: String,
 }
 

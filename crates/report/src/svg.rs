@@ -1,8 +1,9 @@
-//! The charts as SVG files for slides and documents: each makes a statement, names its conditions and needs no legend.
+//! The charts as SVG files for slides and documents. Each makes a statement, names its conditions and needs no
+//! legend.
 //!
 //! - [`charts`], [`figures`]: start here.
-//! - `canvas`, `axis`, `frame`, `labels`, `band`, `heading`, `panels`: what every chart is made of.
-//! - one chart a file: `cdf`, `qq`, `difference`, `experienced`, `over_time`, `heat`, `phases`.
+//! - `canvas`, `axis`, `frame`, `labels`, `band`, `heading`, `panels`: the parts of every chart.
+//! - one chart per file: `cdf`, `qq`, `difference`, `experienced`, `over_time`, `heat`, `phases`.
 
 use std::collections::BTreeSet;
 
@@ -32,8 +33,8 @@ mod sentences;
 
 pub use figures::figures;
 
-/// The charts that a report has data for: file names ("cdf.svg") and files. Needs a report with chart data; of a
-/// `result.json` without it, there are none.
+/// The charts for which a report has data: file names ("cdf.svg") and contents. Needs a report with chart data;
+/// without it, as in `result.json`, there are none.
 pub fn charts(report: &Report) -> Vec<(String, String)> {
     let whole = [
         ("cdf.svg", cdf::draw(report, cdf::Axis::Percent)),
@@ -54,7 +55,7 @@ pub fn charts(report: &Report) -> Vec<(String, String)> {
     whole.chain(heat).collect()
 }
 
-/// "heat-<label>.svg" of what a file name can hold everywhere.
+/// "heat-<label>.svg", with only those characters of the label that are valid in file names everywhere.
 fn file_name(kind: &str, label: &str, used: &mut BTreeSet<String>) -> String {
     let harmless = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let slug: String = label.chars().take(40).map(harmless).collect();
@@ -62,7 +63,7 @@ fn file_name(kind: &str, label: &str, used: &mut BTreeSet<String>) -> String {
     unused(&format!("{kind}-{}", if slug.is_empty() { "side" } else { slug }), used)
 }
 
-/// "<stem>.svg", or "<stem>-2.svg" and so on; told apart also where upper and lower case are the same.
+/// "<stem>.svg", or "<stem>-2.svg" and so on; distinct also without regard to upper and lower case.
 fn unused(stem: &str, used: &mut BTreeSet<String>) -> String {
     let numbered = (2_u64..).map(|number| format!("{stem}-{number}.svg"));
     let mut candidates = std::iter::once(format!("{stem}.svg")).chain(numbered);

@@ -1,5 +1,5 @@
-//! Tables and sentences for a terminal, 80 columns wide where labels allow. Styled; whoever prints removes the styles
-//! where they are not wanted.
+//! Tables and sentences for a terminal, 80 columns wide if labels permit. Styled; the caller removes the styles where
+//! they are not wanted.
 
 use std::{fmt::Write, iter};
 
@@ -29,7 +29,7 @@ pub enum Detail {
     /// The answer on one screen.
     #[default]
     Short,
-    /// Also the intervals of percentiles, the fastest and slowest samples, pairs by one request, and the method.
+    /// Also intervals of percentiles, the fastest and slowest samples, pairs by one request, and the method.
     Wide,
 }
 
@@ -54,12 +54,12 @@ pub fn report(report: &Report, detail: Detail) -> String {
     if let Some(figures) = &report.fidelity {
         let _ = writeln!(text, "\n{}", fidelity(figures));
     }
-    // What the comparison has said already is not said again.
+    // The comparison has already shown its warnings.
     let fresh = report.warnings.iter().filter(|warning| !report.comparison.warnings.contains(warning));
     text + &warnings(fresh)
 }
 
-/// A comparison: the verdict, what to expect, percentiles, and what is to be known about them.
+/// A comparison: the verdict, what to expect, percentiles, and notes.
 pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
     let sections = [
         opening(comparison),
@@ -80,14 +80,14 @@ pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
     joined(&sections)
 }
 
-/// Those that there are, with a blank line between them.
+/// The sections that exist, with a blank line between them.
 fn joined(sections: &[String]) -> String {
     let sections: Vec<&str> =
         sections.iter().map(String::as_str).filter(|section| !section.is_empty()).collect();
     sections.join("\n")
 }
 
-/// A planet's fidelity in a line, and what spoilt it in more.
+/// A planet's fidelity in one line, and its problems in further lines.
 pub fn fidelity(fidelity: &Fidelity) -> String {
     let verdict = if fidelity.valid { paint("valid", GREEN) } else { paint("INVALID", RED) };
     let lateness = match (fidelity.lateness_us.get("50"), fidelity.lateness_us.get("99.9")) {
@@ -108,7 +108,7 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
     text
 }
 
-/// The verdict, and before it whatever makes it worthless.
+/// The verdict, after reasons that make it worthless.
 fn opening(comparison: &Comparison) -> String {
     let mut text = String::new();
     for side in &comparison.sides {
@@ -117,7 +117,7 @@ fn opening(comparison: &Comparison) -> String {
         }
     }
     if let Some(verdict) = &comparison.verdict {
-        // The answer stands out; how sure it is follows it.
+        // The answer is in bold; its certainty follows.
         let certainty = verdict.certainty.iter().map(|certainty| format!(" {}", plain(certainty)));
         let _ = writeln!(text, "{}{}", paint(&plain(&verdict.headline), BOLD), certainty.collect::<String>());
     }
@@ -147,7 +147,7 @@ fn method(comparison: &Comparison, detail: Detail) -> String {
     text
 }
 
-/// Doubts, those first that make the numbers worthless.
+/// Doubts; those that make the numbers worthless come first.
 fn caveats(doubts: &[Caveat]) -> String {
     let line = |caveat: &&Caveat| {
         let word = if caveat.invalid { paint("INVALID:", RED) } else { paint("warning:", YELLOW) };

@@ -1,5 +1,5 @@
-//! What is written of a comparison, whatever its form: [`units::show`] writes the figures, and here they get their intervals,
-//! their certainty and their labels.
+//! Text about a comparison in any output format: [`units::show`] formats figures, and this adds intervals, certainty
+//! and labels.
 
 pub(crate) use units::show::{
     MINUS, count, difference, grouped, latency, list, ordinal, percent, plain, plural, relative,
@@ -13,7 +13,8 @@ pub(crate) fn milliseconds(ms: f64) -> String {
     format!("{} ms", latency(ms))
 }
 
-/// A difference with the decimals that suit the largest of its table: "+13.0" and "0.0" beside "\u{2212}412.5".
+/// A difference with as many decimals as suit the largest one of its table: "+13.0" and "0.0" next to
+/// "\u{2212}412.5".
 pub(crate) fn difference_beside(ms: f64, largest: f64) -> String {
     let decimals = match largest.abs() {
         10.0.. => 1,
@@ -44,7 +45,7 @@ pub(crate) fn with_interval(ms: f64, ci: Option<&Ci>) -> String {
     ci.map_or_else(|| latency(ms), |ci| format!("{} {}", latency(ms), interval(ci)))
 }
 
-/// A number with so many digits that count.
+/// A number rounded to this many significant digits.
 pub(crate) fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
 }
@@ -67,8 +68,8 @@ pub(crate) fn sure(share: f64) -> String {
     if share > 0.999 { "over 99.9".to_owned() } else { percent(share * 100.0) }
 }
 
-/// How sure a verdict is, in words and in percent: "sure (99.8 %)", "borderline (97.4 %)", "likely, but not sure (93 %)",
-/// "undecided (61 %)".
+/// How sure a verdict is, in words and in percent: "sure (99.8 %)", "borderline (97.4 %)", "likely, but not sure (93
+/// %)", "undecided (61 %)".
 pub(crate) fn certainty(certainty: Certainty, share: f64) -> String {
     let words = match certainty {
         Certainty::Sure => "sure",
@@ -79,7 +80,8 @@ pub(crate) fn certainty(certainty: Certainty, share: f64) -> String {
     format!("{words} ({} %)", sure(share))
 }
 
-/// A label in one line of up to `most` characters: what is too long loses its middle, as names tell apart at both ends.
+/// A label in one line of up to `most` characters: a longer one loses its middle, because names often differ at both
+/// ends.
 pub(crate) fn label(text: &str, most: usize) -> String {
     let text = plain(text);
     let length = text.chars().count();

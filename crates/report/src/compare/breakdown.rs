@@ -1,4 +1,4 @@
-//! The first two sides by the value of a label: where is the first one worse, and for how many people?
+//! Compares the first two sides by the value of a label: where is the first side worse, and for how many people?
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ use crate::model::{Breakdown, Group, GroupSide};
 #[derive(Debug, Default)]
 struct Samples<'s> {
     values_ms: Vec<f64>,
-    /// Their counts instead, where a histogram's tag is the group.
+    /// Their counts instead, if the group is a tag of a histogram.
     counted: Option<&'s Distribution>,
-    /// Their pages, if each page lies within one group; else empty.
+    /// Their pages, if every page lies within one group; else empty.
     pages: Vec<u32>,
 }
 
@@ -31,7 +31,7 @@ impl Samples<'_> {
     }
 }
 
-/// The breakdown that was asked for, if any sample has the label.
+/// The breakdown that was requested, if any sample has the label.
 pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Option<Breakdown>, Error> {
     let (Some(label), [first, second, ..]) = (&question.by, sides) else { return Ok(None) };
     let (mut groups, mut unlabelled) = (BTreeMap::<&str, [Samples<'_>; 2]>::new(), 0);
@@ -68,7 +68,7 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
     let size = |sides: &[Samples<'_>; 2]| sides.iter().map(Samples::n).sum::<usize>();
     let all: usize = groups.values().map(size).sum();
     let mut groups: Vec<(&str, [Samples<'_>; 2])> = groups.into_iter().collect();
-    // The largest first; names tell apart those of one size.
+    // The largest first; groups of equal size are ordered by name.
     groups.sort_by(|(a, first), (b, second)| size(second).cmp(&size(first)).then(a.cmp(b)));
     let omitted = groups.len().saturating_sub(MOST_GROUPS);
     groups.truncate(MOST_GROUPS);
@@ -85,7 +85,7 @@ pub(super) fn breakdown(sides: &[SideInput], question: &Question) -> Result<Opti
     Ok(Some(Breakdown { label: label.clone(), groups: described, omitted: omitted as u64, unlabelled }))
 }
 
-/// Whether each page has all its samples in one group, so that a group has whole pages.
+/// Whether every page has all its samples in one group, so that groups consist of whole pages.
 fn is_within_groups(pages: &[u32], groups: &Groups) -> bool {
     let mut of_page = BTreeMap::new();
     pages.iter().zip(&groups.of).filter(|(page, _)| **page != NO_GROUP).all(|(page, group)| {
@@ -94,7 +94,7 @@ fn is_within_groups(pages: &[u32], groups: &Groups) -> bool {
     })
 }
 
-/// The groups, each as surely better or worse as it is with all of them looked at.
+/// The groups, with certainties that are corrected for the number of groups.
 fn corrected(described: Vec<(Group, Option<Difference>)>, question: &Question) -> Vec<Group> {
     let (mut groups, differences): (Vec<Group>, Vec<Option<Difference>>) = described.into_iter().unzip();
     if let Some(settings) = question.intervals {
@@ -110,7 +110,7 @@ fn corrected(described: Vec<(Group, Option<Difference>)>, question: &Question) -
     groups
 }
 
-/// A group and what its verdict rests on.
+/// A group, and the difference that its verdict is based on.
 fn group(
     name: &str,
     share: f64,
@@ -179,7 +179,8 @@ fn group_side(side: &Distribution, page: Page) -> GroupSide {
     }
 }
 
-/// First where `first` is worse, then where it is not, then where there is nothing to compare; by people in each.
+/// Groups where `first` is worse, then the others, then those with nothing to compare; within each, by number of
+/// people.
 fn sort(groups: &mut [Group], first: &str) {
     let rank = |group: &Group| match &group.experienced {
         Some(verdict) if verdict.better.as_deref().is_some_and(|better| better != first) => 0,
@@ -189,11 +190,11 @@ fn sort(groups: &mut [Group], first: &str) {
     groups.sort_by(|a, b| rank(a).cmp(&rank(b)).then(b.share.total_cmp(&a.share)));
 }
 
-/// Groups that are described, the largest: nobody reads more, and a label such as an id has a million.
+/// The largest groups are described; a label such as an id has a million values, which nobody reads.
 const MOST_GROUPS: usize = 1000;
 
-/// Groups that get intervals, the largest: each takes some milliseconds.
+/// The largest groups get intervals, which take some milliseconds each.
 const MOST_INTERVALS: usize = 50;
 
-/// Resamples for each group: enough to tell sure from unsure.
+/// Resamples for each group: enough to tell sure from not sure.
 const RESAMPLES: u32 = 300;

@@ -1,10 +1,10 @@
-//! What may be claimed of a difference: the number and its word, which always come together.
+//! The certainty of a difference: the number and its word, which always come together.
 
 use experience::Difference;
 
 use crate::model::{Certainty, Verdict};
 
-/// The word of the report for that of the statistics.
+/// The report's word for the certainty that the statistics found.
 pub(super) fn word(certainty: experience::Certainty) -> Certainty {
     match certainty {
         experience::Certainty::Sure => Certainty::Sure,
@@ -14,7 +14,7 @@ pub(super) fn word(certainty: experience::Certainty) -> Certainty {
     }
 }
 
-/// Writes into a verdict how sure it is.
+/// Writes the certainty into a verdict.
 pub(super) fn claim(verdict: &mut Verdict, difference: &Difference) {
     (verdict.sure, verdict.certainty) = (Some(difference.sure), Some(word(difference.certainty)));
     verdict.samples_needed = difference.samples_needed;

@@ -1,4 +1,4 @@
-//! What the charts draw, computed here so that the page only draws.
+//! Chart data, computed here so that the page only draws.
 
 use experience::{
     Distribution, Error, Interval, Resampled, fitting_interval_s, heat, over_time, share_of_rank, tail_ranks,
@@ -8,10 +8,10 @@ use super::{Analysis, PERCENTILES, SideInput, inference, phases};
 use crate::model::{Band, DifferenceCurve, Experienced, Heat, OverTime, Quantiles, SideCharts};
 
 impl Analysis<'_> {
-    /// The chart data of each side, in their order. The page can be set to as many effective requests as its own, and at
-    /// least to 400: what the heaviest shops make.
+    /// The chart data of each side, in order. The page's slider goes up to its own number of effective requests, and
+    /// at least to 400, which is what the heaviest shops make.
     ///
-    /// All sides share one interval of time, so that their lines can be laid over each other.
+    /// All sides have the same interval of time, so that their lines can be overlaid.
     ///
     /// # Errors
     /// A time that is NaN, infinite or negative.
@@ -34,7 +34,7 @@ impl Analysis<'_> {
         self.sides.iter().enumerate().map(chart).collect()
     }
 
-    /// How each other side differs from the first, where there are intervals.
+    /// How each other side differs from the first, if there are intervals.
     pub fn differences(&self) -> Vec<DifferenceCurve> {
         let Some(resamples) = &self.resamples else { return Vec::new() };
         let curve = |second: usize| {
@@ -74,7 +74,7 @@ fn side_heat(side: &SideInput) -> Result<Option<Heat>, Error> {
 
 pub(super) fn quantiles(side: &Distribution) -> Quantiles {
     let n = side.n();
-    // A quantile function runs from 0 to 1, even that of a single sample.
+    // A quantile function runs from 0 to 1, even for a single sample.
     let ranks = if n == 1 { vec![0, 0] } else { tail_ranks(n) };
     let last = ranks.len() - 1;
     let share = |(index, &rank): (usize, &usize)| if index == last { 1.0 } else { share_of_rank(rank, n) };
@@ -92,11 +92,11 @@ fn experienced(side: &Distribution, most_requests: u32) -> Vec<Experienced> {
     (1..).zip(expected).map(entry).collect()
 }
 
-/// Fits the longest side, and the one with the most samples: a side of few must not blur one of many.
+/// Fits the longest side and the side with the most samples: a side with few must not make the others coarse.
 fn shared_interval_s(sides: &[SideInput]) -> f64 {
     let times = || sides.iter().filter_map(SideInput::in_time).map(|(times, _)| times);
     let samples = times().map(<[f64]>::len).max().unwrap_or(0);
-    // Times ascend.
+    // Times are ascending.
     let span = |times: &[f64]| Some(times.last()? - times.first()?);
     fitting_interval_s(samples, times().filter_map(span).fold(0.0, f64::max))
 }
@@ -118,5 +118,5 @@ fn side_over_time(side: &SideInput, interval_s: f64) -> Result<Option<OverTime>,
     }))
 }
 
-/// How far the page's control of effective requests goes by default: the heaviest shops make 400 requests a page.
+/// Range of the page's slider for effective requests: the heaviest shops make 400 requests a page.
 const CHART_REQUESTS: u32 = 400;

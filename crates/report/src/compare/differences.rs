@@ -1,4 +1,4 @@
-//! How far apart the other sides are from the first, in means and percentiles, absolute and relative.
+//! Differences between the other sides and the first, in means and percentiles, absolute and relative.
 
 use experience::Difference as Found;
 
@@ -6,7 +6,7 @@ use super::{PERCENTILES, certainty::word, inference, verdict::Judge};
 use crate::model::{Basis, Difference, Differences};
 
 impl Judge<'_> {
-    /// Every other side less the first.
+    /// Every other side minus the first.
     pub(super) fn differences(&self) -> Vec<Differences> {
         (1..self.sides.len())
             .map(|second| Differences {

@@ -1,4 +1,4 @@
-//! Who fails more, by requests or by page views: what did not come has no latency, and counts all the same.
+//! Which side fails more, by requests or page views. A failed request has no latency, and counts all the same.
 
 use experience::{Failing, Page};
 
@@ -8,7 +8,7 @@ use crate::{
     text::{list, percent},
 };
 
-/// What failed of one side.
+/// The failures of one side.
 pub(crate) struct SideFailures {
     requests: Failing,
     /// Page views of the recording; `None` without page ids.
@@ -28,18 +28,18 @@ impl SideFailures {
         Self { requests: requests(side), pages }
     }
 
-    /// Requests that failed, all of them, and the share.
+    /// Failed requests, all requests, and the share.
     pub(crate) fn of_requests(&self) -> (u64, u64, f64) {
         (self.requests.failed, self.requests.all, self.requests.share())
     }
 
-    /// The same of page views of the recording; `None` without page ids.
+    /// The same for page views of the recording; `None` without page ids.
     pub(crate) fn of_pages(&self) -> Option<(u64, u64, f64)> {
         self.pages.map(|pages| (pages.failed, pages.all, pages.share()))
     }
 
-    /// The chance that this side would fail as much more often than the other as it does, if both failed alike. By page
-    /// views only where both have them.
+    /// The probability that this side would fail so much more often than the other if both failed equally often. By
+    /// page views only if both have them.
     pub(crate) fn chance_of_more(&self, other: &Self, by_pages: bool) -> f64 {
         match (self.pages, other.pages) {
             (Some(mine), Some(theirs)) if by_pages => mine.chance_of_more(&theirs),
@@ -47,15 +47,15 @@ impl SideFailures {
         }
     }
 
-    /// As the report has it. Intervals are of that level; without one there are none.
+    /// As the report shows it. Intervals have this level; `None`: without intervals.
     pub(crate) fn described(&self, page: Page, level: Option<f64>) -> Failures {
         self.shares(page, level, true)
     }
 
-    /// The same; by page views of the recording only if they are to be used.
+    /// The same; page views of the recording are used only if `by_pages`.
     pub(super) fn shares(&self, page: Page, level: Option<f64>, by_pages: bool) -> Failures {
         let needed = f64::from(page.effective_requests());
-        // None of the requests that a page needs may fail.
+        // None of the requests that a page requires may fail.
         let of_page = |share: f64| -(needed * (-share).ln_1p()).exp_m1();
         let request_share_ci = level.map(|level| self.requests.interval(level));
         let (page_share, page_share_ci, basis) = match self.pages.filter(|_| by_pages) {
@@ -74,7 +74,7 @@ impl SideFailures {
     }
 }
 
-/// The requests of a side, in the order of time if all of them say when they started.
+/// The requests of a side, in the order of time if all of them have a start time.
 fn requests(side: &SideInput) -> Failing {
     let all = side.distribution.n() as u64 + side.failed;
     let failed_s: Option<Vec<f64>> = side.failures.iter().map(|failure| failure.started_s).collect();
@@ -91,11 +91,11 @@ fn requests(side: &SideInput) -> Failing {
     }
 }
 
-/// Who fails more, at a level; nothing if nothing failed. `leader` is the side that is faster, by its place.
+/// Which side fails more, at this level; `None` if nothing failed. `leader` is the index of the faster side.
 ///
-/// Of two sides, the one that fails more often is held against the other. Of more, the leader against whoever fails
-/// least, for it is the one that people are sent to; without a leader, the one that fails most. Each side that might
-/// have been held counts as a comparison (Bonferroni).
+/// Of two sides, the one that fails more often is compared with the other. Of more, the leader is compared with the
+/// side that fails least, because people would be sent to the leader; without a leader, the side that fails most.
+/// Each side that might have been chosen counts as a comparison (Bonferroni).
 pub(super) fn verdict(
     failures: &[SideFailures],
     labels: &[String],
@@ -132,7 +132,7 @@ pub(super) fn verdict(
     })
 }
 
-/// "Page views that came whole: 59.8 % (57.0 to 62.6 %) of a's and 99.9 % (99.7 to 100 %) of b's."
+/// "Complete page views: 59.8 % (57.0 to 62.6 %) of a's and 99.9 % (99.7 to 100 %) of b's."
 fn sentence(failures: &[SideFailures], labels: &[String], page: Page, by_pages: bool, level: f64) -> String {
     let of_requests = !by_pages && page.effective_requests() == 1;
     let one = |(side, label): (&SideFailures, &String)| {
@@ -148,14 +148,14 @@ fn sentence(failures: &[SideFailures], labels: &[String], page: Page, by_pages: 
         format!("{} %{ends} of {label}'s", percent((1.0 - share) * 100.0))
     };
     let what = match (by_pages, of_requests) {
-        (true, _) => "Page views that came whole",
-        (false, true) => "Requests that did not fail",
-        (false, false) => "Page views that come whole, by the model",
+        (true, _) => "Complete page views",
+        (false, true) => "Successful requests",
+        (false, false) => "Complete page views, by the model",
     };
     let shown: Vec<String> = failures.iter().zip(labels).take(MOST_SIDES).map(one).collect();
     let more = if failures.len() > MOST_SIDES { ", and so on" } else { "" };
     format!("{what}: {}{more}.", list(&shown))
 }
 
-/// A sentence bears no more.
+/// More sides make the sentence unreadable.
 const MOST_SIDES: usize = 8;

@@ -1,4 +1,4 @@
-//! The answer in sentences. What is undecided is said to be undecided, and who fails more comes before who is faster.
+//! The answer in sentences. An undecided comparison is called undecided, and failures come before speed.
 
 use experience::Page;
 
@@ -8,23 +8,23 @@ use crate::{
     text::{certainty, count, latency, milliseconds, percent, plural, relative},
 };
 
-/// What the sentences are about.
+/// The subject of the sentences.
 pub(super) struct Answer<'a> {
     pub median: &'a Verdict,
     pub experienced: &'a Verdict,
-    /// The model's verdict, where page views of the recordings decide.
+    /// The model's verdict, if page views of the recordings decide.
     pub model: Option<&'a Verdict>,
     pub failures: Option<&'a FailureVerdict>,
     pub failing: &'a [SideFailures],
     pub labels: &'a [String],
     pub page: Page,
-    /// The fewest and the most requests of a recorded page, where these decide.
+    /// The fewest and the most requests of a recorded page, if recorded pages decide.
     pub requests: Option<[u32; 2]>,
-    /// How many samples both sides share, if two sides are the same.
+    /// How many samples both sides share, if two sides are identical.
     pub identical: Option<u64>,
 }
 
-/// The answer, and what there is to know of it.
+/// The answer, and how certain it is.
 pub(super) struct Phrases {
     pub headline: String,
     pub certainty: Option<String>,
@@ -53,14 +53,14 @@ impl Answer<'_> {
         let speed = self.disagreement().unwrap_or_else(|| self.speed());
         match self.fails_first() {
             Some(failing) => {
-                let came = if self.is_page() { "came whole" } else { "did not fail" };
+                let came = if self.is_page() { "are complete" } else { "succeeded" };
                 format!("{failing} Of those that {came}: {speed}.")
             }
             None => capitalised(&speed) + ".",
         }
     }
 
-    /// "a fails for 40.2 % of page views, b for 0.1 %.", where that must not hide behind a lead.
+    /// "a fails for 40.2 % of page views, b for 0.1 %.", if the lead in speed must not hide that.
     fn fails_first(&self) -> Option<String> {
         let failures = self.failures?;
         let (more, than) = (failures.more.as_ref()?, failures.than.as_ref()?);
@@ -83,7 +83,7 @@ impl Answer<'_> {
         Some(format!("{more} fails for {} % of {views}, {than} for {} %.", share(more)?, share(than)?))
     }
 
-    /// Real page views and the model name different winners, neither of them undecided.
+    /// Page views of the recordings and the model name different winners, and both are certain.
     fn disagreement(&self) -> Option<String> {
         let model = self.model?;
         let (real, said) = (self.experienced.better.as_ref()?, model.better.as_ref()?);
@@ -99,8 +99,8 @@ impl Answer<'_> {
         })
     }
 
-    /// "swift is 41.2 ms (25.3 %) faster at the median request, but steady is 71.9 ms (26.2 %) faster for the expected
-    /// page of 180 requests (90 required)": in small letters but for labels, and without a full stop.
+    /// "swift is 41.2 ms (25.3 %) faster at the median request, but steady is 71.9 ms (26.2 %) faster for the
+    /// expected page of 180 requests (90 required)": lower case except for labels, without a full stop.
     fn speed(&self) -> String {
         let (median, people, place) = (self.median, self.experienced, self.place());
         let at = "at the median request";
@@ -108,7 +108,7 @@ impl Answer<'_> {
         let is_undecided = |verdict: &Verdict| verdict.certainty == Some(Certainty::Undecided);
         match (&median.better, &people.better) {
             (Some(_), Some(_)) if is_undecided(median) && is_undecided(people) => {
-                format!("undecided: the samples do not say who is faster, neither {at} nor {place}")
+                format!("undecided: the samples do not show which side is faster, neither {at} nor {place}")
             }
             (None, Some(_)) if is_undecided(people) => format!("undecided {place}; {at} {level}"),
             (Some(_), Some(_)) if is_undecided(people) => {
@@ -135,7 +135,7 @@ impl Answer<'_> {
         }
     }
 
-    /// "swift is 41.2 ms (25.3 %) faster", with the word for how sure that is unless it is sure.
+    /// "swift is 41.2 ms (25.3 %) faster", with its certainty unless that is "sure".
     fn lead(&self, verdict: &Verdict) -> String {
         let better = verdict.better.as_deref().unwrap_or_default();
         let (before, after) = match verdict.certainty {
@@ -166,8 +166,8 @@ impl Answer<'_> {
         }
     }
 
-    /// "steady is faster for 61-67 % of page views; its expected page is 42 ms (12.3 %) faster (interval 31 to 54 ms):
-    /// sure (99.9 %)." Nothing where there are no intervals.
+    /// "steady is faster for 61-67 % of page views; its expected page is 42 ms (12.3 %) faster (interval 31 to 54
+    /// ms): sure (99.9 %)." Nothing without intervals.
     fn certainly(&self) -> Option<String> {
         let verdict = self.experienced;
         let (better, sure, word) = (verdict.better.as_ref()?, verdict.sure?, verdict.certainty?);
@@ -178,7 +178,7 @@ impl Answer<'_> {
         };
         let is_undecided = word == Certainty::Undecided;
         let wins = match verdict.share_better_ci {
-            // The mean can be won by few large leads.
+            // A few large leads can decide the mean.
             Some([low, high]) if high < 0.5 => {
                 format!("{better} is faster for only {} of {views}, but its {expected}", percents(low, high))
             }
@@ -253,7 +253,7 @@ fn independent(page: Page) -> String {
     plural(page.effective_requests().into(), "independent request")
 }
 
-/// A label at the start stays as it is; our own words begin a sentence.
+/// Capitalises the first word, unless it is a label.
 fn capitalised(text: &str) -> String {
     for (small, large) in [
         ("undecided", "Undecided"),
@@ -279,5 +279,5 @@ fn percents(low: f64, high: f64) -> String {
     }
 }
 
-/// An interval of a share that is wider than this leaves everything open.
+/// An interval of a share that is wider than this decides nothing.
 const SAYS_NOTHING: f64 = 0.95;

@@ -1,8 +1,8 @@
-//! Sides that hold the same samples: two names of one file, or a baseline that was copied over the candidate.
+//! Finds sides with the same samples: two names of one file, or a baseline that was copied over the candidate.
 
 use super::SideInput;
 
-/// The places of sides that are the same as one before them, with that one.
+/// The indices of sides that are identical to an earlier one, each with that one's.
 pub(super) fn identical(sides: &[SideInput]) -> Vec<[usize; 2]> {
     let first_alike = |second: usize| (0..second).find(|&first| is_same(&sides[first], &sides[second]));
     (1..sides.len()).filter_map(|second| Some([first_alike(second)?, second])).collect()

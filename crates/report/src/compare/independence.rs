@@ -1,4 +1,4 @@
-//! Whether requests of one page are independent, and what that does to what people experience.
+//! Whether requests of one page are independent, and how that changes what people experience.
 
 use experience::{Error, Page, consecutive_maxima, independence, rank_autocorrelation, slow_clusters};
 
@@ -8,7 +8,7 @@ use crate::{
     text::{count, milliseconds, plural},
 };
 
-/// Looks at real pages where samples carry page ids, and at neighbours in time where they carry times.
+/// Checks page views if samples carry page ids, and neighbours in time if they carry times.
 pub(super) fn check(
     inputs: &[SideInput],
     labels: &[String],
@@ -44,7 +44,7 @@ fn pages(side: &SideInput, page: Page) -> Result<Option<PageCheck>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
     let found = match independence(&columns.values_ms, pages, page.required()) {
-        // A single page view says nothing of others; what makes a million requests is not a page.
+        // One page view tells nothing about others, and a million requests are not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };
@@ -111,7 +111,7 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
     );
     if !check.conclusive {
         return format!(
-            "{found}: too few page views to say whether requests of a page depend on each other."
+            "{found}: too few page views to tell whether requests of a page depend on each other."
         );
     }
     let [low, high] = check.off_ci;
@@ -120,7 +120,7 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
     }
     let off = check.off * 100.0;
     if off.abs() < CLOSE {
-        return format!("{found}: it is off by {:.1} %, and close enough.", off.abs());
+        return format!("{found}: it is off by {:.1} %, which is close enough.", off.abs());
     }
     let verdict = if off > 0.0 { "pessimistic" } else { "optimistic" };
     let (low, high) = (low.abs().min(high.abs()) * 100.0, low.abs().max(high.abs()) * 100.0);
@@ -130,7 +130,7 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
     )
 }
 
-/// The same by neighbours in time, where there are no pages.
+/// The same by neighbours in time, if there are no pages.
 fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -> String {
     let has_pages =
         inputs.iter().any(|side| side.columns.as_ref().is_some_and(|columns| columns.pages.is_some()));
@@ -138,7 +138,7 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
     let unchecked = format!("Independence is assumed, not checked: {why}");
     if sides.iter().all(|side| side.neighbours.is_none()) {
         return if inputs.iter().any(|side| side.in_time().is_some()) {
-            format!("{unchecked}, and fewer than {ENOUGH} samples say nothing of their order in time.")
+            format!("{unchecked}, and fewer than {ENOUGH} samples are too few to judge their order in time.")
         } else {
             format!("{unchecked} and no times.")
         };
@@ -147,7 +147,7 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
     let Some((label, check)) = checks.clone().min_by(|(_, a), (_, b)| a.chance.total_cmp(&b.chance)) else {
         return format!("{unchecked}.");
     };
-    // One side in twenty would look clustered by chance; of several sides, the first of them.
+    // By chance, one side in twenty would look clustered. Of several sides, the first clustered one is shown.
     let tests = checks.count();
     if check.chance * tests as f64 > CLUSTERED {
         let n = sides.iter().filter_map(|side| Some(side.neighbours.as_ref()?.n)).min().unwrap_or_default();
@@ -179,17 +179,17 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
     sentence
 }
 
-/// Less than this, in percent, changes no decision.
+/// A smaller error, in percent, changes no decision.
 const CLOSE: f64 = 3.0;
 
 /// A request above this quantile is called slow.
 const SLOW: f64 = 0.95;
 
-/// Slow requests are said to come together if that is no likelier by chance.
+/// Slow requests count as clustered if chance explains that no better than this.
 const CLUSTERED: f64 = 0.05;
 
-/// With fewer samples neighbours say nothing.
+/// With fewer samples, the order of neighbours tells nothing.
 const ENOUGH: usize = 200;
 
-/// With fewer windows of neighbours their mean says nothing.
+/// With fewer windows of neighbours, their mean tells nothing.
 const ENOUGH_WINDOWS: usize = 10;

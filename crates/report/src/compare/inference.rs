@@ -1,22 +1,22 @@
-//! Confidence intervals: chooses how to resample each side, and brings intervals into the model's form.
+//! Confidence intervals: chooses how to resample each side, and converts intervals to the model's form.
 
 use experience::{ConfidenceInterval, Error, Resamples, Scheme, Settings, resample};
 
 use super::{Question, SideInput, stretch};
 use crate::model::{Ci, Shift};
 
-/// Which neighbours in time are drawn together.
+/// Which neighbours in time are resampled together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocks {
-    /// As many as are alike, where samples carry times.
+    /// As many as depend on each other, if samples carry times.
     Automatic,
     /// None: samples are independent.
     None,
-    /// So many, where samples carry times.
+    /// This many, if samples carry times.
     Length(usize),
 }
 
-/// How many resamples are worth their time: the default, or fewer where blocks of time of many samples would take minutes.
+/// How many resamples to take: the default, or fewer if large blocks would take minutes.
 pub fn fitting_resamples(sides: &[SideInput], blocks: Blocks) -> u32 {
     let default = Settings::default().resamples;
     let longest = sides.iter().filter_map(SideInput::in_time).map(|(_, values)| values.len()).max();
@@ -28,10 +28,10 @@ pub fn fitting_resamples(sides: &[SideInput], blocks: Blocks) -> u32 {
     }
 }
 
-/// What resampling found.
+/// The result of resampling.
 pub(super) struct Inferred<'s> {
     pub resamples: Option<Resamples<'s>>,
-    /// For each side, how many neighbours were drawn together, if more than one.
+    /// For each side, how many neighbours were resampled together, if more than one.
     pub block_lengths: Vec<Option<usize>>,
     /// For each side, the moments at which its latency changed.
     pub shifts: Vec<Vec<Shift>>,
@@ -71,18 +71,18 @@ fn shift(found: &experience::Shift) -> Shift {
     Shift { at_s: found.at_s, before_ms: found.before_ms, after_ms: found.after_ms, sure: found.sure }
 }
 
-/// An interval as the model has it.
+/// An interval in the model's form.
 pub(super) fn ci(interval: ConfidenceInterval) -> Ci {
     [interval.low, interval.high]
 }
 
-/// An interval of a share, if it has both ends.
+/// An interval of a share, if both its ends are bounded.
 pub(super) fn share_ci(interval: ConfidenceInterval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
 
-/// Steps of resampling by blocks that take some seconds.
+/// Steps of resampling in blocks that take a few seconds.
 const MOST_STEPS: usize = 2_000_000_000;
 
-/// Fewer make intervals rough.
+/// Fewer resamples make intervals rough.
 const FEWEST_RESAMPLES: u32 = 200;

@@ -1,4 +1,5 @@
-//! Page views as they were recorded: samples of their own, which outrank the model where all sides have them.
+//! Page views as they were recorded. They are samples themselves, and they take precedence over the model if all
+//! sides have them.
 
 use claim::Measure;
 use experience::{
@@ -13,19 +14,19 @@ use crate::model::{Band, ObservedPages, Quantiles};
 #[derive(Debug)]
 pub(crate) struct ObservedSide {
     pub(super) views: PageViews,
-    /// Whether views are in the order of time.
+    /// Whether views are ordered by time.
     pub(super) is_timed: bool,
-    /// Where the side's level changed for good, as a share of its samples.
+    /// Where the side's level changed permanently, as a share of its samples.
     step: Option<f64>,
     waits: Option<Waits>,
 }
 
-/// The waits of those that came whole.
+/// The waits of complete page views.
 #[derive(Debug)]
 struct Waits {
     /// Mean waits, for means.
     means: Distribution,
-    /// Views that were drawn, for percentiles and shares; nothing if they are the same.
+    /// Random draws for percentiles and shares; `None` if they equal the means.
     drawn: Option<Distribution>,
 }
 
@@ -35,7 +36,7 @@ impl Waits {
     }
 }
 
-/// The page views of a side, if its samples name at least two pages.
+/// The page views of a side, if its samples have at least two pages.
 pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<ObservedSide>, Error> {
     let Some(columns) = &side.columns else { return Ok(None) };
     let Some(pages) = &columns.pages else { return Ok(None) };
@@ -46,7 +47,7 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
         .collect();
     let times = columns.started_s.as_deref();
     let views = match page_views(&columns.values_ms, pages, times, &failed, required) {
-        // A single page view says nothing of others; what makes a million requests is not a page.
+        // One page view tells nothing about others, and a million requests are not a page.
         Err(Error::TooFew { .. } | Error::Requests { .. }) => return Ok(None),
         found => found?,
     };
@@ -61,7 +62,7 @@ pub(super) fn observe(side: &SideInput, required: f64) -> Result<Option<Observed
 }
 
 impl ObservedSide {
-    /// How many views that follow each other are drawn together, if more than one.
+    /// How many consecutive views are resampled together, if more than one.
     fn block_length(&self, blocks: Blocks) -> Option<usize> {
         if !self.is_timed {
             return None;
@@ -70,28 +71,28 @@ impl ObservedSide {
         let length = match blocks {
             Blocks::None => return None,
             Blocks::Automatic => stretch::stretch(waits, self.step),
-            // As many samples as asked for, in whole pages.
+            // As many samples as requested, in whole pages.
             Blocks::Length(samples) => samples.div_ceil(self.views.median.max(1) as usize).min(waits.len()),
         };
         Some(length).filter(|&length| length > 1)
     }
 }
 
-/// A side that has waits, with them.
+/// A side with waits.
 type Side<'o> = (&'o ObservedSide, &'o Waits);
 
-/// Page views of several sides, drawn anew.
+/// Resampled page views of several sides.
 #[derive(Debug)]
 pub(crate) struct Observed<'o> {
     sides: Vec<Side<'o>>,
     means: Option<Resamples<'o>>,
-    /// Nothing if they are the means.
+    /// `None` if they equal the means.
     drawn: Option<Resamples<'o>>,
     lengths: Vec<Option<usize>>,
 }
 
 impl<'o> Observed<'o> {
-    /// All sides, if each has a page view that came whole.
+    /// All sides, if each has a complete page view.
     pub(super) fn of_all(
         sides: &'o [Option<ObservedSide>],
         question: &Question,
@@ -136,17 +137,17 @@ impl<'o> Observed<'o> {
         self.sides[side].1.means.mean()
     }
 
-    /// How far apart two sides' mean waits are.
+    /// The difference between the mean waits of two sides.
     pub(super) fn mean_difference(&self, first: usize, second: usize) -> Option<Difference> {
         Some(self.means.as_ref()?.pair(first, second)?.mean())
     }
 
-    /// What a share of page views does not exceed, ms.
+    /// The wait that this share of page views does not exceed, ms.
     pub(super) fn quantile(&self, side: usize, share: f64) -> f64 {
         self.sides[side].1.drawn().quantile(share)
     }
 
-    /// How far apart two sides are in what a share of page views does not exceed.
+    /// The difference between two sides in the wait that a share of page views does not exceed.
     pub(super) fn quantile_difference(&self, first: usize, second: usize, share: f64) -> Option<Difference> {
         Some(self.drawn_resamples()?.pair(first, second)?.quantile(share))
     }
@@ -156,7 +157,7 @@ impl<'o> Observed<'o> {
         share >= thin_above(self.sides[side].1.means.n())
     }
 
-    /// The share of page views on which the first is faster.
+    /// The share of page views for which the first is faster.
     pub(super) fn share_faster(&self, first: usize, second: usize) -> (f64, Option<[f64; 2]>) {
         match self.drawn_resamples().and_then(|resamples| resamples.pair(first, second)) {
             Some(pair) => {
@@ -167,7 +168,7 @@ impl<'o> Observed<'o> {
         }
     }
 
-    /// A number of people on the page; `None` if too few page views stand behind it.
+    /// A figure of people on the page; `None` if there are too few page views for it.
     pub(crate) fn value(&self, side: usize, measure: Measure) -> Option<f64> {
         match measure.percentile() {
             Some(share) => (!self.is_thin(side, share)).then(|| self.quantile(side, share)),
@@ -175,7 +176,7 @@ impl<'o> Observed<'o> {
         }
     }
 
-    /// How two sides differ in it.
+    /// The difference between two sides in it.
     pub(crate) fn difference(&self, first: usize, second: usize, measure: Measure) -> Option<Difference> {
         match measure.percentile() {
             Some(share) => self.quantile_difference(first, second, share),
@@ -190,7 +191,7 @@ impl<'o> Observed<'o> {
         [least, most]
     }
 
-    /// A quantile function of page views with its band, for charts.
+    /// The quantile function of page views with its band, for charts.
     pub(super) fn chart(&self, side: usize) -> (Quantiles, Option<Band>) {
         let band = self.drawn_resamples().map(|all| super::charts::band(&all.sides()[side]));
         (super::charts::quantiles(self.sides[side].1.drawn()), band)
@@ -201,7 +202,7 @@ impl<'o> Observed<'o> {
     }
 }
 
-/// What is shown of a side's page views. Their intervals are those of `drawn`, at the side's place in it.
+/// The model's form of a side's page views. Intervals come from `drawn`, at the side's index in it.
 pub(super) fn described(side: &ObservedSide, drawn: Option<(&Observed<'_>, usize)>) -> ObservedPages {
     let waits = side.waits.as_ref();
     let ci = |of: &dyn Fn(&Observed<'_>, usize) -> Option<ConfidenceInterval>| {

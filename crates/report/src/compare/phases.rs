@@ -1,4 +1,4 @@
-//! What requests spend their time on, by percentile: which phase makes the difference?
+//! In which phases requests spend their time, by percentile: which phase makes the difference?
 
 use experience::{Error, Part, PhaseMix, phase_difference, phase_mix, phase_stack};
 use recording::Metric;
@@ -6,7 +6,7 @@ use recording::Metric;
 use super::{PERCENTILES, SideInput, side::Columns};
 use crate::model::{PhaseColumn, PhaseDifference, PhaseShare, PhaseStack};
 
-/// The phases of the first two sides around each percentile; empty if one of them knows none.
+/// The phases of the first two sides around each percentile; empty if one side has none.
 pub(super) fn difference(metric: Metric, sides: &[SideInput]) -> Result<Vec<PhaseDifference>, Error> {
     let [first, second, ..] = sides else { return Ok(Vec::new()) };
     let phases = happened(metric, &[first, second]);
@@ -36,7 +36,7 @@ pub(super) fn difference(metric: Metric, sides: &[SideInput]) -> Result<Vec<Phas
     first.iter().zip(&second).zip(&PERCENTILES).map(of).collect()
 }
 
-/// The phases of one side over all percentiles, if it knows any.
+/// The phases of one side over all percentiles, if it has any.
 pub(super) fn stack(metric: Metric, side: &SideInput) -> Result<Option<PhaseStack>, Error> {
     let phases = happened(metric, &[side]);
     let Some((columns, measured)) = measured(side, &phases) else { return Ok(None) };
@@ -51,7 +51,7 @@ pub(super) fn stack(metric: Metric, side: &SideInput) -> Result<Option<PhaseStac
     }))
 }
 
-/// The phases that are a part of the metric and happened to one of the sides, by their places in [`Metric::PHASES`].
+/// The phases that are part of the metric and occurred on one of the sides, as indices into [`Metric::PHASES`].
 fn happened(metric: Metric, sides: &[&SideInput]) -> Vec<usize> {
     let columns = || sides.iter().filter_map(|side| side.columns.as_ref()?.phases.as_ref());
     let is_there = |&place: &usize| columns().any(|phases| phases[place].iter().any(|ms| !ms.is_nan()));
@@ -75,7 +75,7 @@ fn names(places: &[usize]) -> Vec<&'static str> {
 }
 
 fn parts(mix: &PhaseMix) -> impl Iterator<Item = f64> {
-    // Phases come with the seven digits of an f32: what is left of less than that is nothing.
+    // Phases have the seven digits of an f32: a smaller rest is rounding.
     let rest = if mix.rest_ms.abs() < mix.mean_ms * 1e-6 { 0.0 } else { mix.rest_ms };
     mix.phases_ms.iter().copied().chain([rest])
 }

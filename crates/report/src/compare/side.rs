@@ -1,4 +1,4 @@
-//! One side of a comparison: the samples of one metric, what stands beside them, and what is missing.
+//! One side of a comparison: the samples of one metric, further columns for them, and what is missing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,48 +11,48 @@ use recording::{Failure, Groups, Series, Values};
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideInput {
-    /// What the side is called. Equal labels are told apart by " (2)", " (3)".
+    /// The side's name. Equal names get " (2)", " (3)".
     pub label: String,
-    /// The format that it was read from, for people.
+    /// The format that it was read from, for display.
     pub format: String,
     /// The samples.
     pub distribution: Arc<Distribution>,
-    /// The same samples in the order of their recording with what stands beside each. Absent if nothing does.
+    /// The same samples in recorded order with further columns. Absent if there are none.
     pub columns: Option<Columns>,
-    /// Counts by the value of the label that was asked for, `None` for those without: in place of columns, where the samples
-    /// are counts and the file tells them apart.
+    /// Counts by the value of the requested label, `None` for samples without it: instead of columns, if the samples
+    /// are counts and the file tags them.
     pub tagged: Option<Vec<Tagged>>,
-    /// Events read: the samples, and the three that follow.
+    /// Events read: the samples, and the following three.
     pub read: u64,
     /// Events that failed and so have no latency.
     pub failed: u64,
-    /// The same one by one, in any order, as far as the recording has them so.
+    /// Failed events one by one, in any order, if the recording lists them.
     pub failures: Vec<Failure>,
-    /// Events that carry no such metric.
+    /// Events without this metric.
     pub without_metric: u64,
-    /// Events outside the period that was asked for.
+    /// Events outside the requested period.
     pub excluded: u64,
-    /// Why whatever measured may have shaped the samples itself.
+    /// Why the measuring program may have shaped the samples itself.
     pub invalid: Vec<String>,
 }
 
-/// Samples with what stands beside each, as columns of equal length.
+/// Samples with further data, as columns of equal length.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Columns {
     /// Latency, ms.
     pub values_ms: Vec<f64>,
-    /// Seconds since the measurement's start. If it is there, all columns are in its order.
+    /// Seconds since the start of the measurement. If present, all columns are ordered by it.
     pub started_s: Option<Vec<f64>>,
     /// Page views.
     pub pages: Option<Vec<u32>>,
-    /// The value of the label that was asked for.
+    /// The value of the requested label.
     pub groups: Option<Groups>,
-    /// Phases in the order of [`recording::Metric::PHASES`], ms, NaN where they did not happen.
+    /// Phases in the order of [`recording::Metric::PHASES`], ms; NaN if they did not occur.
     pub phases: Option<[Vec<f32>; 6]>,
 }
 
 impl SideInput {
-    /// Samples that nothing stands beside.
+    /// Samples without further columns.
     pub fn bare(label: &str, distribution: Distribution) -> Self {
         Self {
             label: label.to_owned(),
@@ -69,7 +69,7 @@ impl SideInput {
         }
     }
 
-    /// Values and start times in order of time, if there are times.
+    /// Values and start times ordered by time, if there are times.
     pub(crate) fn in_time(&self) -> Option<(&[f64], &[f64])> {
         let columns = self.columns.as_ref()?;
         Some((columns.started_s.as_deref()?, &columns.values_ms))
@@ -79,7 +79,7 @@ impl SideInput {
 impl TryFrom<Series> for SideInput {
     type Error = experience::Error;
 
-    /// Takes over what was read. The series' header and warnings are not in a side: show them yourself.
+    /// Takes the samples that were read. The header and warnings of the series are not in a side: show them yourself.
     fn try_from(series: Series) -> Result<Self, experience::Error> {
         let tagged = tagged(&series)?;
         let (values, columns) = match series.values {
@@ -119,7 +119,7 @@ impl TryFrom<Series> for SideInput {
     }
 }
 
-/// A tag of a histogram, if it has one, with its counts.
+/// A tag of a histogram, if it has one, and its counts.
 pub type Tagged = (Option<String>, Distribution);
 
 /// The counts of each tag.
@@ -142,7 +142,7 @@ fn tagged(series: &Series) -> Result<Option<Vec<Tagged>>, experience::Error> {
 }
 
 impl Columns {
-    /// Puts all columns into the order of time. Events that started together stay as they were.
+    /// Orders all columns by time. Events that started together keep their order.
     fn sort_by_time(&mut self) {
         let Some(started_s) = &self.started_s else { return };
         if started_s.is_sorted() {
@@ -161,7 +161,7 @@ impl Columns {
     }
 }
 
-/// The labels, with " (2)", " (3)", ... where one has been used already.
+/// The labels, with " (2)", " (3)", ... for repeated ones.
 pub(super) fn distinct_labels(sides: &[SideInput]) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut distinct = |label: &str| {

@@ -1,9 +1,9 @@
-//! How much of a recording is independent of the rest, where its level changed once for good.
+//! How many neighbouring samples depend on each other in a recording whose level changed once for good.
 //!
-//! A step in the middle makes every half resemble itself, and no stretch of time independent of the next. But a single step is
-//! no chance of the kind that a comparison asks about: it is a fact of the recording, which says that something was
-//! deployed or rerouted. So it is taken out before the likeness of neighbours is looked at. Two steps are an outage, which may
-//! or may not have happened, and stay in.
+//! A step in the middle makes every sample resemble the others of its half, as if no stretch of time were independent
+//! of the next. But a single step is not random variation: something was deployed or rerouted. So the step is removed
+//! before the similarity of neighbours is measured. Two steps may be an outage, which might as well not have
+//! occurred, so they stay.
 
 use experience::{Error, Shift, independent_stretch, time_shifts};
 
@@ -17,13 +17,13 @@ pub(super) fn shifts(side: &SideInput) -> Result<Vec<Shift>, Error> {
     }
 }
 
-/// The share of a side's samples that lie before its only step, if it has just one.
+/// The share of a side's samples before its step, if it has exactly one.
 pub(super) fn step(side: &SideInput, shifts: &[Shift]) -> Option<f64> {
     let ((started_s, _), [shift]) = (side.in_time()?, shifts) else { return None };
     Some(started_s.partition_point(|&at| at < shift.at_s) as f64 / started_s.len() as f64)
 }
 
-/// How many neighbours make a stretch that is independent of the next. `step` is where the level changed, as a share.
+/// How many neighbours form a stretch that is independent of the next. `step` is where the level changed, as a share.
 pub(super) fn stretch(in_time_ms: &[f64], step: Option<f64>) -> usize {
     let whole = independent_stretch(in_time_ms);
     let Some(step) = step.filter(|_| whole > 1) else { return whole };
@@ -42,7 +42,7 @@ pub(super) fn stretch(in_time_ms: &[f64], step: Option<f64>) -> usize {
     whole.min(independent_stretch(&[without(before), without(after)].concat()))
 }
 
-/// The permutations that say how sure a shift is need a seed; which one does not matter.
+/// The permutations that test a shift need a seed; any seed will do.
 const SEED: u64 = 1;
 
 #[cfg(test)]
@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn a_step_is_a_fact_and_not_a_likeness_of_neighbours() {
-        // Spread evenly by a hash, and 5 ms more from the 600th on.
+        // Spread evenly by a hash, with 5 ms more from the 600th on.
         let spread = |i: u32| f64::from(i.wrapping_mul(2_654_435_761)) / f64::from(u32::MAX) * 10.0;
         let series: Vec<f64> = (0..1000).map(|i| spread(i) + if i >= 600 { 5.0 } else { 0.0 }).collect();
         assert!(stretch(&series, None) > 200, "{}", stretch(&series, None));
         assert_eq!(stretch(&series, Some(0.6)), 1);
-        // A drift stays one, wherever a step is said to be.
+        // A drift remains a drift, whatever the position of the step.
         let drift: Vec<f64> = (0..1000).map(|i| spread(i) / 10.0 + f64::from(i)).collect();
         assert!(stretch(&drift, Some(0.6)) > 200, "{}", stretch(&drift, Some(0.6)));
     }

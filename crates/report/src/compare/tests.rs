@@ -1,4 +1,4 @@
-//! Comparisons whose numbers can be derived by hand.
+//! Comparisons whose numbers can be derived on paper.
 
 use super::{side::distinct_labels, *};
 use crate::{Breakdown, Columns};
@@ -11,7 +11,7 @@ fn side(label: &str, samples: &[f64]) -> SideInput {
     SideInput::bare(label, Distribution::new(samples.to_vec()).unwrap())
 }
 
-/// Without intervals, which have tests of their own.
+/// Without intervals, which have separate tests.
 fn question(metric: Metric, page: Page) -> Question {
     Question { intervals: None, ..Question::new(metric, page) }
 }
@@ -47,9 +47,9 @@ fn the_verdict_flips() {
     let verdict = comparison.verdict.unwrap();
     assert_eq!(verdict.median_request.better.as_deref(), Some("swift"));
     assert_eq!(verdict.median_request.difference_ms, 10.0);
-    // Of independent requests, swift's is the faster one unless it is the slow one.
+    // Of independent requests, swift's is faster unless it is the slow one.
     assert!((verdict.request.share_better.unwrap() - 0.99).abs() < 1e-12);
-    // Of independent page views, steady's is the faster one if swift's has the slow request: 1 - 0.99^90.
+    // Of independent page views, steady's is faster if swift's has the slow request: 1 - 0.99^90.
     assert!((verdict.experienced.share_better.unwrap() - (1.0 - 0.99_f64.powi(90))).abs() < 1e-12);
     // (99 x 10 + 500)/100 = 14.9.
     assert_eq!(verdict.request.better.as_deref(), Some("swift"));
@@ -196,7 +196,7 @@ fn charts_run_from_end_to_end() {
     assert_eq!(drawn[2].over_time, None);
 }
 
-/// Samples from text, as the command reads them.
+/// Samples from text, read as the command does.
 fn read(text: &str, by: Option<&str>) -> SideInput {
     let wanted = recording::Wanted { by: by.map(str::to_owned), ..recording::Wanted::default() };
     let series =
@@ -210,11 +210,11 @@ fn a_series_becomes_a_side() {
     assert_eq!((side.label.as_str(), side.format.as_str()), ("edge", "CSV"));
     assert_eq!((side.read, side.failed, side.without_metric), (4, 1, 1));
     assert_eq!((side.distribution.min(), side.distribution.max()), (10.0, 30.0));
-    // In the order of time, not of the file.
+    // Ordered by time, not as in the file.
     assert_eq!(side.in_time(), Some((&[0.0, 1.0][..], &[10.0, 30.0][..])));
 }
 
-/// 20 000 samples from min to max, evenly spread over the quantiles, at times that have nothing to do with them.
+/// 20 000 samples from min to max, evenly spread over the quantiles, at unrelated times.
 fn spread(label: &str, min: f64, max: f64) -> SideInput {
     let n = 20_000_u32;
     let values: Vec<f64> =
@@ -242,7 +242,7 @@ fn intervals_hold_what_they_are_about() {
     // U^90 has mean 90/91 of the width above the minimum: 198.9 and 247.8.
     assert_eq!(experienced.better.as_deref(), Some("narrow"));
     assert!(holds(experienced.ci_ms.unwrap(), (50.0 + 200.0 * 90.0 / 91.0) - (100.0 + 100.0 * 90.0 / 91.0)));
-    // Of 1000 deals none was as far apart, and the measured one counts.
+    // No permutation of 1000 had such a difference, and the measured one counts.
     assert_eq!(experienced.sure, Some(1.0 - 1.0 / 1001.0));
     assert!(verdicts.sentence.ends_with(": sure (over 99.9 %)."), "{}", verdicts.sentence);
     let crossover = &comparison.crossovers[0];
@@ -288,7 +288,7 @@ fn a_breakdown_begins_where_the_first_is_worse_for_most() {
     assert_eq!((&groups[3].first, groups[3].second.as_ref().unwrap().n), (&None, 1));
 }
 
-/// An HdrHistogram log has counts and tags, and no samples.
+/// An HdrHistogram log has counts and tags, but no samples.
 #[test]
 fn a_breakdown_by_the_tags_of_a_log() {
     let log = |tags: [(&str, f64, u64); 3]| {
@@ -339,7 +339,7 @@ fn the_phase_that_makes_the_difference() {
 
 #[test]
 fn real_pages_are_held_against_the_model() {
-    // Pages of ten requests that are all alike: whoever is slow is slow as a whole.
+    // Pages of ten identical requests: a slow page is slow as a whole.
     let rows: String = (0..2000).map(|i| format!("{},{}\n", 10 + i / 10 % 200, i / 10)).collect();
     let side = read(&format!("latency_ms,page\n{rows}"), None);
     let independence = compared(Metric::Latency, &[side], Page::new(10, 1.0).unwrap()).independence;
@@ -391,6 +391,6 @@ fn thresholds_are_judged_against_the_first_side() {
     assert!(judged("p10 worse by 0%").holds);
     assert!(!judged("mean above 149ms").holds && judged("mean above 151ms").holds);
     assert!(judged("failed above 0%").holds);
-    // Fewer than ten samples lie beyond: that cannot be judged.
+    // Fewer than ten samples lie beyond, so it cannot be judged.
     assert!(!judged("p99.99 worse by 500%").holds);
 }

@@ -1,19 +1,19 @@
-//! Holds what was compared against the thresholds of `--fail-if`.
+//! Checks a comparison against the thresholds of `--fail-if`.
 
 use claim::{Condition, Failed, Judgement, Surely, Threshold};
 
 use super::{Judge, SideFailures};
 use crate::text::{difference, difference_beside, milliseconds, percent};
 
-/// What a threshold is judged by.
+/// The data for judging a threshold.
 pub(super) struct Evidence<'e> {
     pub judge: &'e Judge<'e>,
     pub failing: &'e [SideFailures],
 }
 
 impl Evidence<'_> {
-    /// Whether all sides stay on the right side of a threshold. What cannot be judged, because there are too few samples for
-    /// the number, does not hold.
+    /// Whether all sides keep a threshold. A threshold that cannot be judged, because there are too few samples,
+    /// fails.
     pub(super) fn judge(&self, threshold: &Threshold) -> Judgement {
         let first = usize::from(threshold.is_relative());
         let findings: Vec<(bool, String)> = (first..self.judge.sides.len())
@@ -40,7 +40,7 @@ fn judge_side(threshold: &Threshold, evidence: &Evidence<'_>, side: usize) -> (b
         Condition::FailsMore { of } => {
             let (baseline, candidate) = (&evidence.failing[0], &evidence.failing[side]);
             let chance = candidate.chance_of_more(baseline, of == Failed::Pages);
-            // One comparison for each side that is held against the baseline.
+            // One comparison for each side that is compared with the baseline.
             let chance = (chance * (judge.sides.len() - 1) as f64).min(1.0);
             let ((_, figure), (_, of_baseline)) = (failed(evidence, side, of), failed(evidence, 0, of));
             let sure = crate::text::sure((1.0 - chance).max(0.0));
@@ -80,7 +80,7 @@ fn judge_side(threshold: &Threshold, evidence: &Evidence<'_>, side: usize) -> (b
     }
 }
 
-/// The share that failed, and "40 of 1000 failed (4.000 %)".
+/// The share of failures, and "40 of 1000 failed (4.000 %)".
 fn failed(evidence: &Evidence<'_>, side: usize, of: Failed) -> (f64, String) {
     let failing = &evidence.failing[side];
     let shown = |share: f64| format!("{:.3} %", share * 100.0);
@@ -101,7 +101,7 @@ fn failed(evidence: &Evidence<'_>, side: usize, of: Failed) -> (f64, String) {
     }
 }
 
-/// A word where a side that is judged by its speed fails more than the baseline: speed alone would hide it.
+/// A note if a side that is judged by its speed fails more than the baseline: its speed alone would hide that.
 fn fails_more(evidence: &Evidence<'_>, side: usize) -> String {
     let (baseline, candidate) = (&evidence.failing[0], &evidence.failing[side]);
     let by_pages = baseline.of_pages().is_some() && candidate.of_pages().is_some();
@@ -113,5 +113,5 @@ fn fails_more(evidence: &Evidence<'_>, side: usize) -> String {
         None => percent(side.of_requests().2 * 100.0),
     };
     let what = if by_pages { "page views" } else { "requests" };
-    format!("; of what came: {} % of {what} failed, of the baseline {} %", share(candidate), share(baseline))
+    format!("; {} % of its {what} failed, {} % of the baseline's", share(candidate), share(baseline))
 }

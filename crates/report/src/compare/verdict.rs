@@ -1,4 +1,5 @@
-//! Who wins, by how much and how surely. One number decides each verdict, and one claim its word and its percentage.
+//! Which side wins, by how much and how surely. One number decides each verdict, and one claim gives its word and
+//! percentage.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::model::{Basis, Pair, Verdict, Verdicts};
 
-/// The number that a verdict goes by.
+/// The number that decides a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     MedianRequest,
@@ -26,7 +27,7 @@ enum By {
     Observed,
 }
 
-/// All that verdicts are made of.
+/// Everything that verdicts are made from.
 pub(crate) struct Judge<'j> {
     pub sides: &'j [SideInput],
     pub labels: &'j [String],
@@ -34,11 +35,11 @@ pub(crate) struct Judge<'j> {
     pub resamples: Option<&'j Resamples<'j>>,
     /// Page views of all sides; `None` where a side has none.
     pub observed: Option<&'j Observed<'j>>,
-    /// How intervals were made; where there are none, the level of exact tests.
+    /// How intervals were made; without intervals, the level of exact tests.
     pub settings: Settings,
 }
 
-/// The verdicts over at least two sides. `identical` are the places of those that hold the same samples.
+/// The verdicts over at least two sides. `identical` are the indices of sides with the same samples.
 pub(super) fn verdicts(
     judge: &Judge<'_>,
     failing: &[SideFailures],
@@ -52,7 +53,7 @@ pub(super) fn verdicts(
     let median_request = judge.best(&all, By::MedianRequest);
     let request = judge.best(&all, By::Request);
     let experienced = judge.best(&all, judge.of_people());
-    // A page of one request is not a page: nobody asked for a model.
+    // A page of one request is not a page: no model was requested.
     let model = judge.observed.filter(|_| judge.page.requests() > 1).map(|_| judge.best(&all, By::Model));
     let leader =
         experienced.better.as_ref().and_then(|better| judge.labels.iter().position(|one| one == better));
@@ -98,7 +99,8 @@ pub(super) fn pairs(judge: &Judge<'_>) -> Vec<Pair> {
         .collect()
 }
 
-/// How far each pair is apart, as sure as all of them leave it, by its places in ascending order. Empty without intervals.
+/// The difference of each pair, with certainty corrected for all pairs, by indices in ascending order. Empty without
+/// intervals.
 type Claims = BTreeMap<[usize; 2], Difference>;
 
 impl Judge<'_> {
@@ -107,7 +109,7 @@ impl Judge<'_> {
         if self.observed.is_some() { By::Observed } else { By::Model }
     }
 
-    /// The verdict on people's waits between the first two sides, and the difference that it rests on.
+    /// The verdict on people's waits between the first two sides, and the difference that it is based on.
     pub(super) fn first_two(&self) -> (Verdict, Option<Difference>) {
         let by = self.of_people();
         let verdict = self.between([0, 1], by);
@@ -115,8 +117,8 @@ impl Judge<'_> {
         (verdict, difference)
     }
 
-    /// A number of a side, by page views of the recordings where it is about people and they decide; `None` if too few
-    /// samples stand behind it.
+    /// A number of a side, from page views of the recordings if it is about people and those decide; `None` if there
+    /// are too few samples for it.
     pub(crate) fn value(&self, measure: Measure, side: usize) -> Option<f64> {
         match self.observed.filter(|_| measure.is_of_people()) {
             Some(observed) => observed.value(side, measure),
@@ -124,11 +126,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a side's number is surely more than `limit_ms` above the first's, the lower end of the interval of their
-    /// difference, and a word if it is about to be. `None` without an interval.
+    /// Whether a side's number is surely more than `limit_ms` above the first's; the lower end of the interval of
+    /// their difference; and a word if the decision is borderline. `None` without an interval.
     ///
-    /// Against a limit of 0 that is what the verdict calls sure, for all sides that are held against the first at once;
-    /// against another, the whole interval has to lie beyond it.
+    /// With a limit of 0, it is sure if the verdict is sure, corrected for all sides that are compared with the
+    /// first. With another limit, the whole interval must lie above it.
     pub(crate) fn surely_above(
         &self,
         measure: Measure,
@@ -158,8 +160,8 @@ impl Judge<'_> {
         }
     }
 
-    /// The side with the smallest number among `contenders`, at least two, and its lead over the next. It is as surely
-    /// the best as it is surely better than each of the others.
+    /// The side with the smallest number among `contenders` (at least two), and its lead over the next. It is as
+    /// surely the best as it is surely better than each other one.
     fn best(&self, contenders: &[usize], by: By) -> Verdict {
         let mut ranked = contenders.to_vec();
         ranked.sort_by(|&a, &b| self.number(a, by).total_cmp(&self.number(b, by)));
@@ -209,7 +211,8 @@ impl Judge<'_> {
         verdict
     }
 
-    /// What may be claimed of every pair of `contenders` at once. Pairs without a difference have nothing to claim.
+    /// The differences of all pairs of `contenders`, corrected for all of them. Pairs without a difference are left
+    /// out.
     fn claims(&self, contenders: &[usize], by: By) -> Claims {
         let every = contenders
             .iter()
@@ -244,7 +247,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The share of independent requests, or views of the page, for which `first` is faster.
+    /// The share of independent requests, or page views, for which `first` is faster.
     fn share_faster(&self, first: usize, second: usize, by: By) -> (f64, Option<[f64; 2]>) {
         let requests = match (by, self.observed) {
             (By::Observed, Some(observed)) => return observed.share_faster(first, second),
@@ -264,5 +267,5 @@ impl Judge<'_> {
     }
 }
 
-/// Relative leads up to here are none: a nanosecond in a millisecond is finer than the clocks that measured it.
+/// Relative leads up to this are ties: a nanosecond in a millisecond is finer than the clocks of the measurement.
 const LEVEL: f64 = 1e-6;

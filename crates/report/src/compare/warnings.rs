@@ -1,4 +1,4 @@
-//! What the numbers themselves give reason to doubt.
+//! Reasons in the numbers themselves to doubt them.
 
 use claim::Doubt;
 use experience::{Page, experienced_thin_above};
@@ -38,14 +38,14 @@ pub(super) fn warnings(
     doubts
 }
 
-/// Whether the page that was asked for is not among those of the recordings.
+/// Whether the requested page is unlike all pages of the recordings.
 fn other_page(page: Page, observed: &Observed<'_>) -> Option<Doubt> {
     let ([least, most], asked) = (observed.requests(), page.requests());
     let is_other = asked > 1 && !(least..=most).contains(&asked);
     is_other.then_some(Doubt::OtherPage { asked, made: [least, most] })
 }
 
-/// Whether the tail that people on the page meet has too few samples.
+/// Whether there are too few samples in the tail that people on the page meet.
 fn thinness(side: &SideInput, page: Page) -> Option<Doubt> {
     let (n, requests) = (side.distribution.n(), page.effective_requests());
     let (thin, samples) = (experienced_thin_above(n, requests), n as u64);
@@ -56,5 +56,5 @@ fn thinness(side: &SideInput, page: Page) -> Option<Doubt> {
     (thin <= 0.99).then(|| Doubt::ThinTail { samples, percentile: (thin * 1000.0).floor() / 10.0 })
 }
 
-/// The least number of samples with which [`experience::crossovers`] can find one: ten on either side of the median.
+/// The fewest samples in which [`experience::crossovers`] can find one: ten on either side of the median.
 const ENOUGH_TO_CROSS: usize = 20;

@@ -1,4 +1,4 @@
-//! What became of recordings that were converted or merged: what `convert --json` and `merge --json` print.
+//! The result of converting or merging recordings: the output of `convert --json` and `merge --json`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ pub struct Conversion {
     pub format: String,
     /// Samples read.
     pub read: u64,
-    /// Samples in the file, those that failed included where the format has them: everywhere but in "hlog" and "hgrm".
-    /// So `read` is `written` + `without_metric`, and + `failed` for these two.
+    /// Samples in the file. Failed ones are included if the format supports them, which all formats do except "hlog"
+    /// and "hgrm". So `read` is `written` + `without_metric`, and + `failed` for these two.
     pub written: u64,
-    /// Samples read that had failed.
+    /// Failed samples that were read.
     pub failed: u64,
-    /// Samples that had not failed and are left out, because the format holds one metric and they do not have it: 0 for
-    /// "native", "csv" and "tsv".
+    /// Successful samples that are left out, because the format holds one metric that they lack: 0 for "native",
+    /// "csv" and "tsv".
     pub without_metric: u64,
-    /// What the format could not hold, as sentences.
+    /// What the format cannot hold, as sentences.
     pub lost: Vec<String>,
     /// What a reader must know before trusting the samples, as sentences.
     pub warnings: Vec<String>,

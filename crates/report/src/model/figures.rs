@@ -1,7 +1,7 @@
-//! A document of figures: the charts and tables of one experiment, with what they show said in a sentence each.
+//! A document of figures: the charts and tables of one experiment, each with a sentence on what it shows.
 //!
-//! Every number is computed here in Rust; the page and the drawings only draw. An experiment turns its own result into
-//! [`Figures`] with the constructors below and hands them to [`crate::figures_html`] or [`crate::svg::figures`]:
+//! Every number is computed here in Rust; page and drawings only draw. An experiment converts its result into
+//! [`Figures`] with the constructors below, and passes them to [`crate::figures_html`] or [`crate::svg::figures`]:
 //!
 //! ```
 //! use report::figures::{Axis, Figures, Line, Timeline};
@@ -32,35 +32,35 @@ pub use line::{Line, Look};
 pub use panels::{Axis, Bar, Bars, Multiples, Panel, Phase, Scale, Scatter, Small, Timeline};
 pub use points::{Marks, Points};
 
-/// All that a page of figures shows.
+/// Everything that a page of figures shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// [`FIGURES_SCHEMA`].
     pub schema: String,
-    /// What the page is called.
+    /// The title of the page.
     pub title: String,
-    /// What it shows, in a sentence or two.
+    /// What it shows, in one or two sentences.
     pub summary: String,
-    /// Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+    /// False if this program was the bottleneck: then the numbers describe the tool and not what it measured.
     pub valid: bool,
-    /// Why not, as sentences. Empty if it is valid.
+    /// The reasons, as sentences. Empty if it is valid.
     pub reasons: Vec<String>,
-    /// The charts, in the order to show them. Neighbours of one kind are drawn as one: timelines share their time and a
-    /// cursor; scatters of the same axes share their limits.
+    /// The charts, in the order to show them. Adjacent charts of one kind are drawn as one: timelines share their
+    /// time axis and a cursor, scatters with the same axes share their limits.
     pub panels: Vec<Panel>,
     /// The tables, shown below the charts.
     pub tables: Vec<Table>,
-    /// Under which conditions all this was measured, in the order to show them.
+    /// The conditions of the measurement, in the order to show them.
     pub conditions: Vec<Condition>,
     /// What a reader must know before trusting the numbers, as sentences.
     pub warnings: Vec<String>,
-    /// The reasons and the warnings with the kind of each.
+    /// The reasons and the warnings, each with its kind.
     #[serde(default)]
     pub doubts: Vec<Caveat>,
 }
 
 impl Figures {
-    /// An empty document: its title, and what it will show in a sentence or two.
+    /// An empty document with its title, and a summary of one or two sentences.
     pub fn new(title: impl Into<String>, summary: impl Into<String>) -> Self {
         Self {
             schema: FIGURES_SCHEMA.to_owned(),
@@ -97,7 +97,7 @@ impl Figures {
         self
     }
 
-    /// Adds a reason to doubt the numbers. One that makes them worthless makes the document invalid.
+    /// Adds a reason to doubt the numbers. A doubt that makes them worthless makes the document invalid.
     #[must_use]
     pub fn doubt(self, doubt: impl Into<Caveat>) -> Self {
         let mut doubts = self.doubts;
@@ -106,29 +106,29 @@ impl Figures {
         Self { valid, reasons, warnings: claim::warnings(&doubts), doubts, ..self }
     }
 
-    /// Adds a warning, a sentence.
+    /// Adds a warning, as a sentence.
     #[must_use]
     pub fn warning(self, sentence: impl Into<String>) -> Self {
         self.doubt(Doubt::Noticed(sentence.into()))
     }
 
-    /// Says that the tool itself shaped the numbers, and why, a sentence.
+    /// Marks the document as invalid. The reason is a sentence.
     #[must_use]
     pub fn invalid(self, reason: impl Into<String>) -> Self {
         self.doubt(Doubt::Recorded(reason.into()))
     }
 }
 
-/// A table of figures that are written already.
+/// A table of figures that are already formatted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Table {
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// Its columns. The first one names the rows.
     pub columns: Vec<Column>,
-    /// Its rows: a text for each column, "" where there is nothing to say.
+    /// Its rows: a text for each column, "" if there is none.
     pub rows: Vec<Vec<String>>,
-    /// What must be known to read it, as sentences; may be empty.
+    /// Notes for the reader, as sentences; may be empty.
     pub note: String,
 }
 
@@ -146,7 +146,7 @@ impl Table {
         self
     }
 
-    /// Says beneath it what must be known to read it.
+    /// Adds a note below the table.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = note.into();
@@ -157,11 +157,11 @@ impl Table {
 /// A column of a [`Table`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Column {
-    /// What stands above it, with the unit of its figures: "round trip (ms)".
+    /// Its title, with the unit of its figures: "round trip (ms)".
     pub title: String,
-    /// Whether digits stand under digits.
+    /// Whether figures are aligned by their digits.
     pub align: Align,
-    /// Whether it is shown only where there is room for everything: on a page, and on a terminal with all details.
+    /// Whether it is shown only if there is room for everything: on a page, and on a terminal with all details.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wide: bool,
 }
@@ -177,20 +177,20 @@ impl Column {
         Self { title: title.into(), align: Align::Number, wide: false }
     }
 
-    /// The same, but shown only where there is room for everything.
+    /// The same, but shown only if there is room for everything.
     #[must_use]
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 }
 
-/// How a column of a table is set.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Align {
-    /// Words, from the left.
+    /// Left, for words.
     Text,
-    /// Figures, from the right.
+    /// Right, for figures.
     Number,
 }
 

@@ -1,14 +1,14 @@
-//! What a run was beside its numbers: how much of it took place, and what happened meanwhile.
+//! Facts about a run besides its numbers: how much of it took place, and its faults.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much of a scenario was measured when somebody ended it.
+/// How much of a scenario was measured when it was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Partial {
-    /// When that was, seconds since measuring started.
+    /// When it was interrupted, seconds since measuring started.
     pub after_s: f64,
-    /// How long measuring would have taken, seconds, as far as the file says it.
+    /// How long the whole measurement would have taken, seconds, according to the file.
     pub of_s: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Files that a command wrote: what `example --json` and `manual --json` print.
+//! Files that a command wrote: the output of `example --json` and `manual --json`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,22 +2,22 @@
 
 use crate::text::{grouped, percent, rounded};
 
-/// What an axis shows.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scale {
     /// Equal steps are equal differences.
     Linear { low: f64, high: f64 },
     /// Equal steps are equal factors.
     Log { low: f64, high: f64 },
-    /// Of shares: equal steps are equal factors of what lies beyond, -log10(1 - share).
+    /// For shares: equal steps are equal factors of the remainder, -log10(1 - share).
     Nines {
-        /// How many nines there are at its end.
+        /// The number of nines at its end.
         high: f64,
     },
 }
 
 impl Scale {
-    /// Holds all these values with a little room, also if all are equal. Ignores what a log scale cannot hold.
+    /// Holds all these values with a margin, also if all are equal. Ignores what a log scale cannot hold.
     pub(super) fn log(values: impl IntoIterator<Item = f64>) -> Self {
         let Some((low, high)) = ends(values.into_iter().filter(|&value| value > 0.0)) else {
             return Self::Log { low: 1.0, high: 10.0 };
@@ -29,8 +29,8 @@ impl Scale {
         Self::Log { low: low / room, high: high * room }
     }
 
-    /// Holds all these values with a little room. Begins at 0 unless the values are far from it: then they would be a
-    /// line at its end.
+    /// Holds all these values with a margin. Begins at 0 unless the values are far from it: they would be squeezed at
+    /// its end.
     pub(super) fn linear(values: impl IntoIterator<Item = f64>) -> Self {
         let Some((low, high)) = ends(values.into_iter()) else {
             return Self::Linear { low: 0.0, high: 1.0 };
@@ -50,7 +50,7 @@ impl Scale {
         Self::Nines { high: nines(highest).max(1.0) }
     }
 
-    /// 0 at the lower end, 1 at the upper one. What a log or nines axis cannot hold lies at its end.
+    /// 0 at the lower end, 1 at the upper one. Values that a log or nines axis cannot hold lie at its end.
     pub(super) fn position(self, value: f64) -> f64 {
         match self {
             Self::Linear { low, high } => (value - low) / (high - low),
@@ -61,8 +61,8 @@ impl Scale {
         }
     }
 
-    /// The ticks of an axis of this length with their texts: three at least, and as many as stay `gap` apart and leave
-    /// each text, which takes `extent` along the axis, its room.
+    /// The ticks of an axis of this length with their texts: at least three, and as many as keep a distance of `gap`
+    /// and leave room for each text, which takes `extent` along the axis.
     pub(super) fn ticks(self, length: f64, gap: f64, extent: impl Fn(&str) -> f64) -> Vec<(f64, String)> {
         let texts = |values: Vec<f64>| -> Vec<(f64, String)> {
             values.into_iter().map(|value| (value, self.text(value))).collect()
@@ -74,15 +74,15 @@ impl Scale {
                 |pair: &[(f64, String)]| f64::midpoint(extent(&pair[0].1), extent(&pair[1].1)) + BETWEEN;
             ticks.len() >= LEAST_TICKS && ticks.windows(2).all(|pair| apart(pair) >= gap.max(texts(pair)))
         };
-        // Where each nine is a step of its own, the median is worth a narrow place.
+        // If every nine has its own step, a narrower gap next to the median is acceptable.
         let gap = if let Self::Nines { .. } = self { gap * 0.6 } else { gap };
         let candidates: Vec<_> = self.candidates().into_iter().map(texts).collect();
-        // The finest that keeps its distance; else, where three are many, those that do not meet.
+        // The finest that keeps the gap; or, where three ticks are many, the finest whose texts do not overlap.
         let found = [gap, 0.0].into_iter().find_map(|gap| candidates.iter().find(|ticks| fits(ticks, gap)));
         found.cloned().unwrap_or_else(|| texts(self.thirds()))
     }
 
-    /// Sets of ticks, the best first: each has as many as an axis of some length can bear.
+    /// Sets of ticks, the best first, each suitable for some length of axis.
     fn candidates(self) -> Vec<Vec<f64>> {
         match self {
             Self::Linear { low, high } => linear_ticks(low, high),
@@ -91,7 +91,7 @@ impl Scale {
         }
     }
 
-    /// Both ends and the middle, for an axis that nothing round fits.
+    /// Both ends and the middle, for an axis without suitable round numbers.
     fn thirds(self) -> Vec<f64> {
         match self {
             Self::Linear { low, high } => vec![low, f64::midpoint(low, high), high],
@@ -100,12 +100,12 @@ impl Scale {
         }
     }
 
-    /// What stands at a tick: as few digits as it needs. Shares are in percent.
+    /// The text of a tick, with as few digits as it needs. Shares are in percent.
     pub(super) fn text(self, value: f64) -> String {
         if let Self::Nines { .. } = self {
             return percent(value * 100.0);
         }
-        // Ten digits hide that 0.3 is 0.30000000000000004.
+        // Ten digits, so that 0.3 is not shown as 0.30000000000000004.
         let value = rounded(value, 10);
         let minus = |text: String| text.replace('-', "\u{2212}");
         if value != 0.0 && !(1e-5..1e9).contains(&value.abs()) {
@@ -145,7 +145,7 @@ fn linear_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
     steps.filter(|step| range / step <= 100.0).map(ticks).collect()
 }
 
-/// Decades and, where there is room for them, their 2 and 5 or 3; then what a few decades or a part of one needs.
+/// Decades, with their 2 and 5 or 3 if there is room; then ticks for a few decades or part of one.
 fn log_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
     let decades = (high / low).log10();
     let first = low.log10().floor();
@@ -158,7 +158,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<Vec<f64>> {
     let usual = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(|within| every(1.0, within));
     let sparse = [2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0].map(|step| every(step, &[1.0]));
     let dense = every(1.0, &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]);
-    // Within a part of a decade, 1-2-5 leaves one or two ticks: steps of equal size say more.
+    // Within part of a decade, 1-2-5 leaves only one or two ticks: use steps of equal size.
     let even = if decades < 2.0 { linear_ticks(low, high) } else { Vec::new() };
     if decades < 0.9 {
         return even;
@@ -182,17 +182,17 @@ fn nines_ticks(high: f64) -> Vec<Vec<f64>> {
     [halves, median].into_iter().chain(sparse).collect()
 }
 
-/// 0, 1, ... up to a number that stays small: an axis has room for so many ticks.
+/// 0, 1, ... up to a number that stays small: there is room for so many ticks.
 fn whole_numbers(last: f64) -> impl Iterator<Item = f64> {
     (0..1000_u32).map(f64::from).take_while(move |&number| number <= last)
 }
 
-/// An axis with fewer ticks does not say how it is spaced.
+/// With fewer ticks, an axis does not show its scale.
 const LEAST_TICKS: usize = 3;
-/// Between the texts of two ticks.
+/// Gap between the texts of two ticks.
 const BETWEEN: f64 = 6.0;
-/// Values that differ by less, as a share of them, are drawn as equal: ticks between them would have more digits than
-/// anybody measures.
+/// Values that differ by a smaller share are drawn as equal: ticks between them would need more digits than anybody
+/// measures.
 const LEAST: f64 = 1e-5;
 
 #[cfg(test)]
@@ -213,12 +213,12 @@ mod tests {
         assert!((low - 0.7586).abs() < 1e-4 && (high - 1318.26).abs() < 0.01);
         assert_eq!(Scale::log([6.0]), Scale::Log { low: 4.0, high: 9.0 });
         assert_eq!(Scale::log([]), Scale::Log { low: 1.0, high: 10.0 });
-        // What hardly differs still fills its axis: 100 x 1.0002^0.04 is 100.000 8.
+        // Values that hardly differ still fill the axis: 100 x 1.0002^0.04 is 100.000 8.
         let Scale::Log { high, .. } = Scale::log([100.0, 100.02]) else { panic!("a log scale") };
         assert!((high - 100.020_8).abs() < 1e-4, "{high}");
     }
 
-    /// Ticks without their texts, which take no room.
+    /// Ticks without texts, which take no room.
     fn ticks(scale: Scale, length: f64, gap: f64) -> Vec<f64> {
         scale.ticks(length, gap, |_| 0.0).into_iter().map(|(tick, _)| tick).collect()
     }
@@ -268,8 +268,8 @@ mod tests {
 
     #[test]
     fn every_axis_has_three_ticks_whose_texts_do_not_meet() {
-        // What stands along: values on half a drawing and more, times and percentiles also in a panel of three beside each
-        // other. What stands upright may be as low as one of four panels below each other.
+        // Horizontally: values on half a drawing and more, times and percentiles also in one of three panels side by
+        // side. Vertically: as low as one of four panels, one below the other.
         let (wide, narrow, low) = ((462.0, 62.0, true), (160.0, 62.0, true), (62.0, 36.0, false));
         let decade = |power: i32| 10_f64.powi(power);
         let ratios = [1.000_02, 1.001, 1.02, 1.5, 2.0, 6.0, 9.9, 11.0, 80.0, 1e3, 1e6, 1e12];

@@ -1,4 +1,4 @@
-//! Confidence bands: filled where both ends are known, paler where the samples cannot bound one and it has none.
+//! Confidence bands: filled where both ends are known, paler where the samples leave an end without a bound.
 
 use super::{
     canvas::{Canvas, Stroke},
@@ -6,14 +6,14 @@ use super::{
 };
 use crate::model::Ci;
 
-/// Which way the intervals lie.
+/// The direction of the intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Along {
     X,
     Y,
 }
 
-/// Draws the intervals at these positions of the other axis; an open end reaches the edge of the frame.
+/// Draws the intervals at these positions of the other axis; an end without a bound reaches the edge of the frame.
 pub(super) fn draw_band(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -37,8 +37,8 @@ pub(super) fn draw_band(
     }
 }
 
-/// Draws a line, dotted from the share on at which fewer than 10 samples lie beyond. `share_of` tells the share of a point;
-/// points ascend in it.
+/// Draws a line that is dotted from the share on where fewer than 10 samples lie beyond. `share_of` returns the share
+/// of a point; points ascend in it.
 pub(super) fn draw_thinning(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -61,19 +61,20 @@ pub(super) fn draw_thinning(
     frame.line(canvas, tail, Stroke { dashes: DOTTED, ..stroke });
 }
 
-/// What is said of such a line.
+/// The note for such a line.
 pub(super) const THIN_LINE: &str = "~ dotted: fewer than 10 samples beyond";
 const DOTTED: &str = "3 4";
 
 /// Intervals, and which of their ends are open.
 type Run<'i> = (&'i [(f64, Ci)], [bool; 2]);
 
-/// What is said of a band if it is open somewhere.
+/// The note for a band that is open somewhere.
 pub(super) fn note(mut intervals: impl Iterator<Item = Ci>) -> &'static str {
     if intervals.any(|ci| ci.contains(&None)) { "pale: the samples set no bound" } else { "" }
 }
 
-/// Neighbours of which the same ends are open. Those with an open end take in their neighbours, so that no gap is left.
+/// Adjacent intervals with the same open ends. Those with an open end include their neighbours, so that there is no
+/// gap.
 fn runs(intervals: &[(f64, Ci)]) -> Vec<Run<'_>> {
     let open = |(_, ci): &(f64, Ci)| ci.map(|end| end.is_none());
     let mut runs = Vec::new();
@@ -88,7 +89,7 @@ fn runs(intervals: &[(f64, Ci)]) -> Vec<Run<'_>> {
     runs
 }
 
-/// Beyond any axis, yet a number.
+/// Beyond any axis, but finite.
 const FAR: f64 = 1e12;
 
 #[cfg(test)]
@@ -102,7 +103,7 @@ mod tests {
         let intervals = [closed(0.0), closed(1.0), open(2.0), open(3.0)];
         let runs = runs(&intervals);
         assert_eq!(runs[0], (&intervals[..2], [false, false]));
-        // From the last that is closed.
+        // From the last closed interval.
         assert_eq!(runs[1], (&intervals[1..], [false, true]));
     }
 }

@@ -1,19 +1,19 @@
-//! Writes SVG: shapes, text and the frame of a file. Whatever is drawn, the file is well-formed and stays small.
+//! Writes SVG: shapes, text and the frame of a file. The file is always well-formed and small.
 
 use std::fmt::Write;
 
 use super::palette::{FONT, INK, MUTED, SURFACE};
 
-/// A place in the drawing: right of its left edge, below its top edge.
+/// A point in the drawing: distance from its left edge, and from its top edge.
 pub(super) type Point = (f64, f64);
 
-/// How a line is drawn.
+/// The stroke of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stroke {
     pub(super) color: &'static str,
     pub(super) width: f64,
     pub(super) opacity: f64,
-    /// Lengths of dashes and gaps; empty for a line without.
+    /// Lengths of dashes and gaps; empty for a solid line.
     pub(super) dashes: &'static str,
 }
 
@@ -23,14 +23,14 @@ impl Stroke {
     }
 }
 
-/// How text is written.
+/// The style of text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lettering {
     pub(super) size: f64,
     pub(super) color: &'static str,
     pub(super) anchor: Anchor,
     pub(super) weight: u32,
-    /// Whether the text has a rim in the colour of the ground, so that lines behind it do not cross it.
+    /// Whether the text has a rim in the background colour, so that lines do not cross it.
     pub(super) halo: bool,
 }
 
@@ -44,7 +44,7 @@ impl Lettering {
     }
 }
 
-/// Which part of a text lies at its place.
+/// Which part of a text lies at its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Anchor {
     Start,
@@ -52,7 +52,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing in the making.
+/// A drawing that is being built.
 #[derive(Debug)]
 pub(super) struct Canvas {
     body: String,
@@ -66,22 +66,22 @@ impl Default for Canvas {
 }
 
 impl Canvas {
-    /// For what needs more or less than the height of a slide.
+    /// For a drawing that needs more or less than the height of a slide.
     pub(super) fn of_height(height: f64) -> Self {
         Self { body: String::new(), height }
     }
 
-    /// Begins a group of what is drawn, with a name for whoever looks into the file; [`Self::close`] ends it.
+    /// Begins a named group; [`Self::close`] ends it. The name helps people who read the file.
     pub(super) fn open(&mut self, class: &str) {
         let _ = writeln!(self.body, "<g class=\"{class}\">");
     }
 
-    /// Ends the group that was begun last.
+    /// Ends the most recent group.
     pub(super) fn close(&mut self) {
         self.body.push_str("</g>\n");
     }
 
-    /// A line through points. Those that would not be seen are left out.
+    /// A line through points. Invisible details are left out.
     pub(super) fn line(&mut self, points: &[Point], stroke: Stroke) {
         let path = path(points);
         if !path.is_empty() {
@@ -97,7 +97,7 @@ impl Canvas {
         }
     }
 
-    /// Rectangles of one colour: left, top, right and bottom of each. Those that share an edge leave no gap.
+    /// Rectangles of one colour: left, top, right and bottom of each. Rectangles with a common edge leave no gap.
     pub(super) fn cells(&mut self, cells: &[[f64; 4]], color: &str) {
         if cells.is_empty() {
             return;
@@ -106,7 +106,7 @@ impl Canvas {
         for cell in cells {
             let [left, top, right, bottom] = cell.map(|edge| (edge * 10.0).round() / 10.0);
             let (left, right) = (short(left), short(right));
-            // Edges rather than sizes: their sums would miss each other by a rounding error, which is seen as a gap.
+            // Edges instead of sizes: sums of sizes differ by rounding errors, which are visible as gaps.
             let _ = write!(path, "M{left} {}H{right}V{}H{left}z", short(top), short(bottom));
         }
         let _ = writeln!(self.body, "<path d=\"{path}\" fill=\"{color}\" shape-rendering=\"crispEdges\"/>");
@@ -127,7 +127,7 @@ impl Canvas {
     pub(super) fn spots(&mut self, places: &[Point], diameter: f64, color: &str, opacity: f64) {
         let mut path = String::new();
         for (x, y) in places {
-            // A line of no length with round ends: a third of what a circle of its own takes.
+            // A line of zero length with round ends is a third as long as a circle element.
             let _ = write!(path, "M{} {}h0", short(*x), short(*y));
         }
         if !path.is_empty() {
@@ -140,7 +140,7 @@ impl Canvas {
         }
     }
 
-    /// Crosses of one colour, so wide and so high.
+    /// Crosses of one colour, of this width and height.
     pub(super) fn crosses(&mut self, places: &[Point], size: f64, color: &str) {
         let half = size / 2.0;
         let stroke = |(x, y): &Point, rise: f64| {
@@ -157,7 +157,7 @@ impl Canvas {
         }
     }
 
-    /// Text with its middle at the height of a place.
+    /// Text whose middle is at the height of the point.
     pub(super) fn text(&mut self, (x, y): Point, text: &str, lettering: Lettering) {
         let Lettering { size, color, anchor, weight, halo } = lettering;
         let anchor = match anchor {
@@ -166,7 +166,8 @@ impl Canvas {
             Anchor::End => " text-anchor=\"end\"",
         };
         let weight = if weight == 400 { String::new() } else { format!(" font-weight=\"{weight}\"") };
-        // Not every program knows dominant-baseline: 0.35 of the size below the middle is the base of digits and capitals.
+        // Some programs do not support dominant-baseline: 0.35 of the size below the middle is the baseline of digits
+        // and capitals.
         let place = format!(
             "x=\"{}\" y=\"{}\" font-size=\"{}\"{anchor}{weight}",
             short(x),
@@ -175,7 +176,7 @@ impl Canvas {
         );
         let text = escape(text);
         if halo {
-            // Not every program knows paint-order either, so the rim is a text of its own.
+            // Some programs do not support paint-order either, so the rim is a separate text.
             let _ = writeln!(
                 self.body,
                 "<text {place} aria-hidden=\"true\" fill=\"{SURFACE}\" stroke=\"{SURFACE}\" stroke-width=\"4\" \
@@ -185,7 +186,7 @@ impl Canvas {
         let _ = writeln!(self.body, "<text {place} fill=\"{color}\">{text}</text>");
     }
 
-    /// The file: the drawing with its title and description for those who do not see it.
+    /// The file: the drawing with its title, and a description for people who cannot see it.
     pub(super) fn finish(self, title: &str, description: &str) -> String {
         let (title, description, body) = (escape(title), escape(description), self.body);
         let height = short(self.height);
@@ -199,7 +200,7 @@ impl Canvas {
 
 /// The width of every drawing.
 pub(super) const WIDTH: f64 = 960.0;
-/// The height of a drawing: 16 to 9, as slides have it.
+/// The height of a drawing: 16 to 9, like slides.
 const HEIGHT: f64 = 540.0;
 
 fn attributes(stroke: Stroke) -> String {
@@ -212,7 +213,7 @@ fn attributes(stroke: Stroke) -> String {
     )
 }
 
-/// Text for an element or an attribute. What XML cannot hold at all becomes U+FFFD.
+/// Text for an element or an attribute. Characters that XML cannot hold become U+FFFD.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -222,7 +223,7 @@ fn escape(text: &str) -> String {
             '>' => escaped += "&gt;",
             '"' => escaped += "&quot;",
             '\'' => escaped += "&#39;",
-            // XML 1.0, section 2.2: no control characters but these three, no U+FFFE and U+FFFF.
+            // XML 1.0, section 2.2: of control characters only these three, and no U+FFFE and U+FFFF.
             '\t' | '\n' | '\r' => escaped.push(' '),
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
             c => escaped.push(c),
@@ -231,13 +232,13 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// A tenth of a unit is finer than eyes.
+/// A tenth of a unit is finer than the eye can see.
 fn short(value: f64) -> String {
     let value = (value * 10.0).round() / 10.0;
     if value == 0.0 { "0".to_owned() } else { value.to_string() }
 }
 
-/// Path data of a line; empty if nothing of it can be drawn.
+/// Path data of a line; empty if none of it can be drawn.
 fn path(points: &[Point]) -> String {
     let drawable: Vec<Point> =
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
@@ -248,7 +249,7 @@ fn path(points: &[Point]) -> String {
     path
 }
 
-/// The fewest of the points whose line is nowhere further than [`TOLERANCE`] from theirs (Douglas and Peucker, 1973).
+/// The fewest points whose line stays within [`TOLERANCE`] of theirs (Douglas and Peucker, 1973).
 fn simplified(points: &[Point]) -> Vec<Point> {
     if points.len() < 3 {
         return points.to_vec();
@@ -267,7 +268,7 @@ fn simplified(points: &[Point]) -> Vec<Point> {
     points.iter().zip(is_kept).filter_map(|(&point, is_kept)| is_kept.then_some(point)).collect()
 }
 
-/// How far a point lies from the line between two others.
+/// The distance of a point from the line between two others.
 fn distance((x, y): Point, (from_x, from_y): Point, (to_x, to_y): Point) -> f64 {
     let (along_x, along_y) = (to_x - from_x, to_y - from_y);
     let length = along_x.hypot(along_y);
@@ -278,7 +279,7 @@ fn distance((x, y): Point, (from_x, from_y): Point, (to_x, to_y): Point) -> f64 
     (x - from_x - nearest * along_x).hypot(y - from_y - nearest * along_y)
 }
 
-/// A fifth of a unit: less than a line is wide.
+/// A fifth of a unit, which is less than the width of a line.
 const TOLERANCE: f64 = 0.2;
 
 #[cfg(test)]
@@ -315,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_line_of_many_points_stays_small() {
-        // A sine of ten periods over 900 units: some tens of points a period instead of 10 000.
+        // A sine of ten periods over 900 units: some tens of points per period instead of 10 000.
         let sine: Vec<Point> = (0..100_000)
             .map(|i| f64::from(i) / 100_000.0)
             .map(|t| (900.0 * t, 200.0 * (t * 62.8).sin()))

@@ -1,4 +1,4 @@
-//! The CDF of all sides: latency on x, the share of requests that are done by then on y, in percent or in nines.
+//! The CDF of all sides: latency on x, the share of requests completed by then on y, in percent or in nines.
 
 use super::{
     axis::Scale,
@@ -12,12 +12,12 @@ use super::{
 };
 use crate::model::{Band, Ci, Report, SideCharts};
 
-/// What the upright axis shows.
+/// The scale of the vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Axis {
     /// Percent.
     Percent,
-    /// Nines, which open the tail.
+    /// Nines, which spread out the tail.
     Nines,
 }
 
@@ -92,7 +92,7 @@ fn name_lines(canvas: &mut Canvas, frame: &Frame, report: &Report, axis: Axis) {
         report.charts.iter().map(|chart| dense(&frame.places(curve(chart, axis)))).collect();
     let mut labels = Labels::new(frame, &lines);
     for (index, chart) in report.charts.iter().enumerate() {
-        // The middle of a line is where it is steep and most its own; places further off come after it.
+        // A line is steep in its middle, and furthest from the others there; other positions come after it.
         let middle = f64::midpoint(frame.top, frame.bottom);
         let mut anchors: Vec<Point> = lines[index].iter().copied().step_by(3).collect();
         anchors.sort_by(|a, b| (a.1 - middle).abs().total_cmp(&(b.1 - middle).abs()));

@@ -1,4 +1,4 @@
-//! How much slower the second side is than the first, percentile by percentile, with its band and where the lead changes.
+//! How much slower the second side is than the first, by percentile, with its band and the crossovers.
 
 use super::{
     axis::Scale,
@@ -15,7 +15,7 @@ use crate::{
     text::{self, percent},
 };
 
-/// The chart, if sides were compared; every other side against the first.
+/// The chart, if sides were compared: every other side against the first.
 pub(super) fn draw(report: &Report) -> Option<String> {
     let curves: Vec<&DifferenceCurve> =
         report.differences.iter().filter(|curve| curve.share.len() > 1).collect();
@@ -53,38 +53,40 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     ))
 }
 
-/// "steady is 44.1 ms slower than swift at the median, but 290 ms faster at p99". Where the interval holds 0, no side is
-/// called the faster one.
+/// "steady is 44.1 ms slower than swift at the median, but 290 ms faster at p99". If the interval contains 0, neither
+/// side is called faster.
 fn statement(curve: &DifferenceCurve, thick: f64) -> String {
     let (first, second) = (name(&curve.first), name(&curve.second));
     let mark = |share: f64| if share >= thick { THIN } else { "" };
     let (half, p99) = (format!("the median{}", mark(0.5)), format!("p99{}", mark(0.99)));
-    match (Found::at(curve, 0.5), Found::at(curve, 0.99)) {
-        (Found::Level, Found::Level) => format!("{second} and {first} are level at {half} and at {p99}"),
-        (Found::Unclear, Found::Unclear) => {
+    match (Relation::at(curve, 0.5), Relation::at(curve, 0.99)) {
+        (Relation::Level, Relation::Level) => {
+            format!("{second} and {first} are level at {half} and at {p99}")
+        }
+        (Relation::Unclear, Relation::Unclear) => {
             format!("{second} and {first} do not clearly differ at {half} nor at {p99}")
         }
-        (Found::By(median), Found::By(tail)) => {
+        (Relation::By(median), Relation::By(tail)) => {
             let conjunction = if median * tail < 0.0 { "but" } else { "and" };
-            let (median, tail) = (Found::By(median).word(), Found::By(tail).word());
+            let (median, tail) = (Relation::By(median).word(), Relation::By(tail).word());
             format!("{second} is {median} than {first} at {half}, {conjunction} {tail} at {p99}")
         }
         (median, tail) => {
-            let against = if let Found::By(_) = median { "than" } else { "with" };
-            let against = if let Found::Unclear = median { "from" } else { against };
+            let against = if let Relation::By(_) = median { "than" } else { "with" };
+            let against = if let Relation::Unclear = median { "from" } else { against };
             format!("{second} is {} {against} {first} at {half}, and {} at {p99}", median.word(), tail.word())
         }
     }
 }
 
-/// How the second side differs from the first at a percentile.
-enum Found {
+/// The second side compared with the first at a percentile.
+enum Relation {
     By(f64),
     Level,
     Unclear,
 }
 
-impl Found {
+impl Relation {
     fn at(curve: &DifferenceCurve, share: f64) -> Self {
         let at = |values: &[f64]| interpolated(&curve.share, values, share);
         let end = |of: usize| {
@@ -114,8 +116,8 @@ fn signed(curve: &DifferenceCurve, share: f64) -> String {
     text::difference(interpolated(&curve.share, &curve.difference_ms, share))
 }
 
-/// Holds the differences, 0, and of the band what does not dwarf them. A tail of few samples that would dwarf all that is
-/// known is cut, and [`name_all`] says where it goes.
+/// Holds the differences, 0, and the band except where it would dwarf them. A tail of few samples that would dwarf
+/// everything else is cut, and [`name_all`] writes how far it goes.
 fn heights(curves: &[&DifferenceCurve], thick: f64) -> Scale {
     let ends = |most: f64| {
         let pairs = curves.iter().flat_map(|curve| curve.share.iter().zip(&curve.difference_ms));
@@ -147,7 +149,7 @@ fn draw_curve(canvas: &mut Canvas, frame: &Frame, curve: &DifferenceCurve, index
     band::draw_thinning(canvas, frame, line.collect(), |(share, _)| share, thick, side_stroke(index, 2.5));
 }
 
-/// What lies above and below 0, each curve's side if there are several, and the crossovers.
+/// Names the areas above and below 0, the side of each curve if there are several, and the crossovers.
 fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&DifferenceCurve]) {
     let places = |curve: &DifferenceCurve| {
         let line = curve
@@ -213,7 +215,7 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
     labels.place(canvas, &above, &along(frame.top), muted, &[]);
     labels.place(canvas, &below, &along(frame.bottom), muted, &[]);
     for (index, curve) in curves.iter().enumerate() {
-        // Where the last of a line that is cut was still seen.
+        // The last visible point of a line that is cut.
         let goes_to = curve.share.iter().rposition(|&share| share < 1.0).map(|at| curve.difference_ms[at]);
         let (Some(goes_to), Some(&seen)) = (goes_to, lines[index].iter().rfind(|place| frame.holds(**place)))
         else {
@@ -233,7 +235,7 @@ fn name_all(canvas: &mut Canvas, frame: &Frame, report: &Report, curves: &[&Diff
     }
 }
 
-/// A tail of few samples may make the chart so many times as high as what is known.
+/// A tail of few samples may stretch the chart to this multiple of the rest.
 const DWARFED: f64 = 4.0;
-/// So many crossovers have room for their names.
+/// There is room for the names of this many crossovers.
 const CROSSOVERS: usize = 4;

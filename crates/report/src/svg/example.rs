@@ -1,5 +1,5 @@
 //! A report for tests: swift has the better median and a tail of lost packets, steady has neither. Made of seeded
-//! samples, and by hand where a comparison would resample.
+//! samples, with formulas where a comparison would resample.
 
 #![expect(clippy::cast_possible_truncation, reason = "positions in a list of 20 000")]
 
@@ -138,7 +138,7 @@ impl Samples {
     fn phases(&self) -> PhaseStack {
         let parts =
             [("dns", 0.02), ("connect", 0.2), ("tls", 0.2), ("send", 0.01), ("wait", 0.55), ("rest", 0.02)];
-        // What the median does not explain is waiting.
+        // Waiting makes up the rest of what the median does not explain.
         let column = |(phase, part): (&str, f64)| {
             let at = |&share: &f64| {
                 let (all, median) = (self.quantile(share), self.quantile(0.5));
@@ -293,7 +293,7 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
     }
 }
 
-/// Near, with a delay that grows for a while, and 2 % lost packets that are sent again after 200 ms or more.
+/// Near, with a delay that grows for a while, and 2 % lost packets that are retransmitted after 200 ms or more.
 fn swift(draws: &mut Draws, time: f64) -> f64 {
     let usual = 95.0 * (0.25 * draws.normal()).exp() * if (0.65..0.8).contains(&time) { 1.3 } else { 1.0 };
     if draws.uniform() < 0.02 { usual + 200.0 + 300.0 * -draws.uniform().ln() } else { usual }

@@ -1,5 +1,5 @@
-//! The expected experienced latency against the number of requests that a person needs: where the lead changes as pages
-//! grow.
+//! The expected experienced latency by the number of requests that a person needs, and where the lead changes as
+//! pages grow.
 
 use super::{
     axis::Scale,
@@ -16,7 +16,7 @@ use crate::{
     text::count,
 };
 
-/// The chart, if there are more pages than that of one request.
+/// The chart, unless a page is one request.
 pub(super) fn draw(report: &Report) -> Option<String> {
     let most = report.charts.iter().map(|chart| chart.experienced.len()).min().filter(|&most| most > 1)?;
     let leads = leads(report, most);
@@ -58,13 +58,14 @@ pub(super) fn draw(report: &Report) -> Option<String> {
     Some(finish(report, canvas, &title, &figures(report, most)))
 }
 
-/// From how many requests on fewer than 10 samples decide what the median person waits for: thin_above^N = 1/2.
+/// The number of requests from which on fewer than 10 samples decide the wait of the median person: thin_above^N =
+/// 1/2.
 fn thin_pages(report: &Report, side: usize) -> f64 {
     let thin = thin_from(report, &[side]);
     if thin >= 1.0 { f64::INFINITY } else { 0.5_f64.ln() / thin.ln() }
 }
 
-/// What the real pages of a side's recording waited, beside the model.
+/// The waits on real pages of a side's recording, to compare with the model.
 struct Observed {
     side: usize,
     requests: usize,
@@ -73,7 +74,7 @@ struct Observed {
     model_ms: f64,
 }
 
-/// Of each side with enough page views.
+/// For each side with enough page views.
 fn observed(report: &Report, most: usize) -> Vec<Observed> {
     let of = |(side, one): (usize, &SideIndependence)| {
         let pages = one.pages.as_ref().filter(|pages| pages.conclusive)?;
@@ -86,7 +87,7 @@ fn observed(report: &Report, most: usize) -> Vec<Observed> {
     report.comparison.independence.sides.iter().enumerate().filter_map(of).collect()
 }
 
-/// Where the real pages of two sides had another winner than the model: what people waited outranks it.
+/// Where the real pages of two sides have another winner than the model; real pages take precedence.
 fn contradiction(report: &Report, observed: &[Observed]) -> Option<String> {
     let [a, b] = observed else { return None };
     let (real, model) = (a.ms - b.ms, a.model_ms - b.model_ms);
@@ -96,7 +97,7 @@ fn contradiction(report: &Report, observed: &[Observed]) -> Option<String> {
     let (faster, slower) = if real < 0.0 { (a, b) } else { (b, a) };
     let label = |one: &Observed| name(&report.charts[one.side].label);
     Some(format!(
-        "On the real pages {} is faster ({} against {} ms); the model of independent requests says {}",
+        "On the real pages {} is faster ({} against {} ms); by the model of independent requests it is {}",
         label(faster),
         latency(faster.ms),
         latency(slower.ms),
@@ -109,7 +110,7 @@ fn curve(report: &Report, index: usize, most: usize) -> impl Iterator<Item = (f6
     entries.zip(1_u32..).map(|(one, requests)| (f64::from(requests), one.expected_ms))
 }
 
-/// Which side has the least expected latency, from which number of requests on.
+/// The side with the lowest expected latency, by ranges of numbers of requests.
 fn leads(report: &Report, most: usize) -> Vec<(usize, usize)> {
     let best = |entry: usize| {
         let by = |&a: &usize, &b: &usize| {
@@ -160,7 +161,7 @@ fn statement(report: &Report, leads: &[(usize, usize)], most: usize) -> String {
     }
 }
 
-/// The page of the report: an upright line, and the intervals of the sides there.
+/// The page of the report: a vertical line, and the intervals of the sides there.
 fn mark_page(canvas: &mut Canvas, frame: &Frame, report: &Report, most: usize) {
     let requests = report.comparison.page.effective_requests;
     if requests as usize > most || requests <= 1 {
@@ -209,7 +210,7 @@ fn mark(
         }
         let place = frame.at(x, one.ms);
         canvas.dot(place, 5.5, SURFACE, side(one.side));
-        // One name says it for all.
+        // One name for all of them.
         let name = if one.side == observed[0].side { "real pages" } else { "" };
         named.push((place, name.to_owned(), true));
     }
@@ -238,7 +239,7 @@ fn figures(report: &Report, most: usize) -> String {
     (0..report.charts.len()).map(at).collect::<Vec<_>>().join(" ")
 }
 
-/// What is said of a line that few samples decide.
+/// The note for a line that few samples decide.
 const THIN_PAGES: &str = "~ dotted: fewer than 10 samples decide";
-/// So many changes of the lead have room for their names.
+/// There is room for the names of this many changes of the lead.
 const MARKED: usize = 3;

@@ -1,4 +1,4 @@
-//! Figures as SVG files: neighbours that belong together in one file, as on the page.
+//! Figures as SVG files: adjacent charts of one kind are in one file, as on the page.
 
 use super::{
     axis,
@@ -17,8 +17,8 @@ mod multiples;
 mod scatter;
 mod timeline;
 
-/// The charts of a document of figures: file names ("timeline.svg") and files. Of a kind that comes up again, the later
-/// ones are numbered ("timeline-2.svg"). What holds nothing has no file.
+/// The charts of a document of figures: file names ("timeline.svg") and contents. Further charts of a kind are
+/// numbered ("timeline-2.svg"). Empty charts have no file.
 pub fn figures(figures: &Figures) -> Vec<(String, String)> {
     let mut used = std::collections::BTreeSet::new();
     let mut files = Vec::new();
@@ -42,7 +42,7 @@ enum Group<'f> {
     Bars(&'f crate::model::figures::Bars),
 }
 
-/// Timelines that follow each other, scatters of the same axes that do, and each of the others by itself.
+/// Adjacent timelines, adjacent scatters with the same axes, and each other panel by itself.
 fn groups(panels: &[Panel]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     for panel in panels {
@@ -70,7 +70,7 @@ fn headed(figures: &Figures, statement: &str, what: &str, height: f64) -> Canvas
     canvas
 }
 
-/// The file; `sentences` say in words what is drawn.
+/// The file; `sentences` describe in words what is drawn.
 fn finish<'s>(
     figures: &Figures,
     canvas: Canvas,
@@ -91,7 +91,8 @@ fn conditions(figures: &Figures, what: &str) -> String {
     plain(&format!("{invalid}{}", all.join("; ")))
 }
 
-/// Writes what stands above a panel: its title with what its upright axis shows, and its sentence. Where it ends.
+/// Writes the heading of a panel: its title with the title of its vertical axis, and its sentence. Returns where it
+/// ends.
 fn write_panel_heading(canvas: &mut Canvas, place: &Place, title: &str, y: &Axis, sentence: &str) -> f64 {
     let left = place.left + MARGIN;
     let title = fitted(title, 15.0, (place.right - left - MARGIN) / 1.1);
@@ -110,7 +111,7 @@ fn write_panel_heading(canvas: &mut Canvas, place: &Place, title: &str, y: &Axis
     bottom
 }
 
-/// A scale that holds these values of an axis, as `on` gives them.
+/// A scale that holds these values of an axis, as `on` converts them.
 fn scale(of: &Axis, values: impl IntoIterator<Item = f64>) -> axis::Scale {
     match of.scale {
         Scale::Linear => axis::Scale::linear(values),
@@ -119,7 +120,7 @@ fn scale(of: &Axis, values: impl IntoIterator<Item = f64>) -> axis::Scale {
     }
 }
 
-/// A value as its axis writes it: shares in percent.
+/// A value in the unit of its axis: shares in percent.
 fn on(of: &Axis, value: f64) -> f64 {
     if of.scale == Scale::Share { value * 100.0 } else { value }
 }
@@ -152,7 +153,7 @@ fn stairs(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     corners.chain(points.last().copied()).collect()
 }
 
-/// The height in the drawing of a line's last value, where its name stands, and the name.
+/// The height of a line's last value, where its name is written, and the name.
 fn name_end(frame: &Frame, line: &Line, y: &Axis) -> Option<(f64, String)> {
     let (_, last) = line.points().last()?;
     Some((frame.at(0.0, on(y, last)).1.clamp(frame.top, frame.bottom), label(&line.name, LETTERS)))
@@ -164,15 +165,15 @@ fn name_room<'n>(names: impl IntoIterator<Item = &'n str>) -> f64 {
     widest.min(WIDEST_NAME) + 34.0
 }
 
-/// So many letters of a name stand beside a drawing.
+/// This many letters of a name fit next to a drawing.
 const LETTERS: usize = 14;
-/// And no more than this of its width.
+/// At most this much of its width.
 const WIDEST_NAME: f64 = 150.0;
-/// Columns to which a line is thinned once more: a drawing is 912 wide, and its lines are some 2 wide.
+/// Columns to which a line is thinned further: a drawing is 912 wide, and lines are about 2 wide.
 const COLUMNS: f64 = 450.0;
 /// From the edge of a panel to its text.
 const MARGIN: f64 = 8.0;
-/// So many lines of a sentence stand above a panel.
+/// This many lines of a sentence fit above a panel.
 const SENTENCE_LINES: usize = 2;
 
 #[cfg(test)]

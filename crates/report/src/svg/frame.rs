@@ -1,4 +1,4 @@
-//! The rectangle that data is drawn in: its axes, and lines and areas that end at its edges.
+//! The rectangle for data: its axes, and lines and areas that end at its edges.
 
 use super::{
     axis::Scale,
@@ -19,14 +19,14 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The place of a pair of values; outside the rectangle if a linear scale does not hold them.
+    /// The position of a pair of values; outside the rectangle if a linear scale does not hold them.
     pub(super) fn at(&self, x: f64, y: f64) -> Point {
         let across = self.x.position(x) * (self.right - self.left);
         let up = self.y.position(y) * (self.bottom - self.top);
         (self.left + across, self.bottom - up)
     }
 
-    /// The same with the room to its left that the numbers of its upright axis need, from `edge` on.
+    /// The same with the room to its left that the numbers of its vertical axis need, from `edge` on.
     pub(super) fn roomy(self, edge: f64) -> Self {
         let widest = self.y_ticks().iter().map(|(_, text)| width(text, TICK)).fold(0.0, f64::max);
         Self { left: self.left.max(edge + widest + BESIDE + EDGE), ..self }
@@ -36,8 +36,8 @@ impl Frame {
         self.y.ticks(self.bottom - self.top, 36.0, |_| TICK)
     }
 
-    /// Grid, numbers and titles of both axes. The title of the upright one stands above it, where it can be read, with
-    /// `remark` at its right.
+    /// Draws grid, numbers and titles of both axes. The title of the vertical axis is above it, where it is readable,
+    /// with `remark` at its right.
     pub(super) fn axes(&self, canvas: &mut Canvas, x_title: &str, (y_title, remark): (&str, &str)) {
         canvas.open("x-axis");
         for (tick, text) in self.x.ticks(self.right - self.left, 62.0, |text| width(text, TICK)) {
@@ -65,7 +65,7 @@ impl Frame {
                 lettering,
             );
         }
-        // From the first numbers' edge, so that the title stands over both numbers and lines.
+        // From the left edge of the numbers, so that the title is above both numbers and lines.
         let start = self.title_start();
         let taken = if remark.is_empty() { 0.0 } else { width(remark, TITLE) + 16.0 };
         if !y_title.is_empty() {
@@ -78,12 +78,12 @@ impl Frame {
         }
     }
 
-    /// Where what stands above the frame begins.
+    /// The left end of text above the frame.
     pub(super) fn title_start(&self) -> f64 {
         self.left - 40.0
     }
 
-    /// A line through pairs of values; what lies outside is cut off.
+    /// A line through pairs of values, clipped to the rectangle.
     pub(super) fn line(
         &self,
         canvas: &mut Canvas,
@@ -95,7 +95,7 @@ impl Frame {
         }
     }
 
-    /// An area around pairs of values; what lies outside is pushed to the edge.
+    /// An area around pairs of values, clamped to the rectangle.
     pub(super) fn area(
         &self,
         canvas: &mut Canvas,
@@ -110,7 +110,7 @@ impl Frame {
         }
     }
 
-    /// The places of pairs of values.
+    /// The positions of pairs of values.
     pub(super) fn places(&self, values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Point> {
         values
             .into_iter()
@@ -119,7 +119,7 @@ impl Frame {
             .collect()
     }
 
-    /// Whether a place lies within the rectangle.
+    /// Whether a point lies within the rectangle.
     pub(super) fn holds(&self, (x, y): Point) -> bool {
         (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
     }
@@ -153,15 +153,15 @@ impl Frame {
                 leave = leave.min(room / speed);
             }
         }
-        // The ends themselves where nothing is cut off, so that one segment's end is the next one's start to the bit.
+        // The ends themselves where nothing is clipped, so that one segment ends exactly where the next one starts.
         let start = if enter > 0.0 { (x + enter * dx, y + enter * dy) } else { (x, y) };
         let end = if leave < 1.0 { (x + leave * dx, y + leave * dy) } else { (to_x, to_y) };
         (enter <= leave).then_some((start, end))
     }
 }
 
-/// About how wide a text is: nothing can be measured here, so the widths are those of DejaVu Sans, the widest of the
-/// faces that a reader is likely to have.
+/// The approximate width of a text. Nothing can be measured here, so the widths are those of DejaVu Sans, the widest
+/// of the fonts that a reader is likely to have.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '/' | ' ' => 0.32,
@@ -169,14 +169,14 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
         'm' | 'w' | 'M' | 'W' | '%' | '@' | '\u{2026}' => 0.95,
         'A'..='Z' => 0.72,
         '\u{202f}' => 0.2,
-        // Ideographs and what follows them are as wide as high.
+        // Ideographs and all characters after them are as wide as high.
         '\u{1100}'.. if !('\u{2000}'..='\u{2fff}').contains(&c) => 1.0,
         _ => 0.62,
     };
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// A text that takes no more than this room: whole, or without its middle.
+/// A text that fits into this room: complete, or without its middle.
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
     let letters = text.chars().count();
     let cut = (1..=letters).rev().map(|most| label(text, most)).find(|cut| width(cut, size) <= room);
@@ -186,7 +186,7 @@ pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
 const TICK: f64 = 14.0;
 /// From the numbers of the upright axis to the frame.
 const BESIDE: f64 = 8.0;
-/// From the edge of the drawing to what stands nearest to it.
+/// From the edge of the drawing to the nearest text.
 const EDGE: f64 = 4.0;
 const TITLE: f64 = 14.0;
 

@@ -1,4 +1,4 @@
-//! What stands above every chart: the statement that it makes, and the conditions under which it was measured.
+//! The heading of a chart: its statement, and the conditions of the measurement.
 
 use super::{
     canvas::{Canvas, Lettering, WIDTH},
@@ -10,7 +10,7 @@ use crate::{
     text::{count, label, percent, plain, plural},
 };
 
-/// A drawing with its heading. `intervals` says as what intervals are drawn ("bands"); empty if they are not.
+/// A drawing with its heading. `intervals` is how intervals are drawn ("bands"); empty if they are not.
 pub(super) fn headed(report: &Report, title: &str, intervals: &str) -> Canvas {
     let level = report.comparison.intervals.as_ref().filter(|_| !intervals.is_empty());
     let level = level
@@ -19,14 +19,14 @@ pub(super) fn headed(report: &Report, title: &str, intervals: &str) -> Canvas {
     headed_with(report, title, &if level.is_empty() { page } else { format!("{page}; {level}") })
 }
 
-/// A drawing that is not about pages with its heading; this remark stands among the conditions and may be empty.
+/// A drawing that is not about pages, with its heading; the remark goes into the conditions and may be empty.
 pub(super) fn headed_with(report: &Report, title: &str, remark: &str) -> Canvas {
     let mut canvas = Canvas::default();
     write_heading(&mut canvas, title, &conditions(report, remark), report.valid);
     canvas
 }
 
-/// The statement of a drawing and the conditions, in a line each.
+/// Writes the statement of a drawing and the conditions, each in one line.
 pub(super) fn write_heading(canvas: &mut Canvas, title: &str, conditions: &str, is_valid: bool) {
     let color = if is_valid { INK } else { INVALID };
     let (size, title) = shrunk(title, 22.0, 15.0, BOLD);
@@ -35,7 +35,7 @@ pub(super) fn write_heading(canvas: &mut Canvas, title: &str, conditions: &str, 
     canvas.text((MARGIN, 60.0), &conditions, Lettering { color: MUTED, ..Lettering::new(size) });
 }
 
-/// A text in up to so many lines of this width; the last one is cut if there is more.
+/// A text in at most this many lines of this width; the last one is cut if the text is longer.
 pub(super) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -52,7 +52,7 @@ pub(super) fn wrapped(text: &str, size: f64, room: f64, most: usize) -> Vec<Stri
     lines
 }
 
-/// The file: the drawing with the statement, what it says in figures, and the conditions.
+/// The file: the drawing with the statement, its figures in words, and the conditions.
 pub(super) fn finish(report: &Report, canvas: Canvas, title: &str, figures: &str) -> String {
     let gap = if figures.is_empty() { "" } else { " " };
     canvas.finish(title, &format!("{}. {figures}{gap}{}.", plain(title), conditions(report, &page(report))))
@@ -72,7 +72,7 @@ fn conditions(report: &Report, remark: &str) -> String {
     format!("{invalid}{metric}{without}{gap}{remark}; n = {}", samples(&comparison.sides))
 }
 
-/// "90 000 a side" if all have as many, else each with its name.
+/// "90 000 a side" if all have the same number, else each with its name.
 fn samples(sides: &[Side]) -> String {
     let all_alike = sides.windows(2).all(|pair| pair[0].n == pair[1].n);
     match sides {
@@ -98,7 +98,8 @@ fn page(report: &Report) -> String {
     format!("page of {requests}, {} required", count(page.effective_requests.into()))
 }
 
-/// A text in one line of the drawing: smaller if need be, and cut at last. `weight`: how much wider than usual it is.
+/// A text in one line of the drawing: smaller if necessary, and cut at last. `weight` is how much wider than normal
+/// it is.
 fn shrunk(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
     let room = WIDTH - 2.0 * MARGIN;
     let needed = width(text, size) * weight;
@@ -115,11 +116,11 @@ fn shrunk(text: &str, size: f64, least: f64, weight: f64) -> (f64, String) {
     (size, if is_cut { format!("{}\u{2026}", text.trim_end()) } else { text })
 }
 
-/// What sizes that were made to fit may miss by, in units of the drawing.
+/// Tolerance for sizes that were computed to fit, in units of the drawing.
 const ROUNDING: f64 = 0.01;
 /// Bold text is so much wider.
 const BOLD: f64 = 1.1;
-/// So many sides are named in the conditions.
+/// This many sides are named in the conditions.
 const SIDES: usize = 4;
 /// From the edge of the drawing to its text.
 pub(super) const MARGIN: f64 = 24.0;

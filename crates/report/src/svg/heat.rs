@@ -1,4 +1,5 @@
-//! The whole distribution of one side over time: the darker a cell, the more requests began then and took so long.
+//! The whole distribution of one side over time: the darker a cell, the more requests started then and had this
+//! latency.
 
 use super::{
     axis::Scale,
@@ -56,7 +57,7 @@ fn remark(grid: &Grid, left_out: u64) -> String {
     format!("{intervals}; {} of partial ones left out", plural(left_out, "sample"))
 }
 
-/// The counts in so few cells that the file stays small, without the empty rows at the ends.
+/// The counts in few enough cells for a small file, without the empty rows at the ends.
 struct Grid {
     start_s: f64,
     interval_s: f64,
@@ -66,7 +67,7 @@ struct Grid {
 }
 
 impl Grid {
-    /// `None` if there are no samples, or the columns do not fit each other.
+    /// `None` if there are no samples, or the columns do not match.
     fn new(heat: &Heat) -> Option<Self> {
         let rows = heat.edges_ms.len().checked_sub(1).filter(|&rows| rows > 0)?;
         let counts: Vec<Vec<u64>> = heat
@@ -105,7 +106,7 @@ impl Grid {
         self.columns.iter().flatten().copied().max().unwrap_or(0)
     }
 
-    /// A log scale of the edges; one at 0 lies as far below the next as its row is high elsewhere.
+    /// A log scale of the edges; an edge at 0 is placed as far below the next as its row is high elsewhere.
     fn latency(&self) -> Scale {
         let above = self.edges_ms.iter().copied().find(|&edge| edge > 0.0).unwrap_or(1.0);
         let high = self.edges_ms.last().copied().filter(|&edge| edge > above).unwrap_or(above * 2.0);
@@ -113,7 +114,7 @@ impl Grid {
         Scale::Log { low, high }
     }
 
-    /// Cells of one darkness are one path; those beside each other in time are one rectangle.
+    /// Cells of one shade are one path; adjacent ones in time are one rectangle.
     fn draw(&self, canvas: &mut Canvas, frame: &Frame, time: &Time) {
         let most = self.most();
         let mut by_shade: Vec<Vec<[f64; 4]>> = vec![Vec::new(); HEAT.len()];
@@ -139,7 +140,7 @@ impl Grid {
     }
 }
 
-/// A fault's beginning and end as lines: a band would change the shades.
+/// The beginning and end of a fault as lines: a band would change the shades.
 fn outline_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, report: &Report, mut free: f64) {
     for fault in &report.faults {
         let Some((left, right)) = span_of_fault(frame, time, fault) else { continue };
@@ -149,13 +150,13 @@ fn outline_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, report: &Repo
     }
 }
 
-/// Which of the shades a count has, by its logarithm: one sample is seen, and so are the many.
+/// The shade of a count, by its logarithm: a single sample is visible, and so are many.
 fn shade(samples: u64, most: u64) -> Option<usize> {
     let step = |shade: usize| (most as f64).powf(shade as f64 / HEAT.len() as f64);
     (samples > 0).then(|| (1..HEAT.len()).take_while(|&shade| samples as f64 > step(shade)).count())
 }
 
-/// The shades with the counts at their ends, below the frame to the right.
+/// The shades with the counts at their ends, at the bottom right below the frame.
 fn key(canvas: &mut Canvas, frame: &Frame, most: u64) {
     let (width, y) = (16.0, frame.bottom + 37.0);
     let text = |anchor| Lettering { anchor, ..Lettering::muted(14.0) };
@@ -168,11 +169,11 @@ fn key(canvas: &mut Canvas, frame: &Frame, most: u64) {
             color,
         );
     }
-    canvas.text((left - 6.0, y), "requests a cell: 1", text(Anchor::End));
+    canvas.text((left - 6.0, y), "requests per cell: 1", text(Anchor::End));
     canvas.text((right + 6.0, y), &most, text(Anchor::Start));
 }
 
-/// More cells than these are smaller than eyes resolve on a slide, and make a large file.
+/// More cells are smaller than the eye can resolve on a slide, and make a large file.
 const COLUMNS: usize = 120;
 const ROWS: usize = 50;
 
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn shades_go_by_the_logarithm() {
-        // 8 shades up to 256: each doubles.
+        // 8 shades up to 256: each one doubles.
         assert_eq!(
             [0, 1, 2, 3, 4, 5, 128, 129, 256].map(|n| shade(n, 256)),
             [None, Some(0), Some(0), Some(1), Some(1), Some(2), Some(6), Some(7), Some(7)]
@@ -202,7 +203,7 @@ mod tests {
             left_out: 0,
         };
         let grid = Grid::new(&heat).unwrap();
-        // 500 intervals in fives, 90 rows with samples in twos.
+        // 500 intervals in groups of five, 90 rows with samples in groups of two.
         assert_eq!(
             (grid.interval_s, grid.columns.len(), grid.columns[0].len(), grid.edges_ms.len()),
             (5.0, 100, 45, 46)

@@ -1,4 +1,4 @@
-//! Text inside a drawing: finds a place for each label where it covers neither a line nor another label.
+//! Text inside a drawing: places each label where it covers neither a line nor another label.
 
 use super::{
     canvas::{Canvas, Lettering, Point, Stroke},
@@ -6,7 +6,7 @@ use super::{
     palette::MUTED,
 };
 
-/// The labels of one frame: those that are placed, and the lines that they keep clear of.
+/// The labels of one frame: those already placed, and the lines to avoid.
 #[derive(Debug)]
 pub(super) struct Labels<'f> {
     frame: &'f Frame,
@@ -14,27 +14,27 @@ pub(super) struct Labels<'f> {
     obstacles: Vec<Point>,
 }
 
-/// What a label looks like.
+/// The look of a label.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Look {
-    /// A dot of this colour stands before the text.
+    /// The colour of a dot before the text.
     pub(super) dot: Option<&'static str>,
     pub(super) is_muted: bool,
 }
 
 impl<'f> Labels<'f> {
-    /// `lines` are those drawn in the frame, as places.
+    /// `lines` are those drawn in the frame, as points.
     pub(super) fn new(frame: &'f Frame, lines: &[Vec<Point>]) -> Self {
         Self { frame, taken: Vec::new(), obstacles: lines.iter().flat_map(|line| dense(line)).collect() }
     }
 
-    /// Lets no label cover a dot.
+    /// Keeps labels away from a dot.
     pub(super) fn keep_off(&mut self, (x, y): Point, radius: f64) {
         self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
     }
 
-    /// Puts the text beside the best of these anchors, the earlier the better; without any free place it is left out. It
-    /// keeps well away from the lines `others`, so that it is not taken for theirs.
+    /// Places the text next to the best of these anchors, earlier ones first; without a free position it is left out.
+    /// It keeps a larger distance from the lines `others`, so that it is not mistaken for their label.
     pub(super) fn place(
         &mut self,
         canvas: &mut Canvas,
@@ -46,7 +46,7 @@ impl<'f> Labels<'f> {
         let dot = if look.dot.is_some() { DOT } else { 0.0 };
         let text = &fitted(text, SIZE, (self.frame.right - self.frame.left) / 2.0 - dot);
         let width = width(text, SIZE) + dot;
-        // A line offers many anchors, a point only itself.
+        // A line offers many anchors, a point only one.
         let distances: &[f64] = if anchors.len() == 1 { &[9.0, 24.0, 42.0] } else { &[9.0] };
         let mut best: Option<(f64, Point, Area)> = None;
         for (&anchor, order) in anchors.iter().zip(0_u32..) {
@@ -67,7 +67,7 @@ impl<'f> Labels<'f> {
         write(canvas, text, (area.left, f64::midpoint(area.top, area.bottom)), look);
     }
 
-    /// How many points of lines a label there would cover; `None` if it has no room there at all.
+    /// How many points of lines a label there would cover; `None` if it does not fit there at all.
     fn hits(&self, area: &Area, others: &[Point]) -> Option<u32> {
         let is_inside =
             self.frame.holds((area.left, area.top)) && self.frame.holds((area.right, area.bottom));
@@ -81,8 +81,8 @@ impl<'f> Labels<'f> {
     }
 }
 
-/// Names at the right end of lines, moved apart where they would meet, no further right than `edge`. Each has its
-/// height, text and dot. Those that find no room in the height of the frame are counted.
+/// Names at the right ends of lines, moved apart where they would overlap, no further right than `edge`. Each has its
+/// height, text and dot. Names that do not fit into the height of the frame are counted.
 pub(super) fn end_labels(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -109,14 +109,15 @@ pub(super) fn end_labels(
     }
 }
 
-/// The whole part of what is not negative and small.
+/// The integer part of a small non-negative number.
 fn whole(number: f64) -> usize {
     (1..1000_u32).take_while(|&whole| f64::from(whole) <= number).count()
 }
 
-/// Ascending heights moved as little as puts a line's height between neighbours: those that meet share their middle.
+/// Ascending heights, moved as little as possible so that neighbours are a line apart: those that overlap are spread
+/// around their middle.
 fn apart(heights: &[f64], line: f64, top: f64, bottom: f64) -> Vec<f64> {
-    // Each group: its middle and how many are in it.
+    // Each group: its middle and its size.
     let within = |middle: f64, size: f64| {
         let half = (size - 1.0) / 2.0 * line;
         (middle.min(bottom - half).max(top + half), size)
@@ -173,7 +174,7 @@ pub(super) fn write(canvas: &mut Canvas, text: &str, (x, y): Point, look: Look) 
     canvas.text((start, y), text, Lettering { halo: true, ..lettering });
 }
 
-/// A rectangle that a label takes.
+/// The rectangle of a label.
 #[derive(Debug, Clone, Copy)]
 struct Area {
     left: f64,
@@ -196,7 +197,7 @@ impl Area {
     }
 }
 
-/// Places around an anchor, the best first: to its right, above and below it, to its left, then the corners.
+/// Positions around an anchor, the best first: right, above and below, left, then the corners.
 fn around((x, y): Point, width: f64, distances: &[f64]) -> impl Iterator<Item = Area> {
     let height = SIZE * 1.3;
     distances.iter().flat_map(move |gap| {
@@ -216,7 +217,8 @@ fn around((x, y): Point, width: f64, distances: &[f64]) -> impl Iterator<Item = 
     })
 }
 
-/// A thin line to a label that had to be put further off: among several points it must be clear whose it is.
+/// A thin line to a label that had to be placed further away: among several points it must be clear which one it
+/// names.
 fn lead(canvas: &mut Canvas, (x, y): Point, area: &Area) {
     let end = (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom));
     if (end.0 - x).hypot(end.1 - y) >= 16.0 {
@@ -225,7 +227,7 @@ fn lead(canvas: &mut Canvas, (x, y): Point, area: &Area) {
 }
 
 const SIZE: f64 = 15.0;
-/// What a dot takes before its text.
+/// The width of a dot before its text.
 const DOT: f64 = 15.0;
 const STEP: f64 = 4.0;
 

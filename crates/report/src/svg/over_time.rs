@@ -1,4 +1,4 @@
-//! Percentiles over time with the maximum: one panel a side, all on the same scales, faults as labelled bands.
+//! Percentiles over time with the maximum: one panel per side, all with the same scales, faults as labelled bands.
 
 use super::{
     axis::Scale,
@@ -64,7 +64,7 @@ pub(super) fn intervals_of(interval_s: f64) -> String {
     format!("intervals of {} s", rounded(interval_s, 6))
 }
 
-/// Seconds since the start in the unit that suits their span.
+/// Seconds since the start in a unit that suits their range.
 pub(super) struct Time {
     start_s: f64,
     end_s: f64,
@@ -146,7 +146,7 @@ pub(super) fn frame(panel: &Panel, x: Scale, y: Scale) -> Frame {
     }
 }
 
-/// The side above its panel, which ends at `edge`; where its name ends.
+/// Writes the side's name above its panel, which ends at `edge`; returns where the name ends.
 pub(super) fn name_panel(
     canvas: &mut Canvas,
     frame: &Frame,
@@ -167,7 +167,7 @@ fn draw_lines(canvas: &mut Canvas, frame: &Frame, over: &OverTime, index: usize,
             let middle = |at: usize| time.value(over.start_s[at] + over.interval_s / 2.0);
             let points = run.clone().filter_map(|at| Some((middle(at), *(line.values)(over).get(at)?)));
             if run.len() == 1 {
-                // A lone interval has no line to be seen by.
+                // A single interval makes no visible line.
                 for place in frame.places(points) {
                     canvas.dot(place, 2.0, side(index), side(index));
                 }
@@ -185,7 +185,7 @@ fn draw_lines(canvas: &mut Canvas, frame: &Frame, over: &OverTime, index: usize,
     end_labels(canvas, frame, &ends.collect::<Vec<_>>(), edge);
 }
 
-/// Intervals without one that has no samples between them: a line across it would claim samples there.
+/// Runs of intervals without gaps: a line across an interval without samples would claim samples there.
 fn runs(over: &OverTime) -> Vec<std::ops::Range<usize>> {
     let mut runs: Vec<std::ops::Range<usize>> = Vec::new();
     for at in 0..over.start_s.len() {
@@ -197,7 +197,7 @@ fn runs(over: &OverTime) -> Vec<std::ops::Range<usize>> {
     runs
 }
 
-/// Bands where something was broken; their names have room from `free` on.
+/// Bands for faults; their names have room from `free` on.
 fn mark_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, faults: &[FaultMark], mut free: f64) {
     for fault in faults {
         let Some((left, right)) = span_of_fault(frame, time, fault) else { continue };
@@ -210,7 +210,7 @@ fn mark_faults(canvas: &mut Canvas, frame: &Frame, time: &Time, faults: &[FaultM
     }
 }
 
-/// Where a fault begins and ends in the frame; `None` if it lies outside.
+/// The ends of a fault in the frame; `None` if it lies outside.
 pub(super) fn span_of_fault(frame: &Frame, time: &Time, fault: &FaultMark) -> Option<(f64, f64)> {
     let until_s = fault.until_s.unwrap_or(time.end_s).min(time.end_s);
     if fault.at_s >= time.end_s || until_s < time.start_s {
@@ -220,7 +220,8 @@ pub(super) fn span_of_fault(frame: &Frame, time: &Time, fault: &FaultMark) -> Op
     Some((left, frame.at(time.value(until_s), 0.0).0.max(left + 1.0)))
 }
 
-/// A fault's name above the frame, if it has room beside the one before, which ends at `free`; where it ends itself.
+/// Writes a fault's name above the frame, if it fits after the previous one, which ends at `free`; returns where it
+/// ends.
 pub(super) fn name_fault(canvas: &mut Canvas, frame: &Frame, fault: &FaultMark, left: f64, free: f64) -> f64 {
     let text = label(&fault.label, 40);
     let end = left + 5.0 + width(&text, 13.0);
@@ -232,7 +233,7 @@ pub(super) fn name_fault(canvas: &mut Canvas, frame: &Frame, fault: &FaultMark, 
     end + 12.0
 }
 
-/// An upright line where the latency changed for longer.
+/// A vertical line where the latency changed for a longer time.
 pub(super) fn mark_shifts(canvas: &mut Canvas, frame: &Frame, time: &Time, shifts: &[Shift]) {
     let mut free = f64::NEG_INFINITY;
     for shift in shifts {
@@ -254,7 +255,7 @@ pub(super) fn mark_shifts(canvas: &mut Canvas, frame: &Frame, time: &Time, shift
 /// A line of a panel.
 struct Line {
     name: &'static str,
-    /// Samples that an interval needs for ten to lie beyond: 10/(1 - share).
+    /// Samples that an interval needs so that ten lie beyond: 10/(1 - share).
     needs: u64,
     values: fn(&OverTime) -> &Vec<f64>,
     width: f64,
@@ -262,7 +263,7 @@ struct Line {
 }
 
 impl Line {
-    /// Whether fewer than 10 samples lie beyond it in the middle one of all intervals.
+    /// Whether fewer than 10 samples lie beyond it in the median interval.
     fn is_thin(&self, over: &OverTime) -> bool {
         let mut counts = over.count.clone();
         counts.sort_unstable();

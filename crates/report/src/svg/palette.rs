@@ -1,4 +1,4 @@
-//! Colours and the type face: those of the page in its light scheme.
+//! Colours and the font: those of the page in its light scheme.
 
 // circle: a stroke is a colour on a canvas, whose words have the palette's font.
 
@@ -17,7 +17,7 @@ pub(super) fn side(index: usize) -> &'static str {
     SIDES[index % SIDES.len()]
 }
 
-/// A line of a side. More sides than colours are told apart by dashes.
+/// A line of a side. If there are more sides than colours, dashes distinguish them.
 pub(super) fn side_stroke(index: usize, width: f64) -> Stroke {
     let dashes = ["", "8 4", "2 4"][index / SIDES.len() % 3];
     Stroke { dashes, ..Stroke::new(side(index), width) }
@@ -39,6 +39,6 @@ pub(super) fn phase(name: &str) -> &'static str {
 /// Okabe and Ito, "Color universal design" (2008), without its yellow, which is too light for a line on white.
 const SIDES: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
-/// From few to many: one hue that grows darker, so that it reads in grey too.
+/// From few to many: one hue of growing darkness, so that it also works in grey.
 pub(super) const HEAT: [&str; 8] =
     ["#dceaf6", "#bdd9ee", "#94c2e3", "#65a5d4", "#3c86c0", "#1f67a6", "#0d4783", "#06285a"];

@@ -1,23 +1,24 @@
-//! Places panels side by side or one below the other: one a side, all with the same scales.
+//! Places panels side by side or one below the other: one per side, all with the same scales.
 
-/// Where a panel lies, its axes included, and whether those have their titles: only at the edges of the drawing.
+/// The area of a panel including its axes, and whether those have titles, which only panels at the edge of the
+/// drawing have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Panel {
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) right: f64,
     pub(super) bottom: f64,
-    /// Whether no panel lies below it.
+    /// Whether there is no panel below it.
     pub(super) is_last_row: bool,
 }
 
-/// Panels for so many sides below the heading, in rows of up to `columns`.
+/// Panels for this many sides below the heading, in rows of up to `columns`.
 pub(super) fn panels(sides: usize, columns: usize) -> Vec<Panel> {
     let rows = sides.div_ceil(columns.clamp(1, sides.max(1))).max(1);
     rows_of(sides, columns, (BOTTOM - TOP) / rows as f64)
 }
 
-/// So many panels below the heading, in rows of up to `columns` and of this height.
+/// This many panels below the heading, in rows of up to `columns` and of this height.
 pub(super) fn rows_of(sides: usize, columns: usize, height: f64) -> Vec<Panel> {
     let columns = columns.min(sides).max(1);
     let width = (RIGHT - LEFT) / columns as f64;
@@ -29,7 +30,7 @@ pub(super) fn rows_of(sides: usize, columns: usize, height: f64) -> Vec<Panel> {
     (0..sides).map(panel).collect()
 }
 
-/// More panels than these cannot be read on a slide.
+/// More panels cannot be read on a slide.
 pub(super) const MOST: usize = 6;
 
 const LEFT: f64 = 16.0;

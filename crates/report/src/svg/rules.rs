@@ -1,5 +1,5 @@
-//! Rules that every drawing keeps, whatever is drawn: three labelled ticks on each axis, nothing outside of the picture,
-//! no text on another or on a dot, the mark of few samples where tables have it, no partial interval.
+//! Rules for every drawing: three labelled ticks on each axis, nothing outside the picture, no text on another text
+//! or on a dot, the mark of few samples wherever tables have it, no partial interval.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -18,7 +18,7 @@ use crate::{
     model::{FaultMark, Report},
 };
 
-/// What is wrong with a drawing, a sentence each.
+/// The broken rules of a drawing, one sentence each.
 fn broken_rules(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let root = document.root_element();
@@ -47,7 +47,7 @@ fn broken_rules(svg: &str) -> Vec<String> {
         let is_on = |text: &&Written| {
             (x - x.clamp(text.left, text.right)).hypot(y - y.clamp(text.top, text.bottom)) < r - 1.0
         };
-        // Crowds of small dots draw a curve.
+        // Many small dots draw a curve.
         if r >= 4.0 {
             broken.extend(texts.iter().filter(is_on).map(|text| format!("{text:?} on a dot at {x}, {y}")));
         }
@@ -95,11 +95,11 @@ fn places(data: &str) -> Vec<f64> {
         places.extend([at.0, at.1]);
         command = next;
     }
-    // Before the first command nothing was drawn.
+    // Nothing is drawn before the first command.
     places.split_off(2)
 }
 
-/// A text and the room that it takes.
+/// A text and its area.
 #[derive(Debug)]
 struct Written {
     text: String,
@@ -110,7 +110,7 @@ struct Written {
 }
 
 impl Written {
-    /// Rims of text are not text.
+    /// Rims of text do not count as text.
     fn of(node: roxmltree::Node) -> Option<Self> {
         let is_text = node.has_tag_name("text") && node.attribute("aria-hidden").is_none();
         let text = node.text().filter(|_| is_text)?.to_owned();
@@ -122,7 +122,7 @@ impl Written {
             Some("end") => x - wide,
             _ => x,
         };
-        // From the base of the letters: what is higher than a capital, and what hangs below.
+        // From the baseline: letters higher than a capital, and descenders.
         Some(Self { text, left, right: left + wide, top: y - 0.76 * size, bottom: y + 0.12 * size })
     }
 
@@ -163,7 +163,7 @@ const LABELS: [[&str; 4]; 4] = [
     ],
 ];
 
-/// Knuth's MMIX generator: numbers in 0..1, never an end.
+/// Knuth's MMIX generator: numbers in 0..1, never 0 or 1.
 fn draws(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -172,7 +172,7 @@ fn draws(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A side of this shape; times, pages and phases stand beside it where they are asked for.
+/// A side with this shape, with times, pages and phases if requested.
 fn side(label: &str, shape: fn(f64) -> f64, n: usize, seed: u64, beside: u64) -> SideInput {
     let mut draw = draws(seed);
     let values_ms: Vec<f64> =
@@ -195,7 +195,7 @@ fn side(label: &str, shape: fn(f64) -> f64, n: usize, seed: u64, beside: u64) ->
     side
 }
 
-/// A report for each shape and number of samples, with sides, labels, pages and what stands beside samples in turn.
+/// A report for each shape and number of samples, with varying sides, labels, pages and further columns.
 fn reports() -> &'static [(String, Report)] {
     static MADE: LazyLock<Vec<(String, Report)>> = LazyLock::new(make_reports);
     &MADE
@@ -258,7 +258,7 @@ fn few_samples_are_marked_wherever_a_table_marks_them() {
         for (file, svg) in charts(report) {
             let is_marked = svg.contains('~');
             let wanted = match file.as_str() {
-                // What is drawn goes to the last sample but one, beyond which there is one.
+                // Drawings go to the last sample but one, beyond which there is one.
                 "cdf.svg" | "cdf-nines.svg" | "difference.svg" | "phases.svg" => thin(100.0 - 1e-9),
                 "qq.svg" => sides.iter().take(2).any(|side| side.thin_above <= 99.9),
                 "effective-qq.svg" => sides.iter().take(2).any(|side| side.experienced_thin_above <= 99.9),

@@ -1,4 +1,4 @@
-//! The statements above the charts. They are made of numbers that the report holds.
+//! The statements above the charts, made of numbers in the report.
 
 use crate::{
     model::{Certainty, Quantiles, Report, Side, SideCharts, Verdict},
@@ -10,7 +10,7 @@ pub(super) fn quantile(quantiles: &Quantiles, share: f64) -> f64 {
     interpolated(&quantiles.share, &quantiles.latency_ms, share)
 }
 
-/// A column's value between the entries around a share; its ends beyond them.
+/// A column's value at a share, interpolated; beyond its ends, their value.
 pub(super) fn interpolated(shares: &[f64], values: &[f64], share: f64) -> f64 {
     let after = shares.partition_point(|&one| one < share);
     let (Some(&high), Some(&value)) = (shares.get(after), values.get(after)) else {
@@ -38,43 +38,44 @@ pub(super) fn latencies(report: &Report, share: f64) -> String {
     all.iter().map(with).collect::<Vec<_>>().join(", ")
 }
 
-/// The share of requests from which on fewer than 10 samples of one of these sides lie beyond; 1 if that is nowhere.
+/// The share of requests from which on fewer than 10 samples of one of these sides lie beyond; 1 if there are always
+/// enough.
 pub(super) fn thin_from(report: &Report, sides: &[usize]) -> f64 {
     let of = |&side: &usize| Some(report.comparison.sides.get(side)?.thin_above / 100.0);
     sides.iter().filter_map(of).fold(1.0, f64::min)
 }
 
-/// What stands behind a figure that fewer than 10 samples lie beyond, here as in every table.
+/// Follows a figure beyond which there are fewer than 10 samples, here as in every table.
 pub(super) const THIN: &str = "~";
 
-/// A place among the percentiles: 97.1, but 98.98 and not 99, for what lies at p99 is something else.
+/// A percentile: 97.1, but 98.98 and not 99, because it must not be confused with p99.
 pub(super) fn place(percent: f64) -> String {
     let text = text::percent(percent);
     if !NAMED.contains(&text.as_str()) {
         return text;
     }
-    // The fewest digits that tell it from the one with a name; 97.1 has one, 99.9995 seven more are nobody.
+    // The fewest digits that distinguish it from the named one. Named percentiles keep their own digits.
     let told = (1..=7_usize).map(|decimals| format!("{percent:.decimals$}"));
     let told = told.map(|digits| digits.trim_end_matches('0').trim_end_matches('.').to_owned());
     told.into_iter().find(|digits| *digits != text).unwrap_or(text)
 }
 
-/// Percentiles that are spoken of everywhere.
+/// Percentiles that people commonly use.
 const NAMED: [&str; 8] = ["0", "50", "75", "90", "95", "99", "99.9", "99.99"];
 
-/// A statement about two sides, or all, with a word before it where there is doubt who is better.
+/// A statement about two sides, or all, with a word before it if it is doubtful which is better.
 pub(super) fn hedged(report: &Report, verdict: Option<&Verdict>, statement: String) -> String {
     let is_doubted = |verdict: &Verdict| match verdict.certainty {
         Some(certainty) => certainty != Certainty::Sure,
-        // Of an older result, which has no word for it.
+        // From an older result, which has no word for it.
         None => verdict.ci_ms.is_some_and(|[low, _]| low.is_none_or(|low| low <= 0.0)),
     };
     let is_said = report.comparison.intervals.is_some();
     if is_said && verdict.is_some_and(is_doubted) { format!("Not sure: {statement}") } else { statement }
 }
 
-/// "swift is faster up to the 97.1th percentile of requests, steady beyond it": which of the first two sides is faster
-/// where, for what people need so many requests for.
+/// "swift is faster up to the 97.1th percentile of requests, steady beyond it": which of the first two sides is
+/// faster where, for people who need this many requests.
 pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
     let [first, second, ..] = &report.charts[..] else { return String::new() };
     let exponent = f64::from(requests);
@@ -85,7 +86,7 @@ pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
         .map(|crossover| (100.0 * (crossover.percentile / 100.0).powf(exponent), &*crossover.faster_above))
         .collect();
     changes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    // Below this nobody is met, so who is faster there is none's concern.
+    // Below this percentile nobody is affected.
     let unmet = changes.iter().take_while(|(percent, _)| *percent < NOBODY).count();
     let below = match (unmet.checked_sub(1), changes.first()) {
         (Some(last), _) => changes[last].1,
@@ -94,7 +95,7 @@ pub(super) fn faster(report: &Report, requests: u32, of: &str) -> String {
         (None, None) => return no_crossover(report, first, second, requests),
     };
     match &changes[unmet..] {
-        [] => format!("{} is faster for all {of} but fewer than {NOBODY} %", name(below)),
+        [] => format!("{} is faster for all but fewer than {NOBODY} % of {of}", name(below)),
         [(percent, above)] => {
             format!(
                 "{} is faster up to the {} percentile of {of}, {} beyond it",
@@ -149,14 +150,14 @@ pub(super) fn latency(ms: f64) -> String {
     grouped(&text::latency(ms), '\u{202f}')
 }
 
-/// A label as titles have it.
+/// A label in the form for titles.
 pub(super) fn name(text: &str) -> String {
     label(text, 20)
 }
 
-/// Below this percentile of people a crossover concerns nobody one would meet.
+/// Below this percentile of people, a crossover affects practically nobody.
 const NOBODY: f64 = 0.01;
-/// A day and more takes so many digits that no drawing has room for them.
+/// A day or more has too many digits for any drawing.
 const HUGE_MS: f64 = 1e8;
 
 #[cfg(test)]
@@ -204,7 +205,7 @@ mod tests {
         // 0.99^1000 = 0.000043.
         assert_eq!(
             faster(&report, 1000, "visitors"),
-            "steady is faster for all visitors but fewer than 0.01 %"
+            "steady is faster for all but fewer than 0.01 % of visitors"
         );
         report.comparison.crossovers.clear();
         report.charts[1].quantiles = report.charts[0].quantiles.clone();

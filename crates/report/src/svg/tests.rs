@@ -1,4 +1,4 @@
-//! The files as a whole: that they are XML, what is in them, and what is not.
+//! Whole files: that they are XML, what they contain, and what they do not.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn file<'f>(files: &'f [(String, String)], name: &str) -> &'f str {
     &files.iter().find(|(file, _)| file == name).unwrap_or_else(|| panic!("no {name}")).1
 }
 
-/// All that is written in a drawing.
+/// All text in a drawing.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
@@ -153,7 +153,7 @@ fn sides_without_any_spread_are_drawn() {
 fn a_heat_map_without_any_order_stays_small() {
     let mut report = example::report();
     let heat = report.charts[0].heat.as_mut().unwrap();
-    // 1000 intervals of 100 rows, neighbours of which hardly ever have the same shade.
+    // 1000 intervals of 100 rows; adjacent cells hardly ever have the same shade.
     heat.counts = (0..100_000_u32).map(|cell| cell.wrapping_mul(2_654_435_761) >> 24).collect();
     heat.edges_ms = (1..=101).map(f64::from).collect();
     let svg = heat::draw(&report, 0).unwrap();

@@ -1,4 +1,4 @@
-//! The first two sides by the value of a label, those first for whom the first side is worse.
+//! The first two sides by the value of a label; values for which the first side is worse come first.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::{
     text::{count, label, latency, percent, plain, plural, sure},
 };
 
-/// What people of each group experience.
+/// The experience of people in each group.
 pub(super) fn breakdown(comparison: &Comparison) -> String {
     let (Some(breakdown), [first, second, ..]) = (&comparison.breakdown, &comparison.sides[..]) else {
         return String::new();
@@ -60,8 +60,8 @@ fn row(group: &Group, first: &str) -> Vec<String> {
     ]
 }
 
-/// What stands before the better side. The first side is the one to look for where it is worse; what is not sure has a mark
-/// of its own.
+/// The mark before the better side. Where the first side is worse has a mark, because users look for that; what is
+/// not sure has another.
 fn mark(verdict: &Verdict, first: &str) -> Option<char> {
     let better = verdict.better.as_ref()?;
     match verdict.certainty {
@@ -75,11 +75,11 @@ fn footnotes(breakdown: &Breakdown) -> String {
     let mut text = String::new();
     let verdicts = || breakdown.groups.iter().filter_map(|group| group.experienced.as_ref());
     if verdicts().any(|verdict| verdict.basis == Some(Basis::ObservedPages)) {
-        text += "better and sure are of real page views, the columns before them of the model\n";
+        text += "columns better and sure are from real page views, those before them from the model\n";
     }
     let judged = verdicts().filter(|verdict| verdict.sure.is_some()).count();
     if judged > 1 {
-        let _ = writeln!(text, "how sure allows for {judged} groups (Holm)");
+        let _ = writeln!(text, "certainty is corrected for {judged} groups (Holm)");
     }
     let groups = breakdown.groups.len();
     if groups > GROUPS {
@@ -103,10 +103,10 @@ fn percent_of(share: f64) -> String {
     percent(share * 100.0)
 }
 
-/// Stands before a winner that is not the first side.
+/// Before a winner other than the first side.
 const WORSE: char = '!';
-/// Stands before a winner that is not sure.
+/// Before a winner that is not sure.
 const DOUBT: char = '?';
-/// A screen has room for so many.
+/// There is room for this many on a screen.
 const GROUPS: usize = 15;
 const LABEL: usize = 14;

@@ -1,4 +1,4 @@
-//! How far apart sides are in means and percentiles, in milliseconds and in percent.
+//! Differences between sides in means and percentiles, in milliseconds and in percent.
 
 use super::{Detail, look::table};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     text::{difference, interval, label, signed_relative},
 };
 
-/// A table for each side that is held against the first; of more than two sides only where there is room.
+/// A table for each side that is compared with the first; of more than two sides only if there is room.
 pub(super) fn differences(comparison: &Comparison, detail: Detail) -> String {
     let all = &comparison.differences;
     if all.len() > 1 && detail == Detail::Short {
@@ -57,7 +57,7 @@ fn row(name: String, found: &Difference) -> Vec<String> {
     vec![name, format!("{}{thin}", difference(found.difference_ms)), ci, relative]
 }
 
-/// What fits beside the rest of an answer.
+/// What fits next to the rest of an answer.
 const FEW: [&str; 4] = ["mean", "50", "95", "99"];
 const ALL: [&str; 8] = ["mean", "50", "75", "90", "95", "99", "99.9", "99.99"];
 const LABEL: usize = 24;

@@ -1,4 +1,4 @@
-//! What to expect of each side, for one request and on the page, and how many samples say so.
+//! What to expect of each side, for one request and on the page, with the number of samples.
 
 use super::{Detail, look::table};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     text::{count, label, latency, with_interval},
 };
 
-/// The table of expectations. The fastest and the slowest sample have their columns where intervals leave them room.
+/// The table of expectations. The fastest and the slowest sample have columns if intervals leave room.
 pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
     let sides = &comparison.sides;
     let with_ends = comparison.intervals.is_none() || detail == Detail::Wide;
@@ -16,7 +16,7 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
         Some(Basis::ObservedPages) => verdicts.model.as_ref(),
         _ => Some(&verdicts.experienced),
     });
-    // A star marks the better one, also where there is no colour.
+    // A star marks the better one, also on terminals without colour.
     let mark = |value: f64, ci: Option<&Ci>, label: &str, verdict: Option<&Verdict>| {
         format!("{}{}", with_interval(value, ci), if is_best(label, verdict) { " *" } else { "  " })
     };
@@ -36,7 +36,7 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
         }
         row
     };
-    // Two blanks stand over the star.
+    // Two blanks stand above the star.
     let mut header = vec!["", "n", "expected request  "];
     if is_page {
         header.push("expected experienced  ");
@@ -47,14 +47,14 @@ pub(super) fn expectations(comparison: &Comparison, detail: Detail) -> String {
     table(header.into_iter().map(str::to_owned), sides.iter().map(row))
 }
 
-/// Whether a star belongs to a side: it is the better one, and no doubt is left where doubt can be measured.
+/// Whether a side gets a star: it is the better one, and that is certain if certainty is known.
 pub(super) fn is_best(label: &str, verdict: Option<&Verdict>) -> bool {
     verdict.is_some_and(|verdict| {
         verdict.better.as_deref() == Some(label) && matches!(verdict.certainty, None | Some(Certainty::Sure))
     })
 }
 
-/// A line for each side of which not all that was read is behind the numbers.
+/// A line for each side of which some samples are not in the numbers.
 pub(super) fn counts(comparison: &Comparison) -> String {
     let incomplete = comparison.sides.iter().filter(|side| side.read != side.n);
     let line = |side: &Side| {

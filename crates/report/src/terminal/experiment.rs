@@ -1,5 +1,5 @@
-//! An experiment that is charts and tables: its tables, what is to be known of them, and its timelines as lines of bars with
-//! what happened meanwhile beneath.
+//! An experiment that is charts and tables: its tables with notes, and its timelines as rows of bars with the phases
+//! below.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::{
     text::{grouped, label, plain},
 };
 
-/// All of it that a terminal can show. Nothing of a document without tables and timelines.
+/// Everything that a terminal can show. Nothing of a document without tables and timelines.
 pub(super) fn experiment(figures: &Figures, detail: Detail) -> String {
     let mut text: String = figures.tables.iter().map(|table| rows(table, detail)).collect();
     text += &caveats(&figures.doubts);
@@ -21,7 +21,7 @@ pub(super) fn experiment(figures: &Figures, detail: Detail) -> String {
     text
 }
 
-/// A table without the columns for which a terminal has no room.
+/// A table without the columns that do not fit on a terminal.
 fn rows(shown: &Table, detail: Detail) -> String {
     if shown.rows.is_empty() {
         return String::new();
@@ -39,21 +39,21 @@ fn rows(shown: &Table, detail: Detail) -> String {
 
 /// Lines of bars on the same scales.
 struct Bars {
-    /// What a bar stands for, s.
+    /// The time of a bar, s.
     bar_s: f64,
-    /// How many there are.
+    /// The number of bars.
     bars: usize,
     /// The highest bar.
     top: f64,
 }
 
 impl Bars {
-    /// `None` if there is nothing to be seen.
+    /// `None` if there is nothing to show.
     fn new(timeline: &Timeline) -> Option<Self> {
         let steps = timeline.lines.iter().filter_map(|line| Some(line.x.get(1)? - line.x.first()?));
         let step = steps.reduce(f64::max).filter(|step| *step > 0.0)?;
         let ends = timeline.lines.iter().filter_map(|line| line.x.last().copied());
-        // A hair less, because 3 * 0.1 is more than 0.3.
+        // A little less, because 3 * 0.1 is more than 0.3.
         let steps = (ends.fold(0.0, f64::max) / step - 1e-9).ceil();
         // Whole steps, so that no bar has one more than others.
         let merged = (steps / MOST_BARS).ceil().max(1.0);
@@ -62,7 +62,7 @@ impl Bars {
         (bars.top > 0.0).then_some(bars)
     }
 
-    /// The mean of a line in each bar, up to its end.
+    /// The mean of a line in each bar, up to the line's end.
     fn means(&self, line: &Line) -> Vec<f64> {
         let mut sums = vec![0.0; self.bars];
         for (span, value) in line.x.windows(2).zip(&line.y) {
@@ -91,16 +91,16 @@ impl Bars {
         }
         let (bar_s, unit) = (self.bar_s, &timeline.y.unit);
         let top = grouped(&format!("{:.1}", self.top), ' ');
-        text + &format!(" {:LABEL$} {bar_s:.2} s a bar; the highest is {top} {unit}\n", "")
+        text + &format!(" {:LABEL$} {bar_s:.2} s per bar; the highest is {top} {unit}\n", "")
     }
 
     fn column(&self, at_s: f64) -> usize {
-        // A hair more, because 0.3 / 0.1 is less than 3.
+        // A little more, because 0.3 / 0.1 is less than 3.
         whole((at_s / self.bar_s + 1e-9).floor()).min(self.bars)
     }
 }
 
-/// From nothing to the most; a dot where nothing came.
+/// From 0 to the maximum; a dot for 0.
 fn bar(share: f64) -> char {
     BARS[whole((share * 8.0 - 1e-9).ceil()).min(8)]
 }
@@ -112,13 +112,13 @@ fn whole(number: f64) -> usize {
 
 const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Bars in a line.
+/// Bars in a row.
 const MOST_BARS: f64 = 61.0;
 /// Phases with a line of their own.
 const PHASES: usize = 4;
 const PHASE: usize = 40;
 const LABEL: usize = 14;
-/// More than any figure needs.
+/// Wider than any figure needs.
 const CELL: usize = 60;
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::figures::{Axis, Column};
 
-    /// One step a second: ten at 8 Mbit/s, five at nothing, the rest at half.
+    /// One step per second: ten at 8 Mbit/s, five at 0, the rest at half.
     fn throughput() -> Timeline {
         let rate = |second: u32| match second {
             0..10 => 8.0,
@@ -150,7 +150,7 @@ mod tests {
         let bars = "█".repeat(10) + &"·".repeat(5) + &"▄".repeat(46);
         assert_eq!(lines[1], format!(" two lines      {bars}"));
         assert_eq!(lines[2], format!("{}━━━━━ phone's cable: down", " ".repeat(16 + 10)));
-        assert_eq!(lines[3], format!("{}1.00 s a bar; the highest is 8.0 Mbit/s", " ".repeat(16)));
+        assert_eq!(lines[3], format!("{}1.00 s per bar; the highest is 8.0 Mbit/s", " ".repeat(16)));
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         ));
         let lines = drawn(long);
         assert_eq!(lines[1], format!(" x              {}", "█".repeat(61)));
-        assert!(lines[2].contains("0.20 s a bar; the highest is 2.0 Mbit/s"), "{}", lines[2]);
+        assert!(lines[2].contains("0.20 s per bar; the highest is 2.0 Mbit/s"), "{}", lines[2]);
         assert!(drawn(Timeline::new("", Axis::linear("", ""))).is_empty());
     }
 

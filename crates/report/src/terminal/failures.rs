@@ -1,4 +1,4 @@
-//! How many requests and page views failed: a row a side, with intervals.
+//! How many requests and page views failed: one row per side, with intervals.
 
 use super::{Detail, look::table};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     text::{count, label, percent},
 };
 
-/// The table, where anything failed or everything is asked for.
+/// The table, if anything failed or all details are requested.
 pub(super) fn failures(comparison: &Comparison, detail: Detail) -> String {
     let sides = &comparison.sides;
     let anything = sides.iter().any(|side| side.failed > 0);

@@ -1,5 +1,5 @@
-//! How text looks on a terminal: tables with a line below the header, the first column to the left, numbers to the right; and
-//! the few styles that there are.
+//! The look of text on a terminal: tables with a line below the header, first column to the left, numbers to the
+//! right; and the few styles.
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
@@ -22,16 +22,16 @@ pub fn table<Row: IntoIterator<Item = String>>(
     format!("{}\n", table.trim_fmt())
 }
 
-/// A text in a style. Whoever prints removes styles where they are not wanted.
+/// A text in a style. The caller removes styles where they are not wanted.
 pub fn paint(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
 }
 
 /// The answer.
 pub const BOLD: Style = Style::new().bold();
-/// What is wrong.
+/// Errors.
 pub const RED: Style = AnsiColor::Red.on_default().bold();
-/// What is well.
+/// Success.
 pub const GREEN: Style = AnsiColor::Green.on_default();
-/// What must be known.
+/// Warnings.
 pub const YELLOW: Style = AnsiColor::Yellow.on_default();

@@ -1,4 +1,4 @@
-//! Every side against every other, where there are more than two.
+//! Every side against every other, if there are more than two.
 
 use super::{Detail, look::table};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     text::{difference, label, plural},
 };
 
-/// The row's latency less the column's.
+/// The row's latency minus the column's.
 pub(super) fn matrix(comparison: &Comparison, detail: Detail) -> String {
     let pairs = &comparison.pairs;
     if pairs.is_empty() {
@@ -59,8 +59,8 @@ fn may_be_chance(verdict: &Verdict) -> bool {
     verdict.better.is_some() && verdict.certainty.is_some_and(|certainty| certainty != Certainty::Sure)
 }
 
-/// Stands behind a difference that is not sure.
+/// Follows a difference that is not sure.
 const CHANCE: char = '?';
-/// More have no room side by side.
+/// More do not fit side by side.
 const SIDES: usize = 8;
 const LABEL: usize = 10;

@@ -1,4 +1,4 @@
-//! What is said in a line each: crossovers, shifts, claims, and how the numbers were made.
+//! Notes of one line each: crossovers, shifts, claims, and how the numbers were made.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub(super) fn crossovers(comparison: &Comparison) -> String {
     first_few(&comparison.crossovers, line, "crossovers")
 }
 
-/// When a side's latency changed for longer.
+/// When the latency of a side changed for a longer time.
 pub(super) fn shifts(comparison: &Comparison) -> String {
     let of_side = |side: &Side| {
         let line = |shift: &Shift| {
@@ -67,7 +67,7 @@ pub(super) fn method(comparison: &Comparison) -> String {
     let blocks = if blocks.is_empty() { String::new() } else { format!("; blocks of {}", blocks.join(", ")) };
     let many = match comparison.pairs.len() {
         0 => String::new(),
-        pairs => format!("; how sure allows for {pairs} pairs (Holm)"),
+        pairs => format!("; certainty is corrected for {pairs} pairs (Holm)"),
     };
     format!(
         "{} % intervals, {} resamples, seed {}{blocks}{many}\n",
@@ -77,7 +77,7 @@ pub(super) fn method(comparison: &Comparison) -> String {
     )
 }
 
-/// How far values that were read may lie from the truth.
+/// The relative error of the values that were read.
 pub(super) fn errors(comparison: &Comparison) -> String {
     let line = |side: &Side| {
         let error = side.relative_error?;
@@ -95,6 +95,6 @@ fn first_few<T>(all: &[T], line: impl Fn(&T) -> String, what: &str) -> String {
     text
 }
 
-/// So many lines of one sort leave the rest of the screen to the others.
+/// This many lines of one kind leave room on the screen for the others.
 const FEW: usize = 5;
 const LABEL: usize = 24;

@@ -1,4 +1,4 @@
-//! What real page views waited, where the samples say which page they belong to.
+//! The waits of real page views, if samples have page ids.
 
 use super::{expectations::is_best, look::table};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     text::{count, label, latency, with_interval},
 };
 
-/// A row a side with page views.
+/// One row for each side with page views.
 pub(super) fn pages(comparison: &Comparison) -> String {
     let sides = &comparison.sides;
     let with_pages = || sides.iter().filter_map(|side| Some((side, side.pages.as_ref()?)));

@@ -8,8 +8,8 @@ use crate::{
     text::{interval, label, latency, percent},
 };
 
-/// Percentiles, and the request percentiles that decide for people on the page. A row a side; with intervals a row a
-/// percentile.
+/// Percentiles, and the request percentiles that decide for people on the page. One row per side; with intervals one
+/// row per percentile.
 pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
     if comparison.sides.is_empty() {
         return String::new();
@@ -24,7 +24,7 @@ pub(super) fn percentiles(comparison: &Comparison, detail: Detail) -> String {
     text + &watch(comparison)
 }
 
-/// What percentiles are of.
+/// The subject of the percentiles.
 struct Kind {
     name: &'static str,
     values: fn(&Side) -> &BTreeMap<String, f64>,
@@ -47,13 +47,13 @@ const KINDS: [Kind; 2] = [
     },
 ];
 
-/// Who waits for one request experiences that request.
+/// A person who waits for one request experiences that request.
 fn kinds(comparison: &Comparison) -> &'static [Kind] {
     if comparison.page.effective_requests > 1 { &KINDS } else { &KINDS[..1] }
 }
 
 impl Kind {
-    /// A percentile with the mark of those that few samples decide.
+    /// A percentile, marked if few samples decide it.
     fn value(&self, side: &Side, name: &str, value: f64) -> String {
         format!("{}{}", latency(value), if self.is_thin(side, name) { THIN } else { ' ' })
     }
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-/// Whether any number shown has the mark.
+/// Whether any shown number has the mark.
 fn any_thin(comparison: &Comparison) -> bool {
     kinds(comparison).iter().any(|kind| {
         let names = names(comparison, kind);
@@ -73,7 +73,7 @@ fn any_thin(comparison: &Comparison) -> bool {
     })
 }
 
-/// A row a side, first for requests and then for people, so that what is compared stands together.
+/// One row per side, first for requests and then for people, so that compared figures are adjacent.
 fn by_side(comparison: &Comparison) -> String {
     let names = names(comparison, &KINDS[0]);
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -94,7 +94,7 @@ fn by_side(comparison: &Comparison) -> String {
     table(header, rows)
 }
 
-/// A row a percentile with its interval, a column a side.
+/// One row per percentile with its interval, one column per side.
 fn by_percentile(comparison: &Comparison, kind: &Kind) -> String {
     let cell = |side: &Side, name: &str| {
         let value =
@@ -110,7 +110,7 @@ fn by_percentile(comparison: &Comparison, kind: &Kind) -> String {
     table(std::iter::once(kind.name.to_owned()).chain(labels), rows)
 }
 
-/// The percentiles that the first side has, in the order of their numbers, not of their texts.
+/// The percentiles of the first side, ordered by number and not by text.
 fn names(comparison: &Comparison, kind: &Kind) -> Vec<String> {
     let Some(first) = comparison.sides.first() else { return Vec::new() };
     let mut names: Vec<String> = (kind.values)(first).keys().cloned().collect();
@@ -129,7 +129,7 @@ fn watch(comparison: &Comparison) -> String {
     }
 }
 
-/// Stands behind a number that fewer than ten samples decide.
+/// Follows a number that fewer than ten samples decide.
 const THIN: char = '~';
 /// Leaves room for seven percentiles in 80 columns.
 const LABEL: usize = 15;

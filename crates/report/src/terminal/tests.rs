@@ -1,4 +1,4 @@
-//! What a small comparison looks like, and where it must not break.
+//! The output for a small comparison, and cases that must not break it.
 
 use claim::Judgement;
 
@@ -107,7 +107,7 @@ fn example() -> Comparison {
     }
 }
 
-/// Without styles and blanks at the ends of lines.
+/// Without styles and trailing blanks.
 fn unstyled(text: &str) -> String {
     let mut plain = String::new();
     let mut parts = text.split('\u{1b}');
@@ -275,7 +275,7 @@ fn a_breakdown_shows_its_first_groups() {
         unlabelled: 1,
     });
     let text = unstyled(&comparison(&broken, Detail::Short));
-    assert!(text.contains("\nhow sure allows for 299 groups (Holm)\n"), "{text}");
+    assert!(text.contains("\ncertainty is corrected for 299 groups (Holm)\n"), "{text}");
     assert!(text.contains("\nand 285 more: --json or --html shows all\n"), "{text}");
     assert!(text.contains("\n country 0           1   100.0         -\n"), "{text}");
     assert!(
@@ -431,7 +431,7 @@ fn a_label_cannot_move_the_cursor_and_loses_its_middle() {
 #[test]
 fn nothing_in_an_ordinary_answer_is_wider_than_a_terminal() {
     let text = unstyled(&comparison(&crate::svg::example::report().comparison, Detail::Short));
-    // The sentence of the verdict is left to the terminal to wrap.
+    // The terminal wraps the sentence of the verdict.
     for line in text.lines().skip(1) {
         assert!(line.chars().count() <= 80, "{line}");
     }

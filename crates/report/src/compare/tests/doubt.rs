@@ -1,4 +1,5 @@
-//! What is not sure must not read as if it were: words, stars, many comparisons at once, and samples that are the same.
+//! Uncertain results must not read as if they were certain: words, stars, multiple comparisons, and identical
+//! samples.
 
 use super::{pages::hash, *};
 use crate::{Certainty, markdown, terminal};
@@ -40,7 +41,7 @@ fn spread_values(from: f64) -> Vec<f64> {
 
 #[test]
 fn the_word_and_the_percentage_come_from_one_rule() {
-    // Means apart by 0 to 60 %: every word from undecided to sure.
+    // Means differ by 0 to 60 %: every word from undecided to sure.
     for shift in 0..13 {
         let mut other = drawn("other", 120, 8);
         other.distribution = Distribution::new(
@@ -67,7 +68,7 @@ fn the_word_and_the_percentage_come_from_one_rule() {
 
 #[test]
 fn neither_seed_nor_order_turns_sure_into_unsure() {
-    // Seven draws around the boundary: whatever is sure once is never less than borderline.
+    // Seven draws around the boundary: a result that is sure once is always at least borderline.
     let one = Page::new(1, 1.0).unwrap();
     let mut seen = std::collections::BTreeSet::new();
     for shift in 0..7 {
@@ -94,7 +95,7 @@ fn neither_seed_nor_order_turns_sure_into_unsure() {
 
 #[test]
 fn many_pairs_are_less_sure_than_one() {
-    // Eight draws of one distribution: 28 pairs. Two at a time some pair would seem sure.
+    // Eight draws from one distribution: 28 pairs. Uncorrected, some pair would seem sure.
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
     let mut wrong = 0;
     for round in 0..5 {
@@ -105,7 +106,7 @@ fn many_pairs_are_less_sure_than_one() {
         wrong +=
             usize::from(comparison.pairs.iter().any(|pair| pair.request.certainty == Some(Certainty::Sure)));
         let text = terminal::comparison(&comparison, terminal::Detail::Short);
-        assert!(text.contains("how sure allows for 28 pairs (Holm)"), "{text}");
+        assert!(text.contains("certainty is corrected for 28 pairs (Holm)"), "{text}");
     }
     // One in twenty by the level; two of five have a chance of 2 %.
     assert!(wrong <= 1, "{wrong}");
@@ -113,7 +114,7 @@ fn many_pairs_are_less_sure_than_one() {
 
 #[test]
 fn many_groups_are_less_sure_than_one() {
-    // 40 groups of 50 without any difference: by themselves one or two would be sure.
+    // 40 groups of 50 without any difference: uncorrected, one or two would be sure.
     let labelled = |seed| {
         let row = |i: u32| format!("{},g{}\n", -100.0 * (1.0 - hash(i, seed)).ln(), i % 40);
         read(&format!("latency_ms,group\n{}", (0..2000).map(row).collect::<String>()), Some("group"))
@@ -150,12 +151,12 @@ fn the_same_samples_are_named_so() {
     assert_eq!(comparison.identical, [["old".to_owned(), "new".to_owned()]]);
     let verdict = comparison.verdict.as_ref().unwrap();
     assert_eq!(verdict.sentence, "old and new hold the same 50 samples: there is nothing to compare.");
-    // One sample more, or the same ones on other pages, are not the same.
+    // One sample more, or the same ones on other pages, makes them different.
     assert!(of(&[drawn("old", 50, 1), drawn("new", 51, 1)], page()).identical.is_empty());
     let paged = |page: &str| read(&format!("page,latency_ms\n1,5\n{page},6\n"), None);
     assert!(of(&[paged("1"), paged("2")], page()).identical.is_empty());
     assert_eq!(of(&[paged("1"), paged("1")], page()).identical.len(), 1);
-    // Among three the other is still compared.
+    // The other one of three is still compared.
     let three = of(&[drawn("a", 50, 1), drawn("b", 50, 1), drawn("c", 50, 2)], page());
     assert!(three.warnings.iter().any(|warning| warning.starts_with("a and b hold the same samples")));
 }

@@ -1,4 +1,4 @@
-//! Failures are part of what people experience: who fails more, and that no speed hides it.
+//! Failures are part of what people experience: which side fails more, and that its speed does not hide it.
 
 use super::{pages::hash, *};
 use crate::Basis;
@@ -33,8 +33,8 @@ fn a_fast_side_that_fails_more_is_said_to_fail_first() {
     let verdict = comparison.verdict.as_ref().unwrap();
     assert!(verdict.headline.starts_with("hasty fails for "), "{}", verdict.headline);
     assert!(verdict.headline.contains(" % of page views, sound for "), "{}", verdict.headline);
-    assert!(verdict.headline.contains("Of those that came whole: hasty is "), "{}", verdict.headline);
-    assert!(verdict.sentence.contains("Page views that came whole: "), "{}", verdict.sentence);
+    assert!(verdict.headline.contains("Of those that are complete: hasty is "), "{}", verdict.headline);
+    assert!(verdict.sentence.contains("Complete page views: "), "{}", verdict.sentence);
     let failures = verdict.failures.as_ref().unwrap();
     assert_eq!((failures.more.as_deref(), failures.than.as_deref()), (Some("hasty"), Some("sound")));
     assert!(failures.sure > 0.999);
@@ -55,7 +55,7 @@ fn where_both_fail_alike_no_one_does_first_and_both_shares_are_said() {
     assert!(verdict.headline.starts_with("one is "), "{}", verdict.headline);
     assert_eq!(verdict.failures.as_ref().unwrap().more, None);
     let said = verdict.certainty.unwrap();
-    let shares = said.split("Page views that came whole: ").nth(1).unwrap();
+    let shares = said.split("Complete page views: ").nth(1).unwrap();
     assert!(shares.contains("of one's and ") && shares.contains("of two's."), "{said}");
 }
 
@@ -82,14 +82,14 @@ fn without_page_ids_the_model_says_how_many_pages_fail() {
         "{}",
         one.headline
     );
-    assert!(one.sentence.contains("Requests that did not fail: "), "{}", one.sentence);
+    assert!(one.sentence.contains("Successful requests: "), "{}", one.sentence);
 }
 
 #[test]
 fn nothing_is_said_of_failures_where_there_are_none() {
     let verdict = of(&[lossy("a", 20.0, 0.0, 1), lossy("b", 60.0, 0.0, 2)], ten()).verdict.unwrap();
     assert_eq!(verdict.failures, None);
-    assert!(!verdict.sentence.contains("whole"), "{}", verdict.sentence);
+    assert!(!verdict.sentence.contains("omplete page views"), "{}", verdict.sentence);
 }
 
 #[test]
@@ -121,9 +121,9 @@ fn failures_have_gates() {
     let more = judged("experienced.failed surely worse");
     assert!(!more.holds && more.figure.contains(" page views failed ("), "{more:?}");
     assert!(!judged("failed surely worse").holds);
-    // A gate on speed holds, and says at what price.
+    // A gate on speed holds, and names its price.
     let speed = judged("experienced.p50 worse by 5%");
-    assert!(speed.holds && speed.figure.contains("; of what came: "), "{speed:?}");
+    assert!(speed.holds && speed.figure.contains(" % of its page views failed, "), "{speed:?}");
     let same = [lossy("baseline", 60.0, 0.1, 1), lossy("same", 60.0, 0.1, 7)];
     let question = Question {
         thresholds: vec!["failed surely worse".parse().unwrap()],

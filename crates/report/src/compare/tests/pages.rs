@@ -1,4 +1,4 @@
-//! Real pages and the model: who decides, and what is said where they disagree.
+//! Real pages and the model: which one decides, and the output if they disagree.
 
 use super::*;
 use crate::{Basis, Certainty};
@@ -29,7 +29,7 @@ fn together() -> SideInput {
     })
 }
 
-/// 60 to 70 ms more than nothing, always.
+/// Always 60 to 70 ms more than nothing.
 fn even() -> SideInput {
     paged("even", |page, i| 60.0 + 10.0 * hash(page * 10 + i, 2))
 }
@@ -86,7 +86,8 @@ fn independent_pages_and_the_model_agree() {
     let verdict = comparison.verdict.unwrap();
     let (real, model) = (&verdict.experienced, verdict.model.as_ref().unwrap());
     assert_eq!((real.better.as_deref(), model.better.as_deref()), (Some("even"), Some("even")));
-    // 300 (1 - 0.95^10) = 120 ms more than 21, against 69; each page is slow or not, so 400 of them know that to 7 ms.
+    // 300 (1 - 0.95^10) = 120 ms more than 21, against 69; each page is slow or not, so 400 of them give that to
+    // within 7 ms.
     assert!((real.difference_ms - model.difference_ms).abs() < 14.0, "{real:?} {model:?}");
     assert!((real.share_better.unwrap() - model.share_better.unwrap()).abs() < 0.05);
     assert!(!verdict.headline.contains("disagree"), "{}", verdict.headline);
@@ -106,7 +107,7 @@ fn half_of_a_page_is_any_half() {
     let comparison = compare(&Question::new(Metric::Latency, half), &sides).unwrap().comparison;
     for side in &comparison.sides {
         let pages = side.pages.as_ref().unwrap();
-        // H_5 = 2.2833 means; 400 pages know it to 100 x 1.21/20 = 6.
+        // H_5 = 2.2833 means; 400 pages give it to within 100 x 1.21/20 = 6.
         assert!((pages.expected_ms.unwrap() - 228.3).abs() < 18.0, "{pages:?}");
         let [low, high] = pages.percentiles_ci_ms["90"];
         let model = side.experienced_percentiles_ms["90"];
@@ -123,7 +124,7 @@ fn without_page_ids_on_all_sides_the_model_decides() {
     assert_eq!(verdict.experienced.basis, Some(Basis::Model));
     assert_eq!((verdict.experienced.better.as_deref(), &verdict.model), (Some("even"), &None));
     assert!(!verdict.sentence.contains("real page views"), "{}", verdict.sentence);
-    // The side that has pages is described by them all the same.
+    // A side with pages is described by them anyway.
     let pages: Vec<bool> = comparison.sides.iter().map(|side| side.pages.is_some()).collect();
     assert_eq!(pages, [true, false]);
     assert!(comparison.sides[0].pages.as_ref().unwrap().expected_ci_ms.is_some());

@@ -1,4 +1,4 @@
-//! A line of a chart, thinned to what can be seen of it.
+//! A line of a chart, thinned to what is visible.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,35 +8,35 @@ use crate::text::rounded;
 /// A line as columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// What it is called where it ends: twelve letters have room there.
+    /// Its name, shown where it ends: there is room for twelve letters.
     pub name: String,
     /// Ascending.
     pub x: Vec<f64>,
-    /// The value at each; null where the line is broken.
+    /// The value at each; null where the line has a gap.
     pub y: Vec<Option<f64>>,
-    /// How it is drawn.
+    /// Its look.
     pub look: Look,
 }
 
-/// How a line is drawn.
+/// The look of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Look {
     /// From point to point.
     Solid,
-    /// From point to point in dashes: what is computed or set beside what was measured.
+    /// From point to point in dashes: for computed values and for comparisons.
     Dashed,
-    /// Each value holds until the next: means and counts of intervals.
+    /// Each value holds until the next one: means and counts of intervals.
     Steps,
-    /// A cross at each point and no line: what was measured and is not to be trusted. Of the same name as a line, it has
-    /// its colour.
+    /// A cross at each point and no line: measured values that are not to be trusted. A line of the same name has the
+    /// same colour.
     Crosses,
 }
 
 impl Line {
-    /// A line through points, in any order. A value that is none (`None` or not finite) breaks it.
+    /// A line through points, in any order. A missing value (`None` or not finite) makes a gap.
     ///
-    /// Of more points than an eye can tell apart, those are kept that draw the same line (see [`COLUMNS`]).
+    /// Of more points than an eye can distinguish, a subset is kept that draws the same line (see [`COLUMNS`]).
     pub fn new<V: Into<Option<f64>>>(
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, V)>,
@@ -51,7 +51,7 @@ impl Line {
         Self { name: name.into(), x, y, look: Look::Solid }
     }
 
-    /// The values of intervals that follow each other, the first from `start` on, as steps.
+    /// The values of consecutive intervals, the first one from `start` on, as steps.
     pub fn steps(
         name: impl Into<String>,
         start: f64,
@@ -65,37 +65,37 @@ impl Line {
         Self { look: Look::Steps, ..Self::new(name, points) }
     }
 
-    /// The same in dashes: for what is computed or set beside what was measured.
+    /// The same in dashes: for computed values and for comparisons.
     #[must_use]
     pub fn dashed(self) -> Self {
         Self { look: Look::Dashed, ..self }
     }
 
-    /// The same as crosses, without a line: for what was measured and is not to be trusted.
+    /// The same as crosses without a line: for measured values that are not to be trusted.
     #[must_use]
     pub fn crosses(self) -> Self {
         Self { look: Look::Crosses, ..self }
     }
 
-    /// The same of fewer points, which draw the same line on so many columns.
+    /// The same with fewer points, which draw the same line on this many columns.
     pub(crate) fn thinned(&self, columns: f64) -> Self {
         let points: Vec<Point> = self.x.iter().copied().zip(self.y.iter().copied()).collect();
         let (x, y) = thinned(&points, columns).into_iter().unzip();
         Self { x, y, name: self.name.clone(), look: self.look }
     }
 
-    /// The points that are there.
+    /// The points without gaps.
     pub(crate) fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         self.x.iter().zip(&self.y).filter_map(|(&x, &y)| Some((x, y?)))
     }
 }
 
-/// Where, and the value if there is one.
+/// The position, and the value if there is one.
 type Point = (f64, Option<f64>);
 
-/// Of the points in each of so many equal columns, the first, the last and those with the least and the greatest value:
-/// drawn no more than so many pixels wide, they make the same line as all (M4: Jugel, Jerzak, Hackenbroich and Markl,
-/// "M4: a visualization-oriented time series data aggregation", VLDB 2014). A column with a gap keeps one.
+/// Of the points in each of so many equal columns, the first, the last, the minimum and the maximum. On so many
+/// pixels they draw the same line as all points (M4: Jugel, Jerzak, Hackenbroich and Markl, "M4: a
+/// visualization-oriented time series data aggregation", VLDB 2014). A column with a gap keeps one.
 fn thinned(points: &[Point], columns: f64) -> Vec<Point> {
     let (Some((low, _)), Some((high, _))) = (points.first(), points.last()) else { return Vec::new() };
     let column = |x: f64| ((x - low) / (high - low) * columns).floor();
@@ -103,7 +103,7 @@ fn thinned(points: &[Point], columns: f64) -> Vec<Point> {
     chunks.flat_map(|chunk| kept(chunk).into_iter().map(|at| chunk[at])).collect()
 }
 
-/// The positions of those to keep of one column, ascending.
+/// The indices to keep of one column, ascending.
 fn kept(column: &[Point]) -> Vec<usize> {
     let by_value =
         |&a: &usize, &b: &usize| column[a].1.partial_cmp(&column[b].1).unwrap_or(std::cmp::Ordering::Equal);
@@ -117,11 +117,11 @@ fn kept(column: &[Point]) -> Vec<usize> {
     kept
 }
 
-/// The page is at most 1280 pixels wide, and its charts have margins: as many columns as pixels are left, nearly.
+/// The page is at most 1280 pixels wide, and its charts have margins: about as many columns as there are pixels left.
 const COLUMNS: f64 = 1000.0;
 /// A millisecond of a run of hours.
 const X_DIGITS: usize = 8;
-/// Finer than a chart can show or a reader wants to know.
+/// Finer than a chart can show or a reader needs.
 const Y_DIGITS: usize = 6;
 
 #[cfg(test)]
@@ -137,7 +137,7 @@ mod tests {
             _ => Some(f64::from(i % 7) / 7.0),
         };
         let line = Line::new("noise", (0..1_000_000_u32).map(|i| (f64::from(i) / 1000.0, value(i))));
-        // First, last, least and greatest of each column, one gap, and the end of the last column by itself.
+        // First, last, minimum and maximum of each column, one gap, and the end of the last column.
         assert!(line.x.len() <= 4 * 1000 + 1 + 1, "{}", line.x.len());
         assert!(line.x.is_sorted());
         let at = |wanted: f64| line.x[line.y.iter().position(|&y| y == Some(wanted)).unwrap()];
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(line.x, [0.0, 1.0, 2.0]);
         assert_eq!(line.y, [Some(0.333_333), None, Some(20.0)]);
         assert_eq!(Line::new("none", [] as [(f64, f64); 0]).x.len(), 0);
-        // One column holds them all: its first, least, greatest and last are two points.
+        // One column holds them all: its first, minimum, maximum and last are two points.
         assert_eq!(Line::new("upright", [(1.0, 1.0), (1.0, 2.0)]).y.len(), 2);
     }
 

@@ -1,4 +1,4 @@
-//! The kinds of charts: what each draws, and how one is put together.
+//! The kinds of charts, and how to build one.
 
 // circle: one document: marks have a scale, and a panel has marks.
 
@@ -15,9 +15,9 @@ pub enum Panel {
     Timeline(Timeline),
     /// Single events as points.
     Scatter(Scatter),
-    /// Small charts of the same axes, one for each setting.
+    /// Small charts with the same axes, one for each setting.
     Multiples(Multiples),
-    /// A few amounts beside each other.
+    /// A few amounts side by side.
     Bars(Bars),
 }
 
@@ -45,12 +45,12 @@ impl From<Bars> for Panel {
     }
 }
 
-/// What an axis shows.
+/// An axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
-    /// What: "throughput".
+    /// Its title: "throughput".
     pub title: String,
-    /// The unit of its values, as it is written behind them: "Mbit/s". Empty for plain numbers.
+    /// The unit of its values, shown after them: "Mbit/s". Empty for plain numbers.
     pub unit: String,
     /// How its values are spaced.
     pub scale: Scale,
@@ -62,7 +62,7 @@ impl Axis {
         Self { title: title.into(), unit: unit.into(), scale: Scale::Linear }
     }
 
-    /// An axis on which equal steps are equal factors. Values that are not above 0 lie at its lower end.
+    /// An axis on which equal steps are equal factors. Values of 0 or less lie at its lower end.
     pub fn log(title: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { title: title.into(), unit: unit.into(), scale: Scale::Log }
     }
@@ -90,16 +90,16 @@ pub enum Scale {
     Share,
 }
 
-/// Lines of one unit over time, and what happened meanwhile.
+/// Lines of one unit over time, and what happened in that time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeline {
-    /// What is drawn.
+    /// The title.
     pub title: String,
-    /// What it shows, as a sentence.
+    /// The message, as a sentence.
     pub sentence: String,
-    /// The upright axis.
+    /// The vertical axis.
     pub y: Axis,
-    /// The lines; their x are seconds since the start.
+    /// The lines; x is seconds since the start.
     pub lines: Vec<Line>,
     /// What was done when, drawn as bands.
     pub phases: Vec<Phase>,
@@ -111,21 +111,21 @@ impl Timeline {
         Self { title: title.into(), sentence: String::new(), y, lines: Vec::new(), phases: Vec::new() }
     }
 
-    /// What it shows, as a sentence.
+    /// Sets the message, a sentence.
     #[must_use]
     pub fn says(mut self, sentence: impl Into<String>) -> Self {
         self.sentence = sentence.into();
         self
     }
 
-    /// Adds a line; its x are seconds since the start.
+    /// Adds a line; x is seconds since the start.
     #[must_use]
     pub fn line(mut self, line: Line) -> Self {
         self.lines.push(line);
         self
     }
 
-    /// Adds a band: what was done from when until when. Bands of one name look alike.
+    /// Adds a band: what was done from when until when. Bands with the same name look alike.
     #[must_use]
     pub fn phase(mut self, label: impl Into<String>, from_s: f64, to_s: f64) -> Self {
         self.phases.push(Phase { label: label.into(), from_s, to_s });
@@ -133,7 +133,7 @@ impl Timeline {
     }
 }
 
-/// What was done for a while.
+/// Something that was done for a while.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
     /// Its name: "slow".
@@ -147,19 +147,19 @@ pub struct Phase {
 /// Single events as points, in classes of different colours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scatter {
-    /// What is drawn.
+    /// The title.
     pub title: String,
-    /// What it shows, as a sentence.
+    /// The message, as a sentence.
     pub sentence: String,
-    /// The level axis.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The upright axis.
+    /// The vertical axis.
     pub y: Axis,
     /// The classes: even and odd ports, for instance.
     pub classes: Vec<Points>,
     /// Summaries of the points, drawn over them.
     pub lines: Vec<Line>,
-    /// Events that have no height, such as errors, marked at the upper edge.
+    /// Events without a height, such as errors, marked at the upper edge.
     pub marks: Vec<Marks>,
 }
 
@@ -177,14 +177,14 @@ impl Scatter {
         }
     }
 
-    /// What it shows, as a sentence.
+    /// Sets the message, a sentence.
     #[must_use]
     pub fn says(mut self, sentence: impl Into<String>) -> Self {
         self.sentence = sentence.into();
         self
     }
 
-    /// Adds a class of points, as pairs of x and y. Where many lie on one spot, one of them is kept.
+    /// Adds a class of points, as pairs of x and y. Of many points on one spot, one is kept.
     #[must_use]
     pub fn class(mut self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.classes.push(Points::new(name, points, (self.x.scale, self.y.scale)));
@@ -198,7 +198,7 @@ impl Scatter {
         self
     }
 
-    /// Adds events without a height, such as errors: where along x they happened.
+    /// Adds events without a height, such as errors, by their x.
     #[must_use]
     pub fn marks(mut self, name: impl Into<String>, at: impl IntoIterator<Item = f64>) -> Self {
         self.marks.push(Marks::new(name, at));
@@ -206,18 +206,18 @@ impl Scatter {
     }
 }
 
-/// Small charts of the same axes: rows and columns by two settings, lines by a third.
+/// Small charts with the same axes: rows and columns for two settings, lines for a third.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Multiples {
-    /// What is drawn.
+    /// The title.
     pub title: String,
-    /// What it shows, as a sentence.
+    /// The message, as a sentence.
     pub sentence: String,
-    /// The level axis of all charts.
+    /// The horizontal axis of all charts.
     pub x: Axis,
-    /// The upright axis of all charts.
+    /// The vertical axis of all charts.
     pub y: Axis,
-    /// The charts, row by row. A line of the same name has the same colour in all of them.
+    /// The charts, row by row. Lines with the same name have the same colour in all of them.
     pub charts: Vec<Small>,
 }
 
@@ -227,7 +227,7 @@ impl Multiples {
         Self { title: title.into(), sentence: String::new(), x, y, charts: Vec::new() }
     }
 
-    /// What they show, as a sentence.
+    /// Sets the message, a sentence.
     #[must_use]
     pub fn says(mut self, sentence: impl Into<String>) -> Self {
         self.sentence = sentence.into();
@@ -255,16 +255,16 @@ pub struct Small {
     pub row: String,
     /// The setting of its column: "cubic". May be empty.
     pub column: String,
-    /// Its lines: a few points each, which are drawn too.
+    /// Its lines: a few points each, which are drawn as dots too.
     pub lines: Vec<Line>,
 }
 
-/// A few amounts beside each other.
+/// A few amounts side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bars {
-    /// What is drawn.
+    /// The title.
     pub title: String,
-    /// What it shows, as a sentence.
+    /// The message, as a sentence.
     pub sentence: String,
     /// The axis of the amounts, from 0.
     pub axis: Axis,
@@ -278,7 +278,7 @@ impl Bars {
         Self { title: title.into(), sentence: String::new(), axis, bars: Vec::new() }
     }
 
-    /// What it shows, as a sentence.
+    /// Sets the message, a sentence.
     #[must_use]
     pub fn says(mut self, sentence: impl Into<String>) -> Self {
         self.sentence = sentence.into();

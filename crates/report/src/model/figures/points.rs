@@ -1,4 +1,4 @@
-//! Points and marks of a scatter, thinned to what can be seen of them.
+//! Points and marks of a scatter, thinned to what is visible.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::text::rounded;
 /// A class of points as columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Points {
-    /// What it is called: short.
+    /// Its name: short.
     pub name: String,
-    /// How many points there are; more than are kept where many lie on one spot.
+    /// How many points there are; more than are kept if many lie on one spot.
     pub count: u64,
-    /// Where each that is kept lies, ascending.
+    /// The x of each kept point, ascending.
     pub x: Vec<f64>,
-    /// Its height.
+    /// Its y.
     pub y: Vec<f64>,
 }
 
 impl Points {
-    /// One point of each spot of a grid that is finer than a point is drawn, on these scales.
+    /// Keeps one point for each cell of a grid that is finer than a drawn point, on these scales.
     pub(super) fn new(
         name: impl Into<String>,
         points: impl IntoIterator<Item = (f64, f64)>,
@@ -43,11 +43,11 @@ impl Points {
 /// Events without a height.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Marks {
-    /// What they are called: "errors".
+    /// Their name: "errors".
     pub name: String,
-    /// How many there are; more than are kept where many lie on one spot.
+    /// How many there are; more than are kept if many lie on one spot.
     pub count: u64,
-    /// Where each that is kept lies, ascending.
+    /// The x of each kept mark, ascending.
     pub x: Vec<f64>,
 }
 
@@ -62,7 +62,7 @@ impl Marks {
     }
 }
 
-/// An axis in equal parts.
+/// An axis divided into equal cells.
 struct Cells {
     low: f64,
     high: f64,
@@ -78,7 +78,7 @@ impl Cells {
         Self { low, high, scale, number }
     }
 
-    /// The part that a value lies in; 0 for what a log scale cannot hold.
+    /// The cell of a value; 0 if a log scale cannot hold it.
     #[expect(clippy::cast_possible_truncation, reason = "at most the number of cells, and NaN becomes 0")]
     fn of(&self, value: f64) -> i64 {
         let along = along(value, self.scale).max(self.low);
@@ -90,7 +90,7 @@ fn along(value: f64, scale: Scale) -> f64 {
     if scale == Scale::Log { value.ln() } else { value }
 }
 
-/// A chart that takes the whole page is some 1100 pixels wide and 330 high, and a point 3.
+/// A chart on the page is about 1100 pixels wide and 330 high, and a point 3.
 const ACROSS: f64 = 550.0;
 const UP: f64 = 165.0;
 /// Finer than a spot.
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn points_on_one_spot_are_one_and_are_counted() {
-        // 28 000 connects of 12 us: as many spots as there are across, and the last one at the end.
+        // 28 000 connects of 12 us: as many cells as there are across, and the last one at the end.
         let crowd = (0..28_000_u32).map(|i| (f64::from(i) / 27_999.0, 12.0));
         let points = Points::new("even", crowd, (Scale::Share, Scale::Log));
         assert_eq!((points.count, points.x.len()), (28_000, 551));
         assert!(points.x.is_sorted());
         assert_eq!((points.x[0], points.x[550]), (0.0, 1.0));
-        // All of a grid that is as fine as ours stay: 10 x 10.
+        // All points of a grid as fine as ours stay: 10 x 10.
         let grid = (0..100_u32).map(|i| (f64::from(i % 10), f64::from(i / 10)));
         assert_eq!(Points::new("grid", grid, (Scale::Linear, Scale::Linear)).x.len(), 100);
     }

@@ -1,4 +1,4 @@
-//! A few amounts as bars from 0, each with its name and its figure.
+//! A few amounts as bars from 0, each with its name and figure.
 
 use super::{finish, headed, on};
 use crate::{
@@ -27,7 +27,7 @@ pub(super) fn draw(figures: &Figures, panel: &Bars) -> Option<String> {
         let middle = TOP + ROW * (f64::from(row) + 0.5);
         let lettering = Lettering { anchor: Anchor::End, ..Lettering::new(SIZE) };
         canvas.text((left - 12.0, middle), name, lettering);
-        // What is not 0 is seen.
+        // Everything above 0 is visible.
         let least = if bar.value > 0.0 { 1.0 } else { 0.0 };
         let right = left + (scale.position(bar.value) * (WIDTH - FIGURE - left)).max(least);
         canvas.cells(&[[left, middle - 11.0, right, middle + 11.0]], side(0));
@@ -43,5 +43,5 @@ const SIZE: f64 = 15.0;
 const LONGEST: f64 = 320.0;
 const TOP: f64 = 84.0;
 const ROW: f64 = 34.0;
-/// Room for the figure behind the longest bar.
+/// Room for the figure after the longest bar.
 const FIGURE: f64 = 140.0;

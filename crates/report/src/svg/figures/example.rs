@@ -1,4 +1,4 @@
-//! Figures for tests: what an oscillating reader, four ways to choose a port and a sweep look like. Made up, by formulas.
+//! Figures for tests: an oscillating reader, four ways to choose a port and a sweep. Made up, by formulas.
 
 use crate::model::figures::{Axis, Bars, Column, Figures, Line, Multiples, Scatter, Table, Timeline};
 
@@ -63,16 +63,16 @@ fn scatters() -> [Scatter; 2] {
         scatter("kernel default", |fill| if fill < 0.5 { 12.0 } else { 246.0 }, |i| i >= 2000)
             .says("From half the range on, a connect costs 20 times as much."),
         scatter("random window of 500", |_| 11.0, |i| i * 7919 % 13 < 6)
-            .says("Always quick; what finds no free port in its window fails.")
+            .says("Always quick; a connect that finds no free port in its window fails.")
             .marks("errors", errors),
     ]
 }
 
-/// 4000 connects that fill the range, each about as long as `us` says.
+/// 4000 connects that fill the range, each taking about `us`.
 fn scatter(title: &str, us: impl Fn(f64) -> f64 + Copy, is_odd: impl Fn(u32) -> bool + Copy) -> Scatter {
     let connect = move |i: u32| {
         let fill = f64::from(i) / 4000.0;
-        // A spread of a factor of 1.5 either way, without any order that an eye could see.
+        // A spread by a factor of 1.5 in either direction, without any visible pattern.
         (fill, us(fill) * (0.4 * (f64::from(i) * 12.9898).sin()).exp())
     };
     let class = |odd: bool| (0..4000).filter(move |&i| is_odd(i) == odd).map(connect);
@@ -91,7 +91,7 @@ fn sweep() -> Multiples {
     [(1000.0, "1 Gbit/s"), (10_000.0, "10 Gbit/s")].into_iter().fold(empty, |all, (rate, row)| {
         ["cubic", "bbr"].into_iter().fold(all, |all, column| {
             let lines = [4.0, 16.0, 128.0].map(|mib: f64| {
-                // MiB x 8.388608 Mbit / s, up to what is left of the rate by headers.
+                // MiB x 8.388608 Mbit / s, up to the rate without headers.
                 let at = |rtt: f64| (rtt, (mib * 8388.608 / rtt).min(rate * 0.94));
                 Line::new(format!("{mib} MiB"), [0.3, 20.0, 121.0, 300.0].map(at))
             });

@@ -1,8 +1,8 @@
-//! The drawings of figures as a whole: that they are XML, what is in them, and what is not.
+//! Whole drawings of figures: that they are XML, what they contain, and what they do not.
 
 use super::*;
 
-/// All that is written in a drawing, once: rims of text are not text.
+/// All text in a drawing, once: rims of text do not count as text.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
@@ -57,14 +57,14 @@ fn lines_phases_classes_and_marks_are_named() {
 
 #[test]
 fn phases_without_room_are_named_once() {
-    // 60 phases in 790 units leave 13 to each, and "slow" takes about 30.
+    // 60 phases in 790 units leave 13 units for each, and "slow" takes about 30.
     let line = Line::new("line", [(0.0, 1.0), (60.0, 2.0)]);
     let empty = Timeline::new("phases", Axis::linear("value", "")).line(line);
     let panel = (0..30_u32).map(|i| 2.0 * f64::from(i)).fold(empty, |panel, from| {
         panel.phase("fast", from, from + 1.0).phase("slow", from + 1.0, from + 2.0)
     });
     let texts = texts(&figures(&Figures::new("", "").panel(panel))[0].1);
-    // The second has no room beside the first.
+    // The second has no room next to the first.
     assert_eq!(texts.iter().filter(|text| ["fast", "slow"].contains(&text.as_str())).count(), 1);
 }
 
@@ -142,8 +142,8 @@ fn labels_cannot_leave_their_text_and_an_invalid_run_says_so() {
 
 #[test]
 fn a_crowd_of_points_stays_small() {
-    // A class of noise that fills its frame: 837 - 62 = 775 by some 330 units are no more than 260 x 110 spots of 3, and
-    // each takes at most 10 letters, "M837 447h0".
+    // A class of noise that fills its frame: 837 - 62 = 775 by about 330 units are at most 260 x 110 spots of size 3,
+    // and each takes at most 10 letters, "M837 447h0".
     let noise = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
     let crowd = (0..200_000_u32).map(|i| (noise(i), noise(i.wrapping_mul(7) + 1)));
     let panel = Scatter::new("noise", Axis::share("x"), Axis::share("y")).class("all", crowd);

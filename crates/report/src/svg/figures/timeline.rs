@@ -1,4 +1,4 @@
-//! Timelines above each other: one axis of time, the phases as bands through all of them.
+//! Timelines one above the other: a common time axis, and the phases as bands through all of them.
 
 use super::{LETTERS, draw_line, finish, headed, name_end, name_room, on, scale, write_panel_heading};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     text::label,
 };
 
-/// The drawing, if any of them has a line.
+/// The drawing, if one of them has a line.
 pub(super) fn draw(figures: &Figures, panels: &[&Timeline]) -> Option<String> {
     let panels: Vec<&Timeline> = panels
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn draw(figures: &Figures, panels: &[&Timeline]) -> Option<String> {
         .zip(&places)
         .map(|(panel, place)| (*panel, framed(&mut canvas, panel, place, time, room)))
         .collect();
-    // One axis of time: all begin where the one with the longest numbers does.
+    // A common time axis: all begin where the one with the longest numbers does.
     let left = headed_panels.iter().map(|(_, frame)| frame.left).fold(0.0, f64::max);
     for ((panel, frame), place) in headed_panels.into_iter().zip(&places) {
         draw_one(&mut canvas, panel, place, &Frame { left, ..frame });
@@ -41,7 +41,7 @@ pub(super) fn draw(figures: &Figures, panels: &[&Timeline]) -> Option<String> {
     Some(finish(figures, canvas, statement, panels.iter().map(|panel| panel.sentence.as_str())))
 }
 
-/// Writes what stands above a panel; the frame below it.
+/// Writes the heading of a panel and returns the frame below it.
 fn framed(canvas: &mut Canvas, panel: &Timeline, place: &Panel, time: axis::Scale, room: f64) -> Frame {
     let top = write_panel_heading(canvas, place, &panel.title, &panel.y, &panel.sentence);
     let values = panel.lines.iter().flat_map(|line| line.points().map(|(_, value)| on(&panel.y, value)));
@@ -81,7 +81,7 @@ fn shade(canvas: &mut Canvas, frame: &Frame, phases: &[Phase]) {
         canvas.area(&corners, MUTED, opacity);
     }
     let all = places(frame, phases.iter());
-    // Where not all names have room, the first of each says enough.
+    // If not all names fit, the first of each is enough.
     let placed = if all.len() == phases.len() { all } else { places(frame, firsts(phases).into_iter()) };
     for (middle, name) in placed {
         let lettering = Lettering { anchor: Anchor::Middle, ..Lettering::muted(13.0) };
@@ -95,7 +95,7 @@ fn firsts(phases: &[Phase]) -> Vec<&Phase> {
     (0..phases.len()).filter(is_first).map(|at| &phases[at]).collect()
 }
 
-/// Where names of phases stand: over their middle, or right of the one before. Not all have room.
+/// Positions for names of phases: above their middle, or to the right of the previous one. Not all fit.
 fn places<'p>(frame: &Frame, phases: impl Iterator<Item = &'p Phase>) -> Vec<(f64, String)> {
     let mut free = f64::NEG_INFINITY;
     let place = |phase: &Phase| {
@@ -112,12 +112,12 @@ fn places<'p>(frame: &Frame, phases: impl Iterator<Item = &'p Phase>) -> Vec<(f6
     phases.filter_map(place).collect()
 }
 
-/// Where a phase begins and ends in the frame.
+/// The ends of a phase in the frame.
 fn ends(frame: &Frame, phase: &Phase) -> [f64; 2] {
     [phase.from_s, phase.to_s].map(|at| frame.at(at, 0.0).0.clamp(frame.left, frame.right))
 }
 
-/// From the first to the last of all that is drawn.
+/// From the first to the last point of all lines and phases.
 fn span(panels: &[&Timeline]) -> axis::Scale {
     let lines =
         panels.iter().flat_map(|panel| panel.lines.iter().flat_map(|line| line.points().map(|(x, _)| x)));
