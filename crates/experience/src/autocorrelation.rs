@@ -1,8 +1,8 @@
-//! Whether one request's latency says anything about the next: samples in the order of time.
+//! Whether one request's latency predicts the next one's: samples ordered by time.
 //!
 //! Everything that treats requests as independent - an interval around a percentile, `E[max of N]` - is wrong to the
 //! degree that neighbours resemble each other. Three views of that: the correlation of ranks at each lag, how slow
-//! requests come together, and what the slowest of N neighbours really is beside what N independent draws would give.
+//! requests come together, and the slowest of N neighbours compared with the slowest of N independent draws.
 
 use crate::{
     Error, FEWEST_PAGES, Independence, Page, Versus,
@@ -30,12 +30,12 @@ pub struct SlowClusters {
     pub chance: f64,
 }
 
-/// The slowest of N consecutive samples, beside what the independent model says of N draws.
+/// The slowest of N consecutive samples, compared with the independent model for N draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConsecutiveMaxima {
     /// N.
     pub requests: u32,
-    /// How many windows of N there are; what is left over at the end is left out.
+    /// How many windows of N there are; an incomplete one at the end is left out.
     pub windows: usize,
     /// Their mean maximum and the model's.
     pub slowest: Versus,
@@ -99,7 +99,7 @@ pub fn slow_clusters(in_time_ms: &[f64], share: f64) -> Result<SlowClusters, Err
 }
 
 /// The check where no page ids exist: if a page's requests were `requests` neighbours in time, how long would it wait,
-/// and what does the independent model say? Windows do not overlap, and count as pages of [`independence`]: see
+/// and what does the independent model predict? Windows do not overlap, and count as pages of [`independence`]: see
 /// [`ConsecutiveMaxima::is_conclusive`].
 ///
 /// # Errors
@@ -186,7 +186,7 @@ fn batch(series: &[f64], first: usize) -> [f64; BATCH] {
     sums.map(|sum| sum / as_f64(n))
 }
 
-/// The scalar product, in eight sums side by side that a processor can work on at once.
+/// The scalar product, in eight partial sums that a processor can compute in parallel.
 fn product(left: &[f64], right: &[f64]) -> f64 {
     let (left, left_rest) = left.as_chunks::<8>();
     let (right, right_rest) = right.as_chunks::<8>();

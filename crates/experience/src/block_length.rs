@@ -129,7 +129,7 @@ const WORK: usize = 200_000_000;
 /// With fewer lags the rule could not see a correlation end: K is 7 for 10^7 samples.
 const LEAST_LAGS: usize = 32;
 
-/// Below this a third of the samples is no more than six.
+/// Below this a third of the samples is at most six.
 const FEWEST: usize = 20;
 
 #[cfg(test)]

@@ -39,21 +39,21 @@ pub enum Faster {
 /// A lead at a percentile is *clear* if the 99 % intervals of the two quantiles do not overlap; it is asked where at
 /// least 10 samples of each side lie on either side, at the points of [`crate::qq`]. All changes of sign between two
 /// clear leads in opposite directions are one crossover, which lies where the new leader last took over before its
-/// lead was clear. A change without a clear lead on both sides is taken for noise. An exact tie changes nothing. The
-/// samples are taken to be independent ([`crate::Pair::crossovers`] knows of those that are not); with fewer than 20 on a side
+/// lead was clear. A change without a clear lead on both sides counts as noise. An exact tie changes nothing. The
+/// samples are taken to be independent ([`crate::Pair::crossovers`] handles dependent ones); with fewer than 20 on a side
 /// nothing is ever clear.
 pub fn crossovers(first: &Distribution, second: &Distribution) -> Vec<Crossover> {
     crossovers_of(first, second, |side, _| as_f64([first, second][side].n()))
 }
 
-/// [`crossovers`] of samples that count for as many independent ones as `effective` says, for a side (0 or 1) and a share.
+/// [`crossovers`] of dependent samples. `effective` returns how many independent samples they are worth, for a side (0 or 1) and a share.
 pub(crate) fn crossovers_of(
     first: &Distribution,
     second: &Distribution,
     effective: impl Fn(usize, f64) -> f64,
 ) -> Vec<Crossover> {
     let mut found = Vec::new();
-    // Who leads here and since when; who led last with a clear lead.
+    // Which side leads here and since when, and which one had the last clear lead.
     let mut run: Option<(Faster, f64)> = None;
     let mut clear_leader = None;
     let mut before = 0.0;

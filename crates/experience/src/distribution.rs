@@ -1,4 +1,4 @@
-//! What a set of samples says about one metric: every percentile, the mean, the count and the extremes.
+//! A set of samples of one metric: every percentile, the mean, the count and the extremes.
 
 use crate::{Error, limits::LARGEST_MS, sort::sort, sum::sum};
 
@@ -104,7 +104,7 @@ impl Distribution {
         self.at_position(as_f64(self.n() - 1) * share.clamp(0.0, 1.0))
     }
 
-    /// The sample at `rank` in ascending order, ms; ranks count from 0, and what is above the last counts as the last.
+    /// The sample at `rank` in ascending order, ms; ranks count from 0, and larger ranks mean the last sample.
     pub fn at_rank(&self, rank: usize) -> f64 {
         let index = self
             .counts
@@ -147,7 +147,7 @@ impl Distribution {
     }
 }
 
-/// The sample, or what is wrong with it. -0 becomes 0, which the sort would otherwise put apart from 0.
+/// The sample, or the error in it. -0 becomes 0, because the sort would otherwise separate it from 0.
 pub(crate) fn checked(index: usize, value: f64) -> Result<f64, Error> {
     if !value.is_finite() {
         return Err(Error::NotFinite { index, value });
@@ -167,12 +167,12 @@ pub(crate) fn between(a: f64, b: f64, t: f64) -> f64 {
     if t >= 0.5 { b - (b - a) * (1.0 - t) } else { a + (b - a) * t }
 }
 
-/// A count as a number to reckon with: exact up to 2^53, and memory ends long before that.
+/// A count as a number for arithmetic: exact up to 2^53, more than fits into memory.
 pub(crate) fn as_f64(count: usize) -> f64 {
     count as f64
 }
 
-/// The whole part of a non-negative number as an index; NaN is 0, what is too large is the largest.
+/// The integer part of a non-negative number as an index; NaN is 0, too large numbers are the largest index.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 pub(crate) fn floor(value: f64) -> usize {
     value as usize

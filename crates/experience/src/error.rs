@@ -1,4 +1,4 @@
-//! What can be wrong with samples, pages and intervals.
+//! Errors in samples, pages and intervals.
 
 use crate::limits::{LARGEST_MS, MOST_INTERVALS, MOST_REQUESTS, MOST_RESAMPLES, MOST_SAMPLES};
 
@@ -11,37 +11,37 @@ pub enum Error {
     /// A sample is NaN or infinite.
     #[error("sample {index} is {value}; a latency is a finite number")]
     NotFinite {
-        /// Its place in the input, from 0.
+        /// Its index in the input, from 0.
         index: usize,
-        /// What was found.
+        /// Its value.
         value: f64,
     },
     /// A sample is below 0.
     #[error("sample {index} is {value} ms; a latency is not negative")]
     Negative {
-        /// Its place in the input, from 0.
+        /// Its index in the input, from 0.
         index: usize,
-        /// What was found.
+        /// Its value.
         value: f64,
     },
     /// A sample is so large that sums of squares could overflow.
     #[error("sample {index} is {value:e} ms; a latency is at most {LARGEST_MS:e} ms")]
     TooLarge {
-        /// Its place in the input, from 0.
+        /// Its index in the input, from 0.
         index: usize,
-        /// What was found.
+        /// Its value.
         value: f64,
     },
     /// A page of no requests, or of more than anybody waits for.
     #[error("a page of {requests} requests; a page makes 1 to {MOST_REQUESTS} requests")]
     Requests {
-        /// What was asked for.
+        /// The requested number.
         requests: u32,
     },
     /// The share of requests that a page needs is not a share.
     #[error("a required share of {required}; it lies above 0 and is at most 1")]
     Required {
-        /// What was asked for.
+        /// The requested share.
         required: f64,
     },
     /// Times and values do not belong together.
@@ -55,9 +55,9 @@ pub enum Error {
     /// A time is NaN, infinite or negative.
     #[error("time {index} is {value} s; a time is a finite number of seconds since the start, 0 or more")]
     Time {
-        /// Its place in the input, from 0.
+        /// Its index in the input, from 0.
         index: usize,
-        /// What was found.
+        /// Its value.
         value: f64,
     },
     /// An interval that cuts the time into nothing, or into more pieces than anybody looks at.
@@ -79,7 +79,7 @@ pub enum Error {
     /// The error of a histogram is not a share of its values.
     #[error("a relative error of {relative_error}; it is 0 or more and below 1")]
     RelativeError {
-        /// What was stated.
+        /// The stated error.
         relative_error: f64,
     },
     /// A number of resamples or a level that makes no interval.
@@ -92,14 +92,14 @@ pub enum Error {
         /// The level asked for.
         level: f64,
     },
-    /// A series that is not the side's samples in order of time, or blocks that it cannot be cut into.
+    /// A series that is not the side's samples ordered by time, or blocks of an impossible length.
     #[error(
         "blocks of {length} of {values} values in time for {samples} samples; exact samples, all of them, and a block is 1 to all of them long"
     )]
     Blocks {
         /// How long a block was to be.
         length: usize,
-        /// How many values were given in order of time.
+        /// How many values were given, ordered by time.
         values: usize,
         /// How many samples the side has.
         samples: usize,
@@ -107,17 +107,17 @@ pub enum Error {
     /// A column that has not the length of the others.
     #[error("{found} {column} for {values}; there must be as many of one as of the other")]
     Uneven {
-        /// What the column holds, in the plural.
+        /// The content of the column, in the plural.
         column: &'static str,
         /// How many entries it has.
         found: usize,
         /// How many it should have.
         values: usize,
     },
-    /// Too few of something to say anything about it.
+    /// Too few values for a result.
     #[error("{found} {what}; at least {least} are needed")]
     TooFew {
-        /// What there is too little of, in the plural.
+        /// The kind of values, in the plural.
         what: &'static str,
         /// How many there are.
         found: usize,

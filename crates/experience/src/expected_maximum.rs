@@ -125,7 +125,7 @@ fn ln_share(rank: f64, n: f64) -> f64 {
     if 2.0 * rank > n { (-(n - rank) / n).ln_1p() } else { (rank / n).ln() }
 }
 
-/// The lowest rank whose (i/n)^N counts beside 1. Below it the gaps add up to the sample at that rank.
+/// The lowest rank whose (i/n)^N is not negligible compared with 1. Below it the gaps add up to the sample at that rank.
 fn lowest_rank(n: usize, requests: u32) -> usize {
     floor(as_f64(n) * (-DEPTH / f64::from(requests)).exp()).max(1)
 }

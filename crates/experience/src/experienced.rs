@@ -1,4 +1,4 @@
-//! What a person experiences who waits for the slowest of many requests.
+//! The experience of a person who waits for the slowest of many requests.
 
 use crate::{Distribution, expected_maximum::Blocks, page::percentile_to_watch};
 

@@ -1,4 +1,4 @@
-//! How often a side fails, and whether it fails more often than another: exact tests, for shares may be tiny.
+//! How often a side fails, and whether it fails more often than another: exact tests, because shares may be tiny.
 //!
 //! The interval of a share is Clopper and Pearson's (Biometrika 26, 1934); one side against another is Fisher's exact
 //! test: given how many failed in all, the failures of one side are hypergeometric if both fail alike.
@@ -31,7 +31,7 @@ impl Failing {
     }
 
     /// Counts of events in the order of time, of which each failed or did not. Few events, and those of which none or
-    /// all failed, are taken for independent.
+    /// all failed, count as independent.
     ///
     /// The clustering is the variance of how many fail in a stretch, over that of independent failures, for stretches
     /// around the circle as long as a block bootstrap would have them (Politis and White 2004).
@@ -127,7 +127,7 @@ mod tests {
         // 2 of 10 against 0 of 10: C(10, 2)/C(20, 2) = 45/190.
         assert!((of(2, 10).chance_of_more(&of(0, 10)) - 45.0 / 190.0).abs() < 1e-9);
         // scipy.stats.fisher_exact([[40, 960], [15, 985]], "greater"): 0.000487...; the normal limit with a continuity
-        // correction says z = 24/sqrt(55 x 0.97250) = 3.28, 0.00052.
+        // correction gives z = 24/sqrt(55 x 0.97250) = 3.28, 0.00052.
         let found = of(40, 1000).chance_of_more(&of(15, 1000));
         assert!((0.0003..0.0007).contains(&found), "{found}");
         assert_eq!((of(1, 4).chance_of_more(&of(3, 4)), of(0, 9).chance_of_more(&of(0, 9))), (1.0, 1.0));

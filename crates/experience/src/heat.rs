@@ -17,11 +17,12 @@ use crate::{
 pub struct Heat {
     /// The length of an interval, seconds: 1, 2 or 5 times a power of ten, of [`fitting_interval_s`].
     pub interval_s: f64,
-    /// When the first interval starts, seconds since the measurement's start: a whole number of intervals. What was
-    /// recorded before it is left out.
+    /// When the first interval starts, seconds since the start of the measurement: a whole number of intervals.
+    /// Earlier samples are left out.
     pub start_s: f64,
     /// The edges of the classes, ms, ascending; one more than there are classes, which are at most [`MOST_CLASSES`].
-    /// Class i holds what is at least edge i and below edge i + 1. The first edge is 0 if there are samples below 1 us.
+    /// Class i contains latencies from edge i (inclusive) to edge i + 1 (exclusive). The first edge is 0 if there are
+    /// samples below 1 us.
     pub edges_ms: Vec<f64>,
     /// Samples, interval after interval (at most 120), and within an interval class after class, fastest first. A count
     /// beyond `u32` stops there.
@@ -136,7 +137,7 @@ const LEAST_EDGE_MS: f64 = 1e-3;
 /// As many intervals as [`fitting_interval_s`] makes.
 const MOST_COLUMNS: f64 = 120.0;
 
-/// Up to so many samples, classes are no narrower than ten to a decade.
+/// With at most this many samples, there are at most ten classes per decade.
 const FEW: usize = 1000;
 
 /// How many of [`STEPS`] are for more samples.

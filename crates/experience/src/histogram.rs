@@ -17,7 +17,7 @@ pub struct Bucket {
 
 impl Distribution {
     /// Takes the buckets of a histogram in any order. Equal values are added up, and a bucket without samples is left
-    /// out. `relative_error` (0 or more, below 1) says how far a sample may be from its bucket's value, relative to that
+    /// out. `relative_error` (0 or more, below 1) is how far a sample may be from its bucket's value, relative to that
     /// value; it is kept for [`Distribution::relative_error`] and changes no statistic. Of an HDR histogram with d
     /// significant digits it is 10^-d.
     ///

@@ -1,4 +1,4 @@
-//! Many comparisons at once: with twenty, one is "sure" by chance.
+//! Correction for multiple comparisons: of twenty, one is "sure" by chance.
 //!
 //! Holm (A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979): of m
 //! chances in ascending order the i-th counts m - i + 1 times, and none less than the one before it. The chance that any
@@ -6,7 +6,7 @@
 
 use crate::{Certainty, Difference, Settings};
 
-/// The chances that take all of them into account, in their order; at most 1 each. One chance alone stays as it is.
+/// The corrected chances, in the same order; at most 1 each. A single chance is not changed.
 pub fn holm(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
@@ -21,25 +21,26 @@ pub fn holm(chances: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Differences that are looked at all at once, each as sure as that leaves it ([`holm`]). One alone stays as it is, and
-/// intervals stay those of one comparison. `settings` are those that the differences were made with.
+/// Differences with their certainty corrected for the number of comparisons ([`holm`]). A single one is not changed,
+/// and intervals remain those of one comparison. `settings` are those that the differences were made with.
 pub fn together(differences: &[Difference], settings: &Settings) -> Vec<Difference> {
     let [_, _, ..] = differences else { return differences.to_vec() };
     let chances: Vec<f64> = differences.iter().map(|difference| chance(difference, settings)).collect();
     let enough = f64::midpoint(1.0, settings.level);
     let one = |((difference, chance), corrected): ((&Difference, f64), f64)| {
         let sure = (1.0 - corrected).max(0.5);
-        // What the number of deals leaves in the chance, as many times as the chance counts.
+        // The uncertainty of the chance from the finite number of permutations, multiplied like the chance.
         let noise = corrected / chance * (chance * (1.0 - chance) / f64::from(settings.resamples)).sqrt();
         Difference { sure, certainty: Certainty::new(sure, enough, noise), ..*difference }
     };
     differences.iter().zip(chances.iter().copied()).zip(holm(&chances)).map(one).collect()
 }
 
-/// The chance of a difference. Where hardly a deal was as far apart, the number of deals says nothing of how small it is;
-/// then it follows from the interval, whose end towards 0 is as far off as a share of (1 - level)/2 of all deals. A
-/// distribution whose logarithm is concave falls from there on at least as fast as it has from its middle: to 1/2 times
-/// (1 - level) for each such distance. It is never less than so few samples can say.
+/// The chance of a difference. If hardly any permutation was as far apart, the number of permutations does not tell
+/// how small the chance is. Then it follows from the interval: its end towards 0 is at the distance that a share of
+/// (1 - level)/2 of all permutations exceeds. A distribution with a concave logarithm decreases from there at least
+/// as fast as from its middle: by a factor of (1 - level) for each such distance, starting from 1/2. The chance is
+/// never below the minimum that this number of samples allows.
 fn chance(difference: &Difference, settings: &Settings) -> f64 {
     let (found, fewest) = (1.0 - difference.sure, 1.0 / (f64::from(settings.resamples) + 1.0));
     let towards_zero =
@@ -96,7 +97,7 @@ mod tests {
         // Five times as far as the interval: 0.05^5/2 = 1.6e-7, a hundred times of which is nothing.
         let all = together(&[apart(2.0, most, 1.0); 100], &settings);
         assert!(all.iter().all(|one| one.certainty == Certainty::Sure), "{:?}", all[0]);
-        // Seven against seven can say 1/3432 at most, and a hundred times that proves nothing.
+        // Seven against seven give 1/3432 at best, and a hundred times that proves nothing.
         let few = together(&[apart(2.0, most, 1.0 - 1.0 / 3432.0); 100], &settings);
         assert!((few[0].sure - (1.0 - 100.0 / 3432.0)).abs() < 1e-9, "{:?}", few[0]);
         assert_ne!(few[0].certainty, Certainty::Sure);

@@ -1,15 +1,15 @@
-//! Does the independent model hold? What pages really waited, where samples carry page ids.
+//! Does the independent model hold? Compares it with the waits of recorded pages, if samples carry page ids.
 //!
 //! F(x)^N takes the N requests of a page for independent draws. Requests of one page share a network, a server and a
 //! moment, so slow ones come together: in few pages, all at once. The model then spreads the same slow requests over
-//! more pages than they hit, and is pessimistic. Here the two are put side by side, for the same pages.
+//! more pages than they hit, and is pessimistic. This module compares both for the same pages.
 //!
 //! The uncertainty of "how far off" comes from pages, not from requests: a page is drawn as a whole, so all its
 //! requests move together. Each page's influence on ln(model/observed) is worked out (the delta method: for the model,
 //! minus the integral of the density of F from each of its samples upwards), and the variance of their mean is
 //! Newey and West's (Econometrica 55, 1987) with P^(1/3) lags, so that pages that follow each other in time may
 //! resemble each other; below [`FEWEST_PAGES`] pages without lags, because so few cannot tell. Intervals are the mean
-//! and as many standard errors as Student's t says.
+//! and as many standard errors as Student's t prescribes.
 
 mod cohort;
 mod spread;
@@ -20,7 +20,7 @@ use spread::margin;
 
 use crate::{Distribution, Error, distribution::as_f64, page::percentile_to_watch};
 
-/// What pages waited, and what the independent model says they waited.
+/// What pages waited, and what the independent model predicts for them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Independence {
     /// Pages with at least one sample; at least 2.
@@ -39,7 +39,7 @@ pub struct Independence {
     /// The time until any k of its m requests are there: its k-th fastest sample. The same as `slowest` if all are
     /// required.
     pub kth: Versus,
-    /// The distribution behind `slowest`.
+    /// The distribution of `slowest`.
     pub shares: Vec<PagePoint>,
 }
 
@@ -66,10 +66,10 @@ pub struct Versus {
     /// How far the model is off: model/observed - 1. Above 0 it is pessimistic. Infinite if nothing but 0 was observed
     /// where the model has more, and 0 if both are 0.
     pub off: f64,
-    /// Lower end of its 95 % interval. An interval that contains 0 does not tell the model from what happened. Where
+    /// Lower end of its 95 % interval. An interval that contains 0 does not distinguish the model from reality. Where
     /// requests are independent it leaves 0 out in 4 to 8 % of cases; with some few pages of which not all requests are
     /// required in up to 13 %, and with a handful of requests of very heavy tails (lognormal, sigma 2) in 11 %. A few
-    /// pages that are all alike say nothing of chance, so there it reaches to 0.
+    /// pages that are all alike tell nothing about chance, so there it reaches to 0.
     pub off_low: f64,
     /// Upper end.
     pub off_high: f64,
@@ -80,7 +80,7 @@ pub struct Versus {
 pub struct PagePoint {
     /// Share of page views, 0..=1.
     pub share: f64,
-    /// Observed, ms: the least wait of a page that at least this share does not exceed.
+    /// Observed, ms: the smallest wait that at least this share of pages does not exceed.
     pub observed_ms: f64,
     /// The independent model's, for the same sizes of pages.
     pub model_ms: f64,
@@ -91,9 +91,9 @@ pub struct PagePoint {
 /// of its requests that a page needs, above 0 and at most 1.
 ///
 /// # Errors
-/// Unequal lengths; a sample that no [`Distribution`] takes; `required` that no [`crate::Page`] has. What makes pages
-/// that nothing can be said of has a variant of its own: [`Error::TooFew`] for fewer than two pages, and
-/// [`Error::Requests`] for a page with more than [`crate::MOST_REQUESTS`] samples.
+/// Unequal lengths; a sample that no [`Distribution`] takes; `required` that no [`crate::Page`] has. Unsuitable pages
+/// have their own variants: [`Error::TooFew`] for fewer than two pages, and [`Error::Requests`] for a page with more
+/// than [`crate::MOST_REQUESTS`] samples.
 pub fn independence(values_ms: &[f64], pages: &[u32], required: f64) -> Result<Independence, Error> {
     let cohort = Cohort::new(values_ms, pages, required)?;
     let slowest = versus(&cohort, Kind::Slowest);
@@ -183,7 +183,7 @@ const SHARES: [f64; 12] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.
 /// [`Independence::is_conclusive`].
 pub const FEWEST_PAGES: usize = 30;
 
-/// Pages whose influence varies by less than a billionth are alike but for rounding.
+/// Pages whose influence varies by less than a billionth are equal except for rounding.
 const ALIKE: f64 = 1e-9;
 
 /// Halvings that leave 2^-52 of an interval that is at most 1 long.

@@ -2,7 +2,7 @@
 
 use crate::{Error, distribution::checked};
 
-/// That every value is a latency, as [`crate::Distribution::new`] wants it, and that there is one.
+/// Checks that there are values, and that all of them are latencies that [`crate::Distribution::new`] accepts.
 pub(crate) fn check_values(values_ms: &[f64]) -> Result<(), Error> {
     if values_ms.is_empty() {
         return Err(Error::Empty);

@@ -38,19 +38,19 @@
 //! - [`Distribution`]: samples of one metric of one side, one by one or counted in [`Bucket`]s, asked for mean,
 //!   quantiles and shares.
 //! - [`Page`]: how many requests a person waits for; [`Distribution::expected_experienced`] and
-//!   [`Distribution::experienced_quantile`] say what they wait.
+//!   [`Distribution::experienced_quantile`] return what they wait.
 //! - [`qq`], [`effective_qq`] and [`crossovers`]: where two sides differ.
 //! - [`resample`]: how sure all that is, with intervals for one side and for the difference of two.
 //! - [`tail_ranks`]: few points that draw a distribution with its whole tail.
 //! - [`independence`], [`consecutive_maxima`], [`slow_clusters`], [`rank_autocorrelation`]: whether requests are
 //!   independent, and how far the model of a page is off if not; [`independent_stretch`] for resampling
 //!   by stretches of time.
-//! - [`page_views`]: what each page of a recording waited, as samples of their own; [`Failing`]: how often a side fails,
+//! - [`page_views`]: the wait of each page of a recording, as separate samples; [`Failing`]: how often a side fails,
 //!   and whether more often than another; [`together`]: many comparisons at once.
 //! - [`time_shifts`] and [`heat`]: when the distribution changed, and the whole of it over time.
 //! - [`phase_stack`] and [`phase_difference`]: which phase makes the difference, at which percentile.
 //! - [`over_time`]: percentiles, maximum and count by interval.
-//! - [`thin_above`], [`experienced_thin_above`]: from where a percentile has too few samples behind it.
+//! - [`thin_above`], [`experienced_thin_above`]: from which percentile on there are too few samples.
 //!
 //! Latencies are `f64` milliseconds. A share is 0..=1; a percentile in the text is a share in percent.
 

@@ -22,7 +22,7 @@ use crate::{
 
 /// A sorted sample in about 2500 steps, for asking many (k, m) at the price of one: neighbours are replaced by their
 /// mean. A step is never wider than 1/2000 of all nor than 1/100 of its distance from the slowest sample, and the
-/// weight of an order statistic hardly changes within it, so what is lost is of second order in these.
+/// weight of an order statistic hardly changes within it, so the error is of second order in these.
 pub(crate) struct Condensed {
     n: usize,
     /// The rank (from 1) up to which each step reaches, and its mean, ascending.

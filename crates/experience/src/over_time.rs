@@ -1,4 +1,4 @@
-//! Percentiles by interval, with the maximum and the count beside them: a p99 alone can rise while nothing else does.
+//! Percentiles by interval, with the maximum and the count: a p99 alone can rise while nothing else does.
 
 use crate::{
     Distribution, Error,
@@ -8,7 +8,7 @@ use crate::{
     whole::whole_intervals,
 };
 
-/// What happened between `start_s` and the start of the next interval.
+/// The interval between `start_s` and the start of the next interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Seconds since the measurement's start; a whole number of intervals.
@@ -159,7 +159,7 @@ mod tests {
             prop_assert!(intervals.whole.len() <= 121);
             let counted = intervals.whole.iter().map(|interval| interval.count).sum::<usize>();
             prop_assert_eq!(counted + intervals.left_out, values.len());
-            // What is left out lies before the first interval or after the last.
+            // Omitted samples lie before the first interval or after the last.
             if let (Some(first), Some(last)) = (intervals.whole.first(), intervals.whole.last()) {
                 let within = first.start_s..last.start_s + fitting;
                 let inside = started.iter().filter(|time| within.contains(*time)).count();

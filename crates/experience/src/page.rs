@@ -52,7 +52,7 @@ impl Page {
     }
 }
 
-/// The shortest decimal that is read as `share`, above 0 and at most 1: digits, and how many of them stand behind the
+/// The shortest decimal that is read as `share`, above 0 and at most 1: digits, and how many of them follow the
 /// point.
 fn decimal(share: f64) -> (u64, u32) {
     let text = format!("{share:e}");

@@ -1,7 +1,7 @@
-//! What the pages of a recording waited, each for itself: samples of what people experienced, without any model.
+//! The wait of each page of a recording: samples of what people experienced, without any model.
 //!
 //! A page of m requests needs k = max(1, round(m r)) of them, which ones being fixed before they are sent. Nobody wrote
-//! down which. So a page has every choice of k at once: it comes whole with the chance that none of its failed requests
+//! down which. So a page has every choice of k at once: it is complete with the chance that none of its failed requests
 //! is among the k, C(m - f, k)/C(m, k), and then waits for the slowest of k of the others. Of that two things are kept:
 //!
 //! - its *mean wait* over all choices, which makes means as exact as the pages allow;
@@ -22,9 +22,9 @@ use crate::{
 /// The page views of one side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageViews {
-    /// The mean wait of each view that came whole, ms, in the order of time, or else as the pages come first.
+    /// The mean wait of each complete view, ms, ordered by time, or else by the first sample of each page.
     pub mean_ms: Vec<f64>,
-    /// What each of these waited in the view that was drawn, ms. The same where every request is required.
+    /// The wait of each of these in the random view. Equal to the mean if every request is required.
     pub drawn_ms: Vec<f64>,
     /// Of all views, in that order, whether a required request failed.
     pub failed: Vec<bool>,
@@ -46,12 +46,12 @@ pub struct FailedRequest {
 }
 
 impl PageViews {
-    /// How many views there are, whole or not; at least 2.
+    /// How many views there are, complete or not; at least 2.
     pub fn views(&self) -> usize {
         self.failed.len()
     }
 
-    /// How many came whole.
+    /// How many were complete.
     pub fn whole(&self) -> usize {
         self.mean_ms.len()
     }
@@ -60,13 +60,13 @@ impl PageViews {
 /// One page while it is put together.
 struct Found {
     start: f64,
-    /// Its samples' places among all that are sorted by page and latency.
+    /// The range of its samples among all samples, sorted by page and latency.
     from: usize,
     to: usize,
     failed: usize,
 }
 
-/// Puts samples together by page. `pages` holds the page of each value, `u32::MAX` for none; `started_s` their times, if
+/// Groups samples by page. `pages` holds the page of each value, `u32::MAX` for none; `started_s` their times, if
 /// they are known. `failed` are the requests without a latency. `required` is the share of its requests that a page
 /// needs, above 0 and at most 1.
 ///

@@ -26,16 +26,16 @@ pub struct PhaseMix {
     pub mean_ms: f64,
     /// The mean of each phase, ms, in the order given. A phase that did not happen took no time.
     pub phases_ms: Vec<f64>,
-    /// What is left of the mean, ms; below 0 if phases overlap.
+    /// The unexplained rest of the mean, ms; below 0 if phases overlap.
     pub rest_ms: f64,
 }
 
 /// Part of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// A phase, by its place among the columns.
+    /// A phase, by the index of its column.
     Phase(usize),
-    /// What no phase explains.
+    /// The part that no phase explains.
     Rest,
 }
 
@@ -67,7 +67,7 @@ pub fn phase_stack<P: Copy + Into<f64>>(
 }
 
 /// The phases of the samples around each of `shares`. `phases_ms` has a column for each phase, in `f32` or `f64`, with
-/// an entry for each value; NaN says that the phase did not happen.
+/// an entry for each value; NaN means that the phase did not occur.
 ///
 /// Around rank r = round((n - 1) share) are the ranks from r - h to r + h, where h is half a percent of n and at least
 /// 5, but at most half the way to the nearer end (so that a window of the tail does not reach into another part of it).
@@ -88,7 +88,7 @@ pub fn phase_mix<P: Copy + Into<f64>>(
         });
     }
     let mut order: Vec<(f64, usize)> = values_ms.iter().copied().zip(0..).collect();
-    // By place too, so that equal values have one order.
+    // By index too, so that the order of equal values is defined.
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mix = |&share: &f64| {
         let around = &order[window(order.len(), share)];

@@ -22,7 +22,7 @@ pub fn qq(first: &Distribution, second: &Distribution) -> Vec<Point> {
         .collect()
 }
 
-/// The quantile-quantile plot of what visitors experience who wait for the slowest of `requests` requests
+/// The quantile-quantile plot of the experience of visitors who wait for the slowest of `requests` requests
 /// ([`crate::Page::effective_requests`]; 0 counts as 1).
 ///
 /// A point for each half percent of visitors, and one for each sample that [`qq`] shows and that decides for more than

@@ -1,20 +1,20 @@
 //! How sure the samples are: what the statistics would have been, had chance picked other samples of the same kind.
 //!
 //! The bootstrap draws n of the n samples of a side with replacement, as often as [`Settings::resamples`] says, and
-//! reckons every statistic again. That costs n steps a resample, and a comparison of ten million samples would take a
+//! computes every statistic again. That costs n steps a resample, and a comparison of ten million samples would take a
 //! minute; here it takes the same few thousand steps whatever n is:
 //!
 //! - `cells`: neighbouring samples are taken together where that loses less than a thousandth of the variance.
 //! - `draw`: how many draws fall into each cell, exactly multinomial, from `poisson` counts and `alias` tables; or, for
 //!   samples that resemble their predecessors, whole blocks of time.
-//! - `pass`: one walk over the cells gives every statistic of one resample; `grid` says at which percentiles and
+//! - `pass`: one walk over the cells gives every statistic of one resample; `grid` defines at which percentiles and
 //!   latencies. Their numbers stay, the resample goes.
 //! - `confidence`: intervals of means from the resamples, with their bias and skewness corrected (BCa);
 //!   `rank_interval`: intervals of percentiles from order statistics, which stay honest where the tail is thin;
 //!   `normal` and `beta` are the functions they need.
 //! - [`Resampled`] answers for one side, [`Pair`] for one against another (`difference`, `share_faster`, `crossing`).
 //!
-//! Each resample has a generator of its own, seeded by (seed, side, number), so that results depend on the seed alone
+//! Each resample has its own generator, seeded by (seed, side, number), so that results depend on the seed alone
 //! and not on the number of threads.
 
 use std::{num::NonZero, sync::OnceLock, thread};
@@ -64,7 +64,7 @@ pub struct Settings {
     pub resamples: u32,
     /// The same seed gives the same numbers.
     pub seed: u64,
-    /// The share of intervals that hold the truth, 0.5..=0.999.
+    /// The coverage of an interval: the share of intervals that contain the truth, 0.5..=0.999.
     pub level: f64,
 }
 
@@ -104,7 +104,7 @@ impl<'d> Resamples<'d> {
         &self.sides
     }
 
-    /// The side `first` against the side `second`, by their places in [`Self::sides`]; `None` if there is no such place.
+    /// The side `first` against the side `second`, by their indices in [`Self::sides`]; `None` if an index is out of range.
     pub fn pair(&self, first: usize, second: usize) -> Option<Pair<'_>> {
         let permuted = self.permuted.get(first * self.sides.len() + second)?;
         Some(Pair::new(self.sides.get(first)?, self.sides.get(second)?, permuted))
@@ -129,7 +129,7 @@ pub fn resample<'d>(
     resample_on(threads, sides, requests, settings)
 }
 
-/// [`resample`] on so many threads.
+/// [`resample`] on this many threads.
 fn resample_on<'d>(
     threads: usize,
     sides: &[(&'d Distribution, Scheme<'d>)],

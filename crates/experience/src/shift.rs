@@ -8,12 +8,12 @@
 //! (sum of w (r - mean))^2 / (W_s (W - W_s)/W)      w: samples of an interval, W_s: of the stretch, W: of all
 //! ```
 //!
-//! says how much better two levels explain the series than one; the best stretch begins and ends at shifts (circular
+//! is how much better two levels explain the series than one; the best stretch begins and ends at shifts (circular
 //! binary segmentation: Olshen, Venkatraman, Lucito and Wigler, Biostatistics 5, 2004). A stretch that touches an end
 //! is a single shift, one inside a pair: an outage comes and goes. Parts between shifts are searched again. Whether a
 //! stretch is more than chance is decided by shuffling: 999 times the intervals are put in another order and the best
 //! stretch is sought again. Intervals that resemble their neighbours are shuffled as blocks of neighbours, as long as
-//! `block_length`'s rule wants for what the stretch leaves unexplained: a slow drift has few blocks,
+//! `block_length`'s rule requires for the residuals of the stretch: a slow drift has few blocks,
 //! and few blocks cannot be sure of anything. At last each shift is tested against its neighbours alone.
 
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
@@ -47,7 +47,7 @@ pub struct Shift {
 /// The up to [`MOST_SHIFTS`] largest shifts in time, ascending. Times and values may be in any order; the same seed
 /// gives the same answer.
 ///
-/// What it finds and what not, in 60 simulated recordings each of 12 000 exponential samples over 600 s: a step of 20 %
+/// What it finds, in 60 simulated recordings each of 12 000 exponential samples over 600 s: a step of 20 %
 /// in 59; a rise by 10 % and again by 10 % in 41, as one shift; an outage (20 times as slow) of 20 s in 59 and of 10 s,
 /// three intervals, in 56, as two shifts; of 6 s in 11 only, because two stray intervals are neighbours in one order
 /// of 100, and three in one of 6600. In 3000 recordings without any shift: none. A drift is told from a shift only
@@ -147,7 +147,7 @@ pub const SHUFFLES: u32 = 999;
 /// What a shift must reach: no shuffle may do as well. Without any shift, one recording in 1000 has a false one.
 pub const SURE: f64 = 0.999;
 
-/// More shifts than that are no shifts but a state of affairs; heat maps show it better.
+/// More shifts mean that the level changes all the time; heat maps show that better.
 pub const MOST_SHIFTS: usize = 3;
 
 /// Intervals, at most: the search takes the square of it.

@@ -12,7 +12,7 @@ pub(crate) fn sort(samples: &mut [f64]) {
 }
 
 /// Sorts by counting, or leaves the samples as they were and returns `false`: if one is not a whole thousandth. The few
-/// above the range are put behind the others and sorted by themselves.
+/// above the range are put after the others and sorted separately.
 fn by_counting(samples: &mut [f64]) -> bool {
     let mut counts: Vec<u32> = Vec::new();
     let mut above = Vec::new();
@@ -85,7 +85,7 @@ mod tests {
         let samples = [3.0, 1.0005, 2.0];
         let (left, _, is_counted) = both(&samples);
         assert_eq!((left, is_counted), (samples.map(f64::to_bits).to_vec(), false));
-        // One of sixteen above the range is the most.
+        // One of sixteen above the range is the maximum.
         assert!(both(&[[1.0; 15].as_slice(), &[1e9]].concat()).2);
         assert!(!both(&[[1.0; 14].as_slice(), &[1e9, 1e8]].concat()).2);
     }

@@ -17,12 +17,12 @@ use crate::{
     resample::{normal, poisson},
 };
 
-/// How many samples make a stretch that tells nothing of the next: 1 if samples look independent. The series must be in
+/// How many samples make a stretch that is independent of the next: 1 if samples look independent. The series must be in
 /// the order of time; up to n for a series that never forgets.
 ///
 /// The normal scores of ranks are looked at, since a heavy tail would drown the covariances of the values themselves; and which samples are
 /// slow, the slowest tenth and hundredth, since tail percentiles and `E[max]` feel when those come together even if all else is independent.
-/// Fewer than 20 samples give 1. Independent samples are taken for dependent in some 5 % of cases, and then have
+/// Fewer than 20 samples give 1. Independent samples are judged dependent in about 5 % of cases, and then have
 /// stretches of [`ROOM`] samples, which costs little. Values must be as a [`crate::Distribution`] takes them.
 pub fn independent_stretch(in_time_ms: &[f64]) -> usize {
     let n = in_time_ms.len();
@@ -105,7 +105,7 @@ fn comes_together(slow: &[f64]) -> bool {
     })
 }
 
-/// A stretch is at most so many of the longest blocks that resemble each other.
+/// The longest stretch, in units of the longest block of dependent samples.
 const ROOM: usize = 8;
 
 /// Standard errors that single samples must show: one independent series in twenty does.

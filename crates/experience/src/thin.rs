@@ -1,4 +1,4 @@
-//! From where a percentile has too few samples behind it to be believed.
+//! From which percentile on there are too few samples to believe it.
 
 use crate::distribution::as_f64;
 

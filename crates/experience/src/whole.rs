@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// The numbers of the first interval that is whole and of the one after the last; intervals are counted from time 0 and
-/// `interval_s` long. Empty if none is whole. Only the first and the last can be partial: what lies between has
+/// `interval_s` long. Empty if none is whole. Only the first and the last can be partial: those between have
 /// samples on both sides.
 pub(crate) fn whole_intervals(earliest: f64, latest: f64, samples: usize, interval_s: f64) -> Range<f64> {
     // Samples stand for the time up to their neighbours.

@@ -29,7 +29,7 @@ fn quantiles_are_numpys() {
         for (share, expected) in numbers(shares).into_iter().zip(numbers(expected)) {
             for side in [&exact, &counted] {
                 let found = side.quantile(share);
-                // 1e-9 is what is promised; a denormal has no nine digits, there it is the last bit.
+                // 1e-9 is the promised precision; a denormal does not have nine digits, there it is the last bit.
                 let bound = (1e-9 * expected).max(5e-324);
                 assert!(
                     (found - expected).abs() <= bound,

@@ -1,6 +1,6 @@
 //! A body that is sent or received piece by piece, at the pace of the slower end.
 //!
-//! One type for all four places of a proxy: request and response, coming in and going out. What was received can be
+//! One type for all four uses in a proxy: request and response, coming in and going out. What was received can be
 //! sent on as it is. It ends in one of two ways: with its last piece, or with a [`Failure`]. Code that passes a body on
 //! must pass its failure on too, and everything in this crate does.
 

@@ -5,7 +5,7 @@
 //!
 //! HTTP/1.1's stamps are exact to the read or write that carried the byte. On an HTTP/2 connection, which
 //! requests share, sending lasts from handing the request over to the connection's first flush after its last
-//! part, and what comes in is stamped with the connection's latest read when it is found; a header comes as a
+//! part, and incoming data is stamped with the connection's latest read when it is found; a header comes as a
 //! whole, so its stamp is that of its last byte.
 //!
 //! TCP_NODELAY is on. Nothing has a time limit but waiting for a server that is closed by the kernel: a caller that has
@@ -44,7 +44,7 @@ use self::{
 };
 use crate::{Body, Error, Failure, Origin, clock::Clock};
 
-/// Makes requests as its configuration says. Clones share connections and remembered names.
+/// Makes requests according to its configuration. Clones share connections and remembered names.
 ///
 /// Its connections live in the tokio runtime of the request that opened them, which needs I/O and time.
 #[derive(Clone)]
@@ -75,7 +75,7 @@ impl Client {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Reads whose certificates count now, and not when the first handshake needs to know.
+    /// Reads the trusted certificates now, and not at the first handshake.
     ///
     /// # Errors
     /// When the system's store cannot be read.
@@ -95,10 +95,10 @@ impl Client {
     /// connection only (RFC 9110 section 7.6.1) are the caller's business, but what HTTP/2 forbids is left out there.
     ///
     /// If a connection that was kept turns out to be closed, the request is made once more on another one; but only if
-    /// nothing of it was written, or if it is idempotent and its body in memory, and no response had begun.
+    /// none of it was written, or if it is idempotent and its body in memory, and no response had begun.
     ///
     /// # Errors
-    /// When there is no response: why, as far as is known. The trace says how far it came.
+    /// When there is no response: why, as far as is known. The trace shows how far it got.
     pub async fn send(
         &self,
         origin: &Origin,
@@ -117,7 +117,7 @@ impl Client {
 }
 
 impl Inner {
-    /// On a connection of its own.
+    /// On a new connection.
     async fn alone(
         &self,
         origin: &Origin,

@@ -21,7 +21,7 @@ impl Clock {
     }
 }
 
-/// A length of time as [`Clock::now`] counts it; what is longer than 584 years counts as that.
+/// A duration in the units of [`Clock::now`]; longer ones than 584 years count as that.
 pub fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -2,17 +2,17 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-/// What went wrong, grouped by who can mend it. Where a remedy is known the message ends in it.
+/// Errors, grouped by who can fix them. If a remedy is known, the message ends with it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     // The caller's.
-    /// The file of trusted certificates cannot be read or holds none.
+    /// The file of trusted certificates cannot be read or contains none.
     #[error("cannot trust {}: {why}", path.display())]
     Trust {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// A file of a server's own certificate or key cannot be used.
@@ -20,7 +20,7 @@ pub enum Error {
     Identity {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
 
@@ -48,15 +48,15 @@ pub enum Error {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel refused something that this crate cannot do without.
     #[error("cannot {what}")]
     System {
-        /// What was tried: "tell a socket's own address", ...
+        /// The operation: "tell a socket's own address", ...
         what: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 
@@ -66,7 +66,7 @@ pub enum Error {
     Certificate {
         /// The names.
         names: Vec<String>,
-        /// What the certificate library said.
+        /// The certificate library's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }

@@ -14,13 +14,13 @@ use crate::Family;
 pub enum Failure {
     /// It took longer than it may.
     Timeout,
-    /// The name has no address, or nobody could say.
+    /// The name has no address, or no resolver answered.
     Dns,
-    /// The name has addresses, but none of the family that was asked for.
+    /// The name has addresses, but none of the requested family.
     NoAddress(Family),
     /// Nobody listens at the address.
     Refused,
-    /// The other end, or something between, ended the connection without a word.
+    /// The other end, or something between, ended the connection without notice.
     Reset,
     /// No way leads to the address.
     Unreachable,
@@ -38,7 +38,7 @@ pub enum Failure {
     Tls(&'static str),
     /// The other end reset the stream or ended the connection with this code.
     Http2(Option<h2::Reason>),
-    /// What came is not HTTP.
+    /// The received data is not HTTP.
     Garbled,
     /// A response's header is beyond [`crate::limits`], or a body longer than was allowed.
     TooLarge,
@@ -58,7 +58,7 @@ pub enum Stage {
 }
 
 impl Failure {
-    /// Whether this machine was short of sockets, which says nothing of the server.
+    /// Whether this machine was short of sockets, which is not the server's fault.
     pub fn is_own_shortage(self) -> bool {
         matches!(self, Self::OutOfFiles | Self::OutOfPorts)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
-    /// IPv4 and IPv6. A request tries both (RFC 8305); what can use but one address, such as a ping, takes the one that
+    /// IPv4 and IPv6. A request tries both (RFC 8305); a user of a single address, such as a ping, takes the one that
     /// the system's resolver prefers (RFC 6724).
     #[default]
     Any,

@@ -13,7 +13,7 @@
 //! | why a request failed, in a phrase | [`Failure`] |
 //! | what a peer may cost | [`limits`] |
 //!
-//! Bodies stream in both directions and at the pace of the slower end: nothing in here holds a whole body. A body
+//! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
 //! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
 //!
 //! HTTP from outside is parsed by hyper, h2 and rustls only. Time is read in [`clock`] and waited for in [`timer`] and by

@@ -1,6 +1,6 @@
 //! What a peer may cost: bounds on everything whose size somebody else decides.
 //!
-//! No parser of bytes from outside is written by hand in this crate; hyper, h2 and rustls have fuzz targets
+//! This crate does not contain a parser of foreign bytes; hyper, h2 and rustls have fuzz targets
 //! of their own. What is ours is to bound them. What a caller may choose for itself is in
 //! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
 //! [`server::Config`](crate::server::Config), whose defaults are from here.

@@ -89,7 +89,7 @@ impl Origin {
         if self.port == self.scheme.port() { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// The address that it names in place of a host's name, if it does.
+    /// The address in the URL, if it has one instead of a host's name.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }

@@ -82,7 +82,7 @@ impl Server {
     /// Where it listens, in the order in which it was told to, with the ports that were free where it was told 0.
     ///
     /// # Errors
-    /// When the kernel does not say.
+    /// The default if the kernel does not tell.
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
         let addresses = self.listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>();
         addresses.map_err(|source| Error::System { what: "tell a socket's own address", source })
@@ -102,7 +102,7 @@ impl Server {
         let context =
             Context { handler: Arc::new(handler), tls: self.tls, config: self.config, stop: stop.clone() };
         let context = Arc::new(context);
-        // Connections end when nobody holds the other end.
+        // Connections end when the other end is dropped.
         let (alive, cut) = watch::channel(());
         let mut accepting = JoinSet::new();
         for listener in self.listeners {
@@ -156,7 +156,7 @@ async fn accept<H: Handler>(
     }
 }
 
-/// Files that are no connections: listeners, timers, standard streams.
+/// Open files that are not connections: listeners, timers, standard streams.
 const RESERVED_FILES: usize = 64;
 
 /// Short beside a person's patience, long beside a loop that would only find out again that there is no file

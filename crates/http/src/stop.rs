@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 /// A request to stop that any thread may make; clones share it.
 ///
-/// Asked once, a run starts nothing more, a server accepts nothing more, and both wait for what is in flight; asked
+/// After one request to stop, a run starts nothing more, a server accepts nothing more, and both wait for what is in flight; asked
 /// twice, they give that up too.
 #[derive(Debug, Clone)]
 pub struct Stop {

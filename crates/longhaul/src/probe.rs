@@ -58,7 +58,7 @@ pub(crate) struct Probe {
     #[arg(long, value_parser = words::arrival(), default_value = Arrival::default().name())]
     arrival: Arrival,
     /// A connection for each request, or shared ones
-    #[arg(long, value_parser = words::connections(), default_value = Config::default().client.connections.name())]
+    #[arg(long, value_parser = words::connections(), default_value = Config::default().client.http.connections.name())]
     connections: Connections,
     /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
     #[arg(long, value_parser = words::protocol(), default_value = Protocol::default().name())]
@@ -241,18 +241,16 @@ impl Probe {
                 Pace::Open { rate, arrival: self.arrival }
             }
         };
-        let client = probe::client::Config {
-            protocol: self.protocol,
-            connections: self.connections,
-            redirects: if self.follow { Redirects::Follow } else { Redirects::Stay },
-            timeout: self.timeout,
-            family: self.family(),
-            trust: match &self.ca {
-                Some(path) => Trust::File(path.clone()),
-                None if self.insecure => Trust::Anyone,
-                None => Trust::System,
-            },
-            ..defaults.client
+        let mut client = defaults.client;
+        client.redirects = if self.follow { Redirects::Follow } else { Redirects::Stay };
+        client.timeout = self.timeout;
+        client.http.protocol = self.protocol;
+        client.http.connections = self.connections;
+        client.http.family = self.family();
+        client.http.trust = match &self.ca {
+            Some(path) => Trust::File(path.clone()),
+            None if self.insecure => Trust::Anyone,
+            None => Trust::System,
         };
         Ok(Config {
             pace,
@@ -261,7 +259,7 @@ impl Probe {
             grace: self.timeout,
             seed: self.seed,
             client,
-            ..Config::default()
+            ..defaults
         })
     }
 }

@@ -11,12 +11,12 @@
 //!
 //! HTTP/1.1's stamps are exact to the read or write that carried the byte. On an HTTP/2 connection, which
 //! requests share, `send` lasts from handing the request over to the connection's first flush after its last
-//! part, and what comes in is stamped with the connection's latest read when it is found; a header comes as a
+//! part, and incoming data is stamped with the connection's latest read when it is found; a header comes as a
 //! whole, so its stamp is that of its last byte. A request that met the server's limit of concurrent streams
 //! carries the label `queued`: some of its `wait` was spent here.
 //!
 //! A phase that did not happen is absent: `dns` of a literal address or a remembered name, all three first
-//! phases on a reused connection, `load` without a body. Between phases lies what belongs to none: a wait for
+//! phases on a reused connection, `load` without a body. Some time belongs to no phase: a wait for
 //! a shared connection, this program's own time.
 //!
 //! A failure is a sample with `error` and without latency. TCP_NODELAY is on; bodies are read to their end
@@ -44,7 +44,7 @@ pub use self::{
 };
 use crate::{Error, Stop, clock::Clock, limits};
 
-/// Makes requests as its configuration says. Clones share connections and remembered names.
+/// Makes requests according to its configuration. Clones share connections and remembered names.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -60,13 +60,13 @@ struct Inner {
 impl Client {
     /// A client whose samples count time from now.
     ///
-    /// Asked once to stop, it still finishes what was begun; asked twice, it gives that up ([`Stop`]).
+    /// After one request to stop, it still finishes what has begun; after a second one, it gives that up ([`Stop`]).
     ///
     /// # Errors
     /// When the file of trusted certificates cannot be used.
     pub fn new(config: &Config, stop: &Stop) -> Result<Self, Error> {
         let inner = Inner {
-            http: http::Client::new(&config.http())?,
+            http: http::Client::new(&config.http)?,
             config: config.clone(),
             stop: stop.clone(),
             chains: AtomicU64::new(0),
@@ -104,7 +104,7 @@ impl Client {
         samples
     }
 
-    /// Reads whose certificates count, if this target or one that it redirects to needs to know.
+    /// Reads the trusted certificates, if this target or one that it redirects to needs them.
     ///
     /// # Errors
     /// When the system's store cannot be read.

@@ -12,25 +12,25 @@ pub enum Error {
     /// The text is not a URL that can be probed.
     #[error("\"{text}\" cannot be probed: {why}")]
     Url {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         why: String,
     },
     /// A method, header name or header value that HTTP does not allow.
     #[error("\"{text}\" is not {what}")]
     Request {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What it should have been: "an HTTP method", ...
+        /// The expected form: "an HTTP method", ...
         what: &'static str,
     },
     /// The text is not a distribution of service times.
     #[error("\"{text}\" is not a service time: {why}; expected {expected}")]
     ServiceTime {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         why: String,
         /// The forms that would do.
         expected: &'static str,
@@ -50,21 +50,21 @@ pub enum Error {
     WriteCa {
         /// The file.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The recording could not be written; the run was ended.
     #[error("cannot write the recording")]
     Record {
-        /// What the writer said.
+        /// The writer's error.
         source: recording::Error,
     },
     /// The kernel refused something that this crate cannot do without.
     #[error("cannot {what}")]
     System {
-        /// What was tried: "start a runtime", ...
+        /// The operation: "start a runtime", ...
         what: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 

@@ -1,4 +1,4 @@
-//! What a peer may cost a measurement, beyond what it may cost HTTP ([`http::limits`]).
+//! How much a peer may cost a measurement, in addition to the limits of HTTP ([`http::limits`]).
 
 /// Redirects that one request follows. What Fetch and curl's documentation call a loop is 20 and 50; 10 is
 /// ample.

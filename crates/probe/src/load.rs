@@ -1,7 +1,7 @@
 //! Many requests: on a schedule (open loop) or by workers (closed loop), streamed into a recording.
 //!
 //! One thread with one runtime makes all requests; another writes them down. Memory does not grow with the
-//! length of a run. Each sample says when it was meant to start and when it did. The generator measures
+//! length of a run. Each sample has the time at which it was meant to start and the time at which it did. The generator measures
 //! itself: how late it was, how much of its core it used, what it could not send. Beyond stated limits the
 //! recording is marked invalid; nothing is silently delayed.
 
@@ -33,7 +33,7 @@ use crate::{
     sys,
 };
 
-/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and says what
+/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and returns what
 /// they come to.
 ///
 /// The recording is flushed a few times a second, so that somebody can follow it; give it a
@@ -75,7 +75,7 @@ pub fn run<W: Write + Send>(
         let ledger = Ledger::new(recording);
         let writing = scope.spawn(|| ledger.keep(recorded, &halt));
         let report = runtime.block_on(Arc::new(generator).run());
-        // Ends what is left of connections, and does not wait for a resolver that does not answer.
+        // Ends the remaining connections, and does not wait for a resolver that does not answer.
         runtime.shutdown_background();
         (report, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
@@ -129,14 +129,14 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
         ("timeout", units::duration::show(client.timeout)),
         (
             "connections",
-            word(match client.connections {
+            word(match client.http.connections {
                 Connections::New => "new",
                 Connections::Reuse => "reuse",
             }),
         ),
         (
             "protocol",
-            word(match client.protocol {
+            word(match client.http.protocol {
                 Protocol::Negotiated => "negotiated",
                 Protocol::Http1 => "http/1.1",
                 Protocol::Http2 => "h2",
@@ -144,7 +144,7 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
         ),
         (
             "lookups",
-            word(match client.lookups {
+            word(match client.http.lookups {
                 Lookups::Once => "once",
                 Lookups::EachConnection => "each connection",
             }),
@@ -156,10 +156,10 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
                 Redirects::Follow => "followed",
             }),
         ),
-        ("family", word(client.family.name())),
+        ("family", word(client.http.family.name())),
         (
             "trust",
-            match &client.trust {
+            match &client.http.trust {
                 Trust::System => word("system"),
                 Trust::File(path) => path.display().to_string(),
                 Trust::Anyone => word("anyone"),
@@ -182,7 +182,7 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
     }
     conditions.extend(config.duration.map(|duration| ("duration", units::duration::show(duration))));
     conditions.extend(config.count.map(|count| ("count", count.to_string())));
-    conditions.extend(client.connect_to.map(|address| ("connect to", address.to_string())));
+    conditions.extend(client.http.connect_to.map(|address| ("connect to", address.to_string())));
     // Only their names: a value may be a secret.
     let added = target.added_headers().collect::<Vec<_>>();
     if !added.is_empty() {

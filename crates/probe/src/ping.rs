@@ -1,11 +1,11 @@
-//! ICMP echo to many targets from one process: who answers, how fast, and what is lost.
+//! ICMP echo to many targets from one process: which ones answer, how fast, and how much is lost.
 //!
 //! A round sends one ping to each target, spread evenly over the interval. One thread sends and receives, with one
 //! socket for each family of addresses. The engine that decides what is due, answered and lost ([`rounds`]) is given the
 //! time; the shell around it ([`run()`]) owns sockets and clock.
 //!
 //! A round trip is monotonic time from right before `sendto` to right after `recvfrom`: the ways through both kernels
-//! and this program's own wake-up are in it. Send times are kept here; nothing that a reply says is taken for a time.
+//! and this program's own wake-up are in it. Send times are kept here; no time is read from a reply.
 
 mod config;
 mod error;

@@ -1,7 +1,7 @@
 //! A small origin for experiments: bodies of one size, after service times from a distribution.
 //!
 //! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text. Each
-//! response says in Server-Timing how long it was worked on, so that a probe can tell the network's share
+//! response reports in Server-Timing how long it was worked on, so that a probe can tell the network's share
 //! from the origin's. GET, HEAD, POST and PUT of any path are answered alike; other methods get 405.
 
 mod config;
@@ -27,7 +27,7 @@ pub use self::{
 };
 use crate::{Error, Stop, clock::Clock, timer::Timer};
 
-/// What an origin that is ready says of itself.
+/// The address of an origin that is ready, and how to trust it.
 #[derive(Debug, Clone)]
 pub struct Ready {
     /// Where it listens, in the configuration's order, with the ports that were free where it said 0.

@@ -19,7 +19,7 @@ pub(crate) use self::tally::{Run, Tally};
 pub struct Summary {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// What was asked.
+    /// The URL, or the first one.
     pub url: String,
     /// From the first request's start to the last response's end, in seconds.
     pub duration_s: f64,
@@ -35,7 +35,8 @@ pub struct Summary {
     pub protocol: BTreeMap<String, u64>,
     /// Bytes of body received.
     pub body_bytes: u64,
-    /// What was measured, in the order in which a request meets it. What never happened is not there.
+    /// The distributions of each metric, in the order in which a request meets them. Metrics that never occurred are
+    /// absent.
     pub phases: Vec<Phase>,
     /// How late requests started against the schedule. Absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,9 +46,9 @@ pub struct Summary {
     /// Whether somebody ended the run before its time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Why the generator, and not what it measured, may have shaped the numbers. Empty when all is well.
+    /// Why the generator, and not the target, may have shaped the numbers. Empty if there is no reason.
     pub invalid: Vec<String>,
-    /// The same with a word for each kind. Absent when all is well.
+    /// The same with a word for each kind. Absent if there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Caveat>,
     /// How percentiles were computed, as a sentence.

@@ -27,7 +27,7 @@ fn agrees_with_arch() {
         let found = needed(&series, WORK);
         assert!((found - expected).abs() < 1e-9 * expected, "{seed}: {found} is not {expected}");
     }
-    // Independent: arch keeps a bandwidth of 2 and says 1.8585309185450436; the paper's bandwidth is 0, its length 1.
+    // Independent: arch uses a bandwidth of 2 and returns 1.8585309185450436; the paper's bandwidth is 0, its length 1.
     let series = centred_series(Synthetic::new(1).autoregression(1000, 0.0));
     assert_eq!(reach(&series, WORK), Reach::First);
     assert!((optimal(&series, 2) - 1.858_530_918_545_043_6).abs() < 1e-9);

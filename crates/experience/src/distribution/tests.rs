@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What numpy 2.4.6 says: `numpy.quantile(samples, SHARES)`, `samples.mean()`, `samples.std()`.
+/// Results of numpy 2.4.6: `numpy.quantile(samples, SHARES)`, `samples.mean()`, `samples.std()`.
 struct Numpy {
     samples: &'static [f64],
     quantiles: [f64; 11],

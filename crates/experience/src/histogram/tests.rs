@@ -25,7 +25,7 @@ fn order_equal_values_and_empty_buckets_do_not_matter() {
     let side = counted(&[(5.0, 1), (1.0, 2), (9.0, 0), (5.0, 3), (0.0, 0)]);
     assert_eq!((side.n(), side.min(), side.max()), (6, 1.0, 5.0));
     assert_eq!(side, counted(&[(1.0, 2), (5.0, 4)]));
-    // Ranks 0..=5 are 1, 1, 5, 5, 5, 5; what is beyond is the last.
+    // Ranks 0..=5 are 1, 1, 5, 5, 5, 5; larger ranks mean the last.
     assert_eq!([0, 1, 2, 5, 99].map(|rank| side.at_rank(rank)), [1.0, 1.0, 5.0, 5.0, 5.0]);
     // Position 5 x 0.3 = 1.5, between 1 and 5. (2 x 1 + 4 x 5)/6. At most 4: two of six.
     assert_eq!((side.quantile(0.3), side.mean(), side.cdf(4.0)), (3.0, 22.0 / 6.0, 2.0 / 6.0));

@@ -1,4 +1,4 @@
-//! Samples put together by page, and what order statistics say of each page.
+//! Samples grouped by page, with the order statistics of each page.
 
 use crate::{
     Distribution, Error, Page, distribution::as_f64, expected_maximum::Blocks, inputs::check_values,
@@ -99,7 +99,7 @@ impl Cohort {
         (sizes[0], sizes[(sizes.len() - 1) / 2], sizes[sizes.len() - 1])
     }
 
-    /// What each page waited, ms.
+    /// The wait of each page, ms.
     pub(super) fn observed(&self, kind: Kind) -> Vec<f64> {
         let wait = |(page, &(k, _)): (usize, &(u32, u32))| match kind {
             Kind::Slowest => {
@@ -136,7 +136,7 @@ impl Cohort {
         self.mixture(Kind::Slowest).into_iter().map(|(weight, k, _)| (weight, k)).collect()
     }
 
-    /// What the independent model says of each page.
+    /// The independent model's prediction for each page.
     pub(super) fn model(&self, kind: Kind) -> Model {
         let condensed = Condensed::new(self.side.values());
         let mixture = self.mixture(kind);
@@ -165,7 +165,7 @@ impl Cohort {
         }
         let values = self.side.values();
         let of = |k: u32| {
-            // Weights fall from k/n by a factor below (n - k)/n each: what is left beyond 46 n/k of them is exp(-46).
+            // Weights fall from k/n by a factor below (n - k)/n each: the remainder beyond 46 n/k of them is exp(-46).
             let terms = 1 + 46 * (values.len() / k as usize + 1);
             let weights = subset_maximum(values.len(), k).take(terms);
             sum(weights.zip(values.iter().rev()).map(|(weight, x)| weight * x))
@@ -208,7 +208,7 @@ fn draws((k, m): (u32, u32), kind: Kind) -> (u32, u32) {
     }
 }
 
-/// (k, m) of a page with so many samples.
+/// (k, m) of a page with this many samples.
 fn needed(samples: usize, required: f64) -> Result<(u32, u32), Error> {
     let page = Page::new(u32::try_from(samples).unwrap_or(u32::MAX), required)?;
     Ok((page.effective_requests(), page.requests()))

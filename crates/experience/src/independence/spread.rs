@@ -12,7 +12,7 @@ use crate::{
 /// The standard error is the root of Newey and West's variance with Bartlett's weights 1 - l/(L + 1) for
 /// L = floor(P^(1/3)), which is never negative. Below [`FEWEST_PAGES`] pages L is 0. Deviations from their own mean are too
 /// small and repel each other: of P independent ones with variance 1, products at lag l sum to -(P - l)/P on average,
-/// and the weighted sum of all to P - 1 - L (but for terms of L^2/P). So it is divided by that instead of P. And it
+/// and the weighted sum of all to P - 1 - L (except for terms of L^2/P). So it is divided by that instead of P. And it
 /// varies as a mean of 1.5 P/(L + 1) squares does: relative variance 4/3 (L + 1)/P (Priestley, 1981), so these are
 /// the degrees of freedom, P - 1 at most.
 pub(super) fn margin(deviations: &[f64]) -> f64 {

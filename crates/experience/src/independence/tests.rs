@@ -1,4 +1,4 @@
-//! The independent model where it holds, and where it does not.
+//! Data for which the independent model holds, and for which it does not.
 
 use proptest::prelude::*;
 
@@ -173,7 +173,7 @@ proptest! {
         let (back, back_numbers): (Vec<f64>, Vec<u32>) = samples.iter().rev().copied().unzip();
         let found = independence(&values, &numbers, required).unwrap();
         prop_assert_eq!(&found, &independence(&back, &back_numbers, required).unwrap());
-        // The same pages by hand: the mean over subsets is at least the k-th fastest and at most the slowest.
+        // The same pages, computed directly: the mean over subsets is at least the k-th fastest and at most the slowest.
         prop_assert!(found.kth.observed_ms <= found.slowest.observed_ms * (1.0 + 1e-12));
         prop_assert!(found.kth.model_ms <= found.slowest.model_ms * (1.0 + 1e-9));
         let slowest = |number: u32| values.iter().zip(&numbers).filter(|pair| *pair.1 == number).map(|pair| *pair.0).reduce(f64::max);

@@ -1,4 +1,4 @@
-//! Pages whose waits can be derived by hand.
+//! Pages whose waits can be derived on paper.
 
 use super::*;
 use crate::independence;

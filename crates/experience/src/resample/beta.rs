@@ -1,4 +1,5 @@
-//! The beta distribution: where the true share below an order statistic lies, and the share behind a proportion.
+//! The beta distribution: the position of the true share below an order statistic, and the true share of a
+//! proportion.
 
 use super::normal;
 
@@ -30,7 +31,7 @@ pub(crate) fn quantile(share: f64, a: f64, b: f64) -> f64 {
     bisect(0.0, 1.0, |x| share_below(x, a, b) < share)
 }
 
-/// Where between `low` and `high` a condition that holds at first ceases to hold, to the last bit but a few.
+/// Where between `low` and `high` a condition that holds at first ceases to hold, to within a few bits.
 pub(crate) fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..BISECTIONS {
         let middle = f64::midpoint(low, high);

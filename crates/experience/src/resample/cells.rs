@@ -1,13 +1,13 @@
 //! Neighbouring samples taken together, so that a resample costs the same whatever n is.
 //!
-//! # What is lost
+//! # The loss of precision
 //! A statistic of the kind used here responds to a small change of the samples through the gaps between them: its
 //! variance under resampling is a sum over pairs of gaps i <= j of w_i w_j F_i (1 - F_j), where F is the share of
 //! samples below the gap and the weights w >= 0 belong to the statistic (the gap itself for a mean, gap N F^(N-1) for
-//! E[max of N], a single gap for the share below a latency). To draw whole cells keeps all of it but for pairs of gaps
+//! E[max of N], a single gap for the share below a latency). Drawing whole cells keeps all of it except pairs of gaps
 //! within one cell: of those it loses s u (1 - v), where s is the cell's share of the samples and u <= v are the places
 //! of the two gaps within the cell, so at most s/4. A cell that lies at least [`WIDTH`] of its own sizes away from
-//! both ends has F_i (1 - F_j) >= s WIDTH/2 (but for a factor 1 - s). No term is negative, so about 1/(2 WIDTH) = 0.1 % of
+//! both ends has F_i (1 - F_j) >= s WIDTH/2 (except for a factor 1 - s). No term is negative, so about 1/(2 WIDTH) = 0.1 % of
 //! the variance is lost at most, whatever the samples are.
 
 use crate::{Distribution, distribution::as_f64};
@@ -76,7 +76,7 @@ pub(crate) fn cell_size(start: usize, n: usize) -> usize {
     if most == 0 { 1 } else { 1 << most.ilog2() }
 }
 
-/// Up to so many samples each is a cell: that is the textbook bootstrap.
+/// With at most this many samples each one is a cell: that is the textbook bootstrap.
 const SINGLE: usize = 20_000;
 
 /// A cell's distance from the ends, in units of its size.

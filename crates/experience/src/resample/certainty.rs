@@ -1,15 +1,15 @@
-//! The word for how sure a difference is. There is one rule, here, so that a word and a percentage never disagree.
+//! The word for how sure a difference is. There is only this rule, so that word and percentage always agree.
 
 /// How sure it is which of two sides is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
     /// The interval of the difference excludes 0, and another seed would not change that.
     Sure,
-    /// As close to the boundary of sure as the number of resamples can tell: another seed may say otherwise.
+    /// As close to the boundary of sure as the number of resamples can resolve: another seed may decide otherwise.
     Borderline,
     /// At least [`LIKELY`], but not sure.
     Likely,
-    /// The samples do not say.
+    /// The samples do not decide.
     Undecided,
 }
 
@@ -31,7 +31,7 @@ impl Certainty {
     }
 }
 
-/// From here on a difference is likely: one comparison of a side with itself in five says so by chance.
+/// At this certainty a difference is likely: by chance, one comparison in five of a side with itself gets there.
 pub const LIKELY: f64 = 0.9;
 
 #[cfg(test)]

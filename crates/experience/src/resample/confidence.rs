@@ -4,8 +4,8 @@
 //! latencies are: a sample that happens to lack slow requests has both too low a mean and too narrow an interval.
 //! Efron's BCa ("Better bootstrap confidence intervals", 1987) moves the two percentiles that are read off: by the
 //! *bias* z0, the normal quantile of the share of resamples below the estimate, and by the *acceleration* a, which
-//! says how the standard error grows with the estimate: a sixth of the skewness of the statistic's influence function
-//! over the root of the number of independent draws. The influence of a sample x on E[max of N] is, but for a constant,
+//! is how the standard error grows with the estimate: a sixth of the skewness of the statistic's influence function
+//! over the root of the number of independent draws. The influence of a sample x on E[max of N] is, except for a constant,
 //! minus the integral of N F^(N-1) from x upwards; for one request that is x. Resamples of m draws are known to spread too
 //! little by sqrt((m - 1)/m), and few draws need Student's t, so the normal quantile is widened by both (Hesterberg, "What
 //! teachers should know about the bootstrap", 2015, the expanded percentile interval). For E[max of N] m is n/N, the
@@ -15,8 +15,9 @@
 use super::{cells::Cells, normal};
 use crate::distribution::{as_f64, between, floor};
 
-/// A range that holds the truth in [`super::Settings::level`] of all cases. It answers for chance only: what the samples
-/// were not taken of, and the error of a histogram ([`crate::Distribution::relative_error`]), come on top.
+/// A range that contains the truth in [`super::Settings::level`] of all cases. It accounts for chance only: samples
+/// that do not represent the subject, and the error of a histogram ([`crate::Distribution::relative_error`]), are not
+/// included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceInterval {
     /// The lower end; `None` if the samples cannot bound it. A latency is always bounded by 0.
@@ -55,7 +56,7 @@ pub(crate) fn interval(mut resamples: Vec<f64>, shape: Shape, level: f64) -> Con
     resamples.sort_unstable_by(f64::total_cmp);
     let count = as_f64(resamples.len());
     let Shape { estimate, acceleration, maxima, fewest } = shape;
-    // The statistic is reckoned in another order here and there, so equal means equal but for rounding.
+    // The statistic is computed in different orders, so equal means equal except for rounding.
     let slack = 1e-12 * estimate.abs();
     let less = resamples.partition_point(|&value| value < estimate - slack);
     let at_most = resamples.partition_point(|&value| value <= estimate + slack);

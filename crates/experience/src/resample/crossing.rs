@@ -1,7 +1,7 @@
 //! Where a crossover may truly be.
 //!
 //! At the true crossing the difference of the two quantiles is 0, and the interval of the difference there holds 0 as
-//! often as its level says. So the shares around the found crossover at which the interval holds 0 are an interval for
+//! often as its level prescribes. So the shares around the found crossover at which the interval holds 0 are an interval for
 //! the crossing, of the same level. (The nearest change of sign in each resample would not do: near a crossing noise
 //! changes the sign many times, and one of them is always close.) Where no share on a side is clear any more, the
 //! samples cannot bound it.
@@ -23,7 +23,7 @@ pub struct PlacedCrossover {
 pub struct DifferencePoint {
     /// Share of requests, 0..=1.
     pub share: f64,
-    /// What is known about second less first.
+    /// The estimate of second minus first.
     pub difference: Difference,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Means and expected maxima are judged by [`super::permutation`], percentiles by the order statistics of each side
 //! ([`super::rank_interval`]). Either way one number says how sure it is, one minus the chance of being so far apart by chance,
-//! and the interval excludes 0 if and only if that number exceeds (1 + level)/2. Samples can say no more than this,
+//! and the interval excludes 0 if and only if that number exceeds (1 + level)/2. Samples cannot give more certainty than this,
 //! at any level:
 //!
 //! - *By permutation.* Were the sides alike, any a of the a + b draws could be the first side's, and with chance
@@ -13,7 +13,7 @@
 //!   no more draws than the better side has.
 //! - *By order statistics*, for a quantile at share p. With chance p^n all samples of the better side lie below its
 //!   true quantile, and with (1 - p)^n all of the other side above theirs; then they bound nothing, and the order may
-//!   be the reverse. So it is no surer than 1 less either of these: 100 samples of the better side say 63 % at p99, and
+//!   be the reverse. So it is at most as sure as 1 minus either of these: 100 samples of the better side give 63 % at p99, and
 //!   368 of them 97.5 %, which is where a 95 % interval closes. n is of samples that vary as much as blocks do.
 //!
 //! Neither goes below 0.5, where nothing is known.
@@ -42,17 +42,17 @@ pub struct Difference {
     /// (1 - p)^b. Draws are samples or blocks, and for the slowest of N requests the maxima of N that they make. One
     /// sample against one is undecided.
     pub sure: f64,
-    /// The word for that.
+    /// The word for it.
     pub certainty: Certainty,
-    /// How many times as many samples, of each side, would say which side is better in four cases of five, if the
+    /// How many times as many samples, of each side, would decide which side is better in four cases of five, if the
     /// difference is what it seems to be. `None` where it is sure already, where so many are there and something else is in the
     /// way, or where even a thousand times as many would not do.
     pub samples_needed: Option<f64>,
-    /// The most that so few samples can say, by the exact argument for [`Self::sure`].
+    /// The largest certainty that this number of samples allows, by the exact argument for [`Self::sure`].
     pub surest: f64,
 }
 
-/// What is known of one side's statistic.
+/// The estimate of one side's statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Known {
     /// Of the samples, ms.
@@ -67,7 +67,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// A mean, or an expected maximum, of so many draws.
+    /// A mean, or an expected maximum, of this many draws.
     pub(crate) fn of_mean(estimate_ms: f64, interval: ConfidenceInterval, draws: f64) -> Self {
         Self { estimate_ms, interval, draws, all_below: 0.0, all_above: 0.0 }
     }
@@ -95,9 +95,9 @@ pub(crate) fn by_permutation(first: Known, second: Known, chance: &Chance, level
 ///
 /// The interval is Zou and Donner's ("Construction of confidence limits about effect measures", 2008): the distance
 /// from the estimate to each end is the root of the sum of the squares of the distances of the two single ends that
-/// make it. So it inherits what the single intervals know about skewness and about the end of the samples. How sure it is follows
+/// make it. So it inherits the correction of the single intervals for skewness and about the end of the samples. How sure it is follows
 /// from the distance to the end that lies towards 0, which is that of `level` on the normal scale. Where
-/// that end is open, the share of `resamples` in which the better side is better says it (ties count half). Where a permutation
+/// that end is open, the share of `resamples` in which the better side is better is the certainty (ties count half). Where a permutation
 /// `test` is less sure, it wins, and the interval becomes as much wider.
 pub(crate) fn difference(
     first: Known,
@@ -162,7 +162,7 @@ fn agreeing(difference_ms: f64, resamples: impl Iterator<Item = (f64, f64)>) -> 
     if count == 0 { 0.5 } else { agree / as_f64(count) }
 }
 
-/// What speaks for the better side, before it is known how little so few samples can say.
+/// The certainty before the limit from the number of samples is applied.
 #[derive(Debug, Clone, Copy)]
 struct Evidence {
     sure: f64,
@@ -206,7 +206,7 @@ fn judged(
 }
 
 /// How many times as many samples would do: standard errors shrink with the root of their number, and a test of level
-/// alpha finds what is z_(1 - alpha) + z_0.8 of them away in four cases of five.
+/// alpha finds a difference of z_(1 - alpha) + z_0.8 of them in four cases of five.
 fn needed(distance: f64, better: Known, enough: f64) -> Option<f64> {
     let wanted = normal::quantile(enough) + normal::quantile(0.8);
     let by_distance = (wanted / distance).powi(2);
@@ -215,7 +215,7 @@ fn needed(distance: f64, better: Known, enough: f64) -> Option<f64> {
     Some(by_distance.max(by_number)).filter(|&factor| (1.05..=1000.0).contains(&factor))
 }
 
-/// What samples can say at most: see the module.
+/// The largest certainty that samples allow: see the module.
 fn surest(better: Known, worse: Known) -> f64 {
     let draws = |side: Known| floor(side.draws).max(1);
     let ways = choices(draws(better), draws(worse).min(draws(better)));
@@ -235,7 +235,7 @@ fn choices(many: usize, few: usize) -> f64 {
     ways
 }
 
-/// One in more than so many does not change a share.
+/// One in more than this number does not change a share.
 const MANY: f64 = 1e17;
 
 /// With 5.4 draws an interval closes: see [`super::confidence::interval`].
@@ -324,7 +324,7 @@ mod tests {
             let of = |n, m| sure(n, m, 1, level, mean);
             assert_eq!(of(1, 1), 0.5);
             assert_eq!(of(2, 2), 1.0 - 1.0 / 6.0);
-            // A hundred deals know the chance of 1/20 to sqrt(0.05 x 0.95/100) = 0.022.
+            // A hundred permutations give the chance of 1/20 to within sqrt(0.05 x 0.95/100) = 0.022.
             assert!((0.95 - 4.0 * 0.022..=0.95).contains(&of(3, 3)), "{}", of(3, 3));
             // C(4, 1), a quarter known to 0.043; and many of the slower side do not help.
             assert!((0.75 - 4.0 * 0.043..=0.75).contains(&of(3, 1)), "{}", of(3, 1));

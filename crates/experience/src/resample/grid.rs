@@ -2,7 +2,7 @@
 
 use crate::{Distribution, distribution::as_f64, page::percentile_to_watch};
 
-/// What all sides of a comparison are asked for.
+/// The percentiles and latencies at which all sides of a comparison are evaluated.
 #[derive(Debug)]
 pub(crate) struct Grid {
     /// Shares of requests, ascending.

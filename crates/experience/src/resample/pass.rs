@@ -6,7 +6,7 @@ use crate::{
     distribution::{as_f64, between, floor},
 };
 
-/// What is reckoned for each resample of one side.
+/// The statistics of each resample of one side.
 ///
 /// A row is: the mean; E[max]; the quantile at each share of the grid; the share of draws up to each cut; and for blocks
 /// the share of draws up to where the side itself has each share of the grid. (For independent draws it is binomial.)
@@ -80,11 +80,11 @@ impl<'s> Pass<'s> {
         }
     }
 
-    /// Sum over cells of mean (G - G before), G = F^N. Within a cell F^N is taken for a line: with cells of a
+    /// Sum over cells of mean (G - G before), G = F^N. Within a cell F^N is approximated by a line: with cells of a
     /// five-hundredth of their distance from the end, that shifts E[max] by less than a millionth.
     fn expected_maximum(&self, cumulative: &[usize]) -> f64 {
         let n = as_f64(cumulative[self.cells.len()]);
-        // exp(-46) = 1e-20: what is below does not count beside 1.
+        // exp(-46) = 1e-20: lower terms are negligible compared with 1.
         let least = n * (-46.0 / f64::from(self.requests)).exp();
         let from = cumulative.partition_point(|&up_to| as_f64(up_to) < least).max(1);
         let (mut before, mut sum) = (0.0, 0.0);

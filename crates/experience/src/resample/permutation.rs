@@ -101,13 +101,13 @@ pub(crate) struct Chance {
     estimate: f64,
     /// Its standard error.
     error: f64,
-    /// Differences over their standard errors, ascending, of all deals but the measured.
+    /// Differences over their standard errors, ascending, of all permutations except the measured one.
     deals: Vec<f64>,
     /// Whether a side has too few stretches to be dealt out.
     is_open: bool,
 }
 
-/// What a permutation test says of a difference.
+/// The result of a permutation test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Test {
     pub(crate) interval: ConfidenceInterval,
@@ -129,7 +129,7 @@ impl Chance {
         }
         let measured = difference_ms / self.error;
         let all = as_f64(self.deals.len() + 1);
-        // The measured deal is one of them. What is equal but for rounding is equal.
+        // The measured permutation is one of them. Values that are equal except for rounding are equal.
         let slack = 1e-9 * measured.abs();
         let as_far = if measured > 0.0 {
             self.deals.len() - self.deals.partition_point(|&deal| deal < measured - slack)
@@ -152,7 +152,7 @@ impl Chance {
         Test { interval, sure, noise: (sure * (1.0 - sure) / all).sqrt(), distance }
     }
 
-    /// The test of the difference as the deals have it.
+    /// The result of the test with these permutations.
     pub(crate) fn own_test(&self, level: f64) -> Test {
         self.test(self.estimate, level)
     }
@@ -170,7 +170,7 @@ pub(crate) type Side<'s> = (&'s Distribution, Scheme<'s>);
 
 /// Deals two sides out again. `None` where that cannot be done: a histogram against samples that go by stretches.
 ///
-/// The result is the same, but for its sign, whichever side comes first.
+/// The result has the same size, with opposite signs, if the sides are exchanged.
 pub(crate) fn permuted(
     first: Side<'_>,
     second: Side<'_>,
@@ -277,7 +277,7 @@ fn dealt(
 /// Whether so many deals leave it open on which side of the boundary the measured one lies: within 3.5 standard errors.
 fn is_close(measured: [f64; STATISTICS], deals: &[[f64; STATISTICS]], level: f64) -> bool {
     let (count, allowed) = (as_f64(deals.len()), (1.0 - level) / 2.0);
-    // The two that have words.
+    // The two with words.
     (0..2).any(|statistic| {
         let as_far = |deal: &&[f64; STATISTICS]| {
             deal[statistic] * measured[statistic].signum() >= measured[statistic].abs()

@@ -1,6 +1,6 @@
 //! Poisson counts: from tables for the few means that are drawn millions of times, and for any mean.
 //!
-//! The probability is reckoned as Loader does ("Fast and accurate computation of binomial probabilities", 2000): k!, the
+//! The probability is computed as Loader does ("Fast and accurate computation of binomial probabilities", 2000): k!, the
 //! power and the exponential are so large that their logarithms cancel, so Stirling's error and the deviance are kept
 //! apart. Means of 10 and more use Hörmann's transformed rejection ("The transformed rejection method for generating
 //! Poisson random variables", 1993, algorithm PTRS), smaller ones add up exponential waits.

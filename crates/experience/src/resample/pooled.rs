@@ -1,4 +1,4 @@
-//! The samples of two sides put together: what a permutation deals out again.
+//! The samples of two sides together: the input of a permutation.
 //!
 //! Neighbours in rank are taken together by the rule of [`super::cells`], now for the ranks among both sides.
 

@@ -18,7 +18,7 @@
 use super::{beta, confidence::ConfidenceInterval, normal};
 use crate::{Distribution, distribution::as_f64};
 
-/// The interval of the quantile at `share`, from as many independent samples as `effective` says (at most n).
+/// The interval of the quantile at `share`, from `effective` independent samples (at most n).
 pub(crate) fn interval(side: &Distribution, share: f64, effective: f64, level: f64) -> ConfidenceInterval {
     let n = as_f64(side.n());
     let (share, outside) = (share.clamp(0.0, 1.0), (1.0 - level) / 2.0);
@@ -85,7 +85,7 @@ mod tests {
         assert!(interval(&ramp(368), 0.99, 368.0, 0.95).high.unwrap() > 367.9);
         assert_eq!(interval(&ramp(367), 0.01, 367.0, 0.95).low, Some(0.0));
         assert!(interval(&ramp(368), 0.01, 368.0, 0.95).low.unwrap() < 1.1);
-        // One sample says that there is something.
+        // One sample is enough to see that there is a difference.
         let one = ConfidenceInterval { low: Some(0.0), high: None };
         assert_eq!(interval(&ramp(1), 0.5, 1.0, 0.95), one);
         assert_eq!(interval(&ramp(9), 1.0, 9.0, 0.95), ConfidenceInterval { low: Some(9.0), high: None });

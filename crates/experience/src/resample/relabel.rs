@@ -1,4 +1,4 @@
-//! Deals the samples of two sides out again, as if their labels said nothing: as many to each side as it had.
+//! Permutes the samples of two sides, as if their labels meant nothing: each side gets as many as it had.
 //!
 //! Independent samples go one by one: each of the C(n, n1) ways is equally likely. A cell of s samples gets a binomial
 //! number of the smaller side's, with a share a little below its share of all; what is then missing is drawn one by one
@@ -10,14 +10,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::{alias::Alias, binomial, draw::below, pooled::Pooled};
 use crate::distribution::as_f64;
 
-/// How to deal out.
+/// How to permute.
 #[derive(Debug)]
 pub(crate) enum Relabel {
     Single(Single),
     Stretches(Stretches),
 }
 
-/// Which samples are dealt to the first side.
+/// The samples that go to the first side.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Deal {
     /// Of each cell, how many.
@@ -35,7 +35,7 @@ impl Relabel {
         }
     }
 
-    /// The deal that was measured.
+    /// The measured assignment.
     pub(crate) fn measured(&self, pooled: &Pooled) -> Deal {
         match self {
             Self::Single(_) => Deal { counts: pooled.of_first.clone(), stretches: Vec::new() },
@@ -48,7 +48,7 @@ impl Relabel {
         }
     }
 
-    /// Another deal.
+    /// Another permutation.
     pub(crate) fn deal(&self, random: &mut Xoshiro256PlusPlus, deal: &mut Deal) {
         match self {
             Self::Single(single) => single.deal(random, deal),
@@ -61,7 +61,7 @@ impl Relabel {
 #[derive(Debug)]
 pub(crate) struct Single {
     sizes: Vec<usize>,
-    /// Samples dealt to the smaller side, and whether that is the first.
+    /// Samples that go to the smaller side, and whether that is the first.
     smaller: usize,
     is_first: bool,
     share: f64,
@@ -77,7 +77,7 @@ impl Single {
         let first: usize = pooled.of_first.iter().sum();
         let smaller = first.min(all - first);
         let (n, wanted) = (as_f64(all), as_f64(smaller));
-        // Two standard deviations less, so that one in 44 deals too many and is dealt again.
+        // Two standard deviations less, so that one in 44 assigns too many and is repeated.
         let spread = (wanted * (1.0 - wanted / n)).sqrt();
         let share = (wanted - 2.0 * spread).max(0.0) / n;
         let largest = pooled.sizes.iter().copied().max().unwrap_or(1).ilog2().min(binomial::LARGEST_TABLE);

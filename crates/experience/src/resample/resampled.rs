@@ -1,4 +1,4 @@
-//! One side with all that resampling says about it.
+//! One side with all its resampling results.
 
 use super::{
     Scheme, Settings,
@@ -21,7 +21,7 @@ pub struct Resampled<'d> {
     pub(super) scheme: Scheme<'d>,
     pub(crate) settings: Settings,
     pub(crate) requests: u32,
-    /// The shares at which resamples know their quantile.
+    /// The shares for which resamples keep their quantile.
     pub(crate) shares: Vec<f64>,
     /// Independent draws: samples or blocks.
     pub(crate) draws: f64,
@@ -102,7 +102,7 @@ impl<'d> Resampled<'d> {
     }
 
     /// The interval of the expected wait for the slowest of the page's requests, ms (BCa). Open upwards if the samples
-    /// make fewer than [`FEWEST_MAXIMA`] maxima of so many requests: with fewer, what is too rare to be met decides.
+    /// make fewer than [`FEWEST_MAXIMA`] maxima of this many requests: with fewer, events too rare to be sampled decide.
     pub fn expected_experienced(&self) -> ConfidenceInterval {
         confidence::interval(self.column(EXPECTED).collect(), self.expected, self.settings.level)
     }
@@ -148,20 +148,20 @@ impl<'d> Resampled<'d> {
         self.shares.iter().copied().filter(move |&share| share <= reach)
     }
 
-    /// What is known of the mean.
+    /// The estimate of the mean.
     pub(super) fn mean_known(&self) -> Known {
         Known::of_mean(self.mean.estimate, self.mean(), self.mean.maxima)
     }
 
-    /// What is known of E[max].
+    /// The estimate of E[max].
     pub(super) fn expected_known(&self) -> Known {
-        // A difference is judged by permutation, which knows what few maxima are worth.
+        // A difference is judged by permutation, which accounts for few maxima.
         let shape = Shape { fewest: 0.0, ..self.expected };
         let interval = confidence::interval(self.column(EXPECTED).collect(), shape, self.settings.level);
         Known::of_mean(self.expected.estimate, interval, self.expected.maxima)
     }
 
-    /// What is known of the quantile.
+    /// The estimate of the quantile.
     pub(super) fn quantile_known(&self, share: f64) -> Known {
         let n = as_f64(self.side.n());
         // Samples that count, whatever the level: so without what an interval pays for not knowing how many.

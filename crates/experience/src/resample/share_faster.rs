@@ -18,7 +18,7 @@ pub fn share_faster(first: &Distribution, second: &Distribution, requests: u32) 
     let (ours, theirs) = (first.values(), second.values());
     let power =
         |side: &Distribution, values: usize| power(as_f64(side.up_to(values)) / as_f64(side.n()), requests);
-    // exp(-46) = 1e-20: what lies below takes part in no page that counts.
+    // exp(-46) = 1e-20: lower samples occur in no page that matters.
     let rank = floor(as_f64(first.n()) * (-46.0 / f64::from(requests)).exp());
     let mut own = ours.partition_point(|&value| value < first.at_rank(rank));
     let mut other = theirs.partition_point(|&value| value < ours[own]);
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn exponentials_and_uniforms() {
-        // Exp with means 1 and 3: the first is smaller with rate 1 of 1 + 1/3: 3/4. Samples at midpoints know their
+        // Exp with means 1 and 3: the first is smaller with rate 1 of 1 + 1/3: 3/4. Samples at midpoints have their
         // distribution functions to 1/(2n).
         let (n, swift, slow) =
             (20_000, sampled(20_000, |p| -(1.0 - p).ln()), sampled(20_000, |p| -3.0 * (1.0 - p).ln()));

@@ -1,4 +1,4 @@
-//! The difference of two sides in units of its own standard error, for any deal of their samples.
+//! The difference of two sides in units of its standard error, for any permutation of their samples.
 
 use super::{
     pooled::Pooled,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::distribution::{as_f64, floor};
 
-/// What one side's samples say of a statistic.
+/// The estimates from one side's samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value_ms: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Estimate {
     pub(crate) variance: f64,
 }
 
-/// Both sides under one deal.
+/// Both sides under one permutation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Estimates {
     pub(crate) means: [Estimate; 2],
@@ -24,13 +24,13 @@ pub(crate) struct Estimates {
     pub(crate) shares: [f64; 2],
 }
 
-/// Reckons [`Estimates`], with room to work in that is kept from deal to deal.
+/// Computes [`Estimates`], with buffers that are reused from permutation to permutation.
 #[derive(Debug)]
 pub(crate) struct Studentizer<'p> {
     pooled: &'p Pooled,
     relabel: &'p Relabel,
     requests: u32,
-    /// The mean of all samples; sums are of what lies above it, so that they do not cancel.
+    /// The mean of all samples; sums are taken relative to it, so that they do not cancel.
     centre: f64,
     /// Sums of stretches.
     sums: Vec<f64>,
@@ -44,7 +44,7 @@ struct Tail {
     powers: Vec<f64>,
     /// F^N of each.
     below: Vec<f64>,
-    /// What a sample of each adds to E[max], but for the factor 1/n.
+    /// The contribution of a sample of each to E[max], without the factor 1/n.
     influence: Vec<f64>,
 }
 
@@ -128,7 +128,7 @@ impl<'p> Studentizer<'p> {
         let first: usize = deal.counts.iter().sum();
         let n = [first, totals.iter().sum::<usize>() - first];
         let requests = f64::from(self.requests);
-        // exp(-46) = 1e-20: what lies below takes part in no page that counts.
+        // exp(-46) = 1e-20: lower samples occur in no page that matters.
         let least = n.map(|n| floor(as_f64(n) * (-46.0 / requests).exp()));
         let (mut up_to, mut from) = ([0, 0], 0);
         for (&of_first, &all) in deal.counts.iter().zip(totals) {
@@ -179,7 +179,7 @@ impl<'p> Studentizer<'p> {
                 sums[side].add(as_f64(count), self.tails[side].influence[cell] - lowest[side]);
             }
         }
-        // What lies below adds nothing to the sums but its number.
+        // Lower samples only contribute their number to the sums.
         for side in 0..2 {
             sums[side].n = as_f64(n[side]);
         }
@@ -235,7 +235,7 @@ impl Sums {
     }
 }
 
-/// A sum of squares that so many draws made, without the bias of their own mean.
+/// A sum of squares over this many draws, without the bias of their own mean.
 pub(crate) fn per_draw(squares: f64, draws: usize) -> f64 {
     squares * as_f64(draws) / as_f64(draws - 1).max(1.0)
 }

@@ -1,4 +1,4 @@
-//! Resampling as a whole: what it depends on, and how often its intervals hold the truth.
+//! Resampling as a whole: its inputs, and how often its intervals contain the truth.
 
 use super::*;
 use crate::distribution::floor;
@@ -39,7 +39,7 @@ fn the_seed_alone_decides() {
         assert_eq!(said(&on(threads, 7)), one);
     }
     assert_ne!(said(&on(1, 8)), one);
-    // A side has the same resamples whoever it is compared with, but two sides of one comparison have different ones.
+    // A side has the same resamples whatever it is compared with, but two sides of one comparison have different ones.
     let alike = resample(&[(&first, Scheme::Independent); 2], 1, &settings(100, 7)).unwrap();
     assert_ne!(alike.sides()[0].mean(), alike.sides()[1].mean());
     assert!(alike.pair(0, 2).is_none());
@@ -73,7 +73,7 @@ fn few_samples_make_open_intervals() {
 
 #[test]
 fn cells_vary_as_samples_do() {
-    // 200 000 samples in about 8600 cells against draws of single samples. 8000 resamples know a standard deviation to
+    // 200 000 samples in about 8600 cells against draws of single samples. 8000 resamples give a standard deviation to within
     // 1/sqrt(2 x 8000) = 0.8 %, 500 to 3.2 %: with three of those the two differ by up to 10 %.
     let side = exponential(200_000, 11);
     let cells = resample(&[(&side, Scheme::Independent)], 90, &settings(8000, 3)).unwrap();
@@ -142,7 +142,7 @@ fn a_verdict_that_flips_between_requests_and_pages() {
     let (mean, page) = (pair.mean(), pair.expected_experienced());
     assert!(mean.interval.low.unwrap() > 38.0 && mean.interval.high.unwrap() < 42.0, "{mean:?}");
     assert!(page.interval.low.unwrap() < -100.0 && page.interval.high.unwrap() < -90.0, "{page:?}");
-    // None of a thousand deals is as far apart.
+    // None of a thousand permutations is as far apart.
     assert_eq!((mean.sure, page.sure), (1.0 - 1.0 / 1001.0, 1.0 - 1.0 / 1001.0));
     let (requests, pages) = (pair.share_faster(1), pair.share_faster(90));
     assert!(requests.1.low.unwrap() > 0.5 && pages.1.high.unwrap() < 0.1, "{requests:?} {pages:?}");
@@ -153,7 +153,7 @@ fn a_verdict_that_flips_between_requests_and_pages() {
         crossovers[0].share.low.unwrap() > 0.92 && crossovers[0].share.high.unwrap() < 0.94,
         "{crossovers:?}"
     );
-    // The band knows its end: the last points cannot be bounded, the body can.
+    // The band reflects its end: the last points cannot be bounded, the body can.
     let band = resamples.sides()[0].band();
     assert!((150..=180).contains(&band.len()));
     assert_eq!((band[0].high_ms.is_some(), band[band.len() - 1].high_ms), (true, None));

@@ -54,7 +54,7 @@ pub(super) fn shifts(intervals: &Intervals, random: &mut Xoshiro256PlusPlus) -> 
     weed(intervals, bounds, random)
 }
 
-/// Takes away the least of the bounds until each is sure between its neighbours and there are no more than allowed.
+/// Removes the least certain bounds until each is sure between its neighbours and their number is within the limit.
 fn weed(intervals: &Intervals, mut bounds: Vec<usize>, random: &mut Xoshiro256PlusPlus) -> Vec<(usize, f64)> {
     loop {
         let tested: Vec<(f64, f64)> = bounds
@@ -140,7 +140,7 @@ impl Intervals {
         1.0 - reached / all
     }
 
-    /// How many neighbours resemble each other, judged by what is left of the levels when the stretch and the rest each
+    /// How many neighbours resemble each other, judged by the residuals when the stretch and the rest each
     /// have their own mean. A second shift leaves much, which must not pass for dependence: so if a further stretch in
     /// each part takes all dependence away, there is none. A drift keeps some.
     fn dependence(&self, stretch: Stretch) -> usize {
@@ -159,7 +159,7 @@ impl Intervals {
         if residual_block_length(&rest) == 1 && is_white(rest) { 1 } else { length }
     }
 
-    /// What is left of the levels when the intervals between each two bounds have their own mean, scaled to equal
+    /// The residuals when the intervals between each two bounds have their own mean, scaled to equal
     /// variance.
     fn residuals(&self, bounds: &[usize]) -> Vec<f64> {
         let mut residuals = Vec::with_capacity(self.levels.len());
@@ -199,7 +199,7 @@ fn gain((weights, excess): &(Vec<f64>, Vec<f64>), start: usize, end: usize) -> f
 }
 
 /// Whether the first [`NEAR`] autocorrelations are 0 on average, within one standard error, 1/sqrt(`NEAR` n). Taking
-/// means away has made them a little negative, so that what is white passes nearly always.
+/// means away has made them a little negative, so that white noise nearly always passes.
 fn is_white(mut series: Vec<f64>) -> bool {
     centred(&mut series);
     let mut covariances = autocovariances(&series);
@@ -207,7 +207,8 @@ fn is_white(mut series: Vec<f64>) -> bool {
     total / as_f64(NEAR) <= covariances.at(0) / (as_f64(NEAR * series.len())).sqrt()
 }
 
-/// Lags that tell a drift from noise: what is left of it between shifts fades slowly, and four lags average the noise.
+/// Lags that distinguish a drift from noise: the rest of a drift between shifts fades slowly, and four lags average
+/// the noise.
 const NEAR: usize = 4;
 
 /// Intervals: a single odd one is not a stretch of time.

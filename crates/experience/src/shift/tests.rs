@@ -41,7 +41,7 @@ fn a_step_is_found_where_it_is() {
 #[test]
 fn an_outage_comes_and_goes() {
     // Ten seconds of 600, from 301 s to 311 s, in which all takes 20 times as long: intervals of 3 s from 300 s on are
-    // slow, three of them wholly (303..=312 but for a second).
+    // slow, three of them wholly (303..=312 except for a second).
     let (times, values) =
         recorded(2, 12_000, |time| if (301.0..311.0).contains(&time) { 200.0 } else { 10.0 });
     let found = time_shifts(&times, &values, 1).unwrap();
@@ -103,7 +103,7 @@ fn few_samples_say_nothing() {
 
 #[test]
 fn intervals_hold_enough_samples() {
-    // 1000 samples in 100 s make 20 intervals of 5 s; the three of the last 40 s go to one with what is before them.
+    // 1000 samples in 100 s make 20 intervals of 5 s; the three of the last 40 s are merged with the samples before them.
     let times: Vec<f64> = (0..997).map(|i| f64::from(i) * 0.06).chain([70.0, 80.0, 100.0]).collect();
     let cut = Cut::new(&times, 0.0, 100.0);
     assert_eq!(cut.starts_s, (0..12).map(|i| f64::from(i) * 5.0).collect::<Vec<f64>>());

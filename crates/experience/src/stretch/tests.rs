@@ -1,11 +1,11 @@
-//! Series of known dependence, and what must not be taken for any.
+//! Series of known dependence, and independent ones that must not look dependent.
 
 use super::*;
 use crate::synthetic::Synthetic;
 
 #[test]
 fn independent_samples_stay_single_whatever_their_tail() {
-    // Each series is taken for dependent with a chance of about 5 % by its ranks and less by its slow samples. Of 400, 20
+    // Each series is judged dependent with a chance of about 5 % by its ranks and less by its slow samples. Of 400, 20
     // by the ranks, with a standard deviation of 4.4: 45 is all of that and as much again, and four standard deviations.
     let mut found = [0, 0];
     for seed in 0..400_u64 {

@@ -40,7 +40,7 @@ impl Sender {
         self.add(Piece::Frame(Frame::data(data.into()))).await
     }
 
-    /// Says that the body is whole.
+    /// Marks the body as complete.
     ///
     /// # Errors
     /// When nobody reads the body any more.
@@ -48,7 +48,7 @@ impl Sender {
         self.add(Piece::End).await
     }
 
-    /// Says that the body is whole, and adds fields after it.
+    /// Marks the body as complete, and adds fields after it.
     ///
     /// # Errors
     /// When nobody reads the body any more.

@@ -1,4 +1,4 @@
-//! How a client makes connections and how many. The only home of its defaults.
+//! How a client makes connections, and how many. The only home of its defaults.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -55,7 +55,7 @@ pub struct Limits {
     /// server's own patience few requests meet a connection that is just being closed.
     pub idle: Duration,
     /// Origins whose connections are kept. Beyond it the one that was idle longest gives way; while all are in use, a
-    /// request to another origin gets a connection of its own.
+    /// request to another origin gets its own connection.
     pub origins: usize,
 }
 
@@ -157,7 +157,7 @@ pub enum Trust {
     System,
     /// Certificates in this PEM file, and those signed by one of them. No others.
     File(PathBuf),
-    /// Any certificate for any name. For experiments: it proves nothing of who answers.
+    /// Any certificate for any name. For experiments: it does not prove the identity of the server.
     Anyone,
 }
 

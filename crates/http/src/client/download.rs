@@ -18,11 +18,11 @@ struct Download<B> {
     end: End,
 }
 
-/// What is to be done when a response is whole.
+/// What to do when a response is complete.
 struct End {
     stamps: Arc<Stamps>,
     recorder: Arc<Recorder>,
-    /// Dropped before the end, it closes the connection: what is still to come has no other place.
+    /// Dropped before the end, it closes the connection, because the rest of the response has nowhere to go.
     lease: Option<Lease>,
 }
 
@@ -73,7 +73,7 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for Download<B> {
                 if let Some(data) = frame.data_ref() {
                     self.end.received(data);
                 }
-                // Who knows by the length that it was the last frame need not ask for another.
+                // A reader that knows from the length that this was the last frame need not poll again.
                 if self.body.is_end_stream() {
                     self.end.reached();
                 }

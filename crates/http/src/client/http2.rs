@@ -2,8 +2,8 @@
 //!
 //! Where the stamps are taken: a request is "first byte sent" when it is handed to the connection, and "last
 //! byte sent" at the first flush of the connection after its last part was handed over. If the server's limit
-//! of concurrent streams holds the request back, that time counts as waiting for the response and the trace says
-//! `queued`. What comes in is stamped with the connection's latest read at the moment the frame is found, which is at or
+//! of concurrent streams holds the request back, that time counts as waiting for the response and the trace is marked
+//! `queued`. Incoming data is stamped with the connection's latest read at the moment the frame is found, which is at or
 //! after the frame's own and never later than now. HEADERS come as a whole block: the stamp of a header is that of its
 //! last byte.
 
@@ -51,7 +51,7 @@ pub(crate) struct Http2 {
     is_used: Arc<AtomicBool>,
     is_closed: Arc<AtomicBool>,
     under_way: Arc<UnderWay>,
-    /// Its place among the connections to its origin, which it gives up when it ends.
+    /// Its permit among the connections to its origin, which it returns when it ends.
     permit: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
 }
 
@@ -179,7 +179,7 @@ impl Http2 {
         Ok(response.map(|stream| Download::new(stream, upload, counted)))
     }
 
-    /// Counts one more request, and says how many there were before.
+    /// Counts one more request, and returns how many there were before.
     fn count(&self) -> (Count, usize) {
         let others = self.under_way.number.fetch_add(1, Relaxed);
         (Count { under_way: Arc::clone(&self.under_way), clock: self.clock }, others)
@@ -221,7 +221,7 @@ fn prepared(origin: &Origin, request: Request<Body>) -> Result<(Request<()>, Bod
         (None, None) => origin.authority(),
     };
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-    // What was parsed as a URL is one.
+    // It was already parsed as a URL.
     head.uri = Uri::builder()
         .scheme(origin.scheme.name())
         .authority(authority)

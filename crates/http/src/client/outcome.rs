@@ -7,7 +7,7 @@ use hyper::{Request, Response};
 use super::{Loss, Trace, http1::Http1, http2::Http2, on_lease, on_shared, pool::Lease};
 use crate::{Body, Failure, HeaderMap, Origin, StatusCode, clock::Clock};
 
-/// What came of a request, in nanoseconds from its start.
+/// The result of a request, in nanoseconds from its start.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: Option<u16>,

@@ -49,7 +49,7 @@ struct Idle {
     is_swept: bool,
 }
 
-/// What is known of a server that had a choice.
+/// The protocol of a server that could choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Speaks {
     /// Nothing, or HTTP/2: a request that needs a connection had better wait for the one being opened.
@@ -126,7 +126,7 @@ impl OriginPool {
         Arc::strong_count(self) == 1 && self.shared().is_none_or(|shared| shared.idle_since().is_some())
     }
 
-    /// Where the next request is to be made; waits if that is nowhere yet. `may_share` says whether a new connection may
+    /// The connection for the next request; waits until there is one. `may_share` is whether a new connection may
     /// turn out to be one that requests share.
     pub(crate) async fn place(&self, may_share: bool, trace: &mut Trace) -> Result<Place<'_>, Failure> {
         if let Some(connection) = self.shared() {
@@ -258,7 +258,7 @@ impl OriginPool {
         });
     }
 
-    /// Closes what is idle for too long; whether anything is left to look after.
+    /// Closes connections that were idle for too long; returns whether any are left to watch.
     fn close_old(&self) -> bool {
         let oldest = self.oldest();
         let mut idle = lock(&self.idle);
@@ -267,7 +267,7 @@ impl OriginPool {
         idle.is_swept
     }
 
-    /// What is idle since before this was so for too long.
+    /// Connections that became idle before this were idle for too long.
     fn oldest(&self) -> u64 {
         self.clock.now().saturating_sub(nanos(self.limits.idle))
     }

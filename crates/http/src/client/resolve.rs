@@ -41,7 +41,7 @@ impl Resolver {
                 if let Some(known) = memory.get() {
                     return with_port(known, self.family, port);
                 }
-                // Those who ask while the first lookup is under way wait for it, and have waited for it.
+                // Requests for a name that is being looked up wait for that lookup, and count the wait.
                 memory.get_or_try_init(|| look_up(origin.host.clone())).await?.clone()
             }
             None => look_up(origin.host.clone()).await?,
@@ -65,7 +65,7 @@ impl Resolver {
     }
 }
 
-/// Asks getaddrinfo, which asks for A and AAAA at once and returns when it has both.
+/// Calls getaddrinfo, which asks for A and AAAA at once and returns when it has both.
 async fn look_up(host: String) -> Result<Vec<IpAddr>, Failure> {
     let found = tokio::task::spawn_blocking(move || (host.as_str(), 0).to_socket_addrs()).await;
     let found: Vec<IpAddr> = match found {
@@ -88,7 +88,7 @@ fn interleaved(addresses: &[IpAddr]) -> Vec<IpAddr> {
     ordered
 }
 
-/// Those of a family. The resolver was asked for both, as it is by programs that then take one.
+/// The addresses of a family. The resolver was asked for both, as by any program that then uses one.
 fn with_port(addresses: &[IpAddr], family: Family, port: u16) -> Result<Vec<SocketAddr>, Failure> {
     let wanted = addresses.iter().filter(|address| family.has(**address));
     let found: Vec<_> = wanted.map(|&address| SocketAddr::new(address, port)).collect();

@@ -41,7 +41,7 @@ impl Stamps {
         set_once(&self.first_read, at);
     }
 
-    /// An interim response was found: what comes next may be the first byte of the final one.
+    /// An interim response was found: the next byte may be the first one of the final response.
     pub(crate) fn interim(&self) {
         if let Some(first) = self.first_read() {
             set_once(&self.first_interim, first);

@@ -23,7 +23,7 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// A file that somebody named is read at once.
+    /// A file named by the user is read at once.
     pub(crate) fn new(protocol: Protocol, trust: Trust, clock: Clock) -> Result<Self, Error> {
         let tls = Self { protocol, trust, clock, connector: OnceLock::new() };
         if matches!(tls.trust, Trust::File(_)) {
@@ -32,7 +32,7 @@ impl Tls {
         Ok(tls)
     }
 
-    /// What makes connections; fails if those whose certificates count cannot be read.
+    /// The connector; fails if the trusted certificates cannot be read.
     pub(crate) fn connector(&self) -> Result<&TlsConnector, Error> {
         if let Some(connector) = self.connector.get() {
             return Ok(connector);
@@ -55,7 +55,7 @@ impl Tls {
         Ok(self.connector.get_or_init(|| TlsConnector::from(Arc::new(config))))
     }
 
-    /// The handshake, for a server known as `host`: a name or an address. Phase `tls` is what it takes.
+    /// The handshake with a server known as `host`: a name or an address. Its time is phase `tls`.
     pub(crate) async fn handshake(
         &self,
         host: &str,

@@ -1,4 +1,4 @@
-//! What is known of one request: how its connection came to be, and when its bytes moved.
+//! The trace of one request: how it got its connection, and when its bytes moved.
 //!
 //! It belongs to the caller and outlives the request's future, so that a request which is given up keeps what was
 //! measured until then; and it stays up to date while the response's body is read, by any task.
@@ -83,7 +83,7 @@ impl Trace {
         Arc::clone(&self.stamps)
     }
 
-    /// Whether the request failed as one does whose connection was closed while it lay idle, with no answer begun.
+    /// Whether the request failed because its idle connection was closed, before any answer began.
     pub(crate) fn is_lost_in_silence(&self, failure: Failure) -> bool {
         let is_silent = self.stamps.first_read().is_none()
             && self.stamps.first_interim().is_none()

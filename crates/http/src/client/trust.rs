@@ -48,7 +48,7 @@ fn in_file(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| refused(error.to_string()))?;
     if found.is_empty() {
         return Err(refused(
-            "it holds no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"".to_owned(),
+            "it contains no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"".to_owned(),
         ));
     }
     Ok(found)
@@ -63,7 +63,7 @@ fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<RootCertStore
     Ok(roots)
 }
 
-/// The places that the environment names instead of the system's own, as OpenSSL has it.
+/// The paths that the environment names instead of the system's own, as in OpenSSL.
 fn named_by_environment() -> Vec<(&'static str, PathBuf)> {
     let named = |name| env::var_os(name).filter(|value| !value.is_empty()).map(|value| (name, value.into()));
     ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().filter_map(named).collect()
@@ -140,7 +140,7 @@ impl ServerCertVerifier for Given {
     }
 }
 
-/// Takes every certificate, but still sees that the server holds its key, so that the handshake does the same
+/// Accepts every certificate, but still checks that the server has its key, so that the handshake does the same
 /// work.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);

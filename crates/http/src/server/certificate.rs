@@ -1,4 +1,4 @@
-//! Whom a server says that it is: a certificate and its key, from files or made on the spot.
+//! The identity of a server: a certificate and its key, from files or made on the spot.
 
 use std::{path::Path, sync::Arc};
 
@@ -25,7 +25,7 @@ pub struct Identity {
 pub struct SelfSigned {
     /// Keys live in memory only.
     pub identity: Identity,
-    /// The certificate of the authority that signed it, which nobody knows yet; PEM.
+    /// The certificate of the authority that signed it, which nobody trusts yet; PEM.
     pub ca_pem: String,
 }
 
@@ -33,14 +33,14 @@ impl Identity {
     /// Reads a certificate, its own first and then those that lead to an authority, and its key; both PEM.
     ///
     /// # Errors
-    /// When a file cannot be read or holds nothing of the kind, or the key is another certificate's.
+    /// When a file cannot be read or does not contain what it should, or the key is another certificate's.
     pub fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
         let refused = |path: &Path, why: String| Error::Identity { path: path.to_owned(), why };
         let certificates = CertificateDer::pem_file_iter(chain)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(|error| refused(chain, error.to_string()))?;
         if certificates.is_empty() {
-            let why = "it holds no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"";
+            let why = "it contains no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"";
             return Err(refused(chain, why.to_owned()));
         }
         let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| refused(key, error.to_string()))?;

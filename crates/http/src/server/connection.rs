@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{Scheme, Stop, limits};
 
-/// What each connection needs to know.
+/// What all connections share.
 pub(super) struct Context<H> {
     pub(super) handler: Arc<H>,
     pub(super) tls: Option<TlsAcceptor>,

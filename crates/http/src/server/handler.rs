@@ -1,4 +1,4 @@
-//! The interface of a handler, which answers requests, and what it is told about the client.
+//! The interface of a handler, which answers requests, and what it gets to know about the client.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Listening, and what is said when it cannot be done.
+//! Listening, and error messages if it is impossible.
 
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener as StdListener};
 

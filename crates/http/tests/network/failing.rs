@@ -34,7 +34,7 @@ async fn raw(address: std::net::SocketAddr) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     write(&mut stream, "GET / HTTP/1.1\r\nhost: a\r\n\r\n").await;
     let mut all = String::new();
-    // It may be closed with or without a word.
+    // It may be closed with or without notice.
     let _ = stream.read_to_string(&mut all).await;
     all
 }

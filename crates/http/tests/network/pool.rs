@@ -1,4 +1,4 @@
-//! How many connections there are, who waits, and what becomes of those that the server closes.
+//! How many connections there are, which requests wait, and what happens when the server closes connections.
 
 use std::{
     sync::{
@@ -175,11 +175,11 @@ async fn the_origin_that_was_idle_longest_gives_way() {
     for number in [0, 1, 0, 2, 0, 1] {
         reused.push(fetch(&client, &servers[number].origin, "GET").await.reused.unwrap());
     }
-    // The third origin takes the place of the second, which then has to begin anew.
+    // The third origin takes the place of the second, which then has to start again.
     assert_eq!(reused, [false, false, true, false, true, false]);
 }
 
-/// Answers the first request of each connection, reads the second, and hangs up without a word.
+/// Answers the first request of each connection, reads the second, and closes without an answer.
 async fn one_request_a_connection(mut stream: tokio::net::TcpStream) {
     if read_head(&mut stream).await.is_some() {
         write(&mut stream, EMPTY).await;

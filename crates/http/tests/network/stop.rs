@@ -1,4 +1,4 @@
-//! The end of a server: in order, or for good.
+//! The end of a server: in order, or immediately.
 
 use std::{sync::Arc, time::Duration};
 

@@ -15,7 +15,7 @@ use crate::support::{Security, client, request, serve, serve_clear};
 
 const PIECE: usize = 16 * 1024;
 
-/// Sends `pieces` pieces and counts them in `sent`, for as long as somebody takes them.
+/// Sends `pieces` pieces and counts them in `sent`, as long as the receiver takes them.
 fn pieces(pieces: u64, sent: &Arc<AtomicU64>) -> Body {
     let (sender, body) = Body::channel(1);
     let sent = Arc::clone(sent);

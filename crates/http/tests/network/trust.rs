@@ -1,4 +1,4 @@
-//! Certificates that were given, and what they are good for.
+//! Certificates given by the user, and for which servers they are accepted.
 
 use std::{
     io::Write,
@@ -20,7 +20,7 @@ use crate::support::request;
 
 const NAME: &str = "shop.example";
 
-/// A server that shows this certificate and says nothing of interest, for as long as the test process lives.
+/// A server that shows this certificate and sends nothing of interest, as long as the test process lives.
 fn server(certificate: &Certificate, key: &KeyPair) -> SocketAddr {
     let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
     let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -45,14 +45,14 @@ fn server(certificate: &Certificate, key: &KeyPair) -> SocketAddr {
     address
 }
 
-/// What came of a request.
+/// The result of a request.
 struct Answer {
     error: Option<String>,
     status: Option<u16>,
     trace: Trace,
 }
 
-/// Asks the server as `name`, trusting what is in this PEM text.
+/// Sends a request to the server as `name`, trusting the certificates in this PEM text.
 fn ask(server: &SocketAddr, name: &str, pem: &str) -> Answer {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), pem).unwrap();

@@ -1,68 +1,41 @@
-//! How requests are made. The only home of the client's defaults.
+//! How requests are made. The only home of the defaults in which a probe differs from any other client.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 pub use http::client::{Connections, Lookups, Protocol, Trust};
 
-use crate::Family;
-
-/// How requests are made: protocol, connections, trust, patience.
+/// How requests are made: connections, redirects, timeout.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Which version of HTTP to speak.
-    pub protocol: Protocol,
-    /// Whether requests share connections.
-    pub connections: Connections,
-    /// How often a name is resolved.
-    pub lookups: Lookups,
-    /// What becomes of a redirect.
+    /// How connections are made.
+    pub http: http::client::Config,
+    /// What to do with a redirect.
     pub redirects: Redirects,
     /// How long one request may take, from start to last byte.
     pub timeout: Duration,
-    /// Whose certificates count.
-    pub trust: Trust,
-    /// Which of a name's addresses are used.
-    pub family: Family,
-    /// Where to connect, whatever the URL's host resolves to; no name is resolved then.
-    pub connect_to: Option<SocketAddr>,
 }
 
 impl Default for Config {
+    /// Each request has its own connection. The number of connections is not limited, because the load generator limits
+    /// the number of requests.
     fn default() -> Self {
         Self {
-            protocol: Protocol::default(),
-            connections: Connections::New,
-            lookups: Lookups::Once,
+            http: http::client::Config {
+                connections: Connections::New,
+                limits: http::client::Limits::NONE,
+                ..http::client::Config::default()
+            },
             redirects: Redirects::Stay,
             timeout: Duration::from_secs(30),
-            trust: Trust::System,
-            family: Family::default(),
-            connect_to: None,
         }
     }
 }
 
-impl Config {
-    /// What of it concerns connections. Their number is limited by that of the requests.
-    pub(crate) fn http(&self) -> http::client::Config {
-        http::client::Config {
-            protocol: self.protocol,
-            connections: self.connections,
-            limits: http::client::Limits::NONE,
-            lookups: self.lookups,
-            trust: self.trust.clone(),
-            family: self.family,
-            connect_to: self.connect_to,
-            ..http::client::Config::default()
-        }
-    }
-}
-
-/// What becomes of a redirect.
+/// What to do with a redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Redirects {
     /// It is the response.
     Stay,
-    /// It is followed: each hop is a sample of its own, linked by `chain`.
+    /// Follow it: each hop is a separate sample, and `chain` links them.
     Follow,
 }

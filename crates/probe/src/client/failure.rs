@@ -24,7 +24,7 @@ impl Failure {
         Self::Http(http::Failure::from_io(error))
     }
 
-    /// Whether the machine that measures was short of sockets, which says nothing of the server.
+    /// Whether the measuring machine was short of sockets, which is not the server's fault.
     pub(crate) fn is_own_shortage(phrase: &str) -> bool {
         [http::Failure::OutOfFiles, http::Failure::OutOfPorts].iter().any(|own| phrase == own.to_string())
     }

@@ -6,7 +6,7 @@ use recording::Sample;
 use super::failure::Failure;
 use crate::Family;
 
-/// What of the final response's head is recorded or needed.
+/// The part of the final response's head that is recorded or needed.
 #[derive(Default)]
 pub(crate) struct Head {
     pub(crate) status: Option<StatusCode>,

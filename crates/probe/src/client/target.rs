@@ -1,4 +1,4 @@
-//! What is asked, and of whom: a URL and the rest of a request.
+//! The target of a request: a URL and the rest of the request.
 
 use std::{fmt, str::FromStr};
 
@@ -44,7 +44,7 @@ impl Target {
     /// When the name is not a token or the value has control characters.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
         let refused = |text: &str, what| Error::Request { text: text.to_owned(), what };
-        // A value may be a secret, so it is not said again.
+        // A value may be a secret, so it is not repeated.
         let field: HeaderName = name.parse().map_err(|_| refused(name, "the name of a header field"))?;
         let content = HeaderValue::from_str(value)
             .map_err(|_| refused(name, "followed by the value of a header field"))?;
@@ -59,7 +59,7 @@ impl Target {
     /// With a header field as people write it: "Name: value".
     ///
     /// # Errors
-    /// When it is not that, or a field that says how long the request is, which follows from the request.
+    /// When it is not a header field, or sets the length of the request, which follows from the request.
     pub fn header_line(self, line: &str) -> Result<Self, Error> {
         let refused = |what| Error::Request { text: line.to_owned(), what };
         let Some((name, value)) = line.split_once(':') else {
@@ -77,7 +77,7 @@ impl Target {
         self.header(name, value.trim())
     }
 
-    /// The names of the header fields that were asked for, in order and each once.
+    /// The names of the requested header fields, in order and once each.
     pub(crate) fn added_headers(&self) -> impl Iterator<Item = &str> {
         let is_default = |name: &HeaderName| {
             DEFAULTS.iter().any(|(default, value)| {
@@ -87,12 +87,12 @@ impl Target {
         self.headers.keys().filter(move |name| !is_default(name)).map(HeaderName::as_str)
     }
 
-    /// The address that it names in place of a host's name, if it does.
+    /// The address in the URL, if it has one instead of a host's name.
     pub fn address(&self) -> Option<std::net::IpAddr> {
         self.origin.address()
     }
 
-    /// The request as it is sent: of the URL it has path and query; the rest is in the origin.
+    /// The request as it is sent. It contains path and query of the URL; the rest is in the origin.
     pub(crate) fn request(&self) -> Request<Body> {
         let mut request = Request::new(Body::whole(self.body.clone()));
         *request.method_mut() = self.method.clone();
@@ -115,7 +115,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, Error> {
         let uri: Uri = text.parse().map_err(|_| refused(text, OriginError::NotUrl))?;
         let origin = Origin::of(&uri).map_err(|error| match error {
-            // A password is not said again, to a terminal or a log.
+            // A password is not repeated on a terminal or in a log.
             OriginError::Credentials => refused(&without_credentials(&uri), error),
             other => refused(text, other),
         })?;
@@ -151,7 +151,7 @@ impl fmt::Display for Target {
 const CREDENTIALS: &str = "; leave that out and send it as a header: \
      -H \"Authorization: Basic $(printf %s USER:PASSWORD | base64 -w 0)\"";
 
-/// What is sent when nobody says otherwise. No accept-encoding: bodies are discarded, not decoded.
+/// Default header fields. There is no accept-encoding: bodies are discarded, not decoded.
 const DEFAULTS: [(HeaderName, &str); 2] =
     [(header::ACCEPT, "*/*"), (header::USER_AGENT, concat!("longhaul/", env!("CARGO_PKG_VERSION")))];
 

@@ -43,7 +43,7 @@ pub enum Pace {
         /// How they are spread.
         arrival: Arrival,
     },
-    /// Closed loop: so many workers, each of which starts when its last request is done. Measures throughput.
+    /// Closed loop: this many workers, each of which starts a request when its last one is done. Measures throughput.
     /// It hides stalls: while the server does not answer nobody asks, so a stall of a second is one slow
     /// sample a worker and not a second's worth of them ("coordinated omission").
     Closed {
@@ -53,10 +53,10 @@ pub enum Pace {
 }
 
 impl Config {
-    /// How long requests are started where nobody says: enough for a hundred of them.
+    /// Default duration: enough for a hundred requests at the default rate.
     pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-    /// Requests a second where nobody says: few enough to do no harm.
+    /// Default rate: few enough requests to do no harm.
     pub fn default_rate() -> Frequency {
         "10/s".parse().expect("10/s is a frequency")
     }

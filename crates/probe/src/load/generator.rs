@@ -1,4 +1,4 @@
-//! The generator: starts requests when the schedule or its workers say so, and sees each of them to its end.
+//! The generator: starts requests when the schedule or its workers are due, and waits for the end of each.
 
 use std::{
     io,
@@ -29,7 +29,7 @@ use crate::{
     timer::Timer,
 };
 
-/// What all requests of a run share.
+/// State that all requests of a run share.
 pub(crate) struct Generator {
     pub(crate) client: Client,
     pub(crate) target: Target,
@@ -38,14 +38,15 @@ pub(crate) struct Generator {
     pub(crate) progress: Progress,
     /// The caller's wish to end the run.
     pub(crate) stop: Stop,
-    /// The run's own: asked once, nothing more is sent; asked twice, what is in flight is given up.
+    /// The run's own: after one request to stop, nothing more is sent; after a second, requests in flight are given
+    /// up.
     pub(crate) halt: Stop,
     /// One for each request or worker at a time.
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) room: usize,
 }
 
-/// What the generator says of itself.
+/// The generator's measurements of itself.
 pub(crate) struct SelfReport {
     pub(crate) duration: Duration,
     pub(crate) cpu_share: f64,
@@ -56,7 +57,7 @@ pub(crate) struct SelfReport {
 }
 
 impl Generator {
-    /// The whole run: send, then wait for what is in flight.
+    /// The whole run: sends, then waits for requests in flight.
     pub(crate) async fn run(self: Arc<Self>) -> io::Result<SelfReport> {
         let clock = self.client.clock();
         let (began, cpu_before) = (clock.now(), sys::thread_cpu());
@@ -249,7 +250,7 @@ fn left_over(rate: Frequency, offset: Duration, made: u64, config: &Config) -> u
     config.count.map_or(due, |count| due.min(count.saturating_sub(made)))
 }
 
-/// How long after its end a run still sends what was due before: a stall of the machine then costs no request, and a
+/// How long after its end a run still sends requests that were due before: a stall of the machine then costs no request, and a
 /// rate that cannot be kept no time.
 const CATCH_UP_NS: u64 = 100_000_000;
 

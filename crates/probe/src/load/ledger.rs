@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use crate::{Error, Stop, clock::Clock, summary::Tally};
 
-/// The recording so far, and what it comes to.
+/// The recording so far, and its summary.
 pub(crate) struct Ledger<W: Write> {
     pub(crate) recording: Writer<W>,
     pub(crate) tally: Tally,
@@ -56,5 +56,5 @@ impl<W: Write> Ledger<W> {
 /// Samples taken off the queue at once.
 const BATCH: usize = 256;
 
-/// Often enough for somebody who follows the file, seldom beside the samples of a fast run.
+/// Often enough for a user who follows the file, and rare compared with the samples of a fast run.
 const FLUSH_INTERVAL_NS: u64 = 200_000_000;

@@ -1,4 +1,4 @@
-//! How far a run is, for those who watch it.
+//! The progress of a run, for display.
 
 use std::sync::{
     Arc,

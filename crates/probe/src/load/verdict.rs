@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{client::Failure, summary::Tally};
 
-/// What makes a run invalid; nothing when all is well.
+/// Why a run is invalid; empty if it is valid.
 pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if report.left_over > 0 {
@@ -42,7 +42,7 @@ pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec
     doubts
 }
 
-/// The percentile of lateness that is held against the limit: the 99.9th, or the one that ten requests lie beyond if that is
+/// The percentile of lateness that is compared with the limit: the 99.9th, or the one that ten requests lie beyond if that is
 /// lower, so that a single stall of the machine does not speak for a short run; but never less than the median.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn judged_percentile(requests: u64) -> f64 {

@@ -15,7 +15,7 @@ pub struct Config {
     pub interval: Duration,
     /// After this a ping is lost, even if a reply comes later.
     pub timeout: Duration,
-    /// Bytes of payload behind the 8 bytes of ICMP header, at most [`Self::LARGEST_SIZE`].
+    /// Bytes of payload after the 8 bytes of ICMP header, at most [`Self::LARGEST_SIZE`].
     pub size: u16,
 }
 
@@ -23,7 +23,7 @@ impl Config {
     /// What an IPv4 packet of 65 535 bytes leaves for payload, without its header of 20 bytes and ICMP's of 8.
     pub const LARGEST_SIZE: u16 = 65_507;
 
-    /// Fails if it cannot be carried out for so many targets.
+    /// Fails if this is impossible with so many targets.
     pub(super) fn check(&self, targets: usize) -> Result<(), Error> {
         if self.interval.is_zero() {
             return Err(Error::Interval);

@@ -10,15 +10,15 @@ pub enum Error {
     /// The resolver does not know the name.
     #[error("unknown host \"{host}\"")]
     UnknownHost {
-        /// What was given.
+        /// The given name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         source: io::Error,
     },
-    /// The name has addresses, but none of the family that was asked for.
+    /// The name has addresses, but none of the requested family.
     #[error("\"{host}\" has no {family} address")]
     NoAddress {
-        /// What was given.
+        /// The given name.
         host: String,
         /// "IPv4" or "IPv6".
         family: &'static str,
@@ -26,9 +26,9 @@ pub enum Error {
     /// Rounds with no time between them.
     #[error("an interval of 0 leaves no time for a round; give at least 1us")]
     Interval,
-    /// More pings on their way at once than replies can tell apart.
+    /// More pings in flight at once than replies can distinguish.
     #[error(
-        "{under_way} pings would be under way at once, and replies tell {most} apart; choose a longer interval, \
+        "{under_way} pings would be in flight at once, but replies can distinguish only {most}; choose a longer interval, \
          a shorter timeout or fewer targets"
     )]
     TooMany {
@@ -52,16 +52,16 @@ pub enum Error {
     /// The recording could not be written; the run was ended.
     #[error("cannot write the recording")]
     Record {
-        /// What the writer said.
+        /// The writer's error.
         #[from]
         source: recording::Error,
     },
     /// The kernel refused something that cannot be done without.
     #[error("cannot {what}")]
     System {
-        /// What was tried: "start a runtime", ...
+        /// The operation: "start a runtime", ...
         what: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }

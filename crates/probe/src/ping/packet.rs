@@ -1,11 +1,11 @@
-//! An echo request and its reply as bytes: the same message but for its type (RFC 792, RFC 4443 section 4).
+//! An echo request and its reply as bytes: the same message except for its type (RFC 792, RFC 4443 section 4).
 
 /// What differs between ICMP and ICMPv6, and between the sockets that carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
     pub(super) request: u8,
     pub(super) reply: u8,
-    /// Whether what is received begins with an IPv4 header.
+    /// Whether received data begins with an IPv4 header.
     pub(super) has_ip_header: bool,
 }
 
@@ -29,12 +29,12 @@ impl Format {
         packet.extend(ident.to_be_bytes());
         packet.extend(sequence(number).to_be_bytes());
         packet.extend(payload(number).take(size.into()));
-        // The kernel does it again, over more than we know of, wherever it is not left to us.
+        // Where the kernel is responsible for the checksum, it computes it again, over more than we can see.
         let sum = checksum(packet);
         packet[2..4].copy_from_slice(&sum.to_be_bytes());
     }
 
-    /// The echo reply in what was received; `None` if that is something else.
+    /// The echo reply in received data; `None` for anything else.
     pub(super) fn read(self, packet: &[u8]) -> Option<Reply<'_>> {
         let message = if self.has_ip_header {
             // The low half of the first byte is the header's length in words of 4 bytes.

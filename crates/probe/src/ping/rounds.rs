@@ -1,4 +1,5 @@
-//! What is due, what is answered, what is lost: the engine. It is given the time, in nanoseconds since the run began.
+//! Decides which pings are due, answered and lost: the engine. The caller passes the time, in nanoseconds since the
+//! run began.
 
 use std::collections::VecDeque;
 
@@ -14,11 +15,11 @@ pub(super) struct Ping {
     pub(super) number: u64,
     /// Index of the target.
     pub(super) target: usize,
-    /// When the schedule wants it.
+    /// When it is scheduled.
     pub(super) intended: u64,
 }
 
-/// A ping that was sent, and what is known of it.
+/// A ping that was sent, and its reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Flight {
     pub(super) ping: Ping,

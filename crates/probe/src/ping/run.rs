@@ -1,4 +1,4 @@
-//! The shell: sends what is due, takes what comes, and writes each ping down as a sample.
+//! The shell: sends pings that are due, receives replies, and writes each ping as a sample.
 
 use std::{collections::BTreeMap, io::Write, net::SocketAddr, time::Duration};
 
@@ -21,9 +21,9 @@ use crate::{
     timer::Timer,
 };
 
-/// Pings all targets, writes each ping into `recording`, and says what they come to.
+/// Pings all targets, writes each ping into `recording`, and returns a summary.
 ///
-/// Asked to stop, it sends nothing more and waits for what is under way, for the timeout at most; asked twice, it gives
+/// After one request to stop, it sends nothing more and waits for pings in flight, for the timeout at most; after a second, it gives
 /// that up too. Blocks; to be called outside of any tokio runtime.
 ///
 /// # Errors
@@ -151,7 +151,7 @@ impl<'r, W: Write> Shell<'r, W> {
         Ok(())
     }
 
-    /// Sends what is due, and no more than [`BATCH`] of it, so that replies are not stamped late.
+    /// Sends pings that are due, at most [`BATCH`] of them, so that replies are not stamped late.
     fn send_due(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
             let Some(ping) = self.rounds.due(self.clock.now()) else { break };
@@ -172,7 +172,7 @@ impl<'r, W: Write> Shell<'r, W> {
         Ok(())
     }
 
-    /// Takes what has come, and no more than [`BATCH`] of it, so that a flood of others' packets delays no ping.
+    /// Takes received packets, at most [`BATCH`] of them, so that a flood of foreign packets delays no ping.
     fn receive(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
             let received = [&self.v4, &self.v6].into_iter().flatten().find_map(|socket| {

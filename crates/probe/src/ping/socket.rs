@@ -12,7 +12,7 @@ use super::{Error, packet::Format};
 
 /// A socket that sends echo requests and receives replies. To Rust's types it is one of UDP: the calls are the same.
 pub(super) struct Echo {
-    /// The same socket, for sending at once: a runtime would first have to be told that there is room.
+    /// The same socket, for immediate sending: a runtime would first have to learn that there is room.
     sender: net::UdpSocket,
     receiver: UdpSocket,
     format: Format,
@@ -73,13 +73,13 @@ impl Echo {
         let _ = self.receiver.readable().await;
     }
 
-    /// Takes what has come, if anything has.
+    /// Takes a received packet, if there is one.
     pub(super) fn receive(&self, buffer: &mut [u8]) -> Option<(usize, IpAddr)> {
         let (length, from) = self.receiver.try_recv_from(buffer).ok()?;
         Some((length, from.ip()))
     }
 
-    /// The reply to one of our requests in what was received: its sequence and payload.
+    /// The reply to one of our requests in received data: its sequence and payload.
     pub(super) fn read<'b>(&self, packet: &'b [u8]) -> Option<(u16, &'b [u8])> {
         let reply = self.format.read(packet)?;
         (reply.ident == self.ident).then_some((reply.sequence, reply.payload))

@@ -21,7 +21,7 @@ pub struct Summary {
     pub received: u64,
 }
 
-/// What one target answered.
+/// The answers of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TargetSummary {
     /// The name or address as it was given.
@@ -36,7 +36,7 @@ pub struct TargetSummary {
     pub duplicates: u64,
     /// Replies after the timeout; their pings count as lost.
     pub late: u64,
-    /// Replies that did not bring back what was sent; they do not count as answers.
+    /// Replies with a wrong payload; they do not count as answers.
     pub damaged: u64,
     /// Pings that were not answered, by reason.
     pub failed_by_reason: BTreeMap<String, u64>,
@@ -67,7 +67,7 @@ pub struct RoundTrips {
     pub thin_above: f64,
 }
 
-/// What is known of a target while the run lasts.
+/// The counts of a target while the run lasts.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) duplicates: u64,

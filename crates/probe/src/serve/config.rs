@@ -25,7 +25,7 @@ pub struct Config {
     pub tls: Option<Tls>,
 }
 
-/// TLS with a certificate of its own making.
+/// TLS with a certificate that the origin makes itself.
 #[derive(Debug, Clone, Default)]
 pub struct Tls {
     /// Names and addresses that the certificate is for, besides `localhost`, 127.0.0.1, ::1 and those

@@ -37,7 +37,7 @@ impl Responder {
         }
     }
 
-    /// Takes a request's body, works on it as long as the distribution says, and answers.
+    /// Takes a request's body, works on it as long as the distribution prescribes, and answers.
     pub(crate) async fn respond(&self, request: Request<Body>) -> Response<Body> {
         self.requests.fetch_add(1, Relaxed);
         let (head, body) = request.into_parts();
@@ -54,7 +54,7 @@ impl Responder {
         let took = Duration::from_nanos(self.clock.now().saturating_sub(began));
 
         let mut response = plain(StatusCode::OK);
-        // What it took, not what was drawn: the timer may have been late.
+        // The time that it took, not the one that was drawn: the timer may have been late.
         let timing = format!("app;dur={:.3}", took.as_secs_f64() * 1e3);
         if let Ok(timing) = HeaderValue::try_from(timing) {
             response.headers_mut().insert("server-timing", timing);

@@ -76,7 +76,7 @@ impl Beds {
         self.due.peek() == Some(&Reverse((at, bed)))
     }
 
-    /// Wakes all that are due at `now`, and says when the next one is.
+    /// Wakes all that are due at `now`, and returns when the next one is.
     fn wake(&mut self, now: u64) -> Option<u64> {
         while let Some(&Reverse((at, bed))) = self.due.peek() {
             if at > now {

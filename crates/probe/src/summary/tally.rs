@@ -8,7 +8,7 @@ use recording::{Metric, Sample};
 
 use super::{Phase, SCHEMA, Summary};
 
-/// Everything a [`Summary`] says that comes from samples.
+/// The part of a [`Summary`] that comes from samples.
 pub(crate) struct Tally {
     requests: u64,
     failed: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Tally {
     lateness: Distribution,
 }
 
-/// What the generator knows of itself when a run is over.
+/// The generator's measurements of itself when a run is over.
 pub(crate) struct Run {
     pub(crate) url: String,
     pub(crate) duration_s: f64,
@@ -47,7 +47,7 @@ impl Tally {
         self.requests += 1;
         if let Some(reason) = &sample.error {
             self.failed += 1;
-            // Reasons are short phrases of our own; nobody else can make them many.
+            // Reasons are short phrases of our own, so their number is bounded.
             count(&mut self.failed_by_reason, reason);
         }
         if let Some(status) = sample.status {
@@ -131,7 +131,7 @@ impl Distribution {
         self.histogram.saturating_record(nanos);
     }
 
-    /// The smallest value that at least so many percent of samples do not exceed, to three digits.
+    /// The smallest value that at least this percentage of samples does not exceed, to three digits.
     fn percentile(&self, percent: f64) -> u64 {
         // A bucket's upper end may lie beyond every sample in it.
         self.histogram.value_at_quantile(percent / 100.0).clamp(self.min.min(self.max), self.max)
@@ -172,9 +172,9 @@ fn ms(nanos: u64) -> f64 {
 
 const NANOS_PER_MS: f64 = 1e6;
 const PERCENTILES: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-/// Samples beyond a percentile, below which it says little.
+/// Samples needed beyond a percentile; with fewer it is unreliable.
 const ENOUGH_BEYOND: f64 = 10.0;
-/// One hour. What takes longer counts as this in percentiles; the maximum is exact.
+/// One hour. Longer times count as this in percentiles; the maximum is exact.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 const METHOD: &str = "Percentiles are nearest-rank from histograms of three significant digits (within 0.1 %); n, minimum, mean \
                       and maximum are exact. Phases that did not happen are left out, not counted as 0.";

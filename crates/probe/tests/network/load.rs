@@ -1,4 +1,4 @@
-//! Runs of many requests: what is recorded, when they end, and what they admit.
+//! Runs of many requests: their recordings, their ends, and their warnings about themselves.
 
 use std::{
     io::{self, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use probe::{
     Error, Stop,
-    client::{self, Connections, Protocol, Target},
+    client::{Connections, Protocol, Target},
     load::{self, Arrival, Config, Pace, Progress},
     serve::ServiceTime,
     summary::Summary,
@@ -134,7 +134,7 @@ fn the_header_states_the_conditions() {
 fn a_closed_loop_makes_as_many_requests_as_asked() {
     let origin = origin(V4, Security::Clear, |_| {});
     let mut config = closed(4, 101);
-    config.client.connections = Connections::Reuse;
+    config.client.http.connections = Connections::Reuse;
     let recorded = run(&origin.target(), &config);
     assert_eq!(recorded.samples.len(), 101);
     assert!(recorded.samples.iter().all(|sample| sample.intended_ns.is_none() && sample.status == Some(200)));
@@ -149,8 +149,9 @@ fn http2_needs_one_connection_for_all() {
     for security in [Security::Clear, Security::Tls] {
         let origin = origin(V4, security, |config| config.service_time = "1ms".parse().unwrap());
         let mut config = closed(20, 200);
-        config.client =
-            client::Config { protocol: Protocol::Http2, connections: Connections::Reuse, ..origin.client() };
+        config.client = origin.client_with(|http| {
+            (http.protocol, http.connections) = (Protocol::Http2, Connections::Reuse);
+        });
         let recorded = run(&origin.target(), &config);
         assert_eq!(recorded.samples.len(), 200);
         assert!(recorded.samples.iter().all(|sample| sample.status == Some(200)));
@@ -240,7 +241,7 @@ fn a_rate_that_cannot_be_kept_costs_no_time_and_is_said() {
     assert!(summary.invalid[0].ends_with("the generator could not keep the rate"), "{:?}", summary.invalid);
     assert!(summary.invalid[0].contains(" of 10000000 requests"), "{:?}", summary.invalid);
     assert!(!summary.interrupted, "nobody asked for it");
-    // What is due within the duration and can be sent is sent, and nothing is said.
+    // Requests that are due within the duration and can be sent are sent, without a warning.
     let config = Config {
         duration: Some(Duration::from_millis(100)),
         count: None,

@@ -1,4 +1,4 @@
-//! Every way to reach our own origin, and what is measured on it.
+//! All protocols and families to our own origin, and what is measured.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -13,7 +13,7 @@ use probe::{
 use recording::{Metric, Sample};
 use units::Bytes;
 
-use crate::support::{Origin, Security, V4, V6, fetch, fetch_one, origin, responder};
+use crate::support::{Origin, Security, V4, V6, config, fetch, fetch_one, origin, responder};
 
 const SERVICE: Duration = Duration::from_millis(20);
 const SERVICE_NS: u64 = 20_000_000;
@@ -52,7 +52,7 @@ fn every_protocol_over_both_families() {
         for security in [Security::Clear, Security::Tls] {
             let origin = origin(address, security, slow);
             for (protocol, spoken) in [(Protocol::Http1, "http/1.1"), (Protocol::Http2, "h2")] {
-                let config = Config { protocol, ..origin.client() };
+                let config = origin.client_with(|http| http.protocol = protocol);
                 let sample = fetch_one(&config, &origin.target());
                 assert_whole(&sample, spoken, security);
                 assert_eq!(sample.remote, Some(origin.ready.addresses[0].to_string()));
@@ -75,7 +75,8 @@ fn a_reused_connection_has_no_connect_and_no_tls() {
     for security in [Security::Clear, Security::Tls] {
         let origin = origin(V4, security, |_| {});
         for protocol in [Protocol::Http1, Protocol::Http2] {
-            let config = Config { protocol, connections: Connections::Reuse, ..origin.client() };
+            let config =
+                origin.client_with(|http| (http.protocol, http.connections) = (protocol, Connections::Reuse));
             let samples = fetch(&config, &[origin.target(), origin.target(), origin.target()]);
             assert_eq!(samples[0].reused, Some(false));
             assert!(samples[0].connect_ns.is_some());
@@ -96,7 +97,7 @@ fn a_name_is_looked_up_once_or_each_time() {
     let port = origin.ready.addresses[0].port();
     let target: Target = format!("http://localhost:{port}/").parse().unwrap();
     for (lookups, second_has_dns) in [(Lookups::Once, false), (Lookups::EachConnection, true)] {
-        let config = Config { lookups, ..origin.client() };
+        let config = origin.client_with(|http| http.lookups = lookups);
         let samples = fetch(&config, &[target.clone(), target.clone()]);
         assert_eq!((samples[0].error.as_deref(), samples[1].error.as_deref()), (None, None));
         assert!(samples[0].dns_ns.is_some());
@@ -110,7 +111,7 @@ fn one_family_of_a_name_can_be_asked_for() {
     let origin = origin(V4, Security::Clear, |_| {});
     let port = origin.ready.addresses[0].port();
     let target: Target = format!("http://localhost:{port}/").parse().unwrap();
-    let with = |family, target: &Target| fetch_one(&Config { family, ..origin.client() }, target);
+    let with = |family, target: &Target| fetch_one(&origin.client_with(|http| http.family = family), target);
     let only = with(Family::V4, &target);
     assert_eq!((only.error, only.family.as_deref(), only.fallback), (None, Some("ipv4"), Some(false)));
     let literal = with(Family::V6, &origin.target());
@@ -132,9 +133,9 @@ fn a_host_header_reaches_either_protocol() {
     let target = server.target().header_line("Host: shop.example").unwrap();
     let sample = fetch_one(&Config::default(), &target);
     assert!(sample.server_timing.unwrap().to_ascii_lowercase().ends_with("host: shop.example"));
-    // Over HTTP/2 it is `:authority`, and a Host field beside another one would be refused.
+    // Over HTTP/2 it is `:authority`, and an additional Host field would be refused.
     let origin = origin(V4, Security::Clear, |_| {});
-    let config = Config { protocol: Protocol::Http2, ..origin.client() };
+    let config = origin.client_with(|http| http.protocol = Protocol::Http2);
     let sample = fetch_one(&config, &origin.target().header_line("Host: shop.example").unwrap());
     assert_eq!((sample.status, sample.error), (Some(200), None));
 }
@@ -144,7 +145,7 @@ fn any_name_can_be_sent_to_an_address() {
     let origin = origin(V4, Security::Tls, |config| {
         config.tls.as_mut().unwrap().names = vec!["shop.example".to_owned()];
     });
-    let config = Config { connect_to: Some(origin.ready.addresses[0]), ..origin.client() };
+    let config = origin.client_with(|http| http.connect_to = Some(origin.ready.addresses[0]));
     let sample = fetch_one(&config, &"https://shop.example/".parse().unwrap());
     assert_eq!((sample.status, sample.dns_ns, sample.error), (Some(200), None, None));
     let sample = fetch_one(&config, &"https://other.example/".parse().unwrap());
@@ -154,7 +155,7 @@ fn any_name_can_be_sent_to_an_address() {
 #[test]
 fn trust_is_needed_or_waived() {
     let origin = origin(V4, Security::Tls, |_| {});
-    let with = |trust| fetch_one(&Config { trust, ..origin.client() }, &origin.target());
+    let with = |trust| fetch_one(&origin.client_with(|http| http.trust = trust), &origin.target());
     let refused = with(Trust::System);
     assert_eq!(refused.error.as_deref(), Some("tls: unknown issuer"));
     assert!(refused.connect_ns.is_some());
@@ -165,7 +166,7 @@ fn trust_is_needed_or_waived() {
 #[test]
 fn a_file_without_certificates_is_no_trust() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let config = Config { trust: Trust::File(file.path().to_owned()), ..Config::default() };
+    let config = config(|http| http.trust = Trust::File(file.path().to_owned()));
     let error = probe::client::Client::new(&config, &probe::Stop::new()).err().unwrap();
     assert!(
         matches!(error, Error::Http(http::Error::Trust { .. })) && error.to_string().contains("PEM"),
@@ -177,7 +178,7 @@ fn a_file_without_certificates_is_no_trust() {
 fn methods() {
     let origin = origin(V4, Security::Clear, |config| config.body = Bytes(5000));
     for protocol in [Protocol::Http1, Protocol::Http2] {
-        let config = Config { protocol, ..origin.client() };
+        let config = origin.client_with(|http| http.protocol = protocol);
         let ask = |target: Target| fetch_one(&config, &target);
         let head = ask(origin.target().method("HEAD").unwrap());
         assert_eq!(
@@ -196,7 +197,7 @@ fn methods() {
 fn large_bodies_arrive_whole() {
     let origin = origin(V4, Security::Tls, |config| config.body = Bytes(20_000_001));
     for protocol in [Protocol::Http1, Protocol::Http2] {
-        let config = Config { protocol, ..origin.client() };
+        let config = origin.client_with(|http| http.protocol = protocol);
         let sample = fetch_one(&config, &origin.target());
         assert_eq!((sample.body_bytes, sample.error), (Some(20_000_001), None));
         assert!(sample.load_ns > Some(0));

@@ -9,7 +9,7 @@ use std::{
 use probe::client::{Config, Connections, Protocol, Redirects, Target};
 use socket2::{Domain, SockRef, Socket, Type};
 
-use crate::support::{V4, fetch, fetch_one, read_request, responder};
+use crate::support::{V4, config, fetch, fetch_one, read_request, responder};
 
 fn send(mut stream: &TcpStream, text: &str) {
     stream.write_all(text.as_bytes()).unwrap();
@@ -129,7 +129,7 @@ fn redirects_that_never_end_are_given_up() {
     assert!(hops[..hops.len() - 1].iter().all(|hop| hop.error.is_none()));
 }
 
-/// Answers the first request of a connection, reads the second, and hangs up without a word.
+/// Answers the first request of a connection, reads the second, and closes without an answer.
 fn one_request_a_connection(stream: &TcpStream) {
     if read_request(stream).is_some() {
         send(stream, EMPTY);
@@ -140,7 +140,7 @@ fn one_request_a_connection(stream: &TcpStream) {
 #[test]
 fn a_connection_lost_while_idle_is_replaced_and_the_sample_says_so() {
     let server = responder(|stream| one_request_a_connection(&stream));
-    let config = Config { connections: Connections::Reuse, ..Config::default() };
+    let config = config(|http| http.connections = Connections::Reuse);
     let samples = fetch(&config, &[server.target(), server.target()]);
     assert_eq!((samples[0].status, samples[0].labels.contains_key("retried")), (Some(200), false));
     assert_eq!((samples[1].status, samples[1].error.as_deref()), (Some(200), None));
@@ -152,7 +152,7 @@ fn a_connection_lost_while_idle_is_replaced_and_the_sample_says_so() {
 #[test]
 fn a_post_that_may_have_been_received_is_not_repeated() {
     let server = responder(|stream| one_request_a_connection(&stream));
-    let config = Config { connections: Connections::Reuse, ..Config::default() };
+    let config = config(|http| http.connections = Connections::Reuse);
     let post: Target = server.target().method("POST").unwrap();
     let samples = fetch(&config, &[server.target(), post]);
     assert_eq!(samples[1].error.as_deref(), Some("closed before the response"));
@@ -176,7 +176,7 @@ fn one_stream_a_connection(stream: TcpStream) {
 #[test]
 fn a_shared_connection_that_is_lost_is_replaced_too() {
     let server = responder(one_stream_a_connection);
-    let config = Config { protocol: Protocol::Http2, connections: Connections::Reuse, ..Config::default() };
+    let config = config(|http| (http.protocol, http.connections) = (Protocol::Http2, Connections::Reuse));
     let samples = fetch(&config, &[server.target(), server.target()]);
     assert_eq!((samples[0].status, samples[0].labels.contains_key("retried")), (Some(200), false));
     assert_eq!((samples[1].status, samples[1].error.as_deref()), (Some(200), None));
@@ -191,7 +191,7 @@ fn a_connection_that_the_server_closes_is_not_used_again() {
         send(&stream, "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
         stream.shutdown(Shutdown::Write).unwrap();
     });
-    let config = Config { connections: Connections::Reuse, ..Config::default() };
+    let config = config(|http| http.connections = Connections::Reuse);
     let samples = fetch(&config, &[server.target(), server.target()]);
     for sample in samples {
         assert_eq!((sample.status, sample.reused), (Some(200), Some(false)));

@@ -37,7 +37,7 @@ pub enum Security {
 pub const V4: &str = "127.0.0.1:0";
 pub const V6: &str = "[::1]:0";
 
-/// An origin with what `adjust` changes of: 1000 bytes at once.
+/// An origin with 1000 bytes and no service time, unless `adjust` changes that.
 pub fn origin(address: &str, security: Security, adjust: impl FnOnce(&mut serve::Config)) -> Origin {
     let ca = tempfile::tempdir().unwrap();
     let tls = (security == Security::Tls)
@@ -67,7 +67,14 @@ impl Origin {
     /// A client that trusts this origin.
     pub fn client(&self) -> client::Config {
         let trust = if self.scheme == "https" { Trust::File(self.ca()) } else { Trust::System };
-        client::Config { trust, ..client::Config::default() }
+        config(|http| http.trust = trust)
+    }
+
+    /// The same with other settings of connections.
+    pub fn client_with(&self, adjust: impl FnOnce(&mut http::client::Config)) -> client::Config {
+        let mut client = self.client();
+        adjust(&mut client.http);
+        client
     }
 }
 
@@ -119,6 +126,13 @@ pub fn read_request(stream: &TcpStream) -> Option<String> {
         line.clear();
     }
     Some(first)
+}
+
+/// A client's defaults, with other settings of connections.
+pub fn config(adjust: impl FnOnce(&mut http::client::Config)) -> client::Config {
+    let mut config = client::Config::default();
+    adjust(&mut config.http);
+    config
 }
 
 /// Requests one after the other with one client.

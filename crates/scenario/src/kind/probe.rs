@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use claim::{Claim, Doubt, Evidence, Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
 use probe::{
     Family,
-    client::{Connections, Protocol},
-    load::{Arrival, Config},
+    client::{Connections, Protocol, Trust},
+    load::{Arrival, Config, Pace},
 };
 use recording::{Series, Wanted, read_series_beside};
 use report::{
@@ -38,7 +38,12 @@ pub(crate) const SOURCE: Source = Source::new("probe");
 pub(crate) const NAMES: &str = "request., experienced. or outage. with mean, max or a percentile such as p99.9, \
      request.share[label=value], experienced.faster_than. with a side, connections.fallback";
 
-/// A measurement from one host or several.
+/// How requests are spread over time by default. A scenario's probes are visitors of a page, who come independently of each
+/// other; `longhaul probe` measures one server, for which equal intervals give the most even sampling.
+const ARRIVAL: Arrival = Arrival::Poisson;
+
+/// A measurement from one host or several. Keys that are absent have the defaults of `longhaul probe`, with two exceptions:
+/// [`ARRIVAL`] and the duration, which is that of all measurements.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
@@ -47,32 +52,34 @@ pub(crate) struct Table {
     pub from: Spanned<Vec<Spanned<String>>>,
     pub url: Spanned<String>,
     /// Requests a second from each host.
-    #[serde(default = "Config::default_rate")]
-    pub rate: Frequency,
+    pub rate: Option<Frequency>,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
-    #[serde(default = "default_arrival")]
-    pub arrival: Arrival,
-    #[serde(default = "default_connections")]
-    pub connections: Connections,
-    #[serde(default)]
-    pub protocol: Protocol,
+    pub arrival: Option<Arrival>,
+    pub connections: Option<Connections>,
+    pub protocol: Option<Protocol>,
     /// Address family.
-    #[serde(default)]
-    pub family: Family,
+    pub family: Option<Family>,
     /// Accept any certificate.
     #[serde(default)]
     pub insecure: bool,
 }
 
-/// Visitors of a page come as they like: a scenario plays them, where `longhaul probe` by itself measures at a steady rate.
-fn default_arrival() -> Arrival {
-    Arrival::Poisson
-}
-
-/// As by itself, each request on a connection of its own: a first visit.
-fn default_connections() -> Connections {
-    Connections::New
+impl Table {
+    /// The configuration of a host's probe.
+    fn config(&self, seed: u64) -> Config {
+        let rate = self.rate.unwrap_or_else(Config::default_rate);
+        let pace = Pace::Open { rate, arrival: self.arrival.unwrap_or(ARRIVAL) };
+        let mut config = Config { pace, duration: Some(self.duration), seed, ..Config::default() };
+        let http = &mut config.client.http;
+        http.connections = self.connections.unwrap_or(http.connections);
+        http.protocol = self.protocol.unwrap_or(http.protocol);
+        http.family = self.family.unwrap_or(http.family);
+        if self.insecure {
+            http.trust = Trust::Anyone;
+        }
+        config
+    }
 }
 
 /// The flag for a family; none for both families.
@@ -91,12 +98,10 @@ pub struct Probe {
     pub side: String,
     /// The host that sends the requests.
     pub host: String,
-    /// How long it measures.
-    pub duration: Duration,
     /// The URL.
     pub url: String,
-    /// Further arguments for `longhaul probe`.
-    pub arguments: Vec<String>,
+    /// How requests are made, and for how long.
+    pub config: Config,
 }
 
 /// Checks that hosts and addresses exist in the world.
@@ -115,36 +120,37 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, M
             checked.push(Probe {
                 side: side.clone(),
                 host,
-                duration: probe.duration,
                 url: probe.url.get_ref().clone(),
-                arguments: arguments(probe, check.probe_seed(checked.len())),
+                config: probe.config(check.probe_seed(checked.len())),
             });
         }
     }
     Ok(checked)
 }
 
-/// The command line of a probe.
-fn arguments(probe: &Table, seed: u64) -> Vec<String> {
-    let mut arguments: Vec<String> = [
-        ("--rate", probe.rate.to_string()),
-        ("--duration", units::duration::show(probe.duration)),
-        ("--arrival", probe.arrival.name().to_owned()),
-        ("--connections", probe.connections.name().to_owned()),
-        ("--protocol", probe.protocol.name().to_owned()),
-        ("--seed", seed.to_string()),
-    ]
-    .into_iter()
-    .flat_map(|(flag, value)| [flag.to_owned(), value])
-    .collect();
-    arguments.extend(flag(probe.family).map(str::to_owned));
-    if probe.insecure {
-        arguments.push("--insecure".to_owned());
-    }
-    arguments
-}
-
 impl Probe {
+    /// The flags of `longhaul probe` for its configuration.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let (config, http) = (&self.config, &self.config.client.http);
+        let mut flags = match config.pace {
+            Pace::Open { rate, arrival } => {
+                vec![("--rate", rate.to_string()), ("--arrival", arrival.name().to_owned())]
+            }
+            Pace::Closed { concurrency } => vec![("--concurrency", concurrency.to_string())],
+        };
+        flags.extend(config.duration.map(|duration| ("--duration", units::duration::show(duration))));
+        flags.push(("--connections", http.connections.name().to_owned()));
+        flags.push(("--protocol", http.protocol.name().to_owned()));
+        flags.push(("--seed", config.seed.to_string()));
+        let mut arguments: Vec<String> =
+            flags.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect();
+        arguments.extend(flag(http.family).map(str::to_owned));
+        if http.trust == Trust::Anyone {
+            arguments.push("--insecure".to_owned());
+        }
+        arguments
+    }
+
     /// The recording.
     pub(crate) fn file(&self) -> String {
         format!("{}-from-{}.jsonl", self.side, self.host)
@@ -161,13 +167,13 @@ impl Measures for Probe {
     }
 
     fn lasts(&self) -> Duration {
-        self.duration
+        self.config.duration.unwrap_or_default()
     }
 
     fn task(&self, folder: &Folder<'_>, _: Duration, log_limit: Bytes) -> Task {
         let mut command = words(&["longhaul", "probe", &self.url, "--quiet", "--label", &self.side]);
         command.extend(words(&["--output", &folder.file(&self.file()).to_string_lossy()]));
-        command.extend(self.arguments.iter().cloned());
+        command.extend(self.arguments());
         let log = folder.log(&format!("probe-{}-from-{}", self.side, self.host));
         Task::ours(&self.side, Job { host: self.host.clone(), command, log, log_limit, result: None })
     }
@@ -263,7 +269,7 @@ impl<'p> OfSide<'p> {
         });
         let series = gaps.tolerate(&format!("{} from {}", probe.side, probe.host), series)?;
         if is_there {
-            let lasts = probe.duration.as_secs_f64();
+            let lasts = probe.lasts().as_secs_f64();
             let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s));
             let (outage, evidence) = answers.finish(probe, end_s);
             self.outages.push(outage);

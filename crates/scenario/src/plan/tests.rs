@@ -58,7 +58,11 @@ fn a_scenario_is_resolved() {
     );
     assert_eq!(plan.faults[0].fault.to_string(), "london-newyork: loss 5%");
     assert_eq!(plan.page.effective_requests(), 1);
-    assert!(probes(&plan.measurements)[0].arguments.windows(2).any(|pair| pair == ["--rate", "10/s"]));
+    // All defaults: those of `longhaul probe` but for the arrival and the duration.
+    assert_eq!(
+        probes(&plan.measurements)[0].arguments().join(" "),
+        "--rate 10/s --arrival poisson --duration 30s --connections new --protocol auto --seed 1"
+    );
 }
 
 #[test]

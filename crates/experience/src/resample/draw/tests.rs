@@ -68,7 +68,7 @@ fn one_sample_is_drawn_binomially_often() {
 #[test]
 fn counts_vary_and_repel_each_other_as_they_should() {
     // Variance n p (1 - p) and covariance -n p q, with cells of every kind of sampler: tables, several tables for one
-    // bucket, rejection, and further rounds. 20000 resamples know a variance to sqrt(2/20000) = 1 %: four of those.
+    // bucket, rejection, and further rounds. 20000 resamples give a variance to within sqrt(2/20000) = 1 %: four of those.
     let sides = [ramp(50_000), counted(&[3, 1000, 12_345, 70_000]), counted(&[1 << 40, 3 << 40, 1 << 41, 5])];
     for side in sides {
         let draw = independent(&side);
@@ -122,7 +122,7 @@ fn blocks_are_consecutive_and_join_the_ends() {
     for length in [0, 6] {
         assert_eq!(draw(length).unwrap_err(), Error::Blocks { length, values: 5, samples: 5 });
     }
-    // The same number of samples, but others; one tie too many; and counts, which know no time.
+    // The same number of samples, but different ones; one tie too many; and counts, which have no times.
     for in_time in [[5.0, 1.0, 2.0, 9.0, 7.0], [5.0, 1.0, 1.0, 1.0, 9.0], [5.0, 1.0, 1.0, 9.0, 99.0]] {
         assert!(Draw::new(&side, &cells, Scheme::Blocks { in_time_ms: &in_time, length: 2 }).is_err());
     }

@@ -1,13 +1,13 @@
-//! How often an interval of 95 % holds the truth, over a thousand seeded draws of samples from a known distribution.
+//! How often a 95 % interval contains the truth, over a thousand seeded draws from a known distribution.
 //!
-//! A thousand draws know a share of 0.95 to sqrt(0.95 x 0.05/1000) = 0.7 %: an interval that does what it says lies in
+//! A thousand draws give a share of 0.95 to within sqrt(0.95 x 0.05/1000) = 0.7 %: a correct interval lies in
 //! 93 to 97 % of them, three of those on either side.
 
 use super::*;
 
 const DRAWS: u64 = 1000;
 
-/// For each of a thousand draws what `holds` says, counted: shares of draws. On all processors.
+/// Calls `holds` for each of a thousand draws and counts its results: shares of draws. On all processors.
 fn shares<const K: usize>(holds: impl Fn(u64) -> [bool; K] + Sync) -> [f64; K] {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let mut counts = [0_u32; K];
@@ -132,7 +132,7 @@ fn crossings_are_where_they_are_said_to_be() {
 fn blocks_hold_the_truth_where_single_samples_do_not() {
     // A queue: x_t = 0.8 x_(t-1) + e_t with exponential e, mean 1/(1 - 0.8) = 5. The variance of the mean is
     // (1 + 0.8)/(1 - 0.8) = 9 times that of independent samples, so intervals three times too narrow: they hold the truth
-    // as often as a normal variable stays within 1.96/3 = 0.65: 49 %. Blocks of 100 samples know 1 - 0.8/(1 - 0.64)
+    // as often as a normal variable stays within 1.96/3 = 0.65: 49 %. Blocks of 100 samples have 1 - 0.8/(1 - 0.64)
     // x 2/100 = 95.6 % of the variance, so the interval is 2 % too narrow, and there are 40 blocks in 4000.
     // Found: 46 % and 54 % (mean and median) from single samples, 95 % and 94 % from blocks.
     let found = shares(|seed| {

@@ -1,5 +1,5 @@
-//! HTTP/1.1 over a pipe of 64 bytes in one thread: what was written beyond 64 bytes has been read, and
-//! stamped, before the writer goes on. So lower bounds hold exactly, however slow the machine.
+//! HTTP/1.1 over a pipe of 64 bytes in one thread: everything beyond the last 64 written bytes has been read, and
+//! stamped, before the writer continues. So lower bounds hold exactly, however slow the machine.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const PAUSE_NS: u64 = 20_000_000;
 const LONG_FIELD: &str =
     "link: </0123456789012345678901234567890123456789012345678901234567890123456789.css>\r\n";
 
-/// Runs `serve` at the other end, and returns what was seen.
+/// Runs `serve` at the other end, and returns what it received.
 fn fetch<F: Future<Output = ()> + Send + 'static>(
     request: Request<Body>,
     serve: impl FnOnce(DuplexStream) -> F,

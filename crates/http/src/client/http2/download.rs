@@ -15,7 +15,7 @@ use crate::{Failure, Stage};
 /// The body, and what else is of this exchange: when it is dropped, the exchange is over.
 pub(crate) struct Download {
     stream: RecvStream,
-    /// What is still being sent. A server that has answered to the end wants no more of it.
+    /// The upload that is still in progress. A server that has finished its answer does not need the rest.
     _upload: Option<Upload>,
     _counted: Count,
 }

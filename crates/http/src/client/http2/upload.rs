@@ -1,4 +1,4 @@
-//! A request's body on its way out on an HTTP/2 stream, beside its response.
+//! The upload of a request's body on an HTTP/2 stream, at the same time as its response.
 
 use std::{future::poll_fn, sync::Arc};
 
@@ -34,7 +34,7 @@ impl Drop for Upload {
 async fn run(mut body: Body, mut stream: SendStream<Bytes>, stamps: Arc<Stamps>, recorder: Arc<Recorder>) {
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
-            // What was sent is not the whole: the server must not take it for that.
+            // The upload is incomplete: the server must not take it for complete.
             stamps.set_broken_off();
             stream.send_reset(Reason::CANCEL);
             return;
@@ -59,7 +59,7 @@ async fn run(mut body: Body, mut stream: SendStream<Bytes>, stamps: Arc<Stamps>,
     let _ = stream.send_data(Bytes::new(), true);
 }
 
-/// Sends one piece; `None` if the server wants no more.
+/// Sends one piece; `None` if the server does not need more.
 async fn send(
     stream: &mut SendStream<Bytes>,
     mut data: Bytes,

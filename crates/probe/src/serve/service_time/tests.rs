@@ -1,4 +1,4 @@
-//! Draws against closed forms; what is not a distribution says so.
+//! Draws compared with closed forms, and messages for invalid distributions.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
