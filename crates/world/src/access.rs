@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::file::Access;
 
-/// The lines that the program knows. They are written and read as a user's own `[[access]]` tables, which go before them.
+/// The built-in lines. They have the form of a user's `[[access]]` tables, which take precedence.
 pub fn presets() -> &'static [Access] {
     &PRESETS.access
 }

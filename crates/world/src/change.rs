@@ -6,7 +6,7 @@ use link::{Config, Limit, Loss, Rate};
 use serde::{Deserialize, Serialize};
 use units::{Bitrate, Probability};
 
-/// A change to the link between two cities, both directions. What is absent stays as the world has it.
+/// A change to the link between two cities, both directions. Absent values stay as in the world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Change {
@@ -30,14 +30,14 @@ pub struct Change {
 pub enum LinkDown {
     /// Packets vanish.
     Silent,
-    /// A router says that there is no way.
+    /// A router answers that the destination is unreachable.
     Unreachable,
-    /// The device has no carrier, which its kernel knows.
+    /// The device has no carrier, and its kernel notices.
     Carrier,
 }
 
 impl Change {
-    /// Whether it changes nothing, which is a mistake in a file and a repair by hand.
+    /// Whether it changes nothing, which is an error in a file, and a repair on the command line.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -33,16 +33,16 @@ pub use self::{
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct World {
-    /// What holds for the whole world.
+    /// Settings of the whole world.
     #[serde(default, rename = "world")]
     pub settings: Settings,
-    /// Cities that the gazetteer does not know, or that have no host.
+    /// Cities that the gazetteer does not contain, or that have no host.
     #[serde(default, rename = "city")]
     pub cities: Vec<City>,
-    /// What does not follow from the great circle.
+    /// Deviations from the great circle.
     #[serde(default, rename = "link")]
     pub links: Vec<Link>,
-    /// Lines of access networks beside those that the program knows.
+    /// Lines of access networks in addition to the built-in ones.
     #[serde(default, rename = "access", skip_serializing_if = "Vec::is_empty")]
     pub access: Vec<Access>,
     /// Who lives there.
@@ -51,15 +51,15 @@ pub struct World {
     /// Hosts by the hundred: people, spread over cities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visitors: Vec<Visitors>,
-    /// Addresses that several hosts have at once.
+    /// Addresses that several hosts share.
     #[serde(default, rename = "anycast", skip_serializing_if = "Vec::is_empty")]
     pub anycast: Vec<Anycast>,
-    /// What goes wrong, and when.
+    /// Faults.
     #[serde(default, rename = "fault", skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Spanned<Fault>>,
 }
 
-/// What holds for the whole world.
+/// Settings of the whole world.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -158,13 +158,13 @@ pub struct Host {
     /// Round trip over the access network's last mile; absent: [`LAST_MILE`] for people, nothing in a data centre.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub last_mile: Option<Duration>,
-    /// The lines that connect it, one device each: of [`Access`] or of those that the program knows. One may stand alone.
+    /// The lines that connect it, one device each: an [`Access`] or a built-in one. One may stand alone.
     #[serde(default, with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub access: Vec<Spanned<String>>,
-    /// How Multipath TCP uses the lines beside the first.
+    /// How Multipath TCP uses the other lines than the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mptcp: Option<Mptcp>,
-    /// The rate of its own network card: what waits for it waits in the host's kernel.
+    /// The rate of its network card. Packets wait for it in the host's kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic: Option<Bitrate>,
     /// Congestion control of its connections, such as "bbr"; absent: the machine's default.
@@ -175,7 +175,7 @@ pub struct Host {
     pub sysctl: BTreeMap<Spanned<String>, String>,
 }
 
-/// Hosts of one kind in many cities, each with a number behind its name.
+/// Hosts of one kind in many cities, each with a number after its name.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Visitors {
@@ -230,7 +230,7 @@ pub enum Network {
     Access,
 }
 
-/// How Multipath TCP uses the lines beside the first (RFC 8684).
+/// How Multipath TCP uses the other lines than the first (RFC 8684).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mptcp {
@@ -238,7 +238,7 @@ pub enum Mptcp {
     Subflow,
     /// When the others are gone.
     Backup,
-    /// Announced to the peer, who may connect to them.
+    /// Announced to the peer, which may connect to them.
     Signal,
 }
 

@@ -44,7 +44,7 @@ pub enum Population {
     Small,
 }
 
-/// A country, or a territory with a code of its own.
+/// A country, or a territory with its own code.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Country {
     /// ISO 3166-1 alpha-2.
@@ -69,7 +69,7 @@ pub fn cities() -> &'static [Entry] {
     &CITIES
 }
 
-/// All countries that have Internet users to speak of, by code.
+/// All countries with a significant number of Internet users, by code.
 pub fn countries() -> &'static [Country] {
     &COUNTRIES
 }

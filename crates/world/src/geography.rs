@@ -11,7 +11,7 @@ pub struct Place {
     pub lon: f64,
 }
 
-/// The length of the arc of the great circle between two places, by the haversine formula on a sphere.
+/// The length of the great-circle arc between two places, by the haversine formula on a sphere.
 pub fn great_circle_km(a: Place, b: Place) -> f64 {
     let (lat_a, lat_b) = (a.lat.to_radians(), b.lat.to_radians());
     let half = |degrees: f64| (degrees.to_radians() / 2.0).sin().powi(2);
@@ -21,7 +21,7 @@ pub fn great_circle_km(a: Place, b: Place) -> f64 {
 
 /// Places along the great circle from one to the other, both included, at most `step` degrees apart.
 ///
-/// Between opposite places every way is as short; then it is the one over the north pole, or from pole to pole over 0, 0.
+/// Between opposite places all paths are equally short; then it is the one over the north pole, or from pole to pole over 0, 0.
 pub fn arc(a: Place, b: Place, step: f64) -> Vec<Place> {
     let vector = |place: Place| {
         let (lat, lon) = (place.lat.to_radians(), place.lon.to_radians());

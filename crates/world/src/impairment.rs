@@ -9,17 +9,17 @@ use units::Bitrate;
 
 use crate::file::{self, Contents, Impairment, Jitter};
 
-/// What a file says of one direction of a link, or of an access line.
+/// The impairment of one direction of a link, or of an access line, as read from the file.
 pub(crate) struct Direction<'f> {
     pub rate: Option<Bitrate>,
     pub trace: Option<&'f Spanned<Contents>>,
     pub impairment: &'f Impairment,
-    /// Where in the file it all stands, for what concerns no single key.
+    /// Its position in the file, for errors that concern no single key.
     pub place: Range<usize>,
 }
 
 impl Direction<'_> {
-    /// Whether the file says nothing of it.
+    /// Whether the file sets none of it.
     pub(crate) fn is_absent(&self) -> bool {
         self.rate.is_none() && self.trace.is_none() && *self.impairment == Impairment::default()
     }
@@ -62,7 +62,7 @@ impl Direction<'_> {
         Ok(config)
     }
 
-    /// Refuses keys that would have no effect, or two that say the same thing.
+    /// Refuses keys without effect, and pairs of keys with the same meaning.
     fn check(&self, config: &Config) -> Result<(), &'static str> {
         let Impairment { queue, aqm, ecn, jitter_table, loss, loss_trace, .. } = self.impairment;
         if self.rate.is_some() && self.trace.is_some() {
@@ -81,13 +81,13 @@ impl Direction<'_> {
             return Err("only codel and fq_codel mark packets; choose one as aqm, or leave out ecn");
         }
         if jitter_table.is_some() && config.jitter.is_none() {
-            return Err("a jitter_table gives jitter its shape; say how much with jitter = \"5ms\"");
+            return Err("a jitter_table only sets the shape of jitter; set its size with jitter = \"5ms\"");
         }
         Ok(())
     }
 }
 
-/// What a file says that was gathered before.
+/// Values that were read from files before.
 fn read<T>(
     contents: &Spanned<Contents>,
     document: &Document,

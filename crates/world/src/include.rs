@@ -16,7 +16,7 @@ use crate::{
     file::{Access, Contents, Link, Settings, Source},
     gazetteer::canonical,
     geography::Place,
-    matrix::{Known, Matrix},
+    matrix::{KnownCities, Matrix},
 };
 
 impl World {
@@ -31,8 +31,8 @@ impl World {
         Ok((world, layout, notes))
     }
 
-    /// Adds what the files say that this world names, and theirs: includes, traces, tables and a matrix. Afterwards it needs no other
-    /// file. `open` gives the text of one. What comes back are sentences that a user should read.
+    /// Adds the contents of all files that this world names, and that those name: includes, traces, tables and a
+    /// matrix. Afterwards it needs no other file. `open` returns the text of a file. Returns notes for the user.
     ///
     /// Must be called with the document that the world was parsed from, before [`World::layout`].
     pub fn gather(
@@ -81,12 +81,12 @@ impl World {
         Ok(notes)
     }
 
-    /// The cities that a matrix may speak of.
-    pub(crate) fn known_cities(&self) -> Known {
+    /// The cities that a matrix may name.
+    pub(crate) fn known_cities(&self) -> KnownCities {
         let place = |city: &crate::file::City| {
             Some((city.name.get_ref().clone(), Place { lat: city.lat?, lon: city.lon? }))
         };
-        Known::new(self.cities.iter().filter_map(place))
+        KnownCities::new(self.cities.iter().filter_map(place))
     }
 }
 
@@ -100,7 +100,7 @@ struct Inclusion<'d, F> {
 }
 
 impl<F: FnMut(&Path) -> io::Result<String>> Inclusion<'_, F> {
-    /// Puts what a world's includes say before what it says itself. `said` are the settings that it has made.
+    /// Inserts the contents of a world's includes before its own. `said` are the settings that it has made.
     fn add_others(
         &mut self,
         world: &mut World,

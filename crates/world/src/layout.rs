@@ -1,4 +1,4 @@
-//! A world with every name resolved: who lives where, under which address, and what lies between.
+//! A world with every name resolved: which hosts are where, their addresses, and the links between them.
 
 mod anycast;
 mod effect;
@@ -46,7 +46,7 @@ pub struct Layout {
     pub receive: Receive,
     /// How late a packet may be on a short way.
     pub lateness: Duration,
-    /// Threads of the switch, if the file says so.
+    /// Threads of the switch, if the file sets them.
     pub threads: Option<NonZero<usize>>,
     /// All cities that have a host or were declared.
     pub cities: Vec<City>,
@@ -54,9 +54,9 @@ pub struct Layout {
     pub hosts: Vec<Host>,
     /// The devices of all hosts, in the hosts' order.
     pub ports: Vec<Port>,
-    /// Addresses that several hosts have at once.
+    /// Addresses that several hosts share.
     pub anycast: Vec<Anycast>,
-    /// What goes wrong, in order of time.
+    /// Faults, ordered by time.
     pub faults: Vec<Timed>,
     inflation: f64,
     access_inflation: f64,
@@ -85,13 +85,13 @@ pub struct Host {
     pub name: String,
     /// Where it is.
     pub city: CityId,
-    /// What it is attached to.
+    /// The network to which it is attached.
     pub network: Network,
     /// Its devices; the first is the one of its default route.
     pub ports: Range<PortId>,
     /// How Multipath TCP uses the other devices.
     pub mptcp: Option<Mptcp>,
-    /// The rate of its own network card.
+    /// The rate of its network card.
     pub nic: Option<Bitrate>,
     /// Its connections' congestion control.
     pub congestion: Option<String>,
@@ -99,7 +99,7 @@ pub struct Host {
     pub sysctl: BTreeMap<String, String>,
 }
 
-/// A host's network device and the line behind it.
+/// A host's network device and its line.
 #[derive(Debug, Clone)]
 pub struct Port {
     /// Whose it is.
@@ -110,7 +110,7 @@ pub struct Port {
     pub v4: Ipv4Addr,
     /// Its IPv6 address, in a unique local prefix.
     pub v6: Ipv6Addr,
-    /// What lies between it and its city's router; `None`: nothing.
+    /// The line between it and its city's router; `None`: there is none.
     pub line: Option<Line>,
 }
 
@@ -164,7 +164,7 @@ impl Layout {
         &self.ports[self.hosts[host].ports.start]
     }
 
-    /// The device behind an address.
+    /// The device with an address.
     pub fn addresses(&self) -> HashMap<IpAddr, PortId> {
         let each = self.ports.iter().enumerate();
         each.flat_map(|(id, port)| [(IpAddr::V4(port.v4), id), (IpAddr::V6(port.v6), id)]).collect()

@@ -1,4 +1,5 @@
-//! A world: a description of cities, links and hosts, and what follows from where they are. It starts nothing.
+//! A world: a description of cities, links and hosts, and everything that follows from their positions. It starts
+//! nothing.
 //!
 //! - [`World`]: start here. A world file as written, and the tables of it in [`file`].
 //! - [`Layout`]: a world with every name resolved and every address given.

@@ -1,4 +1,4 @@
-//! A picture of a world: its cities on a map, and the links between them. One SVG that needs nothing else.
+//! A picture of a world: its cities on a map, and the links between them. A self-contained SVG.
 
 mod cities;
 mod labels;
@@ -81,7 +81,7 @@ fn caption(layout: &Layout) -> String {
     format!("{}, {}", plural(cities, "city", "cities"), plural(hosts, "host", "hosts"))
 }
 
-/// Text as XML has it. Control characters have no place in XML at all.
+/// Escapes text for XML. Control characters are not allowed in XML at all.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -106,7 +106,7 @@ fn path(points: &[Point]) -> String {
     d
 }
 
-/// 30 cities have 435 links, which a person can still tell apart where they are not all in one place.
+/// 30 cities have 435 links, which a person can still distinguish if they are not all in one area.
 pub const MOST_MESHED: usize = 30;
 
 /// South of Cape Horn there is Antarctica, which is left out where no city is and no arc passes.

@@ -19,21 +19,21 @@ use crate::{
 pub struct Matrix {
     /// By the cities' names, each pair in the order of the alphabet.
     pub pairs: BTreeMap<(String, String), Duration>,
-    /// What a reader of the file should know.
+    /// Notes for the user of the file.
     pub notes: Vec<String>,
 }
 
-/// The cities that a matrix may speak of: those of the gazetteer, and the world's own.
+/// The cities that a matrix may name: those of the gazetteer, and the world's own.
 #[derive(Debug, Clone, Default)]
-pub struct Known(BTreeMap<String, Place>);
+pub struct KnownCities(BTreeMap<String, Place>);
 
-impl Known {
+impl KnownCities {
     /// The gazetteer and these.
     pub fn new(own: impl IntoIterator<Item = (String, Place)>) -> Self {
         Self(own.into_iter().map(|(name, place)| (canonical(&name).to_owned(), place)).collect())
     }
 
-    /// A city's name as the world writes it, and where it is; else the sentence that says so.
+    /// A city's name in the world, and its place; or an error.
     fn find(&self, name: &str) -> Result<(&str, Place), String> {
         let own = self.0.get_key_value(canonical(name)).map(|(name, place)| (name.as_str(), *place));
         let known = || gazetteer::find(name).map(|city| (city.name.as_str(), city.place()));
@@ -46,15 +46,15 @@ impl Known {
 
 impl Matrix {
     /// Reads a table of `from,to,rtt_ms`, or one with cities in its first row and first column. A pair that was measured in
-    /// both directions has their mean, which the notes say.
-    pub fn parse(document: &Document, known: &Known) -> Result<Self, Mistake> {
+    /// both directions has their mean, and the notes mention that.
+    pub fn parse(document: &Document, known: &KnownCities) -> Result<Self, Mistake> {
         let mut directed = Directed { known, trips: BTreeMap::new() };
         table::read(document, &mut directed)?;
         Ok(directed.fold())
     }
 
     /// The pairs of a list, checked as those of a file.
-    pub(crate) fn new(pairs: &[Pair], known: &Known) -> Result<Self, String> {
+    pub(crate) fn new(pairs: &[Pair], known: &KnownCities) -> Result<Self, String> {
         let mut directed = Directed { known, trips: BTreeMap::new() };
         for Pair(from, to, rtt) in pairs {
             directed.add(from, to, *rtt)?;
@@ -68,9 +68,9 @@ impl Matrix {
     }
 }
 
-/// Round trips by who measured whom.
+/// Round trips by the pair of cities that measured them.
 struct Directed<'k> {
-    known: &'k Known,
+    known: &'k KnownCities,
     trips: BTreeMap<(&'k str, &'k str), Duration>,
 }
 
@@ -80,7 +80,7 @@ impl<'k> Directed<'k> {
         self.add_known(from, to, rtt)
     }
 
-    /// Adds what was measured from one city to another. Within a city nothing is kept: the metro minimum holds there.
+    /// Adds a measurement from one city to another. Those within a city are ignored: the metro minimum applies there.
     fn add_known(
         &mut self,
         (from, here): (&'k str, Place),

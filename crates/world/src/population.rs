@@ -30,7 +30,7 @@ pub fn spread(visitors: u32) -> Vec<(&'static Entry, u32)> {
 }
 
 /// `total` divided in the proportion of `weights`, by the method of the largest remainder (Hare and Niemeyer): each gets
-/// the whole part of its share, and what is left goes to the largest fractions, the earlier of two equal ones first.
+/// the integer part of its share, and the rest goes to the largest fractions, the earlier of two equal ones first.
 ///
 /// The sum is `total`, unless all weights are 0: then nobody gets anything.
 pub fn apportion(total: u32, weights: &[u32]) -> Vec<u32> {
@@ -52,7 +52,7 @@ pub fn apportion(total: u32, weights: &[u32]) -> Vec<u32> {
 }
 
 impl Visitors {
-    /// Each of them as a host; else what is wrong, as a sentence.
+    /// Each of them as a host, or an error as a sentence.
     pub(crate) fn hosts(&self) -> Result<Vec<Host>, String> {
         let counts: Vec<(Spanned<String>, u32)> =
             match (self.spread, self.cities.as_slice()) {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn one_visitor_for_each_thousand_users_is_the_table() {
         // Then every country's share is whole. Ireland's 5100 are divided between Dublin and Cork as 1300 : 220, which is
-        // 4361.8 : 738.2. Of Tel Aviv (44 km) and Amman (73 km), Ramallah's 4600 go to the former, beside Israel's 8900.
+        // 4361.8 : 738.2. Of Tel Aviv (44 km) and Amman (73 km), Ramallah's 4600 go to the former, in addition to Israel's 8900.
         let world: u32 = gazetteer::countries().iter().map(|country| country.users).sum();
         let cities = by_name(world);
         assert_eq!((cities["dublin"], cities["cork"]), (4362, 738));

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::text::one_or_more;
 
-/// An address, or a range of them, that several hosts have at once. Each source reaches the nearest.
+/// An address, or a range of them, that several hosts share. Each source reaches the nearest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Anycast {
@@ -22,7 +22,7 @@ pub struct Anycast {
     /// Policies that make a site cost more than its distance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bias: Vec<Bias>,
-    /// The time after which the last city has heard of a change; each hears of it at a time of its own before that.
+    /// The time until the last city learns of a change. Each city learns of it at a different time within this.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Duration>,
     /// What becomes of packets of a city that has not heard of it yet.

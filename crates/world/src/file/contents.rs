@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Contents {
     /// The file, relative to the one that names it.
     File(String),
-    /// What is in it.
+    /// Its content.
     Text {
         /// The file.
         file: String,

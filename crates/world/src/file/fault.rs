@@ -7,7 +7,7 @@ use units::{Bitrate, Probability};
 
 use super::Transient;
 
-/// What goes wrong. Where and what: one of each, checked by [`crate::Layout::effect`].
+/// A fault. It has one location and one effect, checked by [`crate::Layout::effect`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fault {
@@ -35,7 +35,7 @@ pub struct Fault {
     /// Where: an anycast prefix or its name; what: `host` announces it no more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub withdraw: Option<String>,
-    /// What: nothing passes, or nothing lives. true is the quiet kind of the place.
+    /// Effect: nothing passes, or nothing runs. `true` is the silent kind for the location.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<Down>,
     /// What: chance of losing a segment.
@@ -47,7 +47,7 @@ pub struct Fault {
     /// What: line rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bitrate>,
-    /// What becomes meanwhile of packets to a withdrawn site; absent: as its [`Anycast`](super::Anycast) says.
+    /// Where packets to a withdrawn site go meanwhile; absent: as in its [`Anycast`](super::Anycast).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transient: Option<Transient>,
 }
@@ -71,9 +71,9 @@ pub enum Down {
 pub enum DownKind {
     /// Packets vanish.
     Silent,
-    /// A router says that there is no way (ICMP).
+    /// A router answers that the destination is unreachable (ICMP).
     Unreachable,
-    /// The device has no carrier, which its kernel knows. For hosts and their access lines.
+    /// The device has no carrier, and its kernel notices. For hosts and their access lines.
     Carrier,
     /// The host's processes are killed, and its devices have no carrier.
     Killed,

@@ -1,6 +1,6 @@
-//! A table that has keys of its own and those of an [`Impairment`].
+//! A table with its own keys and those of an [`Impairment`].
 //!
-//! Taken apart by hand, here and nowhere else: serde's own way, `flatten`, keeps neither strictness (a misspelt key would be
+//! The keys are separated here, without serde's `flatten`, which preserves neither strictness (a misspelt key would be
 //! ignored) nor spans (a mistake in a value would have no line).
 
 use std::fmt;
@@ -16,10 +16,10 @@ use super::Impairment;
 /// A table of a world file that describes something that packets pass.
 #[derive(Debug, Clone, Serialize)]
 pub struct Impaired<T> {
-    /// The keys of its own.
+    /// The table's own keys.
     #[serde(flatten)]
     pub own: T,
-    /// Those that say what it does to packets.
+    /// The keys of the impairment.
     #[serde(flatten)]
     pub impairment: Impairment,
 }
@@ -32,7 +32,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Impaired<T> {
     }
 }
 
-/// Gives a struct the keys of its own, and puts those of the impairment aside.
+/// Deserializes a struct from its own keys, and collects those of the impairment.
 struct Aside<'i, D> {
     deserializer: D,
     impairment: &'i mut Impairment,
@@ -78,7 +78,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Table<'_, V> {
     }
 }
 
-/// The keys of its own in a table.
+/// The own keys of a table.
 struct Own<'i, A> {
     table: A,
     own: &'static [&'static str],
@@ -129,7 +129,7 @@ impl Visitor<'_> for Key {
             return Ok(key.to_owned());
         }
         let known: Vec<_> = known().map(|known| format!("`{known}`")).collect();
-        // As serde says it of a struct.
+        // The same message as serde's for a struct.
         Err(E::custom(format!("unknown field `{key}`, expected one of {}", known.join(", "))))
     }
 }
@@ -140,7 +140,7 @@ mod tests {
 
     use crate::file::{Access, Link};
 
-    /// What is said of a link with this as its third line.
+    /// The error for a link with this third line.
     fn said(line: &str) -> String {
         let text = format!("between = ['a', 'b']\nrate = '1Mbit'\n{line}\n");
         Document::new("w.toml", text).parse::<Link>().unwrap_err().to_string()

@@ -14,13 +14,13 @@ use super::{
 };
 
 /// The keys that a link and an access line have in common. To add one: a field, its name in [`Self::KEYS`] and a line in
-/// [`Self::take`]; then what it means in `crate::impairment`.
+/// [`Self::take`]; then its meaning in `crate::impairment`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Impairment {
-    /// What may wait for the wire, in time, bytes or packets.
+    /// How much may wait for the link, in time, bytes or packets.
     #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
     pub queue: Option<Limit>,
-    /// Who goes next, and who is dropped before the queue is full; absent: "droptail".
+    /// Which packet is next, and which are dropped before the queue is full; absent: "droptail".
     #[serde(serialize_with = "text::serialize", skip_serializing_if = "Option::is_none")]
     pub aqm: Option<Discipline>,
     /// Whether `aqm` marks packets that allow it instead of dropping them.

@@ -1,4 +1,4 @@
-//! Delay that varies, as it is written.
+//! Varying delay, as it is written.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -39,7 +39,7 @@ impl FromStr for Jitter {
                 "free" => order = Order::Free,
                 _ => {
                     return Err(format!(
-                        "\"{word}\" says nothing of jitter; expected uniform, normal or pareto, and kept or free"
+                        "\"{word}\" is not a kind of jitter; expected uniform, normal or pareto, and kept or free"
                     ));
                 }
             }

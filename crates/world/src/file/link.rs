@@ -14,7 +14,7 @@ pub type Link = Impaired<Path>;
 /// A kind of line that connects people.
 pub type Access = Impaired<Line>;
 
-/// What a link says beside what it does to packets.
+/// The keys of a link besides those of its impairment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Path {
@@ -37,7 +37,7 @@ pub struct Path {
     pub via: Vec<Spanned<String>>,
 }
 
-/// What a line says beside what it does to packets.
+/// The keys of a line besides those of its impairment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {

@@ -11,7 +11,7 @@ use serde::{
     de::{Error, Visitor},
 };
 
-/// A value that is written so, where there is no field to say it of.
+/// A value in this form, where there is no field to annotate.
 pub(super) struct Written<T>(pub T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Written<T> {
@@ -20,7 +20,7 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Written<T> {
     }
 }
 
-/// Says how to write a value when it meets a bare number.
+/// Explains how to write a value if it is a bare number.
 struct Text<T>(PhantomData<T>);
 
 impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {

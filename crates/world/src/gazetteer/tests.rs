@@ -62,7 +62,7 @@ fn every_city_has_a_country_and_every_country_a_place() {
 
 #[test]
 fn the_countries_add_up_to_the_world() {
-    // The ITU counts 5.4 billion users in 2023; what is missing are countries without a figure and what rounding took.
+    // The ITU counts 5.4 billion users in 2023; the rest is countries without a figure, and rounding.
     let users: u64 = countries().iter().map(|country| u64::from(country.users)).sum();
     assert!((5_250_000..=5_400_000).contains(&users), "{users} thousand");
 }

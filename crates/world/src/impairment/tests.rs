@@ -98,7 +98,7 @@ fn nonsense_is_located() {
             "aqm = 'red'",
             "w.toml:9:7: \"red\" is not a queue discipline; expected droptail, codel or fq_codel",
         ),
-        ("jitter = '5ms wide'", "w.toml:9:10: \"wide\" says nothing of jitter"),
+        ("jitter = '5ms wide'", "w.toml:9:10: \"wide\" is not a kind of jitter"),
         ("netem = 'delay 1ms slot 5'", "w.toml:9:9: "),
         ("trace = 'nowhere.trace'", "w.toml:9:9: "),
         ("trace = 'broken.trace'", "w.toml:9:9: broken.trace: line 2: 3 ms comes after 5 ms"),
@@ -106,7 +106,7 @@ fn nonsense_is_located() {
         ("loss = '1%'\nloss_trace = 'losses'", "a loss or a trace of it, not both"),
         ("aqm = 'codel'", "never queues; give it a rate, or leave out aqm and ecn"),
         ("rate = '1Mbit'\necn = true", "only codel and fq_codel mark packets"),
-        ("jitter_table = 'bell.dist'", "say how much with jitter"),
+        ("jitter_table = 'bell.dist'", "set its size with jitter"),
         ("loss = 'gemodel'", "gemodel has 0 shares after it"),
     ] {
         let said = refused(lines);

@@ -36,7 +36,7 @@ fn the_tables_of_others_come_first() {
     let sysctl: Vec<_> =
         layout.hosts[0].sysctl.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     assert_eq!(sysctl, [("net.a", "1"), ("net.b", "2")]);
-    // What was gathered needs no other file.
+    // A gathered world needs no other file.
     let again = World::read(&Document::new("again.toml", world.to_toml())).unwrap().1;
     assert_eq!((again.hosts.len(), again.seed), (2, 7));
 }

@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr, str::FromStr, time::Duration};
 use super::{CityId, HostId};
 use crate::file::Transient;
 
-/// Addresses that several hosts have at once.
+/// Addresses that several hosts share.
 #[derive(Debug, Clone)]
 pub struct Anycast {
     /// By which its first address is reached.
@@ -14,7 +14,7 @@ pub struct Anycast {
     pub prefixes: Vec<Prefix>,
     /// Who announces it, in the file's order.
     pub hosts: Vec<HostId>,
-    /// Policies beside distance.
+    /// Policies in addition to distance.
     pub bias: Vec<Bias>,
     /// The time after which the last city has heard of a change.
     pub convergence: Duration,

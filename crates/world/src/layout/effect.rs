@@ -1,4 +1,4 @@
-//! Faults with every name resolved: what each of them does, and to what.
+//! Faults with every name resolved: the effect of each, and its location.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -19,7 +19,7 @@ pub struct Timed {
     pub lasts: Option<Duration>,
     /// As it is written.
     pub fault: Fault,
-    /// What it does.
+    /// The effect.
     pub effect: Effect,
 }
 
@@ -72,7 +72,7 @@ pub enum HostDown {
 }
 
 impl Layout {
-    /// What a fault does in this world; else what is wrong with it, as a sentence.
+    /// The effect of a fault in this world, or the error in it, as a sentence.
     pub fn effect(&self, fault: &Fault) -> Result<Effect, String> {
         let places = [
             fault.between.is_some(),
@@ -83,12 +83,12 @@ impl Layout {
         ];
         if places.into_iter().filter(|&is_given| is_given).count() != 1 {
             return Err(
-                "a fault has one place: between two cities, a city, a host, a partition, or withdraw"
+                "a fault has one location: between two cities, a city, a host, a partition, or withdraw"
                     .to_owned(),
             );
         }
         if fault.access.is_some() && fault.host.is_none() {
-            return Err("an access line is one of a host; say which host".to_owned());
+            return Err("an access line belongs to a host; add host".to_owned());
         }
         if fault.transient.is_some() && fault.withdraw.is_none() {
             return Err("only withdraw has a transient".to_owned());
@@ -123,7 +123,7 @@ impl Layout {
         if self.route(a, b).len() > 2 {
             let via: Vec<_> = self.route(a, b).iter().map(|&city| self.cities[city].name.as_str()).collect();
             return Err(format!(
-                "there is no link of its own between these two; the way is {}",
+                "there is no direct link between these two; the path is {}",
                 via.join(" - ")
             ));
         }
@@ -188,9 +188,7 @@ impl Layout {
 
     fn withdrawal(&self, fault: &Fault, prefix: &str) -> Result<Effect, String> {
         if fault.down.is_some() || fault.loss.is_some() || fault.rtt.is_some() || fault.rate.is_some() {
-            return Err(
-                "a prefix is withdrawn and nothing else; leave out down, loss, rtt and rate".to_owned()
-            );
+            return Err("withdraw has no further effect; leave out down, loss, rtt and rate".to_owned());
         }
         let anycast = self.anycast(prefix).ok_or_else(|| {
             let known: Vec<_> = self.anycast.iter().map(|any| any.name.as_str()).collect();
@@ -199,7 +197,12 @@ impl Layout {
         let announced = &self.anycast[anycast].hosts;
         let hosts = match &fault.host {
             None if announced.len() == 1 => announced.clone(),
-            None => return Err("several hosts announce this prefix; say which one withdraws it".to_owned()),
+            None => {
+                return Err(
+                    "several hosts announce this prefix; add host to choose the one that withdraws it"
+                        .to_owned(),
+                );
+            }
             Some(name) => {
                 let host = self.known_host(name)?;
                 if !announced.contains(&host) {
@@ -247,7 +250,7 @@ fn only_down(fault: &Fault, place: &str) -> Result<(), String> {
     let is_plain = fault.loss.is_none() && fault.rtt.is_none() && fault.rate.is_none();
     match kind(fault.down, DownKind::Silent)? {
         Some(DownKind::Silent) if is_plain => Ok(()),
-        _ => Err(format!("{place} is down and nothing else; expected down = true")),
+        _ => Err(format!("{place} can only be down; expected down = true")),
     }
 }
 

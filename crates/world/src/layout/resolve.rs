@@ -130,7 +130,7 @@ fn check_settings(world: &World, document: &Document) -> Result<(), Mistake> {
     Ok(())
 }
 
-/// A planet may change what belongs to a host's network, and nothing of the machine's.
+/// A planet may change settings of a host's network, but none of the machine's.
 fn check_sysctl(key: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
     if key.starts_with("net.") && key.chars().all(is_plain) && !key.contains("..") {
@@ -139,7 +139,7 @@ fn check_sysctl(key: &str) -> Result<(), String> {
     Err(format!("\"{key}\" is not a setting of a host's network; expected one such as net.ipv4.tcp_rmem"))
 }
 
-/// The faults of the file, in order of time.
+/// The faults of the file, ordered by time.
 fn faults(world: &World, layout: &Layout, document: &Document) -> Result<Vec<Timed>, Mistake> {
     let resolve = |spanned: &Spanned<file::Fault>| {
         let fault = spanned.get_ref().clone();

@@ -1,4 +1,4 @@
-//! Worlds that resolve, and worlds that are refused with a place and a remedy.
+//! Worlds that resolve, and worlds that are refused with a position and a remedy.
 
 use document::Document;
 use link::{Limit, Loss, Rate};

@@ -115,5 +115,5 @@ impl Dot {
 /// So many names may cover the dots of all others.
 const LEADING: usize = 40;
 
-/// From so many cities on dots are smaller.
+/// From this number of cities on, dots are smaller.
 const CROWD: usize = 60;

@@ -1,4 +1,4 @@
-//! Names beside dots that cover neither each other nor another dot. A name that finds no room is left out.
+//! Names next to dots that cover neither each other nor another dot. A name without room is left out.
 
 use super::projection::Point;
 
@@ -45,7 +45,7 @@ impl Labels {
         self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
     }
 
-    /// Where a text goes that stands beside a dot: right, left, above or below it. `None`: nowhere.
+    /// The position of a text next to a dot: right, left, above or below. `None`: there is none.
     pub(super) fn place(&mut self, text: &str, Point { x, y }: Point, radius: f64) -> Option<Label> {
         let gap = radius + 2.0;
         let middle = y + ASCENT / 2.0 - 0.5;

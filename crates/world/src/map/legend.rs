@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Layout;
 
-/// Samples with words beside them, in as many lines as the width asks for.
+/// Samples with labels, in as many lines as the width requires.
 pub(super) struct Legend {
     width: f64,
     x: f64,
@@ -23,7 +23,7 @@ impl Legend {
         Self { width, x: MARGIN, y: top + LINE, out: "<g class=\"legend\">\n".to_owned() }
     }
 
-    /// Explains what is there, and nothing else.
+    /// Explains only what is on the map.
     pub(super) fn describe(&mut self, layout: &Layout, overlay: &Overlay, strokes: &[Stroke]) {
         let has = |wanted: fn(&Kind) -> bool| strokes.iter().any(|stroke| wanted(&stroke.kind));
         let is_timed = |kind: &Kind| matches!(kind, Kind::Generated | Kind::Given);
@@ -90,7 +90,7 @@ impl Legend {
             writeln!(self.out, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + SAMPLE + 5.0, escape(words));
     }
 
-    /// The place of the next entry, on a new line if it does not fit.
+    /// The position of the next entry, on a new line if it does not fit.
     fn advance(&mut self, words: &str) -> (f64, f64) {
         let wide = SAMPLE + 5.0 + text_width(words);
         if self.x > MARGIN && self.x + wide > self.width - MARGIN {

@@ -75,7 +75,7 @@ pub(super) fn strokes(layout: &Layout, overlay: &Overlay, most_meshed: usize) ->
     strokes
 }
 
-/// Draws them. Each says in its title which cities it connects and how far they are.
+/// Draws them. The title of each names its cities and their distance.
 pub(super) fn draw(strokes: &[Stroke], layout: &Layout, projection: &Projection, out: &mut String) {
     out.push_str("<g class=\"links\">\n");
     for stroke in strokes {
@@ -97,7 +97,7 @@ pub(super) fn draw(strokes: &[Stroke], layout: &Layout, projection: &Projection,
 }
 
 impl Stroke {
-    /// The places that it passes.
+    /// The points along it.
     pub(super) fn arc(&self, layout: &Layout) -> Vec<Place> {
         let (a, b) = self.between;
         arc(layout.cities[a].place, layout.cities[b].place, DEGREES_A_STEP)

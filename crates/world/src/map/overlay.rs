@@ -1,4 +1,4 @@
-//! What a caller knows beyond the world file: faults, links that matter, and who reaches which site.
+//! Data for the map that is not in the world file: faults, important links, and the catchment of each site.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::{CityId, Effect, Layout};
 pub struct Overlay {
     /// Links to draw in any case, the lower city first.
     pub links: BTreeSet<(CityId, CityId)>,
-    /// What is wrong with links and cities now. Faults of single hosts are not on a map of cities.
+    /// The current faults of links and cities. Faults of single hosts are not on a map of cities.
     pub faults: Vec<Effect>,
     /// Which site of an anycast prefix each city reaches.
     pub catchment: Option<Catchment>,
@@ -27,7 +27,7 @@ pub struct Catchment {
 }
 
 impl Overlay {
-    /// What is wrong with a link, the lower city first.
+    /// The fault of a link, the lower city first.
     pub(super) fn fault(&self, layout: &Layout, (a, b): (CityId, CityId)) -> Option<String> {
         self.faults.iter().find_map(|fault| match fault {
             Effect::Link { between, change } => (*between == (a, b)).then(|| change.to_string()),

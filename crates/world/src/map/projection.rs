@@ -1,4 +1,4 @@
-//! From places to points: Robinson's projection, on which continents look as people expect them to.
+//! Projects places to points: Robinson's projection, on which continents look as people expect.
 
 use crate::geography::Place;
 
@@ -22,7 +22,7 @@ impl Projection {
         Self { width, top, south }
     }
 
-    /// Where a place is.
+    /// The point of a place.
     pub(super) fn point(&self, place: Place) -> Point {
         self.relative(from_middle(place.lon), place.lat)
     }

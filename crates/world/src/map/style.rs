@@ -4,7 +4,7 @@
 pub(super) const SITES: usize = 12;
 
 /// The first colours of sites are Okabe and Ito's (2008); those of round trips run from green to violet, each darker than the one
-/// before, or in the dark each further from white. Red and dashed is a fault and nothing else.
+/// before, or in the dark each further from white. Only faults are red and dashed.
 pub(super) const SHEET: &str = "<style>
 .world{--ground:#fff;--sea:#eaf0f5;--land:#d3d6cd;--ink:#1c2024;--muted:#5d656f;--halo:#fffc;--bad:#c8201a;
 --rtt-0:#2fa36b;--rtt-1:#1e8a8f;--rtt-2:#2c6aa8;--rtt-3:#4b3f9c;--rtt-4:#6a1b7b;

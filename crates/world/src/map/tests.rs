@@ -1,4 +1,4 @@
-//! Maps that are well-formed, show what they should, and whose continents are where cities are.
+//! Maps are well-formed, show what they should, and their continents are under their cities.
 
 use std::collections::BTreeSet;
 

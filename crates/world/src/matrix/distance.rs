@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::Serialize;
 
-/// What the measured round trips of a world say about the generated ones. Shares are of the measured round trip.
+/// The measured round trips of a world compared with the generated ones. Shares are of the measured round trip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Distance {
     /// Pairs of cities that were measured.
@@ -26,10 +26,10 @@ pub struct Distance {
 pub struct Worst {
     /// Its cities.
     pub between: [String; 2],
-    /// What was measured.
+    /// The measured round trip.
     #[serde(with = "units::duration")]
     pub measured: Duration,
-    /// What follows from the map.
+    /// The round trip that follows from the map.
     #[serde(with = "units::duration")]
     pub generated: Duration,
 }
@@ -41,7 +41,7 @@ impl Distance {
         let mut sorted: Vec<_> = measured.iter().map(|pair| (error(pair), pair)).collect();
         sorted.sort_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
         let (_, worst) = sorted.last()?;
-        // Nearest rank: the smallest value that at least so many tenths of all do not exceed.
+        // Nearest rank: the smallest value that this many tenths of all values do not exceed.
         let tenths = |tenths: usize| sorted[(sorted.len() * tenths).div_ceil(10) - 1].0.abs();
         #[expect(clippy::cast_precision_loss, reason = "as many pairs as the cities of a file have")]
         let bias = sorted.iter().map(|(error, _)| error).sum::<f64>() / sorted.len() as f64;

@@ -85,7 +85,7 @@ impl Cell<'_> {
     }
 }
 
-/// The rows that have something to say. Names and numbers have no comma in them, so that a comma always ends a cell.
+/// The rows with data. Names and numbers contain no comma, so a comma always ends a cell.
 fn rows(text: &str) -> impl Iterator<Item = Vec<Cell<'_>>> {
     let start = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut next = start;

@@ -1,10 +1,10 @@
-//! Tables that are read, tables that are refused, and figures of the distance worked out by hand.
+//! Tables that are read, tables that are refused, and distances computed on paper.
 
 use super::*;
 use crate::{Layout, World};
 
 fn parse(text: &str) -> Result<Matrix, String> {
-    let own = Known::new([("mcmurdo".to_owned(), Place { lat: -77.85, lon: 166.67 })]);
+    let own = KnownCities::new([("mcmurdo".to_owned(), Place { lat: -77.85, lon: 166.67 })]);
     Matrix::parse(&Document::new("m.csv", text), &own).map_err(|mistake| mistake.to_string())
 }
 
@@ -70,7 +70,7 @@ fn nonsense_has_a_place_and_a_remedy() {
 #[test]
 fn a_matrix_has_a_limit() {
     let names: Vec<_> = (0..=MOST_CITIES).map(|number| format!("own{number}")).collect();
-    let own = Known::new(names.iter().map(|name| (name.clone(), Place { lat: 0.0, lon: 0.0 })));
+    let own = KnownCities::new(names.iter().map(|name| (name.clone(), Place { lat: 0.0, lon: 0.0 })));
     let row = |from: &String| format!("{from},{}\n", vec!["5"; names.len()].join(","));
     let text = format!(",{}\n{}", names.join(","), names.iter().map(row).collect::<String>());
     let said = Matrix::parse(&Document::new("m.csv", text), &own).unwrap_err().to_string();
@@ -103,7 +103,7 @@ fn layout(text: &str) -> Layout {
 
 #[test]
 fn a_link_goes_before_the_matrix_and_the_matrix_before_the_map() {
-    // Access pays its last mile of 10 ms, and no detour: what was measured is the way.
+    // Access pays its last mile of 10 ms, and no detour: the measurement already includes it.
     assert_eq!(layout(THREE).rtt(0, 1), Duration::from_millis(80));
     let lossy = layout(&format!("{THREE}[[link]]\nbetween = ['london', '*']\nloss = '1%'\n"));
     assert_eq!(lossy.rtt(0, 1), Duration::from_millis(80));

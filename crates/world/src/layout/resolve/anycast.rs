@@ -79,7 +79,7 @@ fn prefixes(any: &file::Anycast, before: &[Anycast], document: &Document) -> Res
     Ok(prefixes)
 }
 
-/// What is known of withdrawn prefixes: from 20 s to minutes. The short end, so that nobody waits for it unasked.
+/// Published times for withdrawn prefixes: from 20 s to minutes. This is the short end, to keep waiting times short.
 const CONVERGENCE: Duration = Duration::from_secs(20);
 
 /// Prefixes that no anycast prefix may touch: those of hosts and routers, loopback, multicast, and link-local addresses, which

@@ -62,7 +62,7 @@ fn known_place(name: &Spanned<String>, document: &Document) -> Result<Place, Mis
     })
 }
 
-/// Each pair of cities can have a link of its own in both directions.
+/// Each pair of cities can have a direct link in both directions.
 const MOST_CITIES: usize = 2000;
 
 /// Routers of cities are numbered from here.

@@ -128,7 +128,7 @@ fn access_line(access: &file::Access, world: &World, document: &Document) -> Res
 }
 
 pub(super) fn is_host_name(name: &str) -> bool {
-    // A name of digits would be taken for an address.
+    // A name of digits would be mistaken for an address.
     let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase());
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     starts_well && name.len() <= 63 && name.chars().all(is_plain) && name != "localhost"

@@ -1,4 +1,4 @@
-//! The links that a world describes, what they are to their engines, and the ways that are made of several.
+//! The links of a world, their engines' configurations, and the paths that consist of several links.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -109,7 +109,7 @@ pub(super) fn vias(
         let has_more = link.own.rtt.is_some() || link.own.delay.is_some() || !link.direction().is_absent();
         if has_more || link.own.via.len() > MOST_VIAS {
             let message = if has_more {
-                "a link with via is made of others, and has no other keys of its own".to_owned()
+                "a link with via consists of other links, and cannot have further keys".to_owned()
             } else {
                 format!("{} cities in between are more than the limit of {MOST_VIAS}", link.own.via.len())
             };

@@ -90,7 +90,7 @@ fn nonsense_is_answered() {
         ("london-newyork sideways", "[possible values: down, silent, unreachable, carrier, killed, frozen]"),
         ("london-newyork --loss 120%", "\"120%\" is out of range"),
         ("london-newyork down --down", "cannot be used with"),
-        ("city frankfurt killed", "a city is down and nothing else"),
+        ("city frankfurt killed", "a city can only be down"),
         ("city atlantis down", "no city \"atlantis\" on planet \"p\"; its cities are "),
         ("host orign down", "did you mean \"origin\"?"),
         ("host phone --access lte --down", "no access line \"lte\""),
