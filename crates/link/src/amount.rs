@@ -1,11 +1,11 @@
-//! Segments and bytes together: what is counted of packets.
+//! Segments and bytes together: counts of packets.
 
 use std::ops::{AddAssign, SubAssign};
 
-/// Segments and the bytes they occupy on the wire.
+/// Segments and the bytes that they occupy on the link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Packets as a real wire would carry them.
+    /// Packets as a real link would carry them.
     pub segments: u64,
     /// Their bytes, headers and link overhead included.
     pub bytes: u64,
@@ -15,12 +15,12 @@ impl Amount {
     /// More than any queue holds.
     pub(crate) const MAX: Self = Self { segments: u64::MAX, bytes: u64::MAX };
 
-    /// Whether a room of `capacity` holds it.
+    /// Whether it fits into `capacity`.
     pub(crate) fn is_within(self, capacity: Self) -> bool {
         self.segments <= capacity.segments && self.bytes <= capacity.bytes
     }
 
-    /// What remains of a room when `other` is in it.
+    /// The capacity that remains when it contains `other`.
     pub(crate) fn less(self, other: Self) -> Self {
         Self {
             segments: self.segments.saturating_sub(other.segments),

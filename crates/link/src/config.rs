@@ -15,13 +15,13 @@ pub struct Config {
     pub propagation: Duration,
     /// How the delay varies around the propagation time.
     pub jitter: Option<Jitter>,
-    /// How much may wait for the wire. Without a rate nothing ever waits.
+    /// How much may wait for the link. Without a rate nothing ever waits.
     pub queue: Limit,
-    /// Who goes next, and who is dropped before the queue is full.
+    /// Which packet is next, and which are dropped before the queue is full.
     pub discipline: Discipline,
     /// Whether the discipline marks packets that allow it instead of dropping them (RFC 3168).
     pub ecn: bool,
-    /// Which segments are lost on the wire.
+    /// Which segments are lost.
     pub loss: Loss,
     /// Chance that a segment arrives twice, each independently.
     pub duplicate: Probability,
@@ -30,14 +30,14 @@ pub struct Config {
     /// Chance that a segment overtakes, each independently: it arrives when its last bit has left, without
     /// propagation.
     pub reorder: Probability,
-    /// Framing bytes on the wire for each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
+    /// Framing bytes of each segment: 38 for Ethernet with preamble and gap, 0 for bare IP.
     pub overhead: u32,
     /// How segments of a super-packet reach the receiver.
     pub receive: Receive,
 }
 
 impl Config {
-    /// What the queue can hold.
+    /// The capacity of the queue.
     pub(crate) fn capacity(&self) -> Amount {
         let Some(rate) = self.rate.mean() else { return Amount::MAX };
         match self.queue {
@@ -51,7 +51,7 @@ impl Config {
 /// How fast bits leave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Rate {
-    /// At once: a wire that is never busy.
+    /// Immediately: a link that is never busy.
     #[default]
     Unlimited,
     /// One after the other.
@@ -74,7 +74,7 @@ impl Rate {
 /// How much may wait in a queue, written "6MB", "50ms" or "1000p".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Bytes on the wire, headers and overhead included.
+    /// Bytes on the link, headers and overhead included.
     Bytes(Bytes),
     /// As many bytes as the rate sends in this time.
     Time(Duration),
@@ -126,13 +126,13 @@ impl fmt::Display for Limit {
 /// acknowledgements it sends, and so TCP's behaviour: it is part of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Receive {
-    /// Together as far as a network card's own coalescing would keep them: 200 us of wire, but at least one segment;
+    /// Together as far as a network card's own coalescing would keep them: 200 us of transmission, but at least one segment;
     /// on a recorded link, what leaves at the same millisecond.
     #[default]
     Slice,
     /// Each on its own.
     Segment,
-    /// As the sender's kernel made them, up to 64 KB at once.
+    /// As the sender's kernel made them, up to 64 KB in one.
     Gso,
 }
 
@@ -163,7 +163,7 @@ impl fmt::Display for Receive {
     }
 }
 
-/// A slice holds at most this much time of wire, but at least one segment. 200 us is 25 KB at 1 Gbit/s, about what a
+/// A slice holds at most this much transmission time, but at least one segment. 200 us is 25 KB at 1 Gbit/s, about what a
 /// card's interrupt moderation coalesces, and less than one 1500-byte packet below 60 Mbit/s.
 pub const SLICE_TIME: Duration = Duration::from_micros(200);
 

@@ -2,25 +2,25 @@
 
 use crate::{Treatment, amount::Amount};
 
-/// Segments and bytes on the wire. `offered + duplicated = delivered + lost + overflowed + managed + backlog`,
-/// always, where the backlog is what [`Link::backlog`](crate::Link::backlog) says.
+/// Segments and bytes on the link. `offered + duplicated = delivered + lost + overflowed + managed + backlog`,
+/// always, where the backlog is [`Link::backlog`](crate::Link::backlog).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// What arrived at the link.
     pub offered: Amount,
     /// What will come out, or has, copies included.
     pub delivered: Amount,
-    /// What was lost on the wire.
+    /// Lost in transit.
     pub lost: Amount,
     /// What found the queue full, or had to leave it for what did.
     pub overflowed: Amount,
     /// What the queue's discipline dropped although there was room.
     pub managed: Amount,
-    /// Copies that the wire made.
+    /// Copies made in transit.
     pub duplicated: Amount,
-    /// What of the delivered carries a mark of congestion from this link.
+    /// Delivered segments that this link has marked for congestion.
     pub marked: Amount,
-    /// What of the delivered is damaged.
+    /// Delivered segments that are damaged.
     pub corrupted: Amount,
 }
 

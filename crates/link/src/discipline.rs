@@ -6,7 +6,7 @@ use units::duration;
 
 use crate::NameError;
 
-/// Who goes next, and who is dropped before the queue is full. Written as its name, perhaps with parameters:
+/// Which packet is next, and which are dropped before the queue is full. Written as its name, perhaps with parameters:
 /// "droptail", "codel", "codel target 20ms interval 400ms", "fq_codel flows 64".
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Discipline {
@@ -21,7 +21,7 @@ pub enum Discipline {
         interval: Duration,
     },
     /// A queue for each flow, served in turns, each under CoDel. What finds the queue full pushes out the first of
-    /// the flow that has the most waiting (RFC 8290).
+    /// the flow with the longest queue (RFC 8290).
     FqCodel {
         /// The delay that may stand in a flow's queue.
         target: Duration,
@@ -29,7 +29,7 @@ pub enum Discipline {
         interval: Duration,
         /// How many queues the flows are hashed into, 1 to 65536.
         flows: u32,
-        /// Bytes of wire that a flow may send in a turn, 256 to 1 MB.
+        /// Bytes that a flow may send in a turn, 256 to 1 MB.
         quantum: u32,
     },
 }
@@ -53,7 +53,7 @@ pub enum DisciplineError {
     Parameter {
         /// The discipline's name.
         discipline: &'static str,
-        /// What was written.
+        /// The given text.
         word: String,
         /// Its parameters.
         expected: &'static str,
@@ -65,9 +65,9 @@ pub enum DisciplineError {
         discipline: &'static str,
         /// The parameter's name.
         parameter: &'static str,
-        /// What was written, possibly nothing.
+        /// The given text, possibly empty.
         value: String,
-        /// What would do.
+        /// The expected form.
         expected: &'static str,
     },
 }

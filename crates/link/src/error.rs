@@ -1,4 +1,4 @@
-//! What can be wrong with a file or a text that describes a link. Every variant blames its author.
+//! Errors in a file or a text that describes a link. Every variant is the author's mistake.
 
 /// A trace, a table or a list of losses that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -6,7 +6,7 @@ pub enum FileError {
     /// Nothing is in it.
     #[error("the file is empty; expected {expected}")]
     Empty {
-        /// What belongs there.
+        /// The expected content.
         expected: &'static str,
     },
     /// Something else than a number of the right kind.
@@ -14,9 +14,9 @@ pub enum FileError {
     Unexpected {
         /// Counted from 1.
         line: usize,
-        /// What stands there, at most its first 40 characters.
+        /// The text found, at most its first 40 characters.
         found: String,
-        /// What belongs there.
+        /// The expected content.
         expected: &'static str,
     },
     /// A trace whose time runs backwards.
@@ -51,7 +51,7 @@ pub enum FileError {
 pub struct NameError {
     /// What the name was to be.
     pub kind: &'static str,
-    /// What was written.
+    /// The given text.
     pub found: String,
     /// The names that there are.
     pub expected: &'static str,

@@ -1,8 +1,8 @@
-//! What the wire does to segments: loses, damages or copies some of them.
+//! What happens to segments in transit: some are lost, damaged or copied.
 
 use crate::{Config, Loss, loss::Occurrences, random::Random};
 
-/// What happens to segments on the wire.
+/// What happens to segments in transit.
 #[derive(Debug)]
 pub(crate) struct Fates {
     loss: Occurrences,

@@ -1,4 +1,4 @@
-//! From the wire's end to the receiver: propagation, jitter and the order of arrival.
+//! From the transmitter to the receiver: propagation, jitter and the order of arrival.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use units::Probability;
 
 use crate::{Config, Order, random::Random};
 
-/// What is on its way.
+/// Segments in flight.
 #[derive(Debug)]
 pub(crate) struct Flight {
     jitter: Random,
@@ -19,7 +19,8 @@ impl Flight {
         Self { jitter: Random::new(seed, *b"jitter  "), last_due: Duration::ZERO }
     }
 
-    /// When what left at `departure` arrives; what is `early` skips propagation, and with it those ahead.
+    /// When a segment that left at `departure` arrives; an `early` one skips propagation, and so the segments before
+    /// it.
     pub(crate) fn due(&mut self, config: &Config, departure: Duration, early: bool) -> Duration {
         if early {
             return departure;

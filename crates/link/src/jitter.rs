@@ -36,7 +36,7 @@ pub enum Shape {
 /// Whether packets may overtake each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// A packet that is delayed holds up the ones behind it, as in one queue.
+    /// A delayed packet holds up those after it, as in one queue.
     #[default]
     Kept,
     /// Each comes when it comes, as over several paths.

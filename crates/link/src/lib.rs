@@ -1,6 +1,6 @@
 //! One direction of one path: rate, queue, propagation delay and loss, in logical time.
 //!
-//! A [`Link`] is told when a [`Packet`] arrives and says what becomes of each of its segments: delivered at a due
+//! A [`Link`] is told when a [`Packet`] arrives, and decides the fate of each of its segments: delivered at a due
 //! time, or dropped and why. It reads no clock and does no I/O, so the same engine runs in tests in virtual time and
 //! inside the planet's switch. The same seed and the same arrivals give the same verdicts, always.
 //!
@@ -8,17 +8,17 @@
 //!  arrival ──> queue and its discipline ──> rate or trace ──> loss, damage, copies ──> propagation, jitter ──> due
 //! ```
 //!
-//! What waits is decided slice by slice, at the logical time at which the wire becomes free for it, and never by what
+//! Waiting packets are decided slice by slice, at the logical time at which the link becomes free for them, and never by what
 //! arrives after that. [`Link::offer`] and [`Link::advance`] tell all that begins to leave by "now", so a caller that
 //! is late shifts a packet and never the capacity. [`Link::next_timeout`] says when to call again so that every
-//! delivery is told before it is due; behind a long path that is seldom. Lost segments have occupied the wire like
+//! delivery is announced before it is due; on a long path such calls are rare. Lost segments have occupied the wire like
 //! any other; that is where they were lost.
 //!
 //! A packet may be a *super-packet*: up to 64 KB that the kernel would cut into segments only at the network card.
-//! Everything is accounted for each segment that would travel on a real wire, header and link overhead included.
+//! Everything is accounted for each segment that would travel on a real link, header and link overhead included.
 //!
-//! - [`Packet`], [`Arrival`]: what comes; [`Verdict`]: what becomes of it.
-//! - [`Config`]: what a link is. [`Rate`] and [`Trace`]: how fast; [`Limit`] and [`Discipline`]: how much waits and who goes
+//! - [`Packet`], [`Arrival`]: the input; [`Verdict`]: its fate.
+//! - [`Config`]: what a link is. [`Rate`] and [`Trace`]: how fast; [`Limit`] and [`Discipline`]: how much waits and what goes
 //!   next; [`Loss`], [`Jitter`]: what happens on the way; [`Receive`]: how segments reach the receiver.
 //! - [`netem`]: the same from a line that was written for Linux' netem.
 //! - [`Link::offer`]: start here.

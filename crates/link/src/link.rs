@@ -1,4 +1,4 @@
-//! The link itself: queue, wire, loss and propagation put together.
+//! The link itself: queue, transmitter, loss and propagation put together.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     transmitter::Transmitter,
 };
 
-/// One direction of one path. See the crate's documentation for the model. `T` is what the caller wants back with
+/// One direction of one path. See the crate's documentation for the model. `T` is data of the caller that comes back with
 /// each verdict.
 #[derive(Debug)]
 pub struct Link<T: Clone> {
@@ -50,7 +50,7 @@ impl<T: Clone> Link<T> {
         &self.config
     }
 
-    /// Changes the link from `now` on. What waits stays queued as bytes and drains at the new rate; what was decided
+    /// Changes the link from `now` on. Waiting packets stay queued as bytes and drain at the new rate; what was decided
     /// before keeps its verdict, and nothing overtakes it unless the order is free.
     pub fn reconfigure(&mut self, now: Duration, config: Config) {
         let mut untold = std::mem::take(&mut self.untold);
@@ -71,12 +71,12 @@ impl<T: Clone> Link<T> {
         self.counters
     }
 
-    /// What waits for the wire and is not decided yet.
+    /// Packets that wait for the link and are not decided yet.
     pub fn backlog(&self) -> Amount {
         self.queue.amount()
     }
 
-    /// A packet arrives at `now`; `each` is told what can be said now about the segments of this packet and of those
+    /// A packet arrives at `now`; `each` is called with the verdicts that are known now for the segments of this packet and of those
     /// before it, in the order of decision. `now` must not run backwards between calls by more than the caller's own
     /// batching.
     pub fn offer(&mut self, now: Duration, arrival: Arrival<T>, each: &mut impl FnMut(&T, Verdict)) {
@@ -123,7 +123,8 @@ impl<T: Clone> Link<T> {
         self.next_start_ps().map(|start_ps| duration(start_ps).saturating_add(flight::least(&self.config)))
     }
 
-    /// What the queue may hold when `packet` has come, beside what the wire has yet to send.
+    /// The remaining capacity of the queue when `packet` has arrived, given the bytes that the transmitter has yet to
+    /// send.
     fn capacity(&self, now_ps: u64, packet: &Packet) -> Amount {
         let capacity = self.config.capacity();
         if capacity == Amount::MAX {
@@ -133,7 +134,7 @@ impl<T: Clone> Link<T> {
         if unsent.bytes > 0 || !self.queue.is_empty() {
             return capacity.less(unsent);
         }
-        // What finds the wire idle need not wait: even a queue without room lets a segment pass, and one that begins
+        // A segment that finds the link idle need not wait: even a queue without room lets a segment pass, and one that begins
         // to leave at once is not counted among the packets.
         let first = packet.amount(&(0..1));
         let begins = self.transmitter.start_ps(now_ps) == now_ps;
@@ -143,7 +144,7 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// Drops from the flow that has the most waiting until the rest is within `capacity`.
+    /// Drops from the flow with the longest queue until the rest is within `capacity`.
     fn push_out(&mut self, capacity: Amount, each: &mut impl FnMut(&T, Verdict)) {
         while !self.queue.amount().is_within(capacity) {
             self.queue.choose_longest();

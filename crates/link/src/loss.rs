@@ -12,13 +12,13 @@ use units::Probability;
 use crate::random::Random;
 pub use trace::LossTrace;
 
-/// How segments are lost on the wire. Written "0.1%", or in netem's words "gemodel 1% 10% 70% 0.1%", of which all but
+/// How segments are lost. Written "0.1%", or in netem's words "gemodel 1% 10% 70% 0.1%", of which all but
 /// the first may be left out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
     /// Each with the same chance, independently.
     Bernoulli(Probability),
-    /// In bursts: the wire is in a good or in a bad state, and may change it after each segment (Gilbert 1960,
+    /// In bursts: the link is in a good or in a bad state, and may change it after each segment (Gilbert 1960,
     /// Elliott 1963). In the long run the share `to_bad / (to_bad + to_good)` of the segments meets the bad state,
     /// for `1 / to_good` segments at a time. netem writes it `loss gemodel p r 1-h 1-k`.
     GilbertElliott {
@@ -106,26 +106,26 @@ pub(crate) struct Occurrences {
     place: Place,
     /// How many segments certainly pass from here.
     clear: u64,
-    /// Whether it happens to the one behind them; else the model must be asked again there.
+    /// Whether it happens to the one after them; else the model must be asked again there.
     happens: bool,
 }
 
 /// Where in its model a process is.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    /// Gilbert-Elliott: whether the wire is in the bad state.
+    /// Gilbert-Elliott: whether the link is in the bad state.
     is_bad: bool,
     /// Gilbert-Elliott: how many segments meet this state before it changes; 0 if that must be drawn.
     left: u64,
-    /// Trace: how many losses are behind us.
+    /// Trace: how many losses have passed.
     losses: usize,
 }
 
-/// What a model says about the segments to come.
+/// The model's prediction for the next segments.
 enum Next {
-    /// This many pass, and it happens to the one behind them.
+    /// This many pass, and the next one is affected.
     After(u64),
-    /// This many pass, and what comes then must be asked again.
+    /// This many pass, and then the model must be asked again.
     Clear(u64),
 }
 
@@ -190,7 +190,7 @@ impl Occurrences {
 }
 
 impl Place {
-    /// What comes next in a state that each segment ends with the chance `leave`, and in which each is lost with
+    /// The prediction in a state that each segment ends with the chance `leave`, and in which each is lost with
     /// `lose`.
     fn within(&mut self, leave: Probability, lose: Probability, random: &mut Random) -> Next {
         if self.left == 0 {
@@ -208,7 +208,7 @@ impl Place {
     }
 }
 
-/// How far to look for a loss at once: far enough that slices are not cut for nothing, and no further than the
+/// How far to look ahead for a loss: far enough that slices are not cut for nothing, and no further than the
 /// segments can pay for.
 const LOOK_AHEAD: u64 = 65_536;
 

@@ -1,10 +1,10 @@
 //! Impairments as Linux' `tc ... netem` writes them: "delay 40ms 5ms distribution normal loss 0.1% rate 10mbit".
 //!
-//! The words and units are tc's, traps included: a time without a unit is in microseconds, "mbps" is megabytes a
+//! Keywords and units are those of tc, including its traps: a time without a unit is in microseconds, "mbps" is megabytes a
 //! second, and a percentage needs no sign. What a link cannot do is refused, never left out.
 //!
-//! Two things differ from netem. A limit is of what waits for the rate, where netem also counts what is on its way
-//! and so loses packets on a long path; and without a rate nothing waits. A copy is made behind the wire, so it takes
+//! Two things differ from netem. A limit applies to packets that wait for the rate, where netem also counts packets in flight
+//! and so loses packets on a long path; and without a rate nothing waits. A copy is made after transmission, so it takes
 //! no capacity.
 
 mod error;
@@ -20,7 +20,7 @@ pub use error::NetemError;
 use value::{integer, percent, rate, time};
 use words::Words;
 
-/// What a netem line says about a link; what it does not mention is absent.
+/// The settings of a netem line; those that it does not contain are absent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Impairment {
     /// Propagation.
@@ -37,7 +37,7 @@ pub struct Impairment {
     pub reorder: Option<Probability>,
     /// How fast bits leave.
     pub rate: Option<Bitrate>,
-    /// Framing bytes of each segment, written behind the rate.
+    /// Framing bytes of each segment, written after the rate.
     pub overhead: Option<u32>,
     /// How many segments may wait.
     pub limit: Option<u32>,
@@ -65,7 +65,7 @@ impl Impairment {
     }
 }
 
-/// Reads what stands behind the word `netem` in a tc command; the word itself may stand there too.
+/// Reads the part of a tc command after the word `netem`; the word itself may be included.
 pub fn parse(text: &str) -> Result<Impairment, NetemError> {
     let mut words = Words::new(text);
     words.skip("netem");
@@ -88,7 +88,7 @@ pub fn parse(text: &str) -> Result<Impairment, NetemError> {
     Ok(impairment)
 }
 
-/// A word that begins a setting, and what reads the words behind it.
+/// The keyword of a setting, and the function that reads its arguments.
 struct NetemOption {
     names: &'static [&'static str],
     read: fn(&mut Impairment, &mut Words<'_>) -> Result<(), NetemError>,
@@ -213,7 +213,7 @@ fn refusal(word: &str) -> Option<NetemError> {
             "slot, which holds packets back and sends them in bursts,",
             "leave it out: a link sends each packet when it is its turn",
         ),
-        "seed" => ("seed", "leave it out: the link has a seed of its own"),
+        "seed" => ("seed", "leave it out: the link has its own seed"),
         _ => return None,
     };
     Some(NetemError::Unsupported { what, instead })

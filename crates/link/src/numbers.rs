@@ -1,6 +1,6 @@
-//! Files of numbers: text, with the line of every word for the sentence that says what is wrong with it.
+//! Files of numbers: text, with the line of every word for error messages.
 
-/// The words of `bytes`, each with its line counted from 1. What follows a `#` is not read.
+/// The words of `bytes`, each with its line counted from 1. Text after a `#` is ignored.
 pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     bytes.split(|byte| *byte == b'\n').enumerate().flat_map(|(index, line)| {
         let text = line.split(|byte| *byte == b'#').next().unwrap_or(line);
@@ -8,7 +8,7 @@ pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// The number that a word is.
+/// The number in a word.
 pub(crate) fn number<N: std::str::FromStr>(word: &[u8]) -> Option<N> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }

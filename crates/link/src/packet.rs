@@ -1,4 +1,4 @@
-//! What a packet is on the wire.
+//! The size of a packet on the link.
 
 use std::ops::Range;
 
@@ -21,14 +21,14 @@ impl Packet {
         Self { headers: bytes, payload: 0, segment_payload: 0 }
     }
 
-    /// A super-packet: `payload` bytes cut into segments of `segment_payload`, each behind `headers` bytes. A
+    /// A super-packet: `payload` bytes cut into segments of `segment_payload`, each after `headers` bytes. A
     /// `segment_payload` of 0 or beyond the payload means one segment.
     pub fn segmented(headers: u32, payload: u32, segment_payload: u32) -> Self {
         let segment_payload = if segment_payload == 0 { payload } else { segment_payload.min(payload) };
         Self { headers, payload, segment_payload }
     }
 
-    /// How many packets this is on a real wire, at least 1.
+    /// How many packets this is on a real link, at least 1.
     pub fn segments(&self) -> u32 {
         if self.payload == 0 { 1 } else { self.payload.div_ceil(self.segment_payload) }
     }
@@ -39,7 +39,7 @@ impl Packet {
         at(segments.start)..at(segments.end)
     }
 
-    /// Bytes that the first `segments` segments occupy on the wire, with `overhead` bytes of link framing each.
+    /// Bytes that the first `segments` segments occupy on the link, with `overhead` bytes of framing each.
     pub fn wire_bytes(&self, segments: u32, overhead: u32) -> u64 {
         let payload = u64::from(segments) * u64::from(self.segment_payload);
         u64::from(segments) * (u64::from(self.headers) + u64::from(overhead))
@@ -51,7 +51,7 @@ impl Packet {
         Self { headers: self.headers.saturating_add(overhead), ..self }
     }
 
-    /// What `segments` of a framed packet are on the wire.
+    /// The size of `segments` of a framed packet on the link.
     pub(crate) fn amount(&self, segments: &Range<u32>) -> Amount {
         Amount {
             segments: u64::from(segments.end - segments.start),

@@ -1,4 +1,4 @@
-//! What waits for the wire, and which of it goes next.
+//! The packets that wait for the link, and which of them is next.
 
 mod codel;
 mod fifo;
@@ -18,7 +18,7 @@ pub(crate) struct Waiting<T> {
     pub(crate) packet: Packet,
     /// The first segment that waits.
     pub(crate) first: u32,
-    /// The one behind the last that waits.
+    /// The index after the last waiting one.
     pub(crate) end: u32,
     pub(crate) flow: u64,
     pub(crate) ecn: Ecn,
@@ -32,7 +32,7 @@ impl<T> Waiting<T> {
     }
 }
 
-/// What a discipline says about the next segment.
+/// A discipline's decision about the next segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// It goes.
@@ -41,10 +41,10 @@ pub(crate) enum Judgement {
     Signal,
 }
 
-/// What may go at once: a segment, and those behind it in its packet.
+/// What may go now: a segment, and those after it in its packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// Those behind must begin before this time.
+    /// Those after it must begin before this time.
     pub(crate) until_ps: u64,
     /// How many in all.
     pub(crate) most: u32,
@@ -112,7 +112,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Chooses the segment that leaves next, at `now_ps`, and says what becomes of it; `None` if nothing waits.
+    /// Chooses the segment that leaves next, at `now_ps`, and returns its fate; `None` if the queue is empty.
     pub(crate) fn judge(&mut self, now_ps: u64) -> Option<Judgement> {
         match self {
             Self::DropTail(fifo) => fifo.head().map(|_| Judgement::Pass(Grant::ALL)),
@@ -129,12 +129,13 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Whether flows have their own queues, so that what finds no room pushes out what it finds too much of.
+    /// Whether flows have separate queues. Then a packet for which there is no room displaces one of the longest
+    /// queue.
     pub(crate) fn is_fair(&self) -> bool {
         matches!(self, Self::FqCodel(_))
     }
 
-    /// Chooses the first segment of the flow of which the most waits.
+    /// Chooses the first segment of the flow with the longest queue.
     pub(crate) fn choose_longest(&mut self) {
         if let Self::FqCodel(flows) = self {
             flows.choose_longest();

@@ -22,7 +22,7 @@ pub struct Trace {
 
 impl Trace {
     /// Reads a trace: whole milliseconds, one a line, never decreasing, the last more than 0, at most 10 million.
-    /// Blank lines and what follows a `#` are not read.
+    /// Blank lines, and text after a `#`, are ignored.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let mut opportunities_ms = Vec::new();
         let mut last_line = 1;
@@ -94,7 +94,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// What may leave at an opportunity: an IP packet of the usual size. mahimahi counts 1504 of them because the device
+/// The bytes that may leave at an opportunity: an IP packet of the usual size. mahimahi counts 1504 of them because the device
 /// that it reads from puts 4 bytes before each packet.
 pub(crate) const OPPORTUNITY_BYTES: u64 = 1500;
 

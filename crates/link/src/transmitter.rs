@@ -1,4 +1,4 @@
-//! When bits leave: a wire that sends one segment after the other, in logical time.
+//! When bits leave: sends one segment after the other, in logical time.
 
 mod replay;
 
@@ -9,17 +9,17 @@ use units::Bitrate;
 
 use crate::{Config, Packet, Rate, Receive, amount::Amount, config::SLICE_TIME};
 
-/// A wire and how far it is.
+/// A transmitter and the state of its schedule.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     pace: Pace,
-    /// When the last bit of what was sent has left.
+    /// When the last bit sent so far has left.
     free_at_ps: u64,
-    /// Bytes of a full segment of what was sent last.
+    /// Bytes of a full segment of the last packet sent.
     segment_bytes: u64,
 }
 
-/// How fast the wire sends.
+/// How fast it sends.
 #[derive(Debug)]
 enum Pace {
     Unlimited,
@@ -28,7 +28,7 @@ enum Pace {
 }
 
 impl Transmitter {
-    /// A wire that is free from `now_ps` on; a trace begins there.
+    /// A transmitter that is free from `now_ps` on; a trace begins there.
     pub(crate) fn new(now_ps: u64, config: &Config) -> Self {
         let pace = match &config.rate {
             Rate::Unlimited => Pace::Unlimited,
@@ -38,7 +38,7 @@ impl Transmitter {
         Self { pace, free_at_ps: now_ps, segment_bytes: 1 }
     }
 
-    /// Goes on as `after` says. What is left of the slice under way takes as long as its bytes take at the new rate;
+    /// Continues as `after` prescribes. The rest of the slice in transmission takes the time of its bytes at the new rate;
     /// a trace that stays goes on where it is.
     pub(crate) fn change(&mut self, now_ps: u64, before: &Config, after: &Config) {
         if before.rate == after.rate {
@@ -100,7 +100,7 @@ impl Transmitter {
         self.free_at_ps
     }
 
-    /// What was handed to the wire and still counts as waiting at `now_ps`: the bytes that have not left, and the
+    /// What was handed over and still counts as waiting at `now_ps`: the bytes that have not left, and the
     /// segments that have not begun to leave. A trace takes a segment out of the queue when it begins to send it, as
     /// mahimahi does.
     pub(crate) fn unsent(&self, now_ps: u64) -> Amount {
@@ -114,7 +114,7 @@ impl Transmitter {
     }
 }
 
-/// How long `bytes` occupy the wire, rounded down to a picosecond.
+/// The transmission time of `bytes`, rounded down to a picosecond.
 fn time_for_ps(rate: Bitrate, bytes: u64) -> u64 {
     scaled(bytes, BYTE_PS, rate.bits_per_second())
 }

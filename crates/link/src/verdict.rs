@@ -1,4 +1,4 @@
-//! What goes into a link and what comes out of it.
+//! The input and output of a link.
 
 use std::{ops::Range, time::Duration};
 
@@ -7,18 +7,18 @@ use crate::Packet;
 /// A packet that arrives at a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrival<T> {
-    /// What it is on the wire.
+    /// Its size on the link.
     pub packet: Packet,
     /// A hash of the connection that it belongs to: addresses, protocol and ports. Fair queueing tells flows apart by
     /// it.
     pub flow: u64,
     /// Whether it may be marked instead of dropped.
     pub ecn: Ecn,
-    /// What the caller wants back with each verdict.
+    /// Data of the caller that comes back with each verdict.
     pub tag: T,
 }
 
-/// What a packet's ECN field says about its sender (RFC 3168).
+/// The ECN field of a packet (RFC 3168).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ecn {
     /// ECT(0), ECT(1), or CE already.
@@ -37,7 +37,7 @@ pub enum Verdict {
         segments: Range<u32>,
         /// When, in the caller's logical time.
         due: Duration,
-        /// What is done to them on the way.
+        /// What happens to them in transit.
         treatment: Treatment,
     },
     /// They do not.
@@ -49,7 +49,7 @@ pub enum Verdict {
     },
 }
 
-/// What is done to segments that are delivered.
+/// What happens to segments that are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
     /// Set the ECN field to CE: congestion was experienced. The verdict then covers one segment.
@@ -65,6 +65,6 @@ pub enum Cause {
     Queue,
     /// The queue's discipline asked the sender to slow down.
     Aqm,
-    /// Lost on the wire.
+    /// Lost in transit.
     Loss,
 }

@@ -18,7 +18,7 @@ pub struct Table {
 
 impl Table {
     /// Reads a distribution file of iproute2 (`*.dist`): whole numbers, 8192 of which are one spread, at most 65536.
-    /// What follows a `#` is not read.
+    /// Text after a `#` is ignored.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let mut deviations = Vec::new();
         for (line, word) in words(bytes) {

@@ -28,7 +28,7 @@ fn full() -> Arrival<()> {
     arrival(Packet::single(1500))
 }
 
-/// Everything that is said about what is in the link when a packet arrives at `now`, and about the packet.
+/// All verdicts when a packet arrives at `now`, for packets in the link and for this one.
 fn verdicts(link: &mut Link<()>, now: Duration, packet: Packet) -> Vec<Verdict> {
     let mut all = Vec::new();
     link.offer(now, arrival(packet), &mut |(), verdict| all.push(verdict));
@@ -87,7 +87,7 @@ fn a_wire_without_rate_keeps_a_super_packet_whole() {
 #[test]
 fn capacity_does_not_depend_on_the_callers_punctuality() {
     // The same 1000 packets, offered on time and in late batches of ten, leave at the same last moment, because the
-    // wire was busy throughout.
+    // link was busy throughout.
     let finish = |batch: u32| {
         let mut link = Link::new(config("100Mbit"), 1);
         let mut told = Vec::new();
@@ -173,7 +173,7 @@ fn a_limit_of_packets_counts_what_has_not_begun_to_leave() {
             link.offer(now, arrival(Packet::segmented(52, segments * 1448, 1448)), &mut |(), _| {});
             link.counters().overflowed.segments - before
         };
-        // One begins to leave at once and four find room, however they come.
+        // One begins to leave immediately and four fit into the queue, however they arrive.
         assert_eq!(dropped(&mut link(), Duration::ZERO, 7), 2, "{rate}");
         let mut link = link();
         assert_eq!(dropped(&mut link, Duration::ZERO, 1), 0, "{rate}");
@@ -242,7 +242,7 @@ fn a_shaper_keeps_its_rate() {
             link.offer(interval * i, arrival(packet), &mut each);
         }
         link.advance(FOREVER, &mut each);
-        // The wire is busy from the first moment to the last, so what came through is the rate, to the picosecond
+        // The link is busy from the first moment to the last, so the delivered bytes are the rate, to the picosecond
         // that each slice is rounded by.
         let measured = segments as f64 * 12_000.0 / last.as_secs_f64();
         assert!((measured / bits - 1.0).abs() < 1e-6, "{rate}: {measured}");
@@ -251,7 +251,7 @@ fn a_shaper_keeps_its_rate() {
 
 #[test]
 fn a_long_link_does_not_wake_its_caller_for_each_slice() {
-    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms, and whoever is woken then decides
+    // A second of backlog at 1 Gbit/s, 300 ms away: nothing is due before 300 ms, and a caller that wakes up then decides
     // what has begun to leave by then, of which the last is due another 300 ms later.
     let propagation = Duration::from_millis(300);
     let queue = Limit::Time(Duration::from_secs(2));
@@ -296,7 +296,7 @@ fn a_backlog_is_bytes_and_not_time() {
     }
     assert_eq!(link.counters().overflowed.segments, 1);
     link.reconfigure(Duration::ZERO, fast);
-    // The first packet was on the wire already and keeps its 12 ms; nothing overtakes it.
+    // The first packet was already in transmission and keeps its 12 ms; nothing overtakes it.
     link.advance(FOREVER, &mut |(), verdict| told.push(verdict));
     let dues = dues(&told);
     assert_eq!(dues.len(), 4000);

@@ -4,18 +4,18 @@ use std::fmt;
 
 use crate::{FileError, numbers::words};
 
-/// Which of so many segments were lost. After the last one the recording begins again.
+/// Which segments were lost. After the last one the recording begins again.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LossTrace {
     /// How many segments pass before each loss.
     gaps: Vec<u32>,
-    /// How many pass behind the last loss, before the end.
+    /// How many pass after the last loss, before the end.
     rest: u32,
 }
 
 impl LossTrace {
     /// Reads the characters 0 and 1, one a segment, with blanks and line ends where the author likes them, at most
-    /// 100 million. What follows a `#` is not read.
+    /// 100 million. Text after a `#` is ignored.
     pub fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let (mut gaps, mut rest, mut segments) = (Vec::new(), 0, 0);
         for (line, word) in words(bytes) {

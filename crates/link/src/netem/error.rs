@@ -1,4 +1,4 @@
-//! What can be wrong with a netem line, for its author.
+//! Errors in a netem line, for its author.
 
 /// A netem line that does not describe a link.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -6,17 +6,17 @@ pub enum NetemError {
     /// No option has this name.
     #[error("netem has no option \"{word}\"; {hint}")]
     Unknown {
-        /// What was written.
+        /// The given word.
         word: String,
-        /// What was probably meant.
+        /// A suggestion.
         hint: String,
     },
     /// An option lacks its value.
-    #[error("nothing stands behind {option}; expected {expected}")]
+    #[error("{option} has no value; expected {expected}")]
     Missing {
         /// The option.
         option: &'static str,
-        /// What belongs there.
+        /// The expected value.
         expected: &'static str,
     },
     /// An option has a value that it cannot have.
@@ -24,9 +24,9 @@ pub enum NetemError {
     Value {
         /// The option.
         option: &'static str,
-        /// What was written.
+        /// The given text.
         value: String,
-        /// What belongs there.
+        /// The expected form.
         expected: &'static str,
     },
     /// An option stands there without another one that it needs.
@@ -34,7 +34,7 @@ pub enum NetemError {
     Needs {
         /// The option.
         option: &'static str,
-        /// What is not there.
+        /// The missing feature.
         needs: &'static str,
     },
     /// An option stands there twice.
@@ -54,7 +54,7 @@ pub enum NetemError {
     /// netem can do it, a link cannot.
     #[error("{what} is not supported; {instead}")]
     Unsupported {
-        /// What was written.
+        /// The given text.
         what: &'static str,
         /// What to write instead.
         instead: &'static str,

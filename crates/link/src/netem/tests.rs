@@ -1,4 +1,4 @@
-//! Netem lines and what they say.
+//! Netem lines and their meaning.
 
 use super::*;
 
@@ -114,7 +114,7 @@ fn what_is_not_mentioned_stays() {
 fn mistakes_are_sentences() {
     for (line, expected) in [
         ("delai 3ms", "netem has no option \"delai\"; did you mean \"delay\"?"),
-        ("delay", "nothing stands behind delay; expected a time such as 40ms (without a unit: microseconds)"),
+        ("delay", "delay has no value; expected a time such as 40ms (without a unit: microseconds)"),
         (
             "delay soon",
             "delay cannot be \"soon\"; expected a time such as 40ms (without a unit: microseconds)",
@@ -158,7 +158,7 @@ fn what_a_link_cannot_do_is_refused() {
         ("loss state 1%", "loss state, netem's chain of four states, is not supported; write loss gemodel"),
         ("loss 1% ecn", "loss ... ecn, which marks what would be lost at random, is not supported"),
         ("slot 1ms", "slot, which holds packets back and sends them in bursts, is not supported"),
-        ("seed 7", "seed is not supported; leave it out: the link has a seed of its own"),
+        ("seed 7", "seed is not supported; leave it out: the link has its own seed"),
         ("rate 1mbit 0 48 5", "rate with a cell size is not supported"),
     ] {
         assert!(said(line).starts_with(start), "{line}: {}", said(line));

@@ -2,7 +2,7 @@
 
 use super::NetemError;
 
-/// The words that are not read yet.
+/// The words that have not been read.
 pub(super) struct Words<'t> {
     words: std::iter::Peekable<std::str::SplitWhitespace<'t>>,
 }
@@ -16,7 +16,7 @@ impl<'t> Words<'t> {
         self.words.next()
     }
 
-    /// Steps over `word` if it is the next one, and says whether it was.
+    /// Skips `word` if it is the next one, and returns whether it was.
     pub(super) fn skip(&mut self, word: &str) -> bool {
         self.words.next_if(|next| *next == word).is_some()
     }
@@ -32,7 +32,7 @@ impl<'t> Words<'t> {
         read(word).ok_or_else(|| NetemError::Value { option, value: word.to_owned(), expected })
     }
 
-    /// The value that comes next, if the next word is a number and not the name of another option.
+    /// The next value, if the next word is a number and not the name of another option.
     pub(super) fn optional<V>(
         &mut self,
         option: &'static str,

@@ -14,7 +14,7 @@ use crate::time::picoseconds;
 pub(crate) struct Codel {
     target_ps: u64,
     interval_ps: u64,
-    /// The largest segment seen: a queue that holds no more than that is not a queue.
+    /// The largest segment seen: a queue of at most this size is not a standing queue.
     largest: u64,
     /// When the delay will have been above the target for an interval; `None` while it is below.
     above_until_ps: Option<u64>,
@@ -33,7 +33,7 @@ pub(crate) struct Leaving {
     pub(crate) arrival_ps: u64,
     /// Its size.
     pub(crate) bytes: u64,
-    /// What waits behind it, in bytes.
+    /// The backlog after it, in bytes.
     pub(crate) behind: u64,
 }
 
@@ -51,7 +51,7 @@ impl Codel {
         }
     }
 
-    /// Whether a segment goes or signals congestion. A pass holds until the control could change its mind.
+    /// Whether a segment goes or signals congestion. A pass is valid until the control law could decide differently.
     pub(crate) fn judge(&mut self, leaving: Leaving) -> Judgement {
         let may_drop = self.may_drop(leaving);
         let now_ps = leaving.now_ps;
@@ -111,7 +111,7 @@ impl Codel {
         time_ps.saturating_add((self.interval_ps as f64 / f64::from(self.count).sqrt()) as u64)
     }
 
-    /// When the segments behind one that goes must be judged anew.
+    /// When the segments after one that passes must be judged again.
     fn calm_until_ps(&self, leaving: Leaving) -> u64 {
         match self.above_until_ps {
             Some(_) if self.dropping => self.next_ps,

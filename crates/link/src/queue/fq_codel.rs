@@ -106,7 +106,7 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// Chooses the flow of which the most bytes wait, to drop from.
+    /// Chooses the flow with the most bytes waiting, to drop from.
     pub(crate) fn choose_longest(&mut self) {
         let listed = self.new.iter().chain(&self.old).copied();
         let waits = |index: usize| {

@@ -1,4 +1,4 @@
-//! A wire that sends when a [`Trace`] has an opportunity, by mahimahi's rules.
+//! A transmitter that sends when a [`Trace`] has an opportunity, by mahimahi's rules.
 //!
 //! An opportunity that finds nothing waiting is wasted, and so is the rest of one that has sent the last of what
 //! waited. A segment may need several, and leaves at the one that sends its last byte. What arrives at the very time
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::{Trace, trace::OPPORTUNITY_BYTES};
 
-/// Where in a trace a wire is.
+/// The position in a trace.
 #[derive(Debug)]
 pub(crate) struct Replay {
     trace: Arc<Trace>,

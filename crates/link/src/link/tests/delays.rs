@@ -1,11 +1,11 @@
-//! What comes late, early, twice or damaged.
+//! Packets that arrive late, early, twice or damaged.
 
 use super::*;
 use crate::{Jitter, Order, Shape};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// A wire without rate, 20 ms long, give or take 5 ms.
+/// A link without rate, 20 ms long, give or take 5 ms.
 fn shaky(order: Order) -> Config {
     let jitter = Jitter { spread: MILLISECOND * 5, shape: Shape::Uniform, order };
     Config { propagation: MILLISECOND * 20, jitter: Some(jitter), ..Config::default() }

@@ -1,4 +1,4 @@
-//! CoDel and FQ-CoDel against what their RFCs say, in virtual time.
+//! CoDel and FQ-CoDel compared with their RFCs, in virtual time.
 
 use super::*;
 use crate::Discipline;
@@ -71,7 +71,7 @@ fn codel_leaves_a_burst_alone() {
 #[test]
 fn codel_leaves_the_last_packet_alone() {
     // At 100 kbit/s a packet takes 120 ms. Each finds one before it and waits 120 ms, far above the target, but a
-    // queue that holds no more than one packet cannot be made shorter.
+    // queue with at most one packet cannot be made shorter.
     let mut link = Link::new(Config { rate: config("100Kbit").rate, ..managed(Discipline::CODEL) }, 1);
     link.offer(Duration::ZERO, full(), &mut |(), _| {});
     for i in 0..50 {
@@ -234,7 +234,7 @@ fn another_discipline_takes_over_what_waits() {
     }
     let waiting = link.backlog();
     link.reconfigure(MILLISECOND * 4, managed(Discipline::DropTail));
-    // By 4 ms five have begun to leave, one of them at that very time.
+    // By 4 ms five have begun to leave, one of them at exactly that time.
     assert_eq!((waiting.segments, link.backlog().segments), (36, 35));
     let mut rest = Vec::new();
     link.advance(FOREVER, &mut |(_, offered), _| rest.push(*offered));

@@ -1,4 +1,4 @@
-//! What holds for every link, every load and every caller.
+//! Properties of every link, under every load and with every caller.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
@@ -116,7 +116,7 @@ enum Caller {
     Punctual,
 }
 
-/// What happened to each packet, by its index, in the order in which it was told, and the time of the telling.
+/// The fate of each packet, by its index, in the order of the verdicts, and the time of the verdict.
 fn told(config: &Config, script: &Script, caller: Caller) -> (Vec<(usize, Verdict, Duration)>, Link<usize>) {
     let mut link = Link::new(config.clone(), 5);
     let mut told = Vec::new();

@@ -32,7 +32,7 @@ fn the_file_1_is_12_mbit() {
 
 #[test]
 fn a_packet_may_span_opportunities_and_leaves_with_its_last_byte() {
-    // 1000 at 1 ms; 500 of the next with it and 500 at 2 ms, and the third fits behind that.
+    // 1000 at 1 ms; 500 of the next with it and 500 at 2 ms, and the third fits after that.
     assert_eq!(arrivals(&mut Link::new(recorded("1"), 1), 0, &[1000; 3]), [1000, 2000, 2000]);
     // 4000 bytes need three opportunities; the 500 bytes left of the third carry most of the next packet.
     assert_eq!(arrivals(&mut Link::new(recorded("1"), 1), 0, &[4000, 600]), [3000, 4000]);
@@ -119,7 +119,7 @@ fn recorded_losses_are_lost_again() {
     assert_eq!(told, [deliver(0..3, now), lost(3), deliver(4..8, now), lost(8), deliver(9..12, now)]);
 }
 
-/// When packets of (arrival in microseconds, size) leave a wire that follows the rules one opportunity after the
+/// When packets of (arrival in microseconds, size) leave a link that follows the rules one opportunity after the
 /// other.
 fn by_the_rules(opportunities_ms: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
     let length_ms = opportunities_ms[opportunities_ms.len() - 1];
