@@ -58,7 +58,7 @@ impl PageViews {
 }
 
 /// One page while it is put together.
-struct Found {
+struct PageSamples {
     start: f64,
     /// The range of its samples among all samples, sorted by page and latency.
     from: usize,
@@ -103,7 +103,7 @@ pub fn page_views(
         let start = started_s.map_or(as_f64(place), |times| times[place]);
         found[at].1.start = found[at].1.start.min(start);
     }
-    let mut found: Vec<Found> = found.into_iter().map(|(_, page)| page).collect();
+    let mut found: Vec<PageSamples> = found.into_iter().map(|(_, page)| page).collect();
     // Stable: those that start together stay in the order of their numbers.
     found.sort_by(|a, b| a.start.total_cmp(&b.start));
     let mut sizes = Vec::with_capacity(found.len());
@@ -141,7 +141,7 @@ pub fn page_views(
 }
 
 /// Each page that has a sample or a failed request, by its number. Those without a sample start where they failed.
-fn found(samples: &[(u32, f64)], failed: &[FailedRequest]) -> Vec<(u32, Found)> {
+fn found(samples: &[(u32, f64)], failed: &[FailedRequest]) -> Vec<(u32, PageSamples)> {
     let mut failed: Vec<(u32, f64)> = failed
         .iter()
         .filter(|one| one.page != NONE)
@@ -160,7 +160,7 @@ fn found(samples: &[(u32, f64)], failed: &[FailedRequest]) -> Vec<(u32, Found)> 
         let to = from + samples[from..].partition_point(|sample| sample.0 == page);
         let up_to = broken + failed[broken..].partition_point(|failure| failure.0 == page);
         let start = failed[broken..up_to].first().map_or(f64::INFINITY, |failure| failure.1);
-        found.push((page, Found { start, from, to, failed: up_to - broken }));
+        found.push((page, PageSamples { start, from, to, failed: up_to - broken }));
         (from, broken) = (to, up_to);
     }
     found

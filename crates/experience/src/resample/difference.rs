@@ -54,7 +54,7 @@ pub struct Difference {
 
 /// The estimate of one side's statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct SideEstimate {
     /// Of the samples, ms.
     pub(crate) estimate_ms: f64,
     pub(crate) interval: ConfidenceInterval,
@@ -66,7 +66,7 @@ pub(crate) struct Known {
     pub(crate) all_above: f64,
 }
 
-impl Known {
+impl SideEstimate {
     /// A mean, or an expected maximum, of this many draws.
     pub(crate) fn of_mean(estimate_ms: f64, interval: ConfidenceInterval, draws: f64) -> Self {
         Self { estimate_ms, interval, draws, all_below: 0.0, all_above: 0.0 }
@@ -74,7 +74,12 @@ impl Known {
 }
 
 /// The difference of two estimates whose chance is known.
-pub(crate) fn by_permutation(first: Known, second: Known, chance: &Chance, level: f64) -> Difference {
+pub(crate) fn by_permutation(
+    first: SideEstimate,
+    second: SideEstimate,
+    chance: &Chance,
+    level: f64,
+) -> Difference {
     let difference_ms = second.estimate_ms - first.estimate_ms;
     let test = chance.test(difference_ms, level);
     // What a side cannot bound, the difference cannot either.
@@ -100,8 +105,8 @@ pub(crate) fn by_permutation(first: Known, second: Known, chance: &Chance, level
 /// that end is open, the share of `resamples` in which the better side is better is the certainty (ties count half). Where a permutation
 /// `test` is less sure, it wins, and the interval becomes as much wider.
 pub(crate) fn difference(
-    first: Known,
-    second: Known,
+    first: SideEstimate,
+    second: SideEstimate,
     resamples: impl Iterator<Item = (f64, f64)>,
     test: Option<Test>,
     level: f64,
@@ -172,7 +177,7 @@ struct Evidence {
 }
 
 fn judged(
-    [first, second]: [Known; 2],
+    [first, second]: [SideEstimate; 2],
     mut interval: ConfidenceInterval,
     evidence: Evidence,
     level: f64,
@@ -207,7 +212,7 @@ fn judged(
 
 /// How many times as many samples would do: standard errors shrink with the root of their number, and a test of level
 /// alpha finds a difference of z_(1 - alpha) + z_0.8 of them in four cases of five.
-fn needed(distance: f64, better: Known, enough: f64) -> Option<f64> {
+fn needed(distance: f64, better: SideEstimate, enough: f64) -> Option<f64> {
     let wanted = normal::quantile(enough) + normal::quantile(0.8);
     let by_distance = (wanted / distance).powi(2);
     let by_number = FEWEST_DRAWS / better.draws.max(1e-9);
@@ -216,8 +221,8 @@ fn needed(distance: f64, better: Known, enough: f64) -> Option<f64> {
 }
 
 /// The largest certainty that samples allow: see the module.
-fn surest(better: Known, worse: Known) -> f64 {
-    let draws = |side: Known| floor(side.draws).max(1);
+fn surest(better: SideEstimate, worse: SideEstimate) -> f64 {
+    let draws = |side: SideEstimate| floor(side.draws).max(1);
     let ways = choices(draws(better), draws(worse).min(draws(better)));
     (1.0 - (1.0 / ways).max(better.all_below).max(worse.all_above)).max(0.5)
 }
@@ -250,8 +255,8 @@ mod tests {
         ConfidenceInterval { low: Some(low), high: high.into() }
     }
 
-    fn known(estimate_ms: f64, interval: ConfidenceInterval, draws: f64) -> Known {
-        Known::of_mean(estimate_ms, interval, draws)
+    fn known(estimate_ms: f64, interval: ConfidenceInterval, draws: f64) -> SideEstimate {
+        SideEstimate::of_mean(estimate_ms, interval, draws)
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl<'r> Pair<'r> {
 
     /// The difference of the expected request latencies.
     pub fn mean(&self) -> Difference {
-        let (first, second) = (self.first.mean_known(), self.second.mean_known());
+        let (first, second) = (self.first.mean_estimate(), self.second.mean_estimate());
         match self.permuted() {
             Some(permuted) => by_permutation(first, second, &permuted.mean, self.level()),
             None => {
@@ -54,7 +54,7 @@ impl<'r> Pair<'r> {
 
     /// The difference of the expected waits for the slowest of the page's requests.
     pub fn expected_experienced(&self) -> Difference {
-        let (first, second) = (self.first.expected_known(), self.second.expected_known());
+        let (first, second) = (self.first.expected_estimate(), self.second.expected_estimate());
         match self.permuted() {
             Some(permuted) => by_permutation(first, second, &permuted.expected, self.level()),
             None => difference(
@@ -75,7 +75,7 @@ impl<'r> Pair<'r> {
 
     fn quantile_with(&self, share: f64, test: Option<Test>) -> Difference {
         let resamples = self.first.quantiles(share).zip(self.second.quantiles(share));
-        let (first, second) = (self.first.quantile_known(share), self.second.quantile_known(share));
+        let (first, second) = (self.first.quantile_estimate(share), self.second.quantile_estimate(share));
         difference(first, second, resamples, test, self.level())
     }
 

@@ -3,7 +3,7 @@
 use super::{
     Scheme, Settings,
     confidence::{self, ConfidenceInterval, Shape},
-    difference::Known,
+    difference::SideEstimate,
     draw::Draw,
     pass::{EXPECTED, MEAN, Pass, QUANTILES},
     rank_interval,
@@ -149,25 +149,25 @@ impl<'d> Resampled<'d> {
     }
 
     /// The estimate of the mean.
-    pub(super) fn mean_known(&self) -> Known {
-        Known::of_mean(self.mean.estimate, self.mean(), self.mean.maxima)
+    pub(super) fn mean_estimate(&self) -> SideEstimate {
+        SideEstimate::of_mean(self.mean.estimate, self.mean(), self.mean.maxima)
     }
 
     /// The estimate of E[max].
-    pub(super) fn expected_known(&self) -> Known {
+    pub(super) fn expected_estimate(&self) -> SideEstimate {
         // A difference is judged by permutation, which accounts for few maxima.
         let shape = Shape { fewest: 0.0, ..self.expected };
         let interval = confidence::interval(self.column(EXPECTED).collect(), shape, self.settings.level);
-        Known::of_mean(self.expected.estimate, interval, self.expected.maxima)
+        SideEstimate::of_mean(self.expected.estimate, interval, self.expected.maxima)
     }
 
     /// The estimate of the quantile.
-    pub(super) fn quantile_known(&self, share: f64) -> Known {
+    pub(super) fn quantile_estimate(&self, share: f64) -> SideEstimate {
         let n = as_f64(self.side.n());
         // Samples that count, whatever the level: so without what an interval pays for not knowing how many.
         let samples = self.as_variable(share).map_or(n, |found| found.min(n));
         let (share, interval) = (share.clamp(0.0, 1.0), self.quantile(share));
-        Known {
+        SideEstimate {
             estimate_ms: self.side.quantile(share),
             interval,
             draws: self.draws,
