@@ -1,14 +1,14 @@
-//! What can be wrong with a recording, and where.
+//! Errors in a recording, and where they are.
 
 use std::{
     fmt, io,
     path::{Path, PathBuf},
 };
 
-/// A place in a file: "path:line:column". Lines and columns count from 1, columns in bytes.
+/// A position in a file: "path:line:column". Lines and columns count from 1, columns in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file, or what stands for it.
+    /// The file, or its substitute.
     pub path: PathBuf,
     /// The line.
     pub line: u64,
@@ -44,14 +44,14 @@ pub enum Error {
     /// Writing failed.
     #[error("cannot write line {line} of {}", written(path.as_deref()))]
     Write {
-        /// The file; `None` for what is written to something without a name.
+        /// The file; `None` for a destination without a name.
         path: Option<PathBuf>,
         /// The line that was being written, from 1.
         line: u64,
         /// Why not.
         source: io::Error,
     },
-    /// What is to be written would take the place of what is read.
+    /// The output would replace an input.
     #[error(
         "{} is not written: it is the input {}, which would be lost; write to another name",
         output.display(),
@@ -66,7 +66,7 @@ pub enum Error {
     /// Whoever asked for it asked to stop.
     #[error("stopped: {} is not written", path.display())]
     Stopped {
-        /// What was being written.
+        /// The file being written.
         path: PathBuf,
     },
     /// There are no samples, or none with a value.
@@ -74,9 +74,9 @@ pub enum Error {
     Empty {
         /// Where the samples ought to be.
         place: Place,
-        /// What is there instead.
+        /// The content instead.
         found: String,
-        /// What would do.
+        /// The expected content.
         expected: &'static str,
     },
     /// The file is something else.
@@ -84,9 +84,9 @@ pub enum Error {
     NotARecording {
         /// Where it shows.
         place: Place,
-        /// What it seems to be.
+        /// The suspected format.
         found: String,
-        /// What would do.
+        /// The expected content.
         expected: &'static str,
     },
     /// A native recording, or other JSON with a schema, that this version does not read.
@@ -108,10 +108,10 @@ pub enum Error {
         /// The byte.
         byte: u8,
     },
-    /// A line longer than anything that a recording holds.
+    /// A line longer than any in a recording.
     #[error("{place}: the line goes on after {limit} bytes; expected a line end before that")]
     LineTooLong {
-        /// The end of what was read.
+        /// The end of the data read.
         place: Place,
         /// How long a line may be.
         limit: usize,
@@ -121,9 +121,9 @@ pub enum Error {
     Number {
         /// Where the field begins.
         place: Place,
-        /// What is there, quoted.
+        /// The text found, quoted.
         found: String,
-        /// What would do, with its unit.
+        /// The expected value, with its unit.
         expected: &'static str,
     },
     /// A row with more or fewer columns than the first.
@@ -141,47 +141,47 @@ pub enum Error {
     Sample {
         /// Where it goes wrong.
         place: Place,
-        /// What the JSON reader says.
+        /// The JSON reader's message.
         problem: String,
-        /// What would do.
+        /// The expected content.
         expected: &'static str,
     },
-    /// A part of the time that the recording does not have, or does not know.
+    /// A part of the time that the recording does not contain, or that cannot be determined.
     #[error("{label}: {problem}; expected {expected}")]
     Period {
         /// The recording.
         label: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
-        /// What would do.
+        /// The expected form.
         expected: &'static str,
     },
-    /// The metric that was asked for is not in the file, or the file leaves open which one is meant.
+    /// The requested metric is not in the file, or it is unclear which one is meant.
     #[error("{place}: found {found}; expected {expected}")]
     Metric {
         /// Where it ought to be.
         place: Place,
-        /// What there is.
+        /// The metrics found.
         found: String,
-        /// What would do.
+        /// The expected metrics.
         expected: String,
     },
 }
 
-/// A word on the command line that names nothing known.
+/// An unknown word on the command line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} \"{found}\"; expected {expected}")]
 pub struct Unknown {
-    /// What the word should have named.
+    /// The kind of word.
     pub what: &'static str,
     /// The word.
     pub found: String,
-    /// What would do.
+    /// The known words.
     pub expected: &'static str,
 }
 
 impl Error {
-    /// The same, with the file that could not be written, unless it says so already.
+    /// The same, with the file that could not be written, unless it names it already.
     pub(crate) fn of_output(self, output: &Path) -> Self {
         match self {
             Self::Write { path: None, line, source } => {
@@ -192,7 +192,7 @@ impl Error {
     }
 }
 
-/// What is written, in a message.
+/// The destination in a message.
 fn written(path: Option<&Path>) -> String {
     path.map_or_else(|| "the recording".to_owned(), |path| path.display().to_string())
 }

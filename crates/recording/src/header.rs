@@ -1,4 +1,4 @@
-//! What stands around the samples of a native recording: its first line and its last.
+//! The first and the last line of a native recording.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Header {
     /// Wall-clock time of the start, RFC 3339. For display and for joining files only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// What a person calls this recording, if they said so.
+    /// The name of this recording, if the user gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Under which conditions it was measured: url, rate, connection policy, protocol and the like.
@@ -51,7 +51,7 @@ pub struct End {
     /// Whether somebody ended it before its time: there is less than was meant to be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Why the generator itself, and not what it measured, may have shaped the numbers. Empty when all is well.
+    /// Why the generator itself, and not the target, may have shaped the numbers. Empty if there is no reason.
     pub invalid: Vec<String>,
 }
 

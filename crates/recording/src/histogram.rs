@@ -1,6 +1,6 @@
 //! A histogram of nanoseconds with a stated error: what a recording becomes that is too large to keep exactly.
 //!
-//! Its buckets are those of [HdrHistogram](http://hdrhistogram.org): each power of two is split into so many equal parts
+//! Its buckets are those of [HdrHistogram](http://hdrhistogram.org): each power of two is split into equal parts
 //! that a part is never wider than the wanted share of its value.
 
 use crate::Bucket;
@@ -33,7 +33,7 @@ impl Histogram {
     }
 
     /// Counts `count` events of the same latency. Above [`Histogram::LARGEST_NS`] the latency counts as that; more
-    /// than 2^64 events count as so many.
+    /// than 2^64 events count as that.
     #[inline]
     pub fn record_n(&mut self, nanoseconds: u64, count: u64) {
         let index = self.layout.index(nanoseconds.min(Self::LARGEST_NS));
@@ -76,7 +76,7 @@ impl Histogram {
         self.total
     }
 
-    /// What it holds, ascending; each bucket stands at its middle.
+    /// The counts, ascending; each bucket is represented by its middle.
     pub fn buckets(&self) -> Vec<Bucket> {
         self.ranges().map(|(range, count)| Bucket { value_ms: range.middle() / 1e6, count }).collect()
     }
@@ -86,13 +86,13 @@ impl Histogram {
         relative_error(self.digits)
     }
 
-    /// The buckets that hold something with their counts, ascending.
+    /// The buckets with events and their counts, ascending.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = (Range, u64)> {
         let counts = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counts.filter_map(|(index, &count)| Some((self.layout.range(index)?, count)))
     }
 
-    /// The counts of all buckets up to the last that holds something.
+    /// The counts of all buckets up to the last non-empty one.
     pub(crate) fn counts(&self) -> &[u64] {
         let length = self.counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
         &self.counts[..length]
@@ -130,7 +130,7 @@ impl Histogram {
 /// has `2^half_bits` buckets, twice as wide as those before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// The unit is `2^unit_bits`: what lies below is not told apart.
+    /// The unit is `2^unit_bits`: finer differences are lost.
     unit_bits: u32,
     half_bits: u32,
 }
@@ -155,7 +155,7 @@ impl Range {
 }
 
 impl Layout {
-    /// Buckets for so many decimal digits, up to 5, above a unit of `2^unit_bits`. With d digits the numbers up to
+    /// Buckets for this many decimal digits, up to 5, above a unit of `2^unit_bits`. With d digits the numbers up to
     /// 2 * 10^d are told apart: at 1 999 a step of 1 is needed for three digits, at 2 000 no longer.
     pub(crate) fn new(digits: u8, unit_bits: u32) -> Self {
         let told_apart = (2 * 10_u32.pow(u32::from(digits.min(5)))).next_power_of_two();
@@ -193,7 +193,7 @@ impl Layout {
     }
 }
 
-/// Half the width of a bucket as a share of its value, for so many decimal digits. The narrowest buckets split a power
+/// Half the width of a bucket as a share of its value, for this many decimal digits. The narrowest buckets split a power
 /// of two into 2^k parts, 2^k being the power of two at or above 10^digits: the widest that is, relatively, 1/2^k of its
 /// lower end.
 pub(crate) fn relative_error(digits: u8) -> f64 {

@@ -28,10 +28,10 @@
 //!
 //! [`open`] gives every [`Sample`] of a native recording, one after the other. [`Writer`] writes one.
 //!
-//! Reading is strict: what is not a number where one must be, a row of another width, or a line that is broken in the
+//! Reading is strict: a missing number, a row of another width, or a line that is broken in the
 //! middle of a file is an [`Error`] with path, line, column and what was expected. What can be read but not fully
 //! trusted becomes a sentence in `warnings`: a recording that was cut off. One that calls
-//! itself invalid says why in `invalid`.
+//! itself invalid contains the reasons in `invalid`.
 
 mod error;
 mod header;

@@ -27,21 +27,21 @@ pub struct Merged {
     pub written: u64,
     /// Samples that failed, of those in the inputs.
     pub failed: u64,
-    /// Samples that did not fail and are not in the output, because its format holds one metric and they do not have it:
+    /// Successful samples that are not in the output, because its format holds one metric that they lack:
     /// 0 for native, CSV and TSV. So `read` is `written` + `without_metric`, and for hlog and hgrm, which have no
     /// failures, + `failed`.
     pub without_metric: u64,
-    /// What a reader must know before trusting the values, as sentences; each with its file's name where there are several.
+    /// Notes on the values for the user, as sentences; with the file's name if there are several files.
     pub warnings: Vec<String>,
-    /// What the output's format could not hold, as sentences.
+    /// Losses because of the output's format, as sentences.
     pub lost: Vec<String>,
 }
 
-/// Reads all inputs, in their order, into one output. With one input that is conversion, and nothing else changes. With
+/// Reads all inputs, in their order, into one output. With one input this is a conversion without further changes. With
 /// several:
 ///
 /// - pages and redirect chains get new numbers, so that those of two inputs stay apart;
-/// - if all inputs say when they started, times count from the earliest start; otherwise they stay as they are;
+/// - if all inputs have a start time, times count from the earliest start; otherwise they stay as they are;
 /// - label, host and conditions stay if all inputs have the same.
 ///
 /// What cannot be read as samples one by one (histograms) can only go to formats of counts ([`Target::Hlog`],
@@ -49,7 +49,7 @@ pub struct Merged {
 /// Headers are looked at before anything is read, which a pipe does not allow: of one, the header is left out.
 ///
 /// Whoever sets `stop`, from another thread, ends it early: at the next sample that is read, or before the output is
-/// completed. An input that stalls ends nothing; [`part_of`](crate::part_of) is for who cannot wait.
+/// completed. An input that stalls ends nothing; [`part_of`](crate::part_of) is for callers that cannot wait.
 ///
 /// # Errors
 /// An output that is one of the inputs, an input's error, the output's, an input of counts for a target of samples, or [`Error::Stopped`]. Then nothing is left of
@@ -103,8 +103,7 @@ pub fn merge(
         add(&mut end, &origin, shift_ns);
     }
     if is_relative && starts.is_none() && inputs.len() > 1 {
-        let warning =
-            "Not all inputs say when they started: times that are no dates stay, each from its own start.";
+        let warning = "Not all inputs have a start time: times that are not dates remain relative to the start of each input.";
         merged.warnings.insert(0, warning.to_owned());
     }
     (end.samples, end.failed) = (merged.read, merged.failed);
@@ -115,7 +114,7 @@ pub fn merge(
     Ok(merged)
 }
 
-/// Fails if the output would take the place of an input, by whatever name. What is not a file, such as a terminal, is not
+/// Fails if the output would take the place of an input, by whatever name. A destination that is not a file, such as a terminal, is not
 /// replaced.
 fn spare(inputs: &[PathBuf], output: &Path) -> Result<(), Error> {
     match inputs.iter().find(|input| is_same_file(input, output)) {
@@ -132,7 +131,7 @@ fn check(stop: &AtomicBool, output: &Path) -> Result<(), Error> {
 /// Hands events on, as they are called in the output.
 struct Moved<'m> {
     recorder: &'m mut dyn Recorder,
-    /// What is being written, for messages.
+    /// The output's name in messages.
     output: &'m Path,
     stop: &'m AtomicBool,
     /// From the output's start to this input's.
@@ -142,7 +141,7 @@ struct Moved<'m> {
     sample: Sample,
     read: u64,
     failed: u64,
-    /// Whether it has times that are no dates.
+    /// Whether it has times that are not dates.
     is_relative: bool,
 }
 
@@ -218,18 +217,18 @@ fn labels(target: Target, writing: &WriteOptions) -> Labels {
     }
 }
 
-/// The header of a native recording; `None` of anything else, and of what is not a file.
+/// The header of a native recording; `None` for other formats, and if the input is not a file.
 fn header(path: &Path) -> Result<Option<Header>, Error> {
     let file = Whole::open(path)?;
     if !file.is_file() {
         return Ok(None);
     }
-    // What cannot be read is told by who reads all of it.
+    // An unreadable file is reported when all of it is read.
     let Ok((head, rest)) = unpack(file, path) else { return Ok(None) };
     Ok(Reader::new(Cursor::new(head).chain(rest), path).ok().map(|reader| reader.header().clone()))
 }
 
-/// From the earliest start to each, ns; `None` unless all say when they started.
+/// From the earliest start to each, ns; `None` unless all have a start time.
 fn starts(headers: &[Option<Header>]) -> Option<Vec<u64>> {
     let start = |header: &Option<Header>| rfc3339(header.as_ref()?.start.as_deref()?);
     let starts: Vec<u64> = headers.iter().map(start).collect::<Option<_>>()?;
@@ -237,7 +236,7 @@ fn starts(headers: &[Option<Header>]) -> Option<Vec<u64>> {
     Some(starts.into_iter().map(|start| start - earliest).collect())
 }
 
-/// What all headers agree on. Of one input, its own.
+/// The conditions that all headers share. For one input, its own.
 fn common(headers: &[Option<Header>], starts: Option<&[u64]>) -> Header {
     if let [Some(only)] = headers {
         return only.clone();
@@ -269,7 +268,7 @@ fn common(headers: &[Option<Header>], starts: Option<&[u64]>) -> Header {
     }
 }
 
-/// The end of another input: its span, and the worst of what it says of itself.
+/// Adds the end of another input: its duration, and the worst of its marks.
 fn add(end: &mut End, origin: &Origin, shift_ns: u64) {
     let Some(other) = &origin.end else { return };
     let larger = |a: Option<f64>, b: Option<f64>| match (a, b) {

@@ -37,10 +37,10 @@ pub(crate) use lines::LONGEST_LINE;
 pub(crate) use time::rfc3339;
 pub use time::unix_seconds;
 
-/// What the reader is told that the file does not say itself.
+/// Information for the reader that the file does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The metric that is wanted, for formats that must choose between columns.
+    /// The requested metric, for formats with several columns.
     pub metric: Option<Metric>,
     /// The unit of plain numbers where the file does not name it.
     pub unit: Option<Unit>,
@@ -82,7 +82,7 @@ pub struct Origin {
     pub header: Option<Header>,
     /// The last line of a native recording that was not cut off.
     pub end: Option<End>,
-    /// What a reader must know before trusting the values, as sentences.
+    /// Notes on the values for the user, as sentences.
     pub warnings: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ struct Input<'i> {
     path: PathBuf,
 }
 
-/// What a decoder returns besides what it put into the sink.
+/// A decoder's result besides the values in the sink.
 #[derive(Debug, Default)]
 struct Frame {
     header: Option<Header>,

@@ -17,7 +17,7 @@ pub struct Sample {
     /// When it started, since the recording's start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_ns: Option<u64>,
-    /// The only number of a recording that knows nothing of phases.
+    /// The only number of a recording without phases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<u64>,
 
@@ -96,7 +96,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// What `metric` says of this sample in nanoseconds; `None` if it was not measured or the event failed.
+    /// The value of `metric` in nanoseconds; `None` if it was not measured or the event failed.
     pub fn get(&self, metric: Metric) -> Option<u64> {
         if self.error.is_some() {
             return None;
@@ -147,7 +147,7 @@ impl Sample {
         phases.iter().any(Option::is_some)
     }
 
-    /// What the sample says under a label's name, in capitals or not: one of `labels`, or `status`, `reused`, `remote`,
+    /// The sample's value of a label, whose name may be in capitals or not: one of `labels`, or `status`, `reused`, `remote`,
     /// `family`, `fallback` or `error`.
     pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
@@ -225,7 +225,7 @@ impl Metric {
     /// The phases: what a request's time is made of, one after the other.
     pub const PHASES: [Self; 6] = [Self::Dns, Self::Connect, Self::Tls, Self::Send, Self::Wait, Self::Load];
 
-    /// What is looked at if nobody says what: the first of these that a sample has.
+    /// The default metric: the first of these that a sample has.
     pub const CANDIDATES: [Self; 3] = [Self::Latency, Self::Ttfb, Self::Total];
 
     /// Whether `phase` is a part of it, so that it can be taken out.

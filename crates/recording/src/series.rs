@@ -33,16 +33,16 @@ pub struct Series {
     pub metric: Metric,
     /// The values; at least one, unless the series was restricted to a part of its time.
     pub values: Values,
-    /// When each value's event started, seconds since its recording's start. Absent unless all of them say so.
+    /// When each value's event started, seconds since its recording's start. Absent unless all of them have a time.
     pub started_s: Option<Vec<f64>>,
-    /// The recording's start, seconds since 1970. Absent if the file does not say.
+    /// The recording's start, seconds since 1970. Absent if the file does not contain it.
     pub start_unix_s: Option<f64>,
-    /// Which page view each value belongs to. Absent if none of them says so; [`NO_GROUP`] for one that does not.
+    /// The page view of each value. Absent if no value has one; [`NO_GROUP`] for a value without one.
     pub pages: Option<Vec<u32>>,
     /// The value of the label that was asked for, for each value. Absent if none has it.
     pub groups: Option<Groups>,
     /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for one that did not happen. Absent if the
-    /// recording knows nothing of phases.
+    /// recording has no phases.
     pub phases: Option<[Vec<f32>; 6]>,
     /// Counted values by interval and tag, where the file tells these and all values are in one. What a label is for
     /// samples the tag is for these.
@@ -57,26 +57,26 @@ pub struct Series {
     pub excluded: u64,
     /// Values of which a phase was taken out.
     pub taken_out: u64,
-    /// The failed samples, in the order of the file. Empty beside a histogram.
+    /// The failed samples, in the order of the file. Empty for a histogram.
     pub failures: Vec<Failure>,
-    /// When those without the metric started, as far as they say.
+    /// When those without the metric started, as far as it is known.
     without_s: Vec<f64>,
     /// The first line of a native recording.
     pub header: Option<Header>,
     /// The last line of a native recording that was not cut off.
     pub end: Option<End>,
-    /// Why whatever measured may have shaped the values itself, in its own words. Empty when all is well.
+    /// Why the measuring program may have shaped the values itself, in its own words. Empty if there is no reason.
     pub invalid: Vec<String>,
-    /// What a reader must know before trusting the values, as sentences.
+    /// Notes on the values for the user, as sentences.
     pub warnings: Vec<String>,
 }
 
 /// A sample that failed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Failure {
-    /// When it started, seconds since its recording's start. Absent if it does not say.
+    /// When it started, seconds since its recording's start. Absent if unknown.
     pub started_s: Option<f64>,
-    /// Its page view, by the numbers of [`Series::pages`]; [`NO_GROUP`] if it says none.
+    /// Its page view, by the numbers of [`Series::pages`]; [`NO_GROUP`] if it has none.
     pub page: u32,
 }
 
@@ -111,7 +111,7 @@ impl Values {
         }
     }
 
-    /// Adds others. Exact values beside a histogram become counts.
+    /// Adds others. Exact values become counts if others are.
     fn append(&mut self, other: Self) {
         let one = |value_ms| Bucket { value_ms, count: 1 };
         match (&mut *self, other) {
@@ -135,7 +135,7 @@ impl Values {
 impl TryFrom<Values> for Distribution {
     type Error = experience::Error;
 
-    /// What was read is finite and not negative, so only too many values fail.
+    /// Values are finite and not negative, so only too many of them are an error.
     fn try_from(values: Values) -> Result<Self, experience::Error> {
         match values {
             Values::Exact(values) => Self::new(values),
@@ -148,7 +148,7 @@ impl TryFrom<Values> for Distribution {
 ///
 /// # Errors
 /// The file cannot be opened or read, is not a recording, breaks its format, or has no value of the metric: each with the
-/// place and with what was expected there.
+/// position and with what was expected there.
 pub fn read_series(path: &Path, wanted: &Wanted) -> Result<Series, Error> {
     let mut builder = Builder::new(path, wanted);
     let origin = crate::read(path, &wanted.options(), &mut builder)?;
@@ -246,14 +246,15 @@ impl Series {
             }
             (None, None) => None,
             _ => {
-                self.warnings
-                    .push("Only some of the recordings say when samples started; times are left out.".into());
+                self.warnings.push(
+                    "Only some of the recordings have the times of samples; times are left out.".into(),
+                );
                 None
             }
         };
     }
 
-    /// Keeps the values whose place is marked, and every column beside them.
+    /// Keeps the marked values, and every column of them.
     fn keep(&mut self, kept: &[bool]) {
         fn retain<T: Copy>(column: &mut Vec<T>, kept: &[bool]) {
             let mut kept = kept.iter();

@@ -1,4 +1,4 @@
-//! Where decoders put what they read: events one by one, or counts where a format has nothing else.
+//! The output of decoders: events one by one, or counts if a format has only those.
 
 use experience::Bucket;
 
@@ -57,7 +57,7 @@ pub struct Event<'e> {
     /// What the format says of it, times rounded to whole nanoseconds. Times that count from 1970 are told apart by
     /// their size ([`crate::EPOCH_NS`]).
     pub sample: &'e Sample,
-    /// What the file itself says in milliseconds, where that is more precise than nanoseconds or where a sample has no
+    /// The file's own value in milliseconds, if it is more precise than nanoseconds or if a sample has no
     /// field for it. Goes before the sample's own.
     pub exact: &'e [(Metric, f64)],
 }

@@ -59,7 +59,7 @@ impl std::str::FromStr for Unit {
     }
 }
 
-/// Milliseconds, not negative, as whole nanoseconds, the nearest; what no `u64` holds is the largest.
+/// Non-negative milliseconds as whole nanoseconds, rounded; too large values are the maximum of `u64`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 pub(crate) fn nanoseconds(milliseconds: f64) -> u64 {
     // Less exact than round() above 2^52 ns, which is 52 days, and much faster.

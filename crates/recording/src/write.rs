@@ -1,6 +1,6 @@
 //! Writes recordings, one format a file.
 //!
-//! [`create`] makes the file; what comes back takes a header, then events and counts as a [`Sink`], then an end, and says
+//! [`create`] makes the file; the result takes a header, then events and counts as a [`Sink`], then an end, and reports
 //! what the format could not hold.
 
 use std::path::Path;
@@ -42,7 +42,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The format that a file's name asks for, also behind .gz or .zst: .jsonl, .json, .csv, .tsv, .hlog, .hgrm, .prom.
+    /// The format for a file name, also before .gz or .zst: .jsonl, .json, .csv, .tsv, .hlog, .hgrm, .prom.
     ///
     /// # Errors
     /// The name has another extension, or none.
@@ -115,7 +115,7 @@ impl Default for WriteOptions {
 
 /// Takes a recording and writes it: the header first, then events or counts, then the end.
 pub trait Recorder: Sink {
-    /// What stands at the recording's beginning. Before any event.
+    /// Writes the beginning of the recording. Before any event.
     ///
     /// # Errors
     /// The output's.
@@ -124,22 +124,22 @@ pub trait Recorder: Sink {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// The output's; then there is no file, or the one that was there before.
+    /// The output's; then there is no file, or the previous one.
     fn finish(self: Box<Self>, end: &End) -> Result<Written, Error>;
 }
 
-/// What has been written.
+/// The result of writing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// Samples in the file, those that failed included where the format has them: everywhere but in HdrHistogram's.
     pub samples: u64,
-    /// Samples that did not fail and are left out, because the format holds one metric and they do not have it.
+    /// Successful samples that are left out, because the format holds one metric that they lack.
     pub without_metric: u64,
-    /// What the format could not hold, as sentences.
+    /// Losses because of the format, as sentences.
     pub lost: Vec<String>,
 }
 
-/// Begins a file of the given format. It is written under another name beside `path`, and takes its place in
+/// Begins a file of the given format. It is written under another name in the folder of `path`, and takes its place in
 /// [`Recorder::finish`]: what fails or is interrupted leaves no half of a file. A name that ends in .gz or .zst is packed.
 ///
 /// ```
@@ -180,7 +180,7 @@ fn refuse_counts(target: Target, line: u64) -> Error {
     Error::Write { path: None, line, source: std::io::Error::new(std::io::ErrorKind::InvalidInput, problem) }
 }
 
-/// The one metric of a format that holds one, out of all that comes.
+/// The one metric of a format that holds one, selected from each event.
 #[derive(Debug)]
 struct Chosen {
     metric: Option<Metric>,
@@ -238,17 +238,17 @@ impl Chosen {
         self.relative_error = self.relative_error.max(counts.relative_error);
     }
 
-    /// What a histogram's file does not say of itself: of which metric it is, and that what it was made of was not as
+    /// Information that a histogram's file cannot contain: its metric, and that its source was not as
     /// precise as it.
     fn lose_name_and_doubt(&mut self, relative_error: f64) {
         if let Some(metric) = self.metric.filter(|&metric| metric != Metric::Latency) {
             self.lost.say(format!(
-                "The file does not say that its values are the {metric}: compare it with --metric {metric}."
+                "The file does not contain the name of its metric, {metric}: compare it with --metric {metric}."
             ));
         }
         if self.relative_error > relative_error {
             self.lost.say(format!(
-                "The input knows each value only within {:.3} %, which the file does not say.",
+                "The input has each value only within {:.3} %, which the file cannot contain.",
                 self.relative_error * 100.0
             ));
         }
@@ -264,7 +264,7 @@ impl Chosen {
         }
     }
 
-    /// The same for what comes as counts.
+    /// The same for counts.
     fn lose_time_and_tags(&mut self, counts: &Counts) {
         if counts.tag.is_some() {
             self.lost.note_all("Tags", counts.events());
@@ -292,7 +292,7 @@ impl Chosen {
         })
     }
 
-    /// What the file says of itself.
+    /// The description in the file.
     fn written(mut self) -> Written {
         if self.failed > 0 {
             self.lost.note_all("Failures", self.failed);

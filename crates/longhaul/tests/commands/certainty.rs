@@ -234,11 +234,11 @@ fn what_cannot_be_asked_is_refused() {
     for (arguments, expected) in [
         (vec![swift.as_str(), &phases], "they cannot be compared; choose with --metric"),
         (vec![&swift, "--from", "5000s"], "swift: all 8000 samples lie outside of the period"),
-        (vec![&bare, "--from", "1s"], "do not say when they started"),
+        (vec![&bare, "--from", "1s"], "the samples have no times"),
         (vec![&swift, "--from", "noon"], "is not a moment"),
         (vec![&swift, "--from", "9s", "--to", "3s"], "--from must lie before --to"),
         (vec![&swift, "--exclude", "9s..3s"], "ends before it begins"),
-        (vec![&swift, "--mark", "2025-01-01T00:00:00Z"], "on which date it started"),
+        (vec![&swift, "--mark", "2025-01-01T00:00:00Z"], "does not contain the date of its start"),
         (vec![&swift, &steady, "--mark", "5s"], "--mark divides one recording"),
         (vec![&swift, "--level", "100%"], "expected 50% to 99.9%"),
         (vec![&swift, "--resamples", "5"], "resamples"),

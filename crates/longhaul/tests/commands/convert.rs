@@ -208,7 +208,7 @@ fn conversion_keeps_every_metric() {
     // 5 + 10 + 30.
     assert_eq!(numbers(&curl, &[]).1["50"], 45.0);
     let said = longhaul(&["convert", &curl, &path(&folder, "c.hlog")]);
-    assert!(said.stderr.contains("note: The file does not say that its values are the ttfb"), "{said:?}");
+    assert!(said.stderr.contains("note: The file does not contain the name of its metric, ttfb"), "{said:?}");
 }
 
 #[test]

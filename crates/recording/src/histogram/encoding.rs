@@ -16,14 +16,14 @@ use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
 use super::{Histogram, Layout, Range};
 
-/// What a histogram holds.
+/// The content of a histogram.
 #[derive(Debug, Default)]
 pub(crate) struct Decoded {
     /// The significant digits that it keeps.
     pub digits: u8,
     /// What values must be multiplied by: 1, except for histograms of decimals.
     pub ratio: f64,
-    /// Whether it was kept for decimals, which says nothing about the size of a unit.
+    /// Whether it was made for decimals; that does not determine the size of a unit.
     pub is_double: bool,
     /// How many buckets there are of the narrowest kind.
     pub parts: u64,
@@ -39,11 +39,11 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Reads base64. An error says what is wrong, and at which byte of the text.
+    /// Decodes base64. An error contains the problem, and at which byte of the text.
     pub(crate) fn decode(&mut self, text: &[u8]) -> Result<&Decoded, (usize, String)> {
         self.bytes.clear();
         let broken = |error| match error {
-            DecodeError::InvalidByte(at, byte) => (at, format!("{:?} is no base64", char::from(byte))),
+            DecodeError::InvalidByte(at, byte) => (at, format!("{:?} is not base64", char::from(byte))),
             DecodeError::InvalidLastSymbol { offset, .. } => (offset, "the base64 breaks off".to_owned()),
             _ => (text.len(), "the base64 breaks off".to_owned()),
         };
@@ -127,7 +127,7 @@ fn outer(bytes: &[u8], decoded: &mut Decoded) -> Result<(), String> {
     if cookie != DOUBLE && cookie != DOUBLE_PACKED {
         return integers(bytes, decoded);
     }
-    // Its digits and its range of values, which say nothing that the histogram inside does not.
+    // Its digits and its range of values, which are the same as in the histogram inside.
     let inside = rest.get(12..).ok_or_else(ends)?;
     integers(inside, decoded)?;
     decoded.is_double = true;
@@ -154,7 +154,7 @@ fn cookie(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_be_bytes(*cookie), rest))
 }
 
-/// The unpacked form. Nothing is allocated by what it declares.
+/// The unpacked form. Declared sizes allocate nothing.
 fn plain(mut input: impl BufRead, decoded: &mut Decoded) -> Result<(), String> {
     let cookie = u32::from_be_bytes(array(&mut input)?);
     let version = cookie & !WORD_BITS;
@@ -192,7 +192,7 @@ fn plain(mut input: impl BufRead, decoded: &mut Decoded) -> Result<(), String> {
     if length.is_some_and(|length| words.read < u64::from(length)) {
         return Err(ends());
     }
-    // The end of a zlib stream has a checksum, which is looked at only by who reads so far.
+    // The end of a zlib stream has a checksum, which is only checked if it is read.
     words.input.into_inner().fill_buf().map(drop).map_err(|error| unpacking(&error))
 }
 
@@ -315,7 +315,7 @@ const V2_PACKED: u32 = 0x1C84_9304;
 const DOUBLE: u32 = 0x0C72_124E;
 const DOUBLE_PACKED: u32 = 0x0C72_124F;
 
-/// Where a cookie says how long a count is.
+/// The part of a cookie with the size of counts.
 const WORD_BITS: u32 = 0xF0;
 
 /// What V2 sets there.

@@ -1,11 +1,11 @@
-//! Every format that is read, into every format that is written: each metric is what it was, or the loss is said.
+//! Every input format into every output format: each metric is unchanged, or the loss is reported.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::{Bucket, Series, Values, Wanted, read_series};
 
-/// What one request took, in microseconds: queue, lookup, TCP, TLS, sending, waiting, receiving.
+/// The phases of one request, in microseconds: queue, lookup, TCP, TLS, sending, waiting, receiving.
 type Took = [u32; 7];
 
 /// A file of a format, made of requests.
@@ -45,7 +45,7 @@ fn ms(us: u64) -> f64 {
     us as f64 / 1e3
 }
 
-/// Some with a stated TTFB beside phases that say another, some that failed, some with a schedule.
+/// Some with a stated TTFB that contradicts the phases, some that failed, some with a schedule.
 fn native(requests: &[Took]) -> String {
     let line = |index: usize, took: &Took| {
         let [queue, dns, tcp, tls, send, wait, load] = took.map(|us| u64::from(us) * 1000);
@@ -70,7 +70,7 @@ fn native(requests: &[Took]) -> String {
     format!("{{\"schema\":\"longhaul.recording/1\"}}\n{}{{\"end\":{{}}}}\n", lines(requests, line))
 }
 
-/// Columns of every metric, whatever the others say, with more decimals than nanoseconds, and dates.
+/// Columns of every metric, independent of each other, with more decimals than nanoseconds, and dates.
 fn csv(requests: &[Took]) -> String {
     let header = "intended_s,started_s,latency_ms,dns_us,wait_ms,ttfb_ms,ttfb_without_dns_ms,response_ms,total_s,page\n";
     let line = |index: usize, took: &Took| {
@@ -295,7 +295,7 @@ fn said(merged: &Merged, what: &str) -> bool {
     merged.lost.iter().any(|sentence| sentence.contains(what))
 }
 
-/// Formats of samples keep every metric to the nanosecond, and which one is looked at without being asked for.
+/// Formats of samples keep every metric to the nanosecond, and the same default metric.
 fn samples_stay(input: &File, name: &str) -> Result<(), TestCaseError> {
     let (output, merged) = input.convert(name, None).unwrap();
     prop_assert_eq!(merged.read, merged.written);
@@ -324,10 +324,10 @@ fn samples_stay(input: &File, name: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Histograms keep one metric as precisely as they say, and say that the others are gone.
+/// Histograms keep one metric as precisely as they state, and report that the others are gone.
 fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -> Result<(), TestCaseError> {
     let Some(before) = series(&input.path, metric) else {
-        // Prometheus counts failures, so a file without any value is one too; what is missing from it is said.
+        // Prometheus counts failures, so a file without any value is valid; the missing ones are reported.
         match input.convert(name, metric) {
             Ok((_, merged)) => {
                 prop_assert!(name.ends_with(".prom") && said(&merged, "Samples without the metric"));
@@ -362,7 +362,7 @@ fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -
     }
     prop_assert_eq!(
         chosen == Metric::Latency,
-        !said(&merged, "does not say that its values are the"),
+        !said(&merged, "does not contain the name of its metric"),
         "{:?}",
         merged.lost
     );
@@ -370,16 +370,16 @@ fn counts_stay(format: &str, input: &File, name: &str, metric: Option<Metric>) -
     prop_assert_eq!(after.metric, chosen);
     let Values::Counted { relative_error, .. } = &after.values else { panic!("a histogram has counts") };
     let error = *relative_error;
-    // A coarse input does not become a fine one without a word.
+    // A coarse input does not become a fine one silently.
     prop_assert!(
-        error + 1e-12 >= own_error || said(&merged, "The input knows each value only within"),
+        error + 1e-12 >= own_error || said(&merged, "The input has each value only within"),
         "{:?}",
         merged.lost
     );
     let after = values(after);
     prop_assert_eq!(before.len(), after.len());
     if name.ends_with(".hgrm") {
-        // Only some points are kept, which is said; the largest is one of them.
+        // Only some points are kept, which is reported; the largest is one of them.
         prop_assert!(said(&merged, "of the distribution"), "{:?}", merged.lost);
         let (before, after) = (before[before.len() - 1], after[after.len() - 1]);
         prop_assert!((before - after).abs() <= before * 0.002 + 1e-6, "{before} became {after}");

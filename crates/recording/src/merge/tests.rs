@@ -1,4 +1,4 @@
-//! Several recordings in one: what stays apart, what is aligned, and what is refused.
+//! Several recordings in one: which remain separate, which are aligned, and which are refused.
 
 use super::*;
 use crate::{Series, Values, Wanted, Writer, read_series};
@@ -84,7 +84,7 @@ fn without_a_start_times_stay() {
     let other = folder.text("other.csv", "started_s,latency_ms\n3,12\n");
     let output = folder.path("all.jsonl");
     let said = merged(&[one, other], &output).unwrap();
-    assert!(said.warnings[0].starts_with("Not all inputs say when they started"), "{said:?}");
+    assert!(said.warnings[0].starts_with("Not all inputs have a start time"), "{said:?}");
     let (header, samples, _) = samples(&output);
     assert_eq!((header.start, header.tool.as_str()), (None, "longhaul"));
     assert_eq!(
@@ -143,7 +143,7 @@ fn logs_merge_without_loss() {
     let output = folder.path("all.hlog");
     let said = merged(&inputs, &output).unwrap();
     assert_eq!((said.read, said.written), (900 + 2700 + 900, 4500));
-    // Their times are dates, so that nothing is said of those.
+    // Their times are dates, so there is no warning about them.
     assert!(said.warnings[0].starts_with(&inputs[0].display().to_string()), "{said:?}");
     let read = |path: &Path| read_series(path, &Wanted::default()).unwrap();
     let mut apart = read(&inputs[0]);

@@ -24,7 +24,7 @@ use format::{Field, Kind, Piece, Stamped};
 /// - `nginx` is `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer"
 ///   "$http_user_agent" $request_time`: the predefined `combined`, which has no time that a request took, with the one
 ///   that it took at its end.
-/// - `envoy` is what Envoy writes if nobody says otherwise: `[%START_TIME%] "%REQ(:METHOD)%
+/// - `envoy` is Envoy's default: `[%START_TIME%] "%REQ(:METHOD)%
 ///   %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT%
 ///   %DURATION% ...`.
 ///
@@ -47,7 +47,7 @@ use format::{Field, Kind, Piece, Stamped};
 /// | `$request`, `$request_method`, `$uri`, `$request_uri` | `%REQ(:METHOD)%`, `%REQ(:PATH)%` | labels method and path |
 /// | `$host`, `$http_host` | `%REQ(:AUTHORITY)%` | label host |
 ///
-/// nginx writes seconds with three decimals: whole numbers are of some other unit, for which a reader is asked.
+/// nginx writes seconds with three decimals: integers have another unit, which the user must give.
 /// It writes several times where it asked several upstreams in turn ("0.1, 0.2"): they add up.
 ///
 /// ```
@@ -84,7 +84,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
             expected: "a format string for it",
         });
     };
-    let mut found = Found::new(options);
+    let mut found = Fields::new(options);
     let (mut events, mut warnings) = (0_u64, Vec::new());
     while let Some(line) = lines.next()? {
         let Line { number, terminated, .. } = line;
@@ -114,7 +114,8 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     warnings.extend(found.seconds.finish()?);
     warnings.push(SERVERS_OWN.to_owned());
     if found.resolution_ns >= 1_000_000_000 {
-        warnings.push("The log tells time by the second; percentiles over time are no finer.".to_owned());
+        warnings
+            .push("The log's times are in whole seconds; percentiles over time cannot be finer.".to_owned());
     }
     Ok(Frame { warnings, ..Frame::default() })
 }
@@ -126,8 +127,8 @@ struct Problem {
     expected: String,
 }
 
-/// What a line says.
-struct Found<'o> {
+/// The content of a line.
+struct Fields<'o> {
     sample: Sample,
     exact: Vec<(Metric, f64)>,
     labels: &'o Labels,
@@ -137,13 +138,13 @@ struct Found<'o> {
     resolution_ns: u64,
     /// Whether durations in seconds are that.
     seconds: Seconds,
-    /// Those of the line that have no fraction, as they are written, with their places.
+    /// The numbers of the line without a fraction, as written, with their positions.
     plain: Vec<(usize, String)>,
     /// Where in the line the value begins that is looked at.
     at: usize,
 }
 
-impl<'o> Found<'o> {
+impl<'o> Fields<'o> {
     fn new(options: &'o Options) -> Self {
         Self {
             sample: Sample::default(),
@@ -186,7 +187,7 @@ impl<'o> Found<'o> {
         }
     }
 
-    /// What follows only from all of a line.
+    /// Values that follow only from the whole line.
     fn finish(&mut self) {
         let took = self.exact.iter().map(|&(_, ms)| ms).fold(0.0, f64::max);
         self.sample.started_ns = self.time.map(|(ns, stamped)| match stamped {
@@ -202,7 +203,7 @@ impl<'o> Found<'o> {
 }
 
 impl AccessLog {
-    fn take(&self, line: &[u8], found: &mut Found<'_>) -> Result<(), Problem> {
+    fn take(&self, line: &[u8], found: &mut Fields<'_>) -> Result<(), Problem> {
         found.clear();
         let mut at = 0;
         let mut before = None;
@@ -211,10 +212,8 @@ impl AccessLog {
             match piece {
                 Piece::Text(text) => {
                     if !rest.starts_with(text.as_bytes()) {
-                        let behind = before.map_or_else(
-                            || "at the line's start".to_owned(),
-                            |name| format!("behind {name}"),
-                        );
+                        let behind = before
+                            .map_or_else(|| "at the line's start".to_owned(), |name| format!("after {name}"));
                         return Err(departs(at, rest, format!("{text:?} {behind}")));
                     }
                     at += text.len();
@@ -245,16 +244,16 @@ fn departs(offset: usize, rest: &[u8], expected: String) -> Problem {
     Problem { offset, found: format!("{short:?}{dots}"), expected }
 }
 
-/// How many bytes a field takes. What it says goes into `found`; an error says what was expected of it.
+/// How many bytes a field takes. Its value goes into `found`; an error is what was expected.
 fn take_field(
     field: &Field,
     rest: &[u8],
     next: Option<&Piece>,
-    found: &mut Found<'_>,
+    found: &mut Fields<'_>,
 ) -> Result<usize, String> {
     let name = &field.name;
     match &field.kind {
-        // These may contain what stands behind them, so their own grammar ends them.
+        // These may contain the text that follows them, so their own grammar ends them.
         Kind::Time { clock, stamped, is_best } => {
             if rest.first() == Some(&b'-') && !clock.may_begin_with_minus() {
                 return Ok(1);
@@ -279,7 +278,7 @@ fn take_field(
         _ => {
             let length = match next {
                 Some(Piece::Text(text)) => memchr::memmem::find(rest, text.as_bytes())
-                    .ok_or_else(|| format!("{text:?} somewhere behind {name}"))?,
+                    .ok_or_else(|| format!("{text:?} somewhere after {name}"))?,
                 _ => rest.len(),
             };
             take_value(field, &rest[..length], found)?;
@@ -288,8 +287,8 @@ fn take_field(
     }
 }
 
-/// What a field says that ends where the text behind it begins.
-fn take_value(Field { name, kind }: &Field, value: &[u8], found: &mut Found<'_>) -> Result<(), String> {
+/// The value of a field that ends where the text after it begins.
+fn take_value(Field { name, kind }: &Field, value: &[u8], found: &mut Fields<'_>) -> Result<(), String> {
     match kind {
         Kind::Duration(metric, unit) => {
             if !is_absent(value) {
@@ -311,7 +310,7 @@ fn take_value(Field { name, kind }: &Field, value: &[u8], found: &mut Found<'_>)
             let mut words = value.split(|&byte| byte == b' ');
             let words = [words.next(), words.next(), words.next()].map(Option::unwrap_or_default);
             found.label("request", value);
-            // What is not a request at all, such as the bytes of a TLS handshake, has no parts.
+            // Invalid requests, such as the bytes of a TLS handshake, have no parts.
             if words.iter().all(|word| !word.is_empty()) {
                 found.label("method", words[0]);
                 found.label("path", path(words[1]));
@@ -373,7 +372,7 @@ fn list(rest: &[u8]) -> Option<(Option<f64>, usize)> {
     }
 }
 
-/// nginx writes what could end a quoted value, and what is not text, as `\x22`.
+/// nginx escapes characters that could end a quoted value, and bytes that are not text, as `\x22`.
 fn unescaped(value: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value;

@@ -1,4 +1,4 @@
-//! Reads Caddy's access log in JSON, as it is by default: the lines of the logger `http.log.access`.
+//! Reads Caddy's default access log in JSON: the lines of the logger `http.log.access`.
 //!
 //! `ts` is when the line was written, at the end of the request; the start lies `duration` before it. Both may be numbers
 //! or text ("1.2ms", a date), as the log is configured: `duration_format` is seconds with a fraction, or whole milliseconds
@@ -90,7 +90,7 @@ struct Entry<'l> {
     request: Option<Request>,
 }
 
-/// A number, or text that says its own unit.
+/// A number, or text that contains its unit.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a number or text")]
 enum Time<'l> {
@@ -116,7 +116,7 @@ struct Request {
     uri: Loose,
 }
 
-/// The field that is wrong, what it has, and what would do.
+/// The wrong field, its content, and the expected form.
 type Wrong = (&'static str, String, &'static str);
 
 impl Entry<'_> {

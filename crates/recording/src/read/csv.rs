@@ -64,7 +64,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     rows.finish(&lines)
 }
 
-/// What is wrong with a row; becomes an [`Error`] once the row's place is at hand. Columns count from 1.
+/// The problem with a row; becomes an [`Error`] once the row's position is known. Columns count from 1.
 enum Problem {
     NotText {
         column: usize,
@@ -104,7 +104,7 @@ impl Problem {
     }
 }
 
-/// Takes rows apart. What the last one said stands in `sample` and `exact`.
+/// Splits rows. `sample` and `exact` hold the values of the last one.
 struct Rows {
     columns: Columns,
     sample: Sample,
@@ -114,7 +114,7 @@ struct Rows {
     /// The first of the empty lines just passed: fine at the end of the file, an error before it.
     blank: Option<u64>,
     unterminated: bool,
-    /// Pages whose ids are no numbers.
+    /// Pages whose ids are not numbers.
     pages: BTreeMap<Vec<u8>, u64>,
 }
 
@@ -131,7 +131,8 @@ impl Rows {
         }
     }
 
-    /// Whether the next row may be taken for a lone number, which is faster. What is none is looked at by [`Rows::take`].
+    /// Whether the next row may be parsed as a single number, which is faster. Other rows are parsed by
+    /// [`Rows::take`].
     fn is_of_numbers(&self) -> bool {
         self.columns.roles == [Role::Value] && self.blank.is_none()
     }
@@ -267,7 +268,7 @@ fn time(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<
     Ok(rounded.map(|rounded| number::nanoseconds(field.trim_ascii(), unit).unwrap_or(rounded)))
 }
 
-/// The number in a cell, in milliseconds; `None` if the cell is empty, which says that it was not measured.
+/// The number in a cell, in milliseconds; `None` if the cell is empty, which means that it was not measured.
 fn cell(field: &[u8], at: usize, unit: Unit, terminated: bool) -> Result<Option<f64>, Problem> {
     let text = field.trim_ascii();
     if text.is_empty() && terminated {
@@ -308,7 +309,7 @@ pub(super) const A_CLOSING_QUOTE: &str = "another double quote at the cell's end
 /// Lone numbers that are handed on together.
 const BATCH: usize = 4096;
 
-/// Where the ids of pages begin that are no numbers in the file.
+/// Numbers from here on are for page ids that are not numbers in the file.
 const UNNUMBERED: u64 = 1 << 63;
 
 /// How much of a field a message shows.

@@ -102,7 +102,7 @@ impl Transfer {
         sample.send_ns = between(before, sent);
         sample.wait_ns = between(sent.or(before), first_byte);
         sample.load_ns = between(first_byte, sample.last_byte_ns);
-        // Where the phases say it, the stamp would say something else: sending and curl's own queue are in it.
+        // If the phases give it, the stamp would give a different value: it includes sending and curl's own queue.
         sample.ttfb_ns = first_byte.filter(|_| sample.wait_ns.is_none());
     }
 
@@ -111,7 +111,7 @@ impl Transfer {
         let queued = self.time_queue.map_or(0, |Seconds(nanos)| nanos);
         let (named, connected) = (stamp(self.time_namelookup), stamp(self.time_connect));
         let secured = stamp(self.time_appconnect);
-        // For an address curl sets the stamp too, with no lookup behind it.
+        // curl also sets the stamp for an address, without a lookup.
         sample.dns_ns = between(Some(queued), named).filter(|_| !self.is_address());
         let started = Some(named.unwrap_or(queued));
         if self.http_version.text().is_some_and(|version| version.starts_with('3')) {
@@ -131,7 +131,7 @@ impl Transfer {
         name.parse::<IpAddr>().is_ok()
     }
 
-    /// Why there is no answer. curl before 7.75 does not say.
+    /// Why there is no answer. curl before 7.75 does not report that.
     fn failure(&self) -> Option<String> {
         let message =
             self.errormsg.as_ref().map(|Text(message)| message).filter(|message| !message.is_empty());

@@ -38,7 +38,7 @@ pub enum Format {
     Caddy,
     /// nginx's access log, where its format makes JSON of it.
     Nginx,
-    /// An access log whose lines are made as the options say.
+    /// An access log with the line format in the options.
     Access,
 }
 
@@ -100,7 +100,7 @@ pub(super) fn detect(head: &[u8], path: &Path, options: &Options) -> Result<Form
         _ if head.starts_with(b"metric_name,timestamp,metric_value,") => Ok(Format::K6Csv),
         _ if is_vegeta_csv(head) => Ok(Format::VegetaCsv),
         _ if looks_like_access_log(head) => {
-            refuse("this looks like an access log (say how its lines are made, with --log-format)")
+            refuse("this looks like an access log (give the format of its lines with --log-format)")
         }
         _ => Ok(Format::Csv),
     }
@@ -115,7 +115,7 @@ fn json(text: &[u8]) -> Option<Format> {
             .any(|at| part[at + key.len()..].trim_ascii_start().starts_with(b":"))
     };
     let all = |keys: &[&str]| keys.iter().all(|key| has(text, key));
-    // A native recording says so in its first line, and k6 is read by lines; an object may be spread over several.
+    // A native recording is recognised by its first line, and k6 is read by lines; an object may span several.
     let is_native = has(line, "schema") && text.starts_with(b"{");
     let formats = [
         (is_native, Format::Native),
@@ -240,7 +240,7 @@ mod tests {
             ("request-start,DNS,DNS+dialup,request-duration,bytes,status\n", Format::OhaCsv),
             ("1741944413000000000,200,12345678,0,5,,b2s=,,0,GET,http://x/,\n", Format::VegetaCsv),
             ("1741944413000000000,0,12345678,0,0,refused,,,0\n", Format::VegetaCsv),
-            // So long a body that nothing is to be seen of what stands behind it.
+            // The body is so long that nothing after it is visible.
             ("1741944413000000000,200,12345678,0,5,,b2s", Format::VegetaCsv),
             ("metric_name,timestamp,metric_value,check,extra_tags\n", Format::K6Csv),
             ("{\"time\":\"x\",\"status\":200,\"request_time\":0.005}\n", Format::Nginx),

@@ -1,4 +1,4 @@
-//! A file that is read from its beginning to its end, and says so if somebody shortens it meanwhile; and whether two names
+//! A file that is read from its beginning to its end, with an error if it is truncated meanwhile; and whether two names
 //! are one file.
 
 use std::{
@@ -13,7 +13,7 @@ use crate::Error;
 /// recording, but the beginning of one. What grows is read as far as it goes.
 pub(crate) struct Whole {
     file: File,
-    /// The length that it must have; 0 for what is not a file, such as a pipe.
+    /// The length that it must have; 0 if it is not a file, for example a pipe.
     length: u64,
     read: u64,
 }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_shortened_is_no_shorter_recording() {
-        // Longer than what is read at once, and cut where a line ends.
+        // Longer than a single read, and cut at a line end.
         let rows = "latency_ms\n".to_owned() + &"12.5\n".repeat(400_000);
         let length = rows.len();
         for kept in [0, 11, 5 * 100_000 + 11] {

@@ -1,8 +1,8 @@
 //! Reads HAR 1.2, what browsers and proxies export: the entries of `log`, one by one, whatever the size of the bodies.
 //!
-//! `ssl` lies inside of `connect`, as the specification has it; Firefox writes it beside, which shows in `time`. -1 means
+//! `ssl` lies inside of `connect`, as the specification has it; Firefox writes it in addition, which shows in `time`. -1 means
 //! absent, and so does 0 for a connect: Firefox writes that for a connection that was there already. `blocked`, the queue
-//! in the browser, is a part of the total and of no phase. What came out of the browser's cache is labelled so.
+//! in the browser, is a part of the total and of no phase. Responses from the browser's cache are labelled.
 
 use std::{collections::HashMap, fmt};
 
@@ -33,7 +33,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame::default())
 }
 
-/// What is taken out of a log.
+/// The fields that are read from a log.
 #[derive(Deserialize)]
 #[serde(from = "Entry")]
 enum Part {
@@ -110,7 +110,7 @@ impl Took {
     }
 }
 
-/// What stands where nothing was measured.
+/// The value of a phase that was not measured.
 const ABSENT: f64 = -1.0;
 
 #[derive(Deserialize, Default)]
@@ -219,7 +219,7 @@ impl Reader<'_> {
 }
 
 impl Timings {
-    /// Sets the phases. Returns the total: `time` if the file says it, or else the sum of what it is made of.
+    /// Sets the phases. Returns the total: `time` if the file contains it, or else the sum of its parts.
     fn fill(&self, sample: &mut Sample, time: Took) -> Option<f64> {
         let positive = |took: Took| took.measured().filter(|&ms| ms > 0.0);
         let (connect, ssl) = (positive(self.connect), positive(self.ssl));

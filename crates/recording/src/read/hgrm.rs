@@ -1,7 +1,7 @@
 //! Reads HdrHistogram percentile text, also as CSV and inside of what wrk2 prints.
 //!
-//! A row says that so many events lie at or below its value. Where the events between two rows lie is not in the file:
-//! they are counted at the upper row's value. So each percentile that the file lists comes out as it says, and between
+//! A row is the number of events at or below its value. Where the events between two rows lie is not in the file:
+//! they are counted at the upper row's value. So each listed percentile is reproduced exactly, and between
 //! two of them the values come out too large, by no more than the step between the rows.
 
 use super::{
@@ -37,16 +37,16 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// What is wrong with a line.
+/// The problem with a line.
 #[derive(Debug)]
 enum Problem {
-    /// Something else than what must be there, at that byte of the line.
+    /// Another text than expected, at that byte of the line.
     Row { offset: usize, found: String, expected: &'static str },
     /// The last line of a file that breaks off.
     Cut,
 }
 
-/// What has been read of the first table.
+/// The first table as far as it has been read.
 struct Table {
     unit: Unit,
     state: State,
@@ -74,7 +74,7 @@ enum State {
     Rows,
     /// Behind its last row, where its footer may be.
     Footer,
-    /// In another table, or behind it.
+    /// In another table, or after it.
     Other,
 }
 
@@ -109,7 +109,7 @@ impl Table {
                 if text.first().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.')) =>
             {
                 match self.row(line) {
-                    // Where there is no footer, text may follow that begins with a number.
+                    // Without a footer, text that begins with a number may follow.
                     Err(_) if self.percentile >= 1.0 => self.state = State::Footer,
                     Err(_) if !terminated => return Err(Problem::Cut),
                     result => return result,
@@ -153,7 +153,7 @@ impl Table {
         let total = total.filter(|&total| total >= self.total && total <= MOST_EVENTS);
         let total = total.ok_or_else(|| refuse(count, A_COUNT))?;
         if self.buckets.is_empty() && share > 0.0 {
-            // The rows below were taken away, and nothing says how far down these events go.
+            // The rows below were removed, so how low these events reach is unknown.
             self.widest = LARGEST_ERROR;
         }
         self.place(value_ms, total);
@@ -161,7 +161,7 @@ impl Table {
         Ok(())
     }
 
-    /// Counts what came since the last row at this row's value.
+    /// Counts the events since the last row at this row's value.
     fn place(&mut self, value_ms: f64, total: u64) {
         let count = total - self.total;
         match self.buckets.last_mut() {
@@ -199,12 +199,11 @@ impl Table {
 
     fn warn(&self, options: &Options, warnings: &mut Vec<String>) {
         if options.unit.is_none() && !self.is_wrk {
-            warnings
-                .push("The file does not name its unit; its values are taken for milliseconds.".to_owned());
+            warnings.push("The file does not name its unit; its values are read as milliseconds.".to_owned());
         }
         let points = counted(self.buckets.len() as u64, "point");
         let mut known = format!(
-            "Only {points} of the distribution {} known: what lies between two is counted at the upper one, up to {:.1} % \
+            "Only {points} of the distribution {} known: events between two are counted at the upper one, up to {:.1} % \
              too high.",
             if self.buckets.len() == 1 { "is" } else { "are" },
             self.relative_error() * 100.0
@@ -249,7 +248,7 @@ fn is_header(line: &[u8]) -> bool {
     has(b"Value") && has(b"Percentile") && has(b"1/(1-Percentile)")
 }
 
-/// What blanks or commas keep apart, with its place.
+/// A text between blanks or commas, with its position.
 fn fields(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b',');
     let mut at = 0;
@@ -282,7 +281,7 @@ const A_COUNT: &str = "a count of events up to 2^53, no smaller than the row bef
 /// More events than any run has; counts up to here are exact in f64 too.
 const MOST_EVENTS: u64 = 1 << 53;
 
-/// Whoever uses it divides by what is left.
+/// Callers divide by the remainder.
 const LARGEST_ERROR: f64 = 0.999;
 
 /// How much of a field a message shows.

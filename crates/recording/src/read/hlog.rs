@@ -46,7 +46,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// What is wrong with a line, and from which byte of it on.
+/// The problem with a line, and the byte where it begins.
 #[derive(Debug)]
 pub(crate) struct Problem {
     offset: usize,
@@ -61,7 +61,7 @@ impl Problem {
     }
 }
 
-/// What has been read of a log.
+/// The log as far as it has been read.
 struct Log {
     unit: Unit,
     clock: Clock,
@@ -155,21 +155,21 @@ impl Log {
         Ok(())
     }
 
-    /// What a reader must know about units.
+    /// Notes about units for the user.
     fn warn(&self, options: &Options, warnings: &mut Vec<String>) {
         if let (None, Some((largest, written))) = (options.unit, self.maximum) {
             let shown = format!("the largest is {}", milliseconds(largest / 1e6));
             warnings.push(match ratio(largest, written) {
                 Some(1_000_000) => format!(
-                    "The log does not name its unit. Its values are taken for nanoseconds ({shown}): the column of \
+                    "The log does not name its unit. Its values are read as nanoseconds ({shown}): the column of \
                      maxima is a millionth of them, as HdrHistogram writes milliseconds."
                 ),
                 Some(ratio) => format!(
-                    "The log does not name its unit. Its values are taken for nanoseconds ({shown}), but its column of \
+                    "The log does not name its unit. Its values are read as nanoseconds ({shown}), but its column of \
                      maxima is 1/{ratio} of them, where milliseconds would be 1/1000000: say the unit if it is another."
                 ),
                 None => format!(
-                    "The log does not name its unit, and its column of maxima tells nothing of it. Its values are taken \
+                    "The log does not name its unit, and its column of maxima does not show it. Its values are read \
                      for nanoseconds ({shown}): say the unit if it is another."
                 ),
             });
@@ -185,7 +185,7 @@ impl Log {
     }
 }
 
-/// When intervals began. Timestamps in a log are absolute or count from its start, and nothing says which.
+/// When intervals began. Timestamps in a log are absolute or relative to its start, and the log does not tell which.
 #[derive(Default)]
 struct Clock {
     /// `#[StartTime: ...]`, or the first interval's timestamp; seconds since 1970 if it is a date.
@@ -220,7 +220,7 @@ impl Clock {
     }
 }
 
-/// The words of a line, which commas and blanks keep apart.
+/// The words of a line, separated by commas and blanks.
 struct Words<'l> {
     line: &'l [u8],
     at: usize,
@@ -287,7 +287,7 @@ fn milliseconds(value: f64) -> String {
     }
 }
 
-/// More events than any log holds; counts up to here are exact in f64 too.
+/// More events than any log contains; counts up to this are also exact in f64.
 const MOST_EVENTS: u64 = 1 << 53;
 
 const YEAR_S: f64 = 365.0 * 24.0 * 3600.0;
@@ -297,7 +297,7 @@ const EPOCH_S: f64 = 1e8;
 
 const AN_INTERVAL: &str = "at least one interval with a value, such as 0.127,1.007,2.769,HISTFAAAA...";
 
-/// How much of a word a message shows.
+/// How much of a word is shown in a message.
 const SHOWN: usize = 40;
 
 #[cfg(test)]

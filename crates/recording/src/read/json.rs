@@ -1,4 +1,4 @@
-//! What the decoders of JSON have in common: lines, streamed documents, and errors with their place.
+//! The common part of the JSON decoders: lines, streamed documents, and errors with positions.
 
 use std::{io::Read, path::Path};
 
@@ -21,9 +21,9 @@ pub(super) use stream::{Document, Elements, Taker, each_object};
 
 /// Why a decoder stops at a line.
 pub(super) enum Stop {
-    /// It is no JSON of the kind expected.
+    /// It is not JSON of the expected kind.
     Json(serde_json::Error),
-    /// Something else, with its place.
+    /// Another error, with its position.
     Refused(Error),
 }
 
@@ -40,7 +40,7 @@ impl From<Error> for Stop {
 }
 
 /// Hands each line of a file of JSON lines to `take`, with its number. Blank lines are passed over; a last line without
-/// its end that breaks off is left out, and the result says so.
+/// its end that breaks off is left out, and the result reports that.
 pub(super) fn each_line(
     input: Input<'_>,
     expected: &'static str,
@@ -67,7 +67,7 @@ pub(super) fn cut_off(line: u64) -> String {
     format!("Line {line}, the last, is cut off in mid-write; read up to the line before it.")
 }
 
-/// A line that is no JSON of the kind expected.
+/// A line that is not JSON of the expected kind.
 pub(super) fn broken<R: Read>(
     lines: &Lines<R>,
     number: u64,
@@ -79,7 +79,7 @@ pub(super) fn broken<R: Read>(
 
 /// The same for a document that spans lines.
 fn broken_document(path: &Path, error: serde_json::Error, cuts: &Cuts, expected: &'static str) -> Error {
-    // What comes from the reader has no place.
+    // Errors of the reader have no position.
     let (line, column) = (error.line().max(1) as u64, error.column().max(1) as u64);
     let place = Place { path: path.to_owned(), line, column: cuts.column(line, column) };
     if error.is_io() {
@@ -92,7 +92,7 @@ fn broken_document(path: &Path, error: serde_json::Error, cuts: &Cuts, expected:
     Error::Sample { place, problem, expected }
 }
 
-/// What serde_json says, without its own idea of the place, and without all of a long text that it quotes.
+/// The message of serde_json, without its own position, and without the whole of a long text that it quotes.
 pub(super) fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);

@@ -157,14 +157,14 @@ impl Request {
         label(&mut self.sample, labels, "host", tag("url").and_then(host));
     }
 
-    /// Gives the sink what there is, and forgets it.
+    /// Passes the pending values to the sink and clears them.
     fn hand_over(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
         if self.number == 0 {
             return Ok(());
         }
         let [_, _, duration, blocked, connecting, tls, sending, waiting, receiving] =
             self.parts.map(|part| {
-                // The clock behind these can be set back, which makes them negative.
+                // The clock of these can be set back, which makes them negative.
                 part.and_then(|ms| length(Unit::Ms, ms))
             });
         let is_answered = self.sample.error.is_none();

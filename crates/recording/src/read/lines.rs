@@ -13,7 +13,7 @@ pub(crate) struct Lines<R> {
     input: R,
     path: PathBuf,
     buffer: Box<[u8]>,
-    /// What is read and not yet handed out: `buffer[start..end]`.
+    /// Bytes that were read and not yet returned: `buffer[start..end]`.
     start: usize,
     end: usize,
     /// Lines handed out.
@@ -85,7 +85,7 @@ impl<R: Read> Lines<R> {
         Some(value)
     }
 
-    /// A place in `line`; `column` from 1.
+    /// A position in `line`; `column` from 1.
     pub(crate) fn place(&self, line: u64, column: usize) -> Place {
         Place { path: self.path.clone(), line, column: column as u64 }
     }
@@ -100,7 +100,7 @@ impl<R: Read> Lines<R> {
         self.terminated
     }
 
-    /// Reads more behind what there is, which is one unfinished line.
+    /// Reads more after the present bytes, which are one unfinished line.
     fn fill(&mut self) -> Result<(), Error> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;

@@ -30,7 +30,7 @@ pub(super) fn read(input: Input<'_>, _: &Options, sink: &mut dyn Sink) -> Result
 /// The samples of a native recording, one after the other in bounded memory. Unknown fields are ignored. After an error
 /// nothing more comes.
 ///
-/// A last line that was cut off in mid-write is left out, and [`Reader::warnings`] says so.
+/// A last line that was cut off in mid-write is left out, and [`Reader::warnings`] reports that.
 pub struct Reader<R> {
     lines: Lines<R>,
     header: Header,
@@ -81,7 +81,7 @@ impl<R: Read> Reader<R> {
         self.end.as_ref()
     }
 
-    /// What a reader must know before trusting the samples, once all have been read.
+    /// Notes on the samples for the user, once all have been read.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -123,7 +123,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Says what the end of the file reveals.
+    /// Checks the end of the file.
     fn finish(&mut self) {
         self.state = State::Done;
         let samples = self.samples;

@@ -23,7 +23,7 @@ pub(super) fn short_line(text: &[u8]) -> Option<(f64, usize)> {
     // The number at the upper end, with "0" before it.
     let filled = (word << (64 - 8 * length)) | (ZEROS >> (8 * length));
     let (digits, decimals) = match place(filled, b'.') {
-        // What stands before the point moves into its place.
+        // The digits before the point move into its place.
         Some(point) => {
             let (before, after) = (filled & ((1 << (8 * point)) - 1), filled >> (8 * point) >> 8);
             ((before << 8) | (after << (8 * point) << 8) | u64::from(b'0'), 7 - point)
@@ -43,7 +43,7 @@ pub(super) fn short_line(text: &[u8]) -> Option<(f64, usize)> {
     Some((number as f64 / POWERS_OF_TEN[decimals], length))
 }
 
-/// Where the first byte of `word` is that is `byte`, counted from its lowest.
+/// The index of the first byte of `word` that equals `byte`, counted from its lowest.
 fn place(word: u64, byte: u8) -> Option<usize> {
     let different = word ^ (u64::from(byte) * 0x0101_0101_0101_0101);
     // The lowest bit that is set belongs to the first byte that is zero (Mycroft).
@@ -76,7 +76,7 @@ pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
 }
 
 /// A plain decimal number of some unit as whole nanoseconds, the nearest, without a detour through f64. `None` for
-/// anything else, and for what is too large.
+/// anything else, and for too large numbers.
 pub(super) fn nanoseconds(text: &[u8], unit: Unit) -> Option<u64> {
     let mut places = match unit {
         Unit::Ns => 0,
@@ -186,7 +186,7 @@ mod tests {
                 proptest::prop_assert_eq!(length, end);
                 proptest::prop_assert_eq!(Some(value), plain(&text.as_bytes()[..end]));
             }
-            // And what it finds it does not miss.
+            // And every match is found.
             let is_short = end <= 7 && plain(&text.as_bytes()[..end]).is_some();
             proptest::prop_assert_eq!(found.is_some(), is_short, "{:?}", text);
         }

@@ -21,7 +21,7 @@ impl Seconds {
         Self { given, is_proven: false, whole: 0, first: None }
     }
 
-    /// The unit that numbers are taken for until the file's end.
+    /// The assumed unit until the end of the file.
     pub(super) fn unit(&self) -> Unit {
         self.given.unwrap_or(Unit::S)
     }
@@ -31,7 +31,7 @@ impl Seconds {
         self.is_proven = true;
     }
 
-    /// Takes note of a number as it is written.
+    /// Notes a number as it is written.
     pub(super) fn look(&mut self, text: &str, place: impl FnOnce() -> Place) {
         if self.given.is_some() {
             return;
@@ -44,7 +44,7 @@ impl Seconds {
         }
     }
 
-    /// At the end of the file: what to say, or that nobody can know.
+    /// At the end of the file: a warning, or an error if the unit cannot be known.
     pub(super) fn finish(self) -> Result<Option<String>, Error> {
         match self.first {
             None => Ok(None),
@@ -52,7 +52,7 @@ impl Seconds {
                 Err(Error::Number { place, found, expected: FRACTION })
             }
             Some((place, _)) => Ok(Some(format!(
-                "{} {} whole, the first in line {}: taken for seconds, as the fractions beside {} are. If the log's \
+                "{} {} whole, the first in line {}: read as seconds, like the fractions. If the log's \
                  format changed meanwhile, say the unit (--unit).",
                 self.whole,
                 if self.whole == 1 { "duration is" } else { "durations are" },
@@ -63,8 +63,8 @@ impl Seconds {
     }
 }
 
-/// What would do in the place of a whole number.
-pub(super) const FRACTION: &str = "a fraction of seconds somewhere in the file, which proves the unit; without one say \
+/// The expected form instead of an integer.
+pub(super) const FRACTION: &str = "a fraction of seconds somewhere in the file, which proves the unit; without one give \
                                    which it is: --unit s, --unit ms, --unit us or --unit ns";
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //! the page's time origin: `JSON.stringify(performance.getEntries())`, an object with an array `entries`, an array of such
 //! arrays, or any of these line by line.
 //!
-//! An array is one page view. So is what stands outside of arrays, up to the next navigation entry. A stamp of 0 is not
+//! An array is one page view. So are the entries outside of arrays, up to the next navigation entry. A stamp of 0 is not
 //! known: other origins hide theirs (Timing-Allow-Origin). A connection that was there already has its stamps at one
 //! moment. The total ends with the response, also for a navigation, whose `duration` is that of the whole page. Each page
 //! has a clock of its own, so only the first one's start times are taken.
 //!
 //! A `responseStatus` of 0 is a request without an answer; but browsers write it also for what a page asks of another
-//! origin without CORS, whatever became of that. Absent, as older browsers leave it, it says nothing.
+//! origin without CORS, whatever its result. If it is absent, as in older browsers, nothing follows.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -41,7 +41,7 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
 }
 
 /// What a value is made of.
-enum Found {
+enum Token {
     /// An array begins.
     Array,
     // Much larger than the other.
@@ -80,9 +80,9 @@ struct Reader<'r> {
     origin: Option<String>,
     /// Entries whose status a browser keeps to itself.
     hidden: u64,
-    /// Entries that failed, for all that is known: of which origin their page is, is not.
+    /// Entries that possibly failed: the origin of their page is unknown.
     doubtful: u64,
-    /// Entries that are no requests, by their types.
+    /// Entries that are not requests, by their types.
     others: BTreeMap<String, u64>,
 }
 
@@ -103,13 +103,13 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn take(&mut self, found: Found) -> Result<(), Error> {
+    fn take(&mut self, found: Token) -> Result<(), Error> {
         let entry = match found {
-            Found::Array => {
+            Token::Array => {
                 self.is_new_page = self.read > 0;
                 return Ok(());
             }
-            Found::Entry(entry) => entry,
+            Token::Entry(entry) => entry,
         };
         let is_navigation = match entry.entry_type.text() {
             Some("navigation") => true,
@@ -297,7 +297,7 @@ struct Value<'t, F> {
     is_array: &'t mut bool,
 }
 
-impl<'de, F: FnMut(Found) -> Result<(), Error>> DeserializeSeed<'de> for Value<'_, F> {
+impl<'de, F: FnMut(Token) -> Result<(), Error>> DeserializeSeed<'de> for Value<'_, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -305,7 +305,7 @@ impl<'de, F: FnMut(Found) -> Result<(), Error>> DeserializeSeed<'de> for Value<'
     }
 }
 
-impl<'de, F: FnMut(Found) -> Result<(), Error>> Visitor<'de> for Value<'_, F> {
+impl<'de, F: FnMut(Token) -> Result<(), Error>> Visitor<'de> for Value<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -314,7 +314,7 @@ impl<'de, F: FnMut(Found) -> Result<(), Error>> Visitor<'de> for Value<'_, F> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<(), A::Error> {
         *self.is_array = true;
-        self.taker.take(Found::Array)?;
+        self.taker.take(Token::Array)?;
         while array.next_element_seed(Value { taker: self.taker, is_array: self.is_array })?.is_some() {}
         Ok(())
     }
@@ -329,8 +329,8 @@ impl<'de, F: FnMut(Found) -> Result<(), Error>> Visitor<'de> for Value<'_, F> {
                 object.next_value::<IgnoredAny>()?;
             }
         }
-        // What holds the entries may have a name and a start of its own.
-        if has_entries { Ok(()) } else { self.taker.take(Found::Entry(Box::new(entry))) }
+        // The container of the entries may have its own name and start.
+        if has_entries { Ok(()) } else { self.taker.take(Token::Entry(Box::new(entry))) }
     }
 }
 
@@ -349,7 +349,7 @@ const STAMPS: [&str; 11] = [
     "responseEnd",
 ];
 
-/// Types that are told apart in the warning; browsers know two dozen.
+/// Types that the warning lists separately; browsers have two dozen.
 const MOST_TYPES: usize = 32;
 
 const EXPECTED: &str =

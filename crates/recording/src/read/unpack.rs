@@ -41,18 +41,18 @@ fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// What was read of the packed bytes.
+/// The number of packed bytes read.
 #[derive(Default)]
 struct Taken {
     bytes: Cell<u64>,
     /// Whether more was asked for than there is.
     is_at_end: Cell<bool>,
-    /// Whether it could not be read, for which packing has no fault.
+    /// Whether reading failed, which is not an error of the packing.
     has_failed: Cell<bool>,
 }
 
 impl Taken {
-    /// What is wrong with what is packed, when it could not be unpacked.
+    /// The error in the packed data, if it could not be unpacked.
     fn explain(&self, format: &str, error: io::Error) -> io::Error {
         if self.has_failed.get() {
             return error;
@@ -222,7 +222,7 @@ mod tests {
     fn members_one_after_the_other_are_one_text() {
         let packed = [gzip(&rows(10)), gzip(b"1\n2\n")].concat();
         assert_eq!(read(&packed), Ok(12));
-        // What follows is not a member.
+        // The rest is not a member.
         let said = read(&[gzip(&rows(10)), b"garbage".to_vec()].concat());
         assert!(
             said.as_ref().is_ok_and(|&read| read == 10)

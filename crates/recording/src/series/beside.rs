@@ -18,17 +18,17 @@ pub(super) struct Beside {
 pub(super) type Columns = (Option<Vec<u32>>, Option<Groups>, Option<[Vec<f32>; 6]>);
 
 impl Beside {
-    /// Whether nothing has stood beside any value.
+    /// Whether no value has further columns.
     pub(super) fn is_empty(&self) -> bool {
         self.pages.is_empty() && self.groups.is_empty() && self.phases[0].is_empty()
     }
 
-    /// The number of the page that `sample` belongs to; [`NO_GROUP`] if it says none.
+    /// The number of the page of `sample`; [`NO_GROUP`] if it has none.
     pub(super) fn page(&mut self, sample: &Sample) -> u32 {
         sample.page.map_or(NO_GROUP, |page| self.page_numbers.number(&page))
     }
 
-    /// Adds what `sample` says beside the value at `place`.
+    /// Adds the further columns of `sample` for the value at `place`.
     pub(super) fn push(&mut self, sample: &Sample, place: usize, wanted: &Wanted) {
         if sample.page.is_some() || !self.pages.is_empty() {
             self.pages.resize(place, NO_GROUP);

@@ -17,7 +17,7 @@ use crate::{
     unit::nanoseconds,
 };
 
-/// Takes events and keeps of them what was asked.
+/// Receives events and keeps the requested part of them.
 pub(super) struct Builder<'w> {
     path: PathBuf,
     wanted: &'w Wanted,
@@ -28,7 +28,7 @@ pub(super) struct Builder<'w> {
     started_s: Vec<f64>,
     clock: Clock,
     beside: Beside,
-    /// Values beyond what is kept exactly.
+    /// Values beyond those that are kept exactly.
     histogram: Option<Histogram>,
     buckets: Vec<Bucket>,
     parts: Parts,
@@ -38,7 +38,7 @@ pub(super) struct Builder<'w> {
     without: u64,
     /// The failed ones, as long as values are kept one by one.
     failures: Vec<Failure>,
-    /// When those without the metric started, as far as they say.
+    /// When those without the metric started, as far as it is known.
     without_s: Vec<f64>,
     /// Values of which a phase was taken out, and of those the ones that it was longer than.
     taken_out: u64,
@@ -174,18 +174,18 @@ impl<'w> Builder<'w> {
         self.warn(&mut warnings);
         let (parts, earliest_part_s) = std::mem::take(&mut self.parts).finish(&mut warnings);
         let start_unix_s = start_unix_s.or(earliest_part_s);
-        // Beside samples that are no counts the parts are not all.
+        // If there are also samples, the parts do not cover everything.
         let parts = parts.filter(|_| self.values.is_empty() && self.histogram.is_none());
         if let (Some(by), Some(parts)) = (&self.wanted.by, &parts)
             && !by.eq_ignore_ascii_case(TAG)
             && parts.iter().any(|part| part.tag.is_some())
         {
             warnings.push(format!(
-                "The file does not say what its tags are; they are taken for the label \"{by}\"."
+                "The meaning of the tags is not in the file; they are read as the label \"{by}\"."
             ));
         }
         let values = self.take_values();
-        // Beside counts there is no place for anything.
+        // Counts have no further columns.
         let (beside, failures) = values.exact().map(|_| (self.beside, self.failures)).unwrap_or_default();
         let (pages, groups, phases) = beside.into_columns();
         let label = origin.header.as_ref().and_then(|header| header.label.clone());
@@ -247,7 +247,7 @@ impl<'w> Builder<'w> {
         }
     }
 
-    /// What came of phases that were to be taken out.
+    /// The result of subtracting phases.
     fn warn_of_phases(&self, warnings: &mut Vec<String>) {
         if self.wanted.excluded_phases.is_empty() {
             return;
@@ -257,7 +257,7 @@ impl<'w> Builder<'w> {
         if self.taken_out < used {
             let untouched = used - self.taken_out;
             warnings.push(format!(
-                "{untouched} of {} know no {phases}: nothing is taken out of them.",
+                "{untouched} of {} have no {phases}: nothing is subtracted from them.",
                 counted(used, "sample")
             ));
         }
@@ -313,7 +313,7 @@ fn stem(path: &Path) -> String {
 /// Digits of the histogram of a recording that is too large: 0.003 % of error, finer than most clocks.
 const OVERFLOW_DIGITS: u8 = 4;
 
-/// The label that tags are without anybody saying what they are.
+/// The label of tags if the user names none.
 const TAG: &str = "tag";
 
 /// Buckets held before equal ones are put together.

@@ -25,7 +25,7 @@ struct Backwards {
 }
 
 impl Clock {
-    /// Seconds from the base to the event's start, if it says when that was. Below 0 for a date before the first.
+    /// Seconds from the base to the event's start, if it is known. Below 0 for a date before the first.
     pub(super) fn since(&mut self, event: &Event<'_>) -> Option<f64> {
         let started_ns = event.sample.started_ns?;
         let base = *self.base_ns.get_or_insert(if started_ns > EPOCH_NS { started_ns } else { 0 });
@@ -51,7 +51,7 @@ impl Clock {
         self.base_ns.filter(|&base| base > 0).map(|base| base as f64 / 1e9)
     }
 
-    /// What a reader must know of the times.
+    /// Notes on the times for the user.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let backwards = self.backwards.as_ref().map(|Backwards { count, number, by_s }| {
             let start =

@@ -43,7 +43,7 @@ impl<K: std::hash::Hash + Eq> Numbers<K> {
     }
 }
 
-/// Puts the groups of two series behind each other, of which the first has `mine` values and the second `others`.
+/// Concatenates the groups of two series, of which the first has `mine` values and the second `others`.
 pub(super) fn append(
     first: Option<Groups>,
     mine: u64,
@@ -82,7 +82,7 @@ pub(super) fn append_pages(
     Some(pages)
 }
 
-/// A page's number behind so many others.
+/// A page's number after this many others.
 pub(super) fn moved(page: u32, used: u32) -> u32 {
     if page == NO_GROUP { NO_GROUP } else { page.saturating_add(used) }
 }

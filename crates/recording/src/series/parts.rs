@@ -1,4 +1,4 @@
-//! What an HdrHistogram log tells beside its counts: when an interval began, and its tag.
+//! Data of an HdrHistogram log besides its counts: when an interval began, and its tag.
 
 use super::{Series, Values};
 use crate::{Bucket, Counts};
@@ -6,9 +6,9 @@ use crate::{Bucket, Counts};
 /// The counts of one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// When it began, seconds since the recording's start. Absent if the file does not say.
+    /// When it began, seconds since the recording's start. Absent if the file does not contain it.
     pub started_s: Option<f64>,
-    /// How long it was, seconds; 0 if the file does not say.
+    /// Its length, seconds; 0 if the file does not contain it.
     pub length_s: f64,
     /// What tells it apart from others.
     pub tag: Option<String>,
@@ -69,7 +69,7 @@ impl Parts {
             return (Some(self.all), None);
         }
         for started in self.all.iter_mut().filter_map(|part| part.started_s.as_mut()) {
-            // What is not a date counts from the start already.
+            // Times that are not dates are relative to the start already.
             if *started > EPOCH_S {
                 *started -= earliest;
             }
@@ -79,7 +79,7 @@ impl Parts {
 }
 
 impl Series {
-    /// [`Series::restrict`] for counts: an interval lies where it begins. `None` if the parts do not say when.
+    /// [`Series::restrict`] for counts: an interval belongs to its beginning. `None` if the parts have no times.
     pub(super) fn restrict_parts(&mut self, borders: &[f64], is_kept: impl Fn(&f64) -> bool) -> Option<()> {
         let Values::Counted { buckets, .. } = &mut self.values else { return None };
         let parts = self.parts.as_mut()?;

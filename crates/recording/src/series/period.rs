@@ -1,4 +1,4 @@
-//! Parts of a recording's time: what lies before or after a moment, or between two.
+//! Parts of a recording's time: before or after a moment, or between two.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ impl Series {
     /// end that is absent is the recording's own. There may be none left.
     ///
     /// # Errors
-    /// The recording does not say when its samples started, or not when that is by the calendar.
+    /// The recording has no times of samples, or no dates.
     pub fn restrict(
         &mut self,
         from: Option<Moment>,
@@ -55,7 +55,7 @@ impl Series {
         let timeless = self.failed + self.without_metric - (timed + self.without_s.len()) as u64;
         if timeless > 0 {
             self.warnings.push(format!(
-                "{timeless} samples without a value do not say when they started; they are counted as if in the period."
+                "{timeless} samples without a value have no time; they are counted as if in the period."
             ));
         }
         let before = (self.failures.len(), self.without_s.len());
@@ -88,7 +88,7 @@ impl Series {
             (Moment::SinceStart(seconds), _) => Ok(seconds),
             (Moment::Unix(seconds), Some(start)) => Ok(seconds - start),
             (Moment::Unix(_), None) => Err(self.refused(
-                "the recording does not say on which date it started".to_owned(),
+                "the recording does not contain the date of its start".to_owned(),
                 "a period since its start, such as 30s",
             )),
         }
@@ -97,10 +97,10 @@ impl Series {
     fn times(&self) -> Result<&[f64], Error> {
         match (&self.started_s, &self.values) {
             (Some(times), Values::Exact(_)) => Ok(times),
-            _ => Err(self.refused(
-                "the samples do not say when they started".to_owned(),
-                "start times, to choose a period by",
-            )),
+            _ => {
+                Err(self
+                    .refused("the samples have no times".to_owned(), "start times, to choose a period by"))
+            }
         }
     }
 

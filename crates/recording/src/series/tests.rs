@@ -98,7 +98,7 @@ fn vantages_add_up() {
 
     side.append(read_as("ttfb_ms\n8\n", None).unwrap()).unwrap();
     assert_eq!((values(&side).len(), &side.started_s), (4, &None));
-    assert_eq!(side.warnings, ["Only some of the recordings say when samples started; times are left out."]);
+    assert_eq!(side.warnings, ["Only some of the recordings have the times of samples; times are left out."]);
 
     let before = side.clone();
     let error = side.append(read_as("tls_ms\n8\n", None).unwrap()).unwrap_err();
@@ -169,7 +169,7 @@ fn a_period_and_a_mark() {
     none.restrict(Some(Moment::SinceStart(31.0)), None, &[]).unwrap();
     assert_eq!((none.values.count(), none.excluded), (0, 4));
     assert!(refused(text, Moment::Unix(1e9)).contains("on which date it started"));
-    assert!(refused("latency_ms\n1\n", Moment::SinceStart(1.0)).contains("do not say when they started"));
+    assert!(refused("latency_ms\n1\n", Moment::SinceStart(1.0)).contains("the samples have no times"));
     // 2025-01-01T00:00:00Z is 1735689600; the recording's second sample starts half a second later.
     let mut dated = read_as(PHASES, None).unwrap();
     dated.restrict(Some(Moment::Unix(1_735_689_600.25)), None, &[]).unwrap();
@@ -197,7 +197,7 @@ fn a_phase_is_taken_out_where_there_is_one() {
     assert_eq!(
         series.warnings,
         [
-            "1 of 3 samples know no dns: nothing is taken out of them.",
+            "1 of 3 samples have no dns: nothing is subtracted from them.",
             "In 1 sample dns takes longer than the whole: 0 is left."
         ]
     );
@@ -303,7 +303,8 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![prop::collection::vec(any::<u8>(), 0..300), whole.clone(), whole]
 }
 
-/// An interval log of seconds 0 to 5 with 1, 2, ... events of so many milliseconds, tagged odd and even, the last not.
+/// An interval log of seconds 0 to 5 with 1, 2, ... events of that many milliseconds, tagged odd and even, the last
+/// without a tag.
 fn log(start: Option<&str>) -> Vec<u8> {
     use crate::{Target, WriteOptions, create};
     let folder = tempfile::tempdir().unwrap();
@@ -352,7 +353,7 @@ fn intervals_of_a_log_are_a_period() {
             series.warnings.iter().any(|warning| warning.contains("over an end of the period"))
         };
         assert!(!over(&before) && !over(&later) && !over(&hole));
-        // In the middle of an interval: where it begins counts, and that is said.
+        // Within an interval: its beginning counts, and that is reported.
         let mut middle = series();
         middle.restrict(since(2.5), None, &[]).unwrap();
         assert_eq!(counts(&middle)[0], (4, 4));
@@ -360,7 +361,7 @@ fn intervals_of_a_log_are_a_period() {
         let dated = series().split_at(Moment::Unix(1_741_944_602.0));
         match start {
             Some(_) => assert_eq!(counts(&dated.unwrap()[1]), [(3, 3), (4, 4), (5, 5), (6, 6)]),
-            None => assert!(dated.unwrap_err().to_string().contains("does not say on which date")),
+            None => assert!(dated.unwrap_err().to_string().contains("does not contain the date")),
         }
     }
     // A table of percentiles has no intervals.
@@ -386,9 +387,9 @@ fn tags_of_a_log_are_a_label() {
     assert_eq!(tags, expected);
     assert!(!series.warnings.iter().any(|warning| warning.contains("tags")), "{:?}", series.warnings);
     let city = read_wanted(log(None), &wanted("city")).unwrap();
-    let said = "The file does not say what its tags are; they are taken for the label \"city\".";
+    let said = "The meaning of the tags is not in the file; they are read as the label \"city\".";
     assert!(city.warnings.iter().any(|warning| warning == said), "{:?}", city.warnings);
-    // Two logs of one side keep theirs; beside samples there are none.
+    // Two logs of one side keep theirs; combined with samples, there are none.
     let mut two = read_wanted(log(None), &wanted("tag")).unwrap();
     two.append(city).unwrap();
     assert_eq!(two.parts.as_ref().map(Vec::len), Some(12));

@@ -1,11 +1,11 @@
-//! What is asked of a recording when it is read as a series.
+//! The request for a series: which metric, phases and labels to read from a recording.
 
 use crate::{
     AccessLog, Metric, Unit,
     read::{Labels, Options},
 };
 
-/// What is asked of a recording.
+/// The request for a series.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// The metric. Without one it is the first of `latency`, `ttfb` and `total` that a sample has; of CSV and of formats
@@ -37,7 +37,7 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    /// A metric, and nothing else but defaults.
+    /// A metric, and defaults for the rest.
     pub fn metric(metric: Metric) -> Self {
         Self { metric: Some(metric), ..Self::default() }
     }

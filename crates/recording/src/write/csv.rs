@@ -1,7 +1,7 @@
 //! Writes CSV, and the same with tabs: a column for everything that any sample has, and no others.
 //!
 //! Which columns there are is known only when all samples are. So rows go to a second file first, each with the columns
-//! known so far, and are copied behind the header row in the end. That file has no name: it goes with whoever writes it.
+//! known so far, and are copied behind the header row in the end. That file has no name: it vanishes with the writing process.
 
 use std::{
     collections::HashMap,
@@ -18,11 +18,11 @@ pub(super) struct Csv {
     delimiter: u8,
     rows: BufWriter<File>,
     columns: Columns,
-    /// The row in the making: a cell a column.
+    /// The current row: one cell per column.
     cells: Vec<String>,
     line: String,
     samples: u64,
-    /// From which row on there are so many columns.
+    /// The row from which on there is this number of columns.
     widths: Vec<(u64, usize)>,
     lost: Lost,
 }
@@ -122,7 +122,7 @@ impl Csv {
         self.rows.write_all(self.line.as_bytes())
     }
 
-    /// The header row and behind it all rows, each as wide as the header.
+    /// The header row and after it all rows, each as wide as the header.
     fn copy(&mut self) -> io::Result<()> {
         if self.columns.names.is_empty() {
             self.columns.index(Column::Metric(Metric::Latency));
@@ -254,7 +254,7 @@ fn is_taken(name: &str) -> bool {
         || Unit::of(&name).is_some_and(is_timed)
 }
 
-/// What stands in a metric's column, also of a sample that failed: what a reader of the columns would not find out from
+/// The content of a metric's column, also for a failed sample: values that a reader of the columns could not compute from
 /// the others.
 fn written(sample: &Sample, metric: Metric) -> Option<u64> {
     if let Some(&stated) = sample.stated_ns.get(&metric) {

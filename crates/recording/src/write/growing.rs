@@ -1,4 +1,5 @@
-//! A recording that grows while something is measured: where it cannot go on, as on a full disk, what was measured stays.
+//! A recording that grows during a measurement: if it cannot continue, for example on a full disk, the measured part
+//! is kept.
 
 use std::{
     fs::File,
@@ -31,7 +32,7 @@ impl Growing {
         self.has_failed = true;
         // A pipe or a device has nothing to cut.
         let kept = match self.file.set_len(self.end) {
-            Ok(()) => "; what it holds until then is kept, without an end line",
+            Ok(()) => "; its content until then is kept, without an end line",
             Err(_) => "",
         };
         io::Error::new(error.kind(), format!("{}: {error}{kept}", self.path.display()))
@@ -78,7 +79,7 @@ mod tests {
         growing.write_all(b"one\ntwo\nthr").unwrap();
         // A disk that is full is in the tests of the program.
         let said = growing.failed(&io::ErrorKind::StorageFull.into()).to_string();
-        assert!(said.contains("a.jsonl: no storage space; what it holds until then is kept"), "{said}");
+        assert!(said.contains("a.jsonl: no storage space; its content until then is kept"), "{said}");
         assert!(growing.write_all(b"ee\n").is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
     }

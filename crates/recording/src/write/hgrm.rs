@@ -80,7 +80,7 @@ fn print(output: &mut impl Write, histogram: &Histogram, rows: &[Row]) -> io::Re
     writeln!(output, "#[Buckets = {buckets:>12}, SubBuckets     = {parts:>12}]")
 }
 
-/// Up to this value there are so many events, at least so many percent of all.
+/// Up to this value there are this many events, at least this percentage of all.
 struct Row {
     value_ns: u64,
     percentile: f64,
@@ -111,7 +111,7 @@ fn rows(histogram: &Histogram) -> Vec<Row> {
     rows
 }
 
-/// The sentence about what is left of the distribution. A row stands at its bucket's upper end, a width from the lower.
+/// The sentence about the part of the distribution that is kept. A row stands at its bucket's upper end, a width from the lower.
 fn precision(histogram: &Histogram, rows: &[Row]) -> String {
     let mut values: Vec<u64> = rows.iter().map(|row| row.value_ns).collect();
     values.dedup();
@@ -136,5 +136,5 @@ fn moments(histogram: &Histogram) -> (f64, f64) {
 /// shorter.
 const DECIMALS: usize = 6;
 
-/// Steps in each half of what is left.
+/// Steps in each half of the remainder.
 const TICKS: f64 = 5.0;

@@ -32,9 +32,9 @@ pub(super) struct Hlog {
 /// The name of a histogram, in the order of the lines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Interval {
-    /// Since 1970, or since the recording's start if nobody says when that was.
+    /// Since 1970, or since the recording's start if that is unknown.
     start_ms: u64,
-    /// 0 for events that do not say when they were.
+    /// 0 for events without a time.
     length_ms: u64,
     tag: Option<String>,
 }
@@ -212,13 +212,13 @@ fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1000, ms % 1000)
 }
 
-/// Seconds as whole milliseconds; what is not a time is 0.
+/// Seconds as whole milliseconds; invalid times are 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating, as documented")]
 fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64
 }
 
-/// A tag holds nothing that ends it.
+/// A tag contains no character that ends it.
 fn word(text: &str) -> String {
     text.replace(|c: char| c == ',' || c.is_whitespace() || c.is_control(), "_")
 }

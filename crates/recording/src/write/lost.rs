@@ -1,10 +1,10 @@
-//! Keeps count of what a format cannot hold.
+//! Counts the losses because of a format.
 
 use std::collections::BTreeMap;
 
 use crate::{Histogram, unit::nanoseconds};
 
-/// What was left out, by its name, and how often.
+/// The losses, by name, with their number.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     counts: BTreeMap<&'static str, u64>,
@@ -18,12 +18,12 @@ impl Lost {
         self.note_all(what, 1);
     }
 
-    /// Something of so many samples.
+    /// A loss in this many samples.
     pub(super) fn note_all(&mut self, what: &'static str, samples: u64) {
         *self.counts.entry(what).or_default() += samples;
     }
 
-    /// A value of so many samples, in milliseconds, that becomes whole nanoseconds.
+    /// A value of this many samples, in milliseconds, that is rounded to whole nanoseconds.
     pub(super) fn round(&mut self, milliseconds: f64, samples: u64) -> u64 {
         let ns = nanoseconds(milliseconds);
         if ns == 0 && milliseconds > 0.0 {
@@ -44,12 +44,12 @@ impl Lost {
         Histogram::LARGEST_NS
     }
 
-    /// A value of so many samples that is in the file, but as another. `how` is a sentence about several.
+    /// A value of this many samples that is in the file, but changed. `how` is a sentence in the plural.
     fn change(&mut self, how: &'static str, samples: u64) {
         *self.changed.entry(how).or_default() += samples;
     }
 
-    /// A sentence of its own.
+    /// Another sentence.
     pub(super) fn say(&mut self, sentence: String) {
         self.others.push(sentence);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{Recorder, Written};
 use crate::{Counts, End, Error, Event, Header, Metric, Sink};
 
-/// Hands everything on, and adds the file to what goes wrong.
+/// Passes everything on, and adds the file to errors.
 pub(super) struct Named {
     pub recorder: Box<dyn Recorder>,
     pub path: PathBuf,

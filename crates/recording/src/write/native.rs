@@ -8,7 +8,7 @@ use super::{Lost, Output, Recorder, Target, Written, refuse_counts};
 use crate::{Counts, End, Error, Event, Header, Metric, SCHEMA, Sample, Sink, read::LONGEST_LINE};
 
 /// Writes a recording while it is made. Each line is one write, so give it a [`std::io::BufWriter`], and flush it when
-/// a reader sees what there is. Dropping it without [`Writer::finish`] leaves a recording that says of itself that
+/// a reader sees what there is. Dropping it without [`Writer::finish`] leaves a recording that states that
 /// it was cut off.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a recording with its header. The schema is always [`SCHEMA`], whatever the header says.
+    /// Begins a recording with its header. The schema is always [`SCHEMA`], whatever the header contains.
     ///
     /// # Errors
     /// The output's, or a header of more than a mebibyte.
@@ -47,7 +47,7 @@ impl<W: Write> Writer<W> {
         self.put(sample)
     }
 
-    /// Hands on to the disk, or wherever, what has been written so far.
+    /// Flushes everything written so far to the disk or other destination.
     ///
     /// # Errors
     /// The output's.
@@ -94,7 +94,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Makes a sample say so long for a metric: in the metric's own field where that has room and decides, or beside it.
+/// Sets the value of a metric in a sample: in the metric's own field if that can hold it and decides, or in addition.
 fn state(sample: &mut Sample, metric: Metric, ns: u64) {
     let has_room = sample.get(metric).is_none() && sample.set(metric, Some(ns));
     if !has_room || sample.get(metric) != Some(ns) {

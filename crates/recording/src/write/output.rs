@@ -1,4 +1,4 @@
-//! A file that appears under its name only when it is whole; packed if its name says so.
+//! A file that appears under its name only when it is complete; packed if its name requires that.
 
 use std::{
     ffi::OsString,
@@ -16,7 +16,7 @@ use crate::Error;
 /// Where a recording is written to.
 pub(super) struct Output {
     packer: Packer,
-    /// The name while it is written and the name in the end; `None` for what is not a file, such as a pipe.
+    /// The temporary name and the final name; `None` if the destination is not a file, such as a pipe.
     names: Option<(PathBuf, PathBuf)>,
 }
 
@@ -29,7 +29,7 @@ enum Packer {
 }
 
 impl Output {
-    /// A file beside `path`; or what `path` is, if that is not a file and cannot be replaced by one.
+    /// A file in the folder of `path`; or `path` itself, if it is not a file and cannot be replaced by one.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
         let names = names(path).map_err(failed)?;
@@ -110,7 +110,7 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if let Some((part, _)) = &self.names {
-            // Nobody can be told, and what remains is named as what it is.
+            // Nobody can be told, and the remaining file is named as temporary.
             let _ = fs::remove_file(part);
         }
     }
@@ -124,7 +124,7 @@ pub(super) enum Packing {
     Zstd,
 }
 
-/// A file's name in small letters, without the ending that says how it is packed, and what that says.
+/// A file's name in small letters, without the ending for its packing, and that packing.
 pub(super) fn packing(path: &Path) -> (String, Packing) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     for (ending, packing) in [(".gz", Packing::Gzip), (".zst", Packing::Zstd)] {
@@ -135,14 +135,14 @@ pub(super) fn packing(path: &Path) -> (String, Packing) {
     (name, Packing::None)
 }
 
-/// The name under which this process writes what becomes `output`: for whoever must end the process at once, and leave
+/// The name under which this process writes what becomes `output`: for a caller that must end the process immediately, and leave
 /// nothing behind. `None` for what is written to directly, such as a pipe.
 pub fn part_of(output: &Path) -> Option<PathBuf> {
     let (part, _) = names(output).ok().flatten()?;
     Some(part)
 }
 
-/// The name while it is written and the name in the end; `None` for what is not a file, and not to be replaced by one.
+/// The temporary name and the final name; `None` if the destination is not a file, and not to be replaced by one.
 fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     let is_special = |present: fs::Metadata| !present.is_file() && !present.is_dir();
     // /dev/stdout may be a file, but one that somebody else has opened.
@@ -155,12 +155,12 @@ fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     Ok(Some((beside(&path, "part")?, path)))
 }
 
-/// A new file that whoever may read or write the one at `path` may read or write, and nobody else.
+/// A new file with the permissions of the one at `path`.
 fn create_part(part: &Path, path: &Path) -> io::Result<File> {
     let Ok(present) = fs::metadata(path) else { return File::create(part) };
     let file = create_private(part)?;
     if let Err(error) = file.set_permissions(present.permissions()) {
-        // Nobody else knows of it yet.
+        // No other process has it open yet.
         let _ = fs::remove_file(part);
         return Err(error);
     }

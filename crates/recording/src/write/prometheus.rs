@@ -100,14 +100,14 @@ impl Recorder for Prometheus {
         self.output.finish(1)?;
         if self.chosen.relative_error > 0.0 {
             self.chosen.lost.say(format!(
-                "The input knows each value within {:.3} %, so that some lie in the bucket beside theirs.",
+                "The input has each value within {:.3} %, so that some lie in the bucket next to theirs.",
                 self.chosen.relative_error * 100.0
             ));
         }
         let width = ((-f64::from(self.schema)).exp2().exp2() - 1.0) * 100.0;
         self.chosen
             .lost
-            .say(format!("Values within a bucket are no longer told apart: each is {width:.1} % wide."));
+            .say(format!("Values within a bucket are no longer distinguished: each is {width:.1} % wide."));
         // They are in the file.
         self.chosen.samples += std::mem::take(&mut self.chosen.failed);
         Ok(self.chosen.written())

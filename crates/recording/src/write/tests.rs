@@ -1,4 +1,4 @@
-//! What is written is read back: the same samples, or the same counts within the stated error.
+//! Written data is read back: the same samples, or the same counts within the stated error.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Bucket, Histogram, Labels, Options, Sample, Values, Wanted, decode_series, read, read_series};
 
-/// Keeps what comes.
+/// Keeps its input.
 #[derive(Default)]
 struct Kept {
     samples: Vec<Sample>,
@@ -33,7 +33,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Writes samples under that name; where they are, and what was said of them.
+    /// Writes samples under that name; returns the path, and the reported losses.
     fn write(&self, name: &str, samples: &[Sample], options: &WriteOptions) -> (PathBuf, Written) {
         self.write_with(name, &Header::default(), samples, options)
     }
@@ -70,7 +70,7 @@ fn latency(ns: u64) -> Sample {
     Sample { latency_ns: Some(ns), ..Sample::default() }
 }
 
-/// A sample with everything that CSV has a column for and a reader knows.
+/// A sample with a value for every column of CSV.
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let ns = || prop::option::of(0..1_u64 << 45);
     let text = "[a-z][a-z ,;\"'0-9]{0,8}[a-z]";
@@ -84,7 +84,7 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
             latency_ns: latency,
             dns_ns: dns,
             wait_ns: wait,
-            // Nobody looks at it beside a wait.
+            // Not used if there is a wait.
             ttfb_ns: ttfb.filter(|_| wait.is_none()),
             last_byte_ns: total,
             started_ns: started,
@@ -196,7 +196,7 @@ fn csv_has_the_columns_that_occur() {
          0.000001,,,reused,\"Oslo, N\",\n\
          ,,,,,x\n"
     );
-    // Where a connection led is a label to whoever reads it again.
+    // The address of a connection is a label when it is read again.
     let led = Sample {
         latency_ns: Some(1_000_000),
         remote: Some("10.0.0.1:80".to_owned()),
@@ -208,7 +208,7 @@ fn csv_has_the_columns_that_occur() {
         folder.text("led.csv", &[led], &WriteOptions::default()),
         "latency_ms,remote,family,fallback\n1,10.0.0.1:80,ipv4,fallback\n"
     );
-    // Not measured, in a column of its own, is not an empty line.
+    // "Not measured", in a separate column, is not an empty line.
     let rows = [latency(5_000_000), Sample::default()];
     assert_eq!(folder.text("b.csv", &rows, &WriteOptions::default()), "latency_ms\n5\n\"\"\n");
     assert_eq!(folder.text("c.csv", &[Sample::default()], &WriteOptions::default()), "latency_ms\n\"\"\n");
@@ -224,7 +224,7 @@ fn exact_values_stay_exact() {
     recorder.finish(&End::default()).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text, "latency_ms,ttfb_without_dns_ms\n0.123456789012345,3.5\n");
-    // A sample has no field for sums, but room for what is stated.
+    // A sample has no field for sums, but room for stated values.
     let mut recorder =
         create(&folder.0.path().join("a.jsonl"), Target::Native, &WriteOptions::default()).unwrap();
     recorder.event(&Event { number: 1, sample: &latency(123_457), exact: &exact }).unwrap();
@@ -447,7 +447,7 @@ fn values_that_become_others_are_counted() {
             assert_eq!(written.lost[..2], [small.clone(), large.to_owned()], "{name}");
         }
     }
-    // Text holds them all.
+    // Text can hold them all.
     let mut recorder = create(&folder.0.path().join("a.csv"), Target::Csv, &WriteOptions::default()).unwrap();
     recorder.values(1, Metric::Latency, &values).unwrap();
     assert_eq!(recorder.finish(&End::default()).unwrap().lost, [""; 0]);
@@ -528,7 +528,7 @@ fn prometheus_text() {
     assert_eq!(buckets.last().unwrap(), &(f64::INFINITY, 7.0));
     assert_eq!((of("longhaul_latency_seconds_count"), of("longhaul_failed_total")), (7.0, 1.0));
     assert!((of("longhaul_latency_seconds_sum") - 4.005_500_001).abs() < 1e-12);
-    // Without a side there is no label, and nothing at all is a histogram too.
+    // Without a side there is no label, and an empty histogram is valid too.
     let nothing = folder.text("b.prom", &[], &WriteOptions::default());
     assert!(nothing.contains("longhaul_latency_seconds_bucket{le=\"+Inf\"} 0\n"));
     assert!(nothing.contains("\nlonghaul_latency_seconds_count 0\n"));
@@ -603,7 +603,7 @@ fn counts_of_any_format_become_a_histogram() {
     recorder.counts(&Counts { buckets, relative_error: 0.01, ..Counts::default() }).unwrap();
     let written = recorder.finish(&End::default()).unwrap();
     assert_eq!(written.samples, 4);
-    assert!(written.lost[0].starts_with("The input knows each value within 1.000 %"), "{:?}", written.lost);
+    assert!(written.lost[0].starts_with("The input has each value within 1.000 %"), "{:?}", written.lost);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("longhaul_latency_seconds_sum 0.0245\n"), "{text}");
     assert!(decode_series(text.as_bytes(), Path::new("a.prom"), &Wanted::default()).is_err());

@@ -20,7 +20,7 @@ enum Part {
     Hour,
     Minute,
     Second,
-    /// Digits of a second, behind a point that is a text of its own.
+    /// Digits of a second, after a point that is a separate text.
     Fraction,
     /// "Z", "+0100" or "+01:00".
     Zone,

@@ -1,4 +1,4 @@
-//! Takes a format string apart: the text between variables, and what each variable says of a request.
+//! Parses a format string: the text between variables, and the meaning of each variable.
 
 use super::clock::Clock;
 use crate::{Metric, Unit, error::Unknown};
@@ -19,7 +19,7 @@ pub(super) struct Field {
     pub kind: Kind,
 }
 
-/// What a variable says.
+/// The meaning of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     Time {
@@ -112,7 +112,7 @@ fn apart(pieces: &mut Vec<Piece>, text: &str) -> Result<(), Unknown> {
             continue;
         };
         let is_label = |kind: &Kind| matches!(kind, Kind::Label(_) | Kind::Path);
-        // These two know their own end.
+        // The end of these two is known.
         let ends_itself = matches!(before.kind, Kind::Time { .. } | Kind::Durations(_));
         if is_label(&before.kind) && is_label(&field.kind) {
             before.name += &field.name;
@@ -146,7 +146,7 @@ fn nginx(text: &str) -> Result<Vec<Piece>, Unknown> {
         let from = &rest[at..];
         let (name, length) = match from[1..].strip_prefix('{') {
             Some(inner) => {
-                let end = inner.find('}').ok_or_else(|| wrong(from, "a } behind the variable's name"))?;
+                let end = inner.find('}').ok_or_else(|| wrong(from, "a } after the variable's name"))?;
                 (&inner[..end], end + 3)
             }
             None => {
@@ -156,7 +156,7 @@ fn nginx(text: &str) -> Result<Vec<Piece>, Unknown> {
             }
         };
         if name.is_empty() {
-            return Err(wrong(from, "the name of a variable behind the $"));
+            return Err(wrong(from, "the name of a variable after the $"));
         }
         pieces.push(Piece::Field(Field { name: from[..length].to_owned(), kind: nginx_kind(name) }));
         rest = &from[length..];
@@ -165,7 +165,7 @@ fn nginx(text: &str) -> Result<Vec<Piece>, Unknown> {
     Ok(pieces)
 }
 
-/// What a variable of nginx says.
+/// The meaning of a variable of nginx.
 pub(super) fn nginx_kind(name: &str) -> Kind {
     let time = |pattern, example| {
         let clock = Clock::new(pattern, example).expect("the pattern is one of the known");
@@ -203,12 +203,12 @@ fn envoy(text: &str) -> Result<Vec<Piece>, Unknown> {
             rest = after;
             continue;
         }
-        // Arguments may hold percent signs: START_TIME(%s.%3f).
+        // Arguments may contain percent signs: START_TIME(%s.%3f).
         let name = from[1..].split(['(', '%']).next().unwrap_or_default();
         let after = &from[1 + name.len()..];
         let (arguments, length) = match after.strip_prefix('(') {
             Some(inner) => {
-                let close = inner.find(')').ok_or_else(|| wrong(from, "a ) behind the arguments"))?;
+                let close = inner.find(')').ok_or_else(|| wrong(from, "a ) after the arguments"))?;
                 let end = inner[close..].find('%').ok_or_else(|| wrong(from, "a % at the command's end"))?;
                 (&inner[..close], 1 + name.len() + 1 + close + end + 1)
             }
@@ -216,7 +216,7 @@ fn envoy(text: &str) -> Result<Vec<Piece>, Unknown> {
             None => ("", name.len() + 2),
         };
         if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
-            return Err(wrong(from, "the name of a command behind the %, or %% for a percent sign"));
+            return Err(wrong(from, "the name of a command after the %, or %% for a percent sign"));
         }
         let kind = envoy_kind(name, arguments).ok_or_else(|| wrong(from, A_TIME))?;
         pieces.push(Piece::Field(Field { name: from[..length].to_owned(), kind }));
@@ -228,7 +228,7 @@ fn envoy(text: &str) -> Result<Vec<Piece>, Unknown> {
 
 /// `None` for a time whose pattern is not known.
 fn envoy_kind(name: &str, arguments: &str) -> Option<Kind> {
-    // REQ(X?Y) is Y where there is no X; a request has its name from Y, which all have.
+    // REQ(X?Y) is Y if there is no X; a request gets its name from Y, which all requests have.
     let header = arguments.rsplit('?').next().unwrap_or_default().to_ascii_lowercase();
     Some(match (name, header.as_str()) {
         ("START_TIME", "") => {

@@ -1,5 +1,5 @@
 //! nginx's access log where its `log_format` makes JSON of it (`escape=json`): an object a line, whose keys are nginx's own
-//! names of variables. What has other keys needs the format string, as any access log.
+//! names of variables. A log with other keys needs the format string, like any access log.
 
 use std::fmt;
 
@@ -65,7 +65,8 @@ pub(in crate::read) fn read(
     let mut warnings = Vec::from_iter(found.seconds.finish()?);
     warnings.push(SERVERS_OWN.to_owned());
     if coarsest_ns >= 1_000_000_000 {
-        warnings.push("The log tells time by the second; percentiles over time are no finer.".to_owned());
+        warnings
+            .push("The log's times are in whole seconds; percentiles over time cannot be finer.".to_owned());
     }
     if others > 0 {
         warnings.push(format!("{} without a request_time left out.", crate::error::counted(others, "line")));
@@ -74,7 +75,7 @@ pub(in crate::read) fn read(
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// Takes what one key says. An error says what would do.
+/// Takes the value of a key. An error is the expected form.
 fn take(name: &str, value: &str, clock: &Clock, found: &mut Found<'_>) -> Result<(), &'static str> {
     if value.is_empty() || value == "-" {
         return Ok(());
@@ -206,7 +207,7 @@ impl<'de> Deserialize<'de> for Scalar {
 /// What a line of a request has.
 const REQUEST_TIME: &str = "request_time";
 
-/// Names under which the time of the line is written: nginx's variables, and what people call it.
+/// Keys for the time of the line: nginx's variables, and other common names.
 const TIMES: [&str; 7] = ["msec", "time_iso8601", "time_local", "timestamp", "time", "ts", "date"];
 
 const EXPECTED: &str = "a line of nginx's access log as JSON, one object with request_time";

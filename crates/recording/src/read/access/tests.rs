@@ -71,7 +71,7 @@ fn nginx_by_name() {
     );
     assert_eq!(
         warnings,
-        [SERVERS_OWN, "The log tells time by the second; percentiles over time are no finer."]
+        [SERVERS_OWN, "The log's times are in whole seconds; percentiles over time cannot be finer."]
     );
 }
 
@@ -180,12 +180,12 @@ fn where_a_line_departs() {
         (
             "0] ",
             "0]",
-            "a.log:1:28: found \"]\\\"GET / HTTP/1.1\\\" 200 0.250 0.2\"; expected \"] \\\"\" behind $time_local",
+            "a.log:1:28: found \"]\\\"GET / HTTP/1.1\\\" 200 0.250 0.2\"; expected \"] \\\"\" after $time_local",
         ),
         (
             "1.1\"",
             "1.1",
-            "a.log:1:31: found \"GET / HTTP/1.1 200 0.250 0.2\"; expected \"\\\" \" somewhere behind $request",
+            "a.log:1:31: found \"GET / HTTP/1.1 200 0.250 0.2\"; expected \"\\\" \" somewhere after $request",
         ),
         (
             " 200 ",
@@ -200,7 +200,7 @@ fn where_a_line_departs() {
         ("0.250", "x", "a.log:1:51: found \"x 0.2\"; expected a number of seconds"),
         ("250 0.2", "250 x", "a.log:1:57: found \"x\"; expected seconds, perhaps several"),
         ("250 0.2", "250 0.2 7", "a.log:1:60: found \" 7\"; expected the end of the line"),
-        ("250 0.2", "250", "a.log:1:51: found \"0.250\"; expected \" \" somewhere behind $request_time"),
+        ("250 0.2", "250", "a.log:1:51: found \"0.250\"; expected \" \" somewhere after $request_time"),
     ];
     for (from, to, message) in cases {
         assert!(line.contains(from));
@@ -232,14 +232,14 @@ fn where_a_format_goes_wrong() {
         ),
         (
             "$status ${request_time",
-            "unknown part of the log format, from \"${request_time\"; expected a } behind",
+            "unknown part of the log format, from \"${request_time\"; expected a } after",
         ),
         ("$request_time $", "unknown part of the log format, from \"$\"; expected the name of a variable"),
         (
             "$status$request_time",
             "unknown part of the log format, from \"$request_time\"; expected some text between",
         ),
-        ("%DURATION% %REQ(:PATH", "unknown part of the log format, from \"%REQ(:PATH\"; expected a ) behind"),
+        ("%DURATION% %REQ(:PATH", "unknown part of the log format, from \"%REQ(:PATH\"; expected a ) after"),
         ("%DURATION% %PROTOCOL", "unknown part of the log format, from \"%PROTOCOL\"; expected a % at the"),
         ("%DURATION% 5% ", "unknown part of the log format, from \"% \"; expected a % at the"),
         ("%DURATION% %x%", "unknown part of the log format, from \"%x%\"; expected the name of a command"),
@@ -254,7 +254,7 @@ fn where_a_format_goes_wrong() {
     }
 }
 
-/// nginx writes three decimals, always. What has none is of another unit.
+/// nginx always writes three decimals. A number without decimals has another unit.
 #[test]
 fn whole_numbers_are_not_taken_for_seconds() {
     let format = "$status $upstream_header_time $request_time";
@@ -318,7 +318,7 @@ fn nginx_in_json() {
     let gone = &kept.samples[1];
     assert_eq!((gone.started_ns, gone.reused), (Some(1_741_944_413_000_000_000), Some(true)));
     assert_eq!(gone.error.as_deref(), Some("the client closed the connection (499)"));
-    let by_the_second = "The log tells time by the second; percentiles over time are no finer.";
+    let by_the_second = "The log's times are in whole seconds; percentiles over time cannot be finer.";
     assert_eq!(kept.warnings, [SERVERS_OWN, by_the_second, "1 line without a request_time left out."]);
     let first = JSON.lines().next().unwrap();
     assert_eq!(json(&format!("{first}\n")).unwrap().warnings, [SERVERS_OWN]);

@@ -1,4 +1,4 @@
-//! Caddy's log as it is by default and as it can be configured, and everything that must be refused.
+//! Caddy's default log, its possible configurations, and everything that must be refused.
 
 use proptest::prelude::*;
 
@@ -112,7 +112,7 @@ fn whole_durations_need_a_unit_or_a_proof() {
         assert_eq!(latencies, [500_000_000, 12_000_000_000]);
         assert!(kept.warnings[0].starts_with("1 duration is whole"), "{:?}", kept.warnings);
     }
-    // Text says its unit itself, and nothing took any time in whatever unit.
+    // Text contains its unit, and zero is zero in any unit.
     assert_eq!(read(durations(&["\"12ms\"", "0"])).unwrap().samples.len(), 2);
 }
 

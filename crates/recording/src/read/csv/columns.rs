@@ -8,13 +8,13 @@ use crate::{
     read::{EXPECTED, Options, lines::Lines, number},
 };
 
-/// What the first row says.
+/// The content of the first row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub delimiter: u8,
-    /// What each column is for; each row must have as many.
+    /// The role of each column; each row must have as many.
     pub roles: Vec<Role>,
-    /// What the column with [`Role::Value`] holds; or, where no column has that role, what the others are parts of.
+    /// The metric of the column with [`Role::Value`]; without such a column, the metric that the others are parts of.
     pub metric: Metric,
     pub unit: Unit,
     /// False for a lone column of numbers, whose first row is data.
@@ -93,9 +93,10 @@ impl Columns {
             return Err(Error::NotARecording { place: lines.place(1, 1), found, expected: EXPECTED });
         }
         let metric = options.metric.unwrap_or(Metric::Latency);
-        let warning = options.unit.is_none().then(|| {
-            format!("There is no header row; the numbers are taken for the {metric} in milliseconds.")
-        });
+        let warning = options
+            .unit
+            .is_none()
+            .then(|| format!("There is no header row; the numbers are read as {metric} in milliseconds."));
         Ok(Self {
             delimiter: b',',
             roles: vec![Role::Value],
@@ -129,7 +130,7 @@ fn role(name: &str, header: String, options: &Options) -> Option<Role> {
     }
 }
 
-/// Whether it is the TTFB that is looked at unless somebody says otherwise, as in any format: there are its phases, and
+/// Whether TTFB is the default metric, as in any format: there are its phases, and
 /// neither a latency nor a column of its own. A wait alone is a wait.
 fn is_ttfb(roles: &[Role]) -> bool {
     let metrics = || {
@@ -174,7 +175,7 @@ fn delimiter(first: &[u8]) -> u8 {
         .unwrap_or(b',')
 }
 
-/// Numbers, and what wrongly stands in the place of numbers, are no names.
+/// Numbers, and wrong values in place of numbers, are not names.
 fn looks_like_data(name: &str) -> bool {
     let unsigned = name.trim_start_matches(['-', '+']);
     number::parse(unsigned.as_bytes()).is_some() || name.is_empty() || unsigned.parse::<f64>().is_ok()
@@ -214,7 +215,7 @@ fn choose<R: Read>(names: &[String], lines: &Lines<R>, options: &Options) -> Res
     if let ([(index, _, unit)], [], None | Some(Metric::Latency)) =
         (measured.as_slice(), metrics.as_slice(), wanted)
     {
-        let warning = format!("The column \"{}\" is taken for the latency.", names[*index]);
+        let warning = format!("The column \"{}\" is read as the latency.", names[*index]);
         return Ok((*index, Metric::Latency, *unit, Some(warning)));
     }
     let example = wanted.unwrap_or(if metrics.is_empty() { Metric::Latency } else { metrics[0].1 });

@@ -52,7 +52,7 @@ fn closing_quote(inner: &[u8], delimiter: u8) -> Result<Option<usize>, Open> {
     }
 }
 
-/// The cells of a row with commas, for formats of few rows' worth of looking at.
+/// The cells of a row with commas, for formats with few rows.
 pub(in crate::read) struct Cells {
     /// Without quotes, those inside included once.
     pub texts: Vec<String>,

@@ -91,7 +91,7 @@ fn a_quote_that_is_not_closed_is_named() {
     assert_eq!(values(&series), [7.0, 8.0, 9.0]);
 }
 
-/// What `longhaul convert` wrote is what it was.
+/// `longhaul convert` preserves everything.
 #[test]
 fn reuse_and_size_are_no_labels() {
     let text = "latency_ms,reused,body_bytes\n1,reused,500\n2,new,\n3,perhaps,many\n";
@@ -114,10 +114,7 @@ fn dates_keep_their_nanoseconds() {
 fn numbers_without_a_header() {
     let series = read("1.5\n2\n3e1\n");
     assert_eq!((series.metric, values(&series)), (Metric::Latency, &[1.5, 2.0, 30.0][..]));
-    assert_eq!(
-        series.warnings,
-        ["There is no header row; the numbers are taken for the latency in milliseconds."]
-    );
+    assert_eq!(series.warnings, ["There is no header row; the numbers are read as latency in milliseconds."]);
     assert_eq!(read_as("7\n", Some(Metric::Tls)).unwrap().metric, Metric::Tls);
     assert!(refused("1,2\n3,4\n").contains("2 columns of numbers and no header row"));
 }
@@ -126,7 +123,7 @@ fn numbers_without_a_header() {
 fn an_unknown_name_with_a_unit_is_taken_for_the_latency() {
     let series = read("host,rtt_us\na,1500\n");
     assert_eq!(values(&series), [1.5]);
-    assert_eq!(series.warnings, ["The column \"rtt_us\" is taken for the latency."]);
+    assert_eq!(series.warnings, ["The column \"rtt_us\" is read as the latency."]);
     assert!(refused("rtt_us,age_ms\n1,2\n").contains("found the columns \"rtt_us\", \"age_ms\""));
     assert!(
         refused("latency\n1\n")
@@ -171,7 +168,7 @@ fn a_last_line_without_an_end() {
     assert_eq!(values(&read("latency_ms\n1\n23")), [1.0, 23.0]);
     assert_eq!(read("latency_ms\n1\n23").warnings, warning);
     assert_eq!(read("latency_ms,x\n1,2\n3,4").warnings, warning);
-    // What cannot be whole is refused.
+    // An incomplete file is refused.
     assert!(refused("latency_ms\n1\n23.").starts_with("side.csv:3:1: found \"23.\""));
     assert!(refused("latency_ms\n1\n2e").starts_with("side.csv:3:1: found \"2e\""));
     assert!(refused("x,latency_ms\n1,2\n3,").starts_with("side.csv:3:3: found \"\""));
@@ -200,7 +197,7 @@ fn what_is_no_number_is_refused_with_its_place() {
         refused("started_s,latency_ms\n-1,2\n").contains(":2:1: found \"-1\"; expected a number of seconds")
     );
     assert!(refused("latency_s\n1e308\n").contains("a number of seconds from 0 to 1e12"));
-    // A first row that is data gone wrong is not taken for a header.
+    // A first row of broken data is not mistaken for a header.
     assert!(refused("-1\n2\n").starts_with("side.csv:1:1: found \"-1\""));
     assert!(refused("nan\n2\n").starts_with("side.csv:1:1: found \"nan\""));
 }

@@ -70,7 +70,7 @@ fn only_minus_one_is_absent() {
         for wrong in ["-2", "-0.001", "-1e3", "1e16"] {
             let text = timed("50", &format!("\"{part}\":{wrong}"));
             let said = read(&text).unwrap_err();
-            // A parser knows that a number has ended when it sees what follows.
+            // A parser knows that a number has ended when it sees the next byte.
             let end = text.find(&format!("\"{part}\":{wrong}")).unwrap() + part.len() + 3 + wrong.len() + 1;
             assert!(said.starts_with(&format!("x:1:{end}: invalid value: floating point")), "{said}");
             assert!(said.contains("milliseconds from 0 to 1e15, or -1 for what did not happen"), "{said}");
@@ -80,14 +80,14 @@ fn only_minus_one_is_absent() {
     assert!(read(timed("-3", "\"wait\":30")).unwrap_err().contains("`-3"));
 }
 
-/// Bodies may be of any size, because nobody looks at them; what is looked at has an end, and so has all that is nested.
+/// Bodies may have any size, because they are not read. Everything that is read is bounded, and so is nesting.
 #[test]
 fn long_texts_are_bounded() {
     let long = "x".repeat(3 << 20);
     let body =
         entry(&format!("\"response\":{{\"status\":200,\"content\":{{\"text\":\"{long}\"}}}},\"time\":5"));
     assert_eq!(read(&body).unwrap().samples[0].last_byte_ns, Some(5_000_000));
-    // Places behind it count what was passed over.
+    // Positions after it include the skipped bytes.
     let behind = body.replace("\"time\":5", "\"time\":-5");
     let column = behind.find("\"time\":-5").unwrap() + "\"time\":-5".len() + 1;
     let said = read(&behind).unwrap_err();
@@ -188,7 +188,7 @@ fn what_was_not_measured_is_absent() {
         (vec![-1.0, 7.0, -1.0], Some(7_000_000))
     );
     assert_eq!(one(entry("\"time\":5")).error.as_deref(), Some("no response"));
-    // Custom fields may hold anything.
+    // Custom fields may contain anything.
     assert_eq!(
         one(entry("\"_error\":{\"a\":[1]},\"_fromCache\":false,\"response\":{\"status\":200}")).error,
         None

@@ -83,7 +83,7 @@ fn the_deviation_of_the_mean_is_told() {
     assert!(
         (counts.buckets.iter().map(|b| b.value_ms * b.count as f64).sum::<f64>() / 900.0 - mean).abs() < 1e-9
     );
-    assert_eq!(warnings[0], "The file does not name its unit; its values are taken for milliseconds.");
+    assert_eq!(warnings[0], "The file does not name its unit; its values are read as milliseconds.");
     let expected = format!(
         "The mean comes out as {mean:.3} ms, {:.2} % above the 16.712 ms that the file states.",
         (mean / 16.712 - 1.0) * 100.0
@@ -115,11 +115,11 @@ fn what_wrk2_prints_around_it() {
     assert_eq!(buckets, [(1.0, 1), (2.0, 49), (2.5, 40), (4.0, 10)]);
     // The widest step is from 1 to 2: half of its upper end.
     assert_eq!(counts.relative_error, 0.5);
-    // (1 + 98 + 100 + 40) / 100 = 2.39; wrk2 always prints milliseconds, so nothing is said of the unit.
+    // (1 + 98 + 100 + 40) / 100 = 2.39; wrk2 always prints milliseconds, so there is no warning about the unit.
     assert_eq!(
         warnings,
         [
-            "Only 4 points of the distribution are known: what lies between two is counted at the upper one, up to 50.0 % \
+            "Only 4 points of the distribution are known: events between two are counted at the upper one, up to 50.0 % \
           too high. The mean comes out as 2.390 ms, 8.64 % above the 2.200 ms that the file states."
         ]
     );

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 use crate::{Event, Format, decode, histogram::encoding::encode};
 
-/// Keeps what comes.
+/// Keeps its input.
 #[derive(Default)]
 struct Kept(Vec<Counts>);
 
@@ -48,7 +48,7 @@ fn count_and_percentile<'c>(counts: impl IntoIterator<Item = &'c Counts>, percen
     (total, found.unwrap().value_ms * 1e6)
 }
 
-/// Whether the upper end of the bucket around `middle` is what Java says, for three digits.
+/// Whether the upper end of the bucket around `middle` is the same as in Java, for three digits.
 fn is_upper_end(middle: f64, java: u64) -> bool {
     let mut histogram = crate::Histogram::new(3);
     histogram.record(java);
@@ -56,7 +56,7 @@ fn is_upper_end(middle: f64, java: u64) -> bool {
     range.high() == java && (range.middle() - middle).abs() < 1e-3
 }
 
-/// What Java's library 2.2.2 says of the same files, as `testdata/hlog/Generate.java` prints it.
+/// The results of Java's library 2.2.2 for the same files, printed by `testdata/hlog/Generate.java`.
 #[test]
 fn logs_of_every_version_say_what_java_says() {
     let logs: [(&[u8], u64, u64); 3] = [
@@ -84,7 +84,7 @@ fn logs_of_every_version_say_what_java_says() {
     }
 }
 
-/// The values behind the logs, made again: each lies within the stated error of what the log says.
+/// The values of the logs, computed again: each is within the stated error of the log's value.
 #[test]
 fn the_values_themselves() {
     let (counts, _) = read(include_bytes!("../../../testdata/hlog/v2.hlog"));
@@ -169,10 +169,10 @@ fn times_as_the_java_library_takes_them() {
     assert_eq!(starts(&two(start, "0.5", "1.5")), [1_441_812_279.974, 1_441_812_280.974]);
     // Absolute, because it is near the start.
     assert_eq!(starts(&two(start, "1441812279.5", "1441812280.5")), [1_441_812_279.5, 1_441_812_280.5]);
-    // The base is said.
+    // The base is given.
     let base = format!("#[BaseTime: 1441812200.000 (seconds since epoch)]\n{start}");
     assert_eq!(starts(&two(&base, "80.000", "81.000")), [1_441_812_280.0, 1_441_812_281.0]);
-    // Nothing is said: from the first.
+    // No base is given: from the first interval.
     assert_eq!(starts(&two("", "7.5", "8.5")), [0.0, 1.0]);
     assert_eq!(starts(&two("", "1441812279.5", "1441812280.5")), [1_441_812_279.5, 1_441_812_280.5]);
     // A start that is not a date.
@@ -218,7 +218,7 @@ fn what_breaks_is_told_with_its_place() {
     assert_eq!(refused("1,1,1"), "x.hlog:2:6: the line ends; expected a histogram in base64");
     assert_eq!(
         refused(&format!("1,1,1,{}*{}", &one[..9], &one[10..])),
-        "x.hlog:2:16: '*' is no base64; expected a histogram of HdrHistogram in base64"
+        "x.hlog:2:16: '*' is not base64; expected a histogram of HdrHistogram in base64"
     );
     assert_eq!(
         refused(&format!("1,1,1,{}", &one[..20])),
@@ -278,8 +278,8 @@ fn the_unit_is_an_assumption() {
     assert!(
         warned("1000.447").contains("(the largest is 1.000 ms), but its column of maxima is 1/1000 of them")
     );
-    assert!(warned("0.000").contains("tells nothing of it"));
-    assert!(warned("77.7").contains("tells nothing of it"));
+    assert!(warned("0.000").contains("does not show it"));
+    assert!(warned("77.7").contains("does not show it"));
     let (counts, warnings) = read_with(format!("1,1,1,{one}\n"), Some(Unit::Us)).unwrap();
     // The bucket from 999 936 is 512 wide.
     assert_eq!((counts[0].buckets[0].value_ms, warnings), (1_000.191_5, vec![]));

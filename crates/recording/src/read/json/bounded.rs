@@ -1,6 +1,6 @@
-//! JSON of any size in little memory, whatever is in it: what no recording has is cut down before it is parsed.
+//! JSON of any size in little memory, whatever it contains: parts that no recording needs are cut before parsing.
 //!
-//! A parser holds each string whole, and a byte for each bracket that is open. Nobody looks at most of the long strings (the
+//! A parser keeps each string whole, and a byte for each bracket that is open. Nobody looks at most of the long strings (the
 //! bodies in a HAR), so they are no error: a string goes on after [`LONGEST_STRING`] bytes as [`MARK`] alone, and whoever
 //! wants its text sees by that mark that it is not whole ([`is_cut`]). Brackets beyond [`DEEPEST`] become a byte that no
 //! JSON has, so that the parser stops there.
@@ -13,7 +13,7 @@ use std::{
 
 use crate::read::LONGEST_LINE;
 
-/// Cuts what is too long out of what it reads.
+/// Cuts the long parts out of its input.
 pub(super) struct Bounded<R> {
     input: R,
     state: State,
@@ -37,10 +37,10 @@ enum State {
     CuttingEscape,
 }
 
-/// What was cut out, for places in messages.
+/// The cut parts, for positions in messages.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
-    /// Line, column behind which something is missing as the parser counts it, and how many bytes.
+    /// Line, column after which something is missing as the parser counts, and how many bytes.
     missing: Vec<(u64, u64, u64)>,
     /// Whether brackets were nested too deep.
     pub is_too_deep: bool,
@@ -60,7 +60,7 @@ impl<R: Read> Bounded<R> {
         Self { input, state: State::Outside, length: 0, depth: 0, line: 1, column: 0, cuts }
     }
 
-    /// Where it is told what was cut out so far.
+    /// Shared with the reader of positions.
     pub fn cuts(&self) -> Rc<RefCell<Cuts>> {
         Rc::clone(&self.cuts)
     }
@@ -136,7 +136,7 @@ impl<R: Read> Bounded<R> {
                 }
                 Some(byte)
             }
-            // What stands for one character counts as one, and so its digits are not cut apart.
+            // Bytes of one character count as one, so its digits are not separated.
             State::Escape => {
                 self.length = if byte == b'u' { self.length.saturating_sub(4) } else { self.length };
                 self.state = State::String;
@@ -197,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes out of a text that arrives `step` bytes at a time.
+    /// The output for a text that arrives `step` bytes at a time.
     fn bounded(text: &[u8], step: usize) -> (Vec<u8>, Rc<RefCell<Cuts>>) {
         let mut reader = Bounded::new(text);
         let (mut all, mut buffer) = (Vec::new(), vec![0; step]);
@@ -221,7 +221,7 @@ mod tests {
                 let value: serde_json::Value = serde_json::from_slice(&cut).unwrap();
                 assert!(is_cut(value["a"].as_str().unwrap()), "{more}");
                 assert_eq!(value["b"], 1);
-                // A quote, the string and its mark stay in front; what is behind stands as much further on as was cut.
+                // A quote, the string and its mark stay before it; positions after it move by the cut length.
                 let behind = LONGEST_STRING as u64 + 3;
                 assert_eq!(cuts.borrow().column(2, behind), behind + more.len() as u64 - 1, "{more}");
                 assert_eq!((cuts.borrow().column(2, 5), cuts.borrow().column(1, behind)), (5, behind));

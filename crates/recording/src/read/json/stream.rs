@@ -1,4 +1,4 @@
-//! Documents that are larger than memory: what is in their arrays is handed on while they are read.
+//! Documents larger than memory: elements of their arrays are passed on while they are read.
 
 use std::{
     cell::RefCell,
@@ -67,18 +67,18 @@ impl<'i> Document<'i> {
         self.values.end().map_err(|error| self.broken(error))
     }
 
-    /// An error of JSON with its place in this file.
+    /// A JSON error with its position in this file.
     pub fn broken(&self, error: serde_json::Error) -> Error {
         broken_document(&self.path, error, &self.cuts.borrow(), self.expected)
     }
 
-    /// A place where something is missing as a whole.
+    /// A position where a part is missing entirely.
     pub fn start(&self) -> Place {
         Place { path: self.path.clone(), line: 1, column: 1 }
     }
 }
 
-/// Takes what a visitor finds while the document is being read. An error of its own stops the reading and comes out as
+/// Receives a visitor's elements while the document is being read. An error of its own stops the reading and comes out as
 /// it is.
 pub(in crate::read) struct Taker<F> {
     take: F,
@@ -143,7 +143,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), Error>> Visitor<'de> fo
 }
 
 /// Hands each object of a file to `take`: objects one after the other, on lines or not, or in an array. A last object
-/// that breaks off is left out, and the result says so; an array that breaks off is an error.
+/// that breaks off is left out, and the result reports that; an array that breaks off is an error.
 pub(in crate::read) fn each_object<T: for<'de> Deserialize<'de>>(
     input: Input<'_>,
     expected: &'static str,

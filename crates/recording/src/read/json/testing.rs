@@ -57,7 +57,7 @@ pub(in crate::read) fn one(text: impl AsRef<[u8]>) -> Sample {
     kept.samples.remove(0)
 }
 
-/// Milliseconds that a sample says, absent as -1: what a test compares at a glance.
+/// The metrics of a sample in milliseconds, absent ones as -1, for compact comparisons.
 pub(in crate::read) fn phases(sample: &Sample) -> [f64; 6] {
     Metric::PHASES.map(|phase| sample.get(phase).map_or(-1.0, |nanos| nanos as f64 / 1e6))
 }
@@ -85,7 +85,7 @@ pub(in crate::read) fn damaged(file: &'static str) -> impl Strategy<Value = Vec<
     )
 }
 
-/// A sink that refuses the second event, to see that its error comes out as it is.
+/// A sink that refuses the second event, to check that its error is passed on unchanged.
 pub(in crate::read) fn refused_by_sink(text: &str) -> String {
     struct Once(u32);
     impl Sink for Once {

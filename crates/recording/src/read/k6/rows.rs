@@ -69,7 +69,7 @@ struct Row {
     is_by_the_second: bool,
 }
 
-/// What is wrong with a row. Columns count from 1.
+/// The problem with a row. Columns count from 1.
 enum Wrong {
     /// So many cells, and where the row ends or the surplus begins.
     Count(usize, usize),
@@ -149,7 +149,7 @@ fn instant(text: &str) -> Option<(u64, bool)> {
 
 const A_TIME: &str = "a time, in seconds, ms, us or ns since 1970 or such as 2025-03-14T09:26:53Z";
 
-const BY_THE_SECOND: &str = "k6's CSV tells time by the second; percentiles over time are no finer. \
+const BY_THE_SECOND: &str = "k6's CSV has times in whole seconds; percentiles over time cannot be finer. \
                              K6_CSV_TIME_FORMAT=unix_micro makes k6 write it in full.";
 
 /// How much of a cell a message shows.

@@ -1,4 +1,4 @@
-//! The native format: what is written is read back, what is broken is named, what was cut off is kept.
+//! The native format: written data is read back, errors are named, and cut files are read as far as they go.
 
 use std::{collections::BTreeMap, io};
 
@@ -218,7 +218,7 @@ proptest! {
             // The header itself was cut.
             Err(message) => prop_assert!(whole == 0, "{}", message),
             Ok((read, end, _)) => {
-                // The last may be whole but for its line end.
+                // The last line may be complete except for its line end.
                 let lost = (whole.max(1) - 1).min(samples.len());
                 prop_assert!(read.len() == lost || read.len() == lost + 1);
                 prop_assert_eq!(&read[..], &samples[..read.len()]);

@@ -1,25 +1,25 @@
-//! From what oha's JSON states to counts: which value stands at which rank, and what may stand at the others.
+//! From the statistics in oha's JSON to counts: the known values by rank, and the possible values at other ranks.
 
 use std::collections::BTreeMap;
 
 use crate::Bucket;
 
-/// What is known of one metric's distribution, ms.
-pub(super) struct Known {
+/// The statistics of one metric's distribution, ms.
+pub(super) struct Statistics {
     /// Upper ends of bins with how many values lie in each, ascending.
     pub bins: Vec<(f64, u64)>,
     /// Percentiles as they are stated: percent and value.
     pub percentiles: Vec<(f64, f64)>,
     pub fastest: Option<f64>,
     pub slowest: Option<f64>,
-    /// How many values there are, if that is said beside the bins.
+    /// How many values there are, if the file contains that besides the bins.
     pub count: u64,
 }
 
 /// Values with their counts, ascending, and the largest relative error among those that are not known exactly.
 pub(super) type Rebuilt = (Vec<Bucket>, f64);
 
-impl Known {
+impl Statistics {
     /// How many values there are. Bins that end at the same value lose all but one.
     pub(super) fn count(&self) -> u64 {
         self.bins.iter().map(|bin| bin.1).sum::<u64>().max(self.count)
@@ -36,7 +36,7 @@ impl Known {
         values.len()
     }
 
-    /// All values. What is stated stands where it belongs; what lies between two of them is put into the middle of its bin.
+    /// All values. Stated values have their ranks; values between two of them are placed in the middle of their bin.
     /// `None` if the values fall where their ranks rise.
     pub(super) fn rebuild(&self) -> Option<Rebuilt> {
         let count = self.count();
@@ -62,14 +62,14 @@ impl Known {
                     push(middle, count);
                 }
             }
-            // A rank that only stands beside a stated one may have any value of its bin between its neighbours.
+            // The neighbour of a stated rank may have any value of its bin between its neighbours.
             if !self.is_stated(rank, count) {
                 let [low, high] = self.range(rank);
                 let above = known.range(rank + 1..).next().map_or(high, |(_, &above)| above);
                 let under = below.map_or(low, |(_, under)| under);
                 let ends = match [low.max(under), high.min(above)] {
                     [low, high] if low <= high => [low, high],
-                    // Bins that say otherwise are those that the stated value goes before.
+                    // Bins that contradict it are those over which the stated value takes precedence.
                     _ => [low, high],
                 };
                 let off = ends.iter().map(|end| (end - value).abs()).fold(0.0, f64::max);
@@ -159,12 +159,12 @@ fn whole(value: f64) -> u64 {
     value as u64
 }
 
-/// A part of a value; nothing of nothing.
+/// A part of a value; `None` if there is no value.
 fn share(part: f64, value: f64) -> f64 {
     if value > 0.0 { part / value } else { 0.0 }
 }
 
-/// Whoever uses it divides by what is left.
+/// Callers divide by the remainder.
 const LARGEST_ERROR: f64 = 0.999;
 
 /// Ends of bins are sums of fractions.
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     /// What oha states of these values, in seconds as it writes them.
-    fn stated(sorted: &[f64]) -> Known {
+    fn stated(sorted: &[f64]) -> Statistics {
         let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
         let step = (max - min) / 10.0;
         let mut bins = vec![0; 11];
@@ -192,20 +192,20 @@ mod tests {
         let value = |percent| sorted.get(usize::try_from(rank(percent, count)).unwrap());
         let percentiles =
             percent.into_iter().filter_map(|percent| Some((percent, *value(percent)?))).collect();
-        Known { bins, percentiles, fastest: Some(min), slowest: Some(max), count }
+        Statistics { bins, percentiles, fastest: Some(min), slowest: Some(max), count }
     }
 
     proptest! {
         #[test]
         fn stated_percentiles_come_out_as_stated(mut values in prop::collection::vec(0.001_f64..5000.0, 100..2000), tail in 1..4) {
-            // A long tail: the bins are equally wide, so most of them hold little.
+            // A long tail: bins have equal widths, so most of them contain few values.
             values.iter_mut().for_each(|value| *value = (*value / 5000.0).powi(tail) * 5000.0 + 0.001);
             values.sort_unstable_by(f64::total_cmp);
             let known = stated(&values);
             let (buckets, relative_error) = known.rebuild().unwrap();
             prop_assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), values.len() as u64);
             prop_assert!(buckets.is_sorted_by(|a, b| a.value_ms < b.value_ms));
-            // Each value lies as near to the truth as is said.
+            // Each value is as near to the truth as promised.
             let rebuilt = buckets.iter().flat_map(|bucket| (0..bucket.count).map(|_| bucket.value_ms));
             for (rebuilt, value) in rebuilt.zip(&values) {
                 let is_near = (rebuilt - value).abs() <= rebuilt * (relative_error + 1e-9);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn equal_values_have_bins_of_one_name() {
         // oha keys its bins by their ends, so that of equal ones the last is left, which is empty.
-        let known = Known {
+        let known = Statistics {
             bins: vec![(2.0, 0)],
             percentiles: vec![(50.0, 2.0), (99.0, 2.0)],
             fastest: Some(2.0),
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn values_that_fall_are_no_percentiles() {
-        let known = |percentiles| Known {
+        let known = |percentiles| Statistics {
             bins: vec![(1.0, 1), (5.0, 4), (10.0, 5)],
             percentiles,
             fastest: Some(1.0),

@@ -47,19 +47,19 @@ pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Frame, Error
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// What a row says; times in nanoseconds.
+/// The content of a row; times in nanoseconds.
 struct Row {
     start: u64,
     dns: u64,
     dialup: u64,
-    /// 0 where the file does not say.
+    /// 0 if the file does not contain it.
     first_byte: u64,
     duration: u64,
     bytes: u64,
     status: u16,
 }
 
-/// What is wrong with a row. Columns count from 1.
+/// The problem with a row. Columns count from 1.
 enum Wrong {
     /// So many fields, and where the row ends or the surplus begins.
     Count(usize, usize),
@@ -70,7 +70,7 @@ enum Wrong {
     },
 }
 
-/// A row of so many columns.
+/// A row with this many columns.
 fn row(text: &[u8], columns: usize) -> Result<Row, Wrong> {
     let mut fields = [(0, ""); COLUMNS];
     let (mut at, mut count) = (0, 0);
@@ -78,7 +78,7 @@ fn row(text: &[u8], columns: usize) -> Result<Row, Wrong> {
         if count == columns {
             return Err(Wrong::Count(text.split(|&byte| byte == b',').count(), at + 1));
         }
-        // What is not text is not a number either.
+        // Bytes that are not text are not a number either.
         fields[count] = (at + 1, std::str::from_utf8(field).unwrap_or("?"));
         (at, count) = (at + field.len() + 1, count + 1);
     }

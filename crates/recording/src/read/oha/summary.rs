@@ -3,7 +3,7 @@
 //! All of these are points of the distribution: so many answers took at most so long. A percentile is one of the values
 //! itself (`percentile_iter` in oha's `src/result_data.rs`: the one at `p / 100 * count`, cut off), a bin's key is its
 //! upper end (`src/histogram.rs`), and the first bin is the fastest value alone. Where a value is known it is given as it
-//! is, and percentiles come out as they are stated ([`Known`]); what lies between two points is given as the middle of its
+//! is, and percentiles come out as they are stated ([`Statistics`]); what lies between two points is given as the middle of its
 //! bin, and the relative error is that of the widest such gap.
 
 use std::{
@@ -13,7 +13,7 @@ use std::{
 
 use serde::Deserialize;
 
-use super::ranks::Known;
+use super::ranks::Statistics;
 use crate::{
     Bucket, Counts, Error, Event, Metric, Sample, Sink,
     error::counted,
@@ -96,7 +96,7 @@ struct Details {
 impl Summary {
     /// What is known of a metric: `None` if that is nothing, and nothing within if a key is not a number or a count beyond
     /// belief.
-    fn of(&self, metric: Metric) -> Option<Option<Known>> {
+    fn of(&self, metric: Metric) -> Option<Option<Statistics>> {
         let count =
             self.status_code_distribution.values().try_fold(0_u64, |sum, &count| sum.checked_add(count));
         match metric {
@@ -112,7 +112,7 @@ impl Summary {
         }
     }
 
-    /// The sentence about the mean of what was rebuilt, if the file states one.
+    /// The sentence about the mean of the rebuilt values, if the file states one.
     fn mean(&self, metric: Metric, buckets: &[Bucket]) -> Option<String> {
         let Seconds(average) = match metric {
             Metric::Latency => self.summary.average?,
@@ -146,13 +146,13 @@ impl Summary {
     }
 }
 
-/// What a histogram, percentiles and extremes say together.
+/// Combines a histogram, percentiles and extremes.
 fn known(
     histogram: &BTreeMap<Text, u64>,
     percentiles: &BTreeMap<Text, Option<Seconds>>,
     extremes: &Totals,
     count: u64,
-) -> Option<Known> {
+) -> Option<Statistics> {
     let ms = |Seconds(nanos): Seconds| nanos as f64 / 1e6;
     let (fastest, slowest) = (extremes.fastest.map(ms), extremes.slowest.map(ms));
     let mut bins = Vec::new();
@@ -182,7 +182,7 @@ fn known(
         }
         stated.extend(value.map(|value| (percent, ms(value))));
     }
-    Some(Known { bins, percentiles: stated, fastest, slowest, count })
+    Some(Statistics { bins, percentiles: stated, fastest, slowest, count })
 }
 
 /// A document that is held whole, and so has an end.

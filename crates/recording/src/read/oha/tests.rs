@@ -17,7 +17,7 @@ const CSV: &str = "request-start,DNS,DNS+dialup,Response-delay,request-duration,
                    0.2,0,0,0.05,0.060000001,0,503\n\
                    0.3,0,0,0,0.04,0,204\n";
 
-/// Ten answers of 1 to 10 ms, each as long as its number, and three failures of which one is the end of the test.
+/// Ten answers of 1 to 10 ms, and three failures of which one is the end of the test.
 const JSON: &str = r#"{
   "summary": {"successRate": 0.83, "total": 2.5, "slowest": 0.01, "fastest": 0.001, "average": 0.0055,
               "requestsPerSec": 5.2, "totalData": 100, "sizePerRequest": 10, "sizePerSec": 40.0},
@@ -107,7 +107,7 @@ fn a_summary_becomes_counts() {
     let [counts] = kept.counts.as_slice() else { panic!("{:?}", kept.counts) };
     assert_eq!((counts.length_s, counts.started_s), (Some(2.5), None));
     let bucket = |value_ms: f64, count| Bucket { value_ms, count };
-    // Known are 1, 2, 3, 6, 8 and 10, the first, 2nd, 3rd, 6th, 8th and 10th value. The 4th, 5th and 7th are those that
+    // The stated values are 1, 2, 3, 6, 8 and 10, the first, 2nd, 3rd, 6th, 8th and 10th value. The 4th, 5th and 7th are those that
     // p25, p50 and p75 reach into, and the 9th lies in the middle of its bin, above 8.2 and up to 9.1.
     assert_eq!(
         counts.buckets,
@@ -121,7 +121,7 @@ fn a_summary_becomes_counts() {
             bucket(10.0, 1)
         ]
     );
-    // The 4th is said to lie above 3.7 and up to 4.6, and stands at 3.
+    // The 4th lies between 3.7 and 4.6 by the file, and is placed at 3.
     assert!((counts.relative_error - 1.6 / 3.0).abs() < 1e-9, "{}", counts.relative_error);
     // 11 bins, of which the first and the last are the extremes, and of the percentiles 2, 3, 6 and 8. The sum is 55.65.
     assert_eq!(

@@ -7,7 +7,7 @@ use crate::{
     read::json::testing::{Kept, damaged, one, phases, read, refused_by_sink},
 };
 
-/// A navigation, a resource on a new connection, one of another origin, and two that are no requests.
+/// A navigation, a resource on a new connection, one of another origin, and two that are not requests.
 const PAGE: &str = r#"[
   {"name":"https://a.example/","entryType":"navigation","startTime":0,"duration":900.5,"initiatorType":"navigation",
    "nextHopProtocol":"h2","workerStart":0,"redirectStart":0,"redirectEnd":0,"fetchStart":1,"domainLookupStart":2,
@@ -82,7 +82,7 @@ fn zeros_of_other_origins_and_cache_hits() {
     assert_eq!((hit.label("cache").as_deref(), hit.reused, hit.body_bytes), (Some("hit"), None, None));
 }
 
-/// 0 is not an answer, unless the browser hides what it was; absent, as older browsers leave it, says nothing.
+/// 0 is not an answer, unless the browser hides the status; if it is absent, as in older browsers, nothing follows.
 #[test]
 fn a_status_of_zero_is_a_failure() {
     let entry = |url: &str, initiator: &str, status: &str| {
@@ -107,7 +107,7 @@ fn a_status_of_zero_is_a_failure() {
         error(&entry("https://b.example/api", "xmlhttprequest", zero), &with_page),
         (failed.clone(), 0)
     );
-    // Without the page nobody knows whose it is; a warning says so.
+    // Without the page its origin is unknown; a warning reports that.
     assert_eq!(error(&entry("https://b.example/i.png", "img", zero), ""), (failed.clone(), 1));
     // Hidden, also from another port.
     assert_eq!(error(&entry("https://b.example/i.png", "img", zero), &with_page), (None, 1));

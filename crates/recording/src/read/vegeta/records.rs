@@ -7,7 +7,7 @@ use std::{
 
 use crate::{Error, Place, read::LONGEST_LINE};
 
-/// Hands out one record after the other. Of fields that nobody looks at only the place is kept.
+/// Returns one record after the other. For unused fields, only the position is kept.
 pub(super) struct Records<R> {
     input: BufReader<R>,
     path: PathBuf,
@@ -92,7 +92,7 @@ impl<R: Read> Records<R> {
         self.is_whole
     }
 
-    /// A place, from 1.
+    /// A position, from 1.
     pub(super) fn place(&self, line: u64, column: u64) -> Place {
         Place { path: self.path.clone(), line, column }
     }

@@ -51,10 +51,10 @@ pub(in crate::read) fn read(
     Ok(Frame { warnings, ..Frame::default() })
 }
 
-/// What is wrong with a record.
+/// The problem with a record.
 enum Wrong {
     Count,
-    /// The field of that index, and what would do.
+    /// The field with that index, and the expected form.
     Field(usize, &'static str),
 }
 

@@ -83,7 +83,7 @@ fn rows_with_bodies() {
     }
     assert_eq!((kept.samples[1].status, &kept.samples[1].error), (Some(503), &None));
     assert_eq!(kept.samples[2].error.as_deref(), Some("Get \"https://a.example/\": timeout,\nand more"));
-    // A body that is longer than any line may be, and than what is looked at to recognise the format.
+    // A body that is longer than any line may be, and longer than the part from which the format is recognised.
     let large = CSV.replace("aGVsbG8=", &"QUJD".repeat(1 << 19));
     assert_eq!(read(large).unwrap().samples, kept.samples);
     // Nine columns, as older versions have them.

@@ -1,4 +1,4 @@
-//! Names while a file is written and in the end, who may read it, and how it is packed.
+//! Temporary and final names, permissions, and packing.
 
 use super::*;
 

@@ -95,7 +95,7 @@ fn nonsense_is_answered() {
         ("host orign down", "did you mean \"origin\"?"),
         ("host phone --access lte --down", "no access line \"lte\""),
         ("partition london,london newyork", "in two groups"),
-        ("withdraw cdn", "say which one withdraws it"),
+        ("withdraw cdn", "choose the one that withdraws it"),
         ("withdraw dns --host origin", "no anycast prefix \"dns\" on planet \"p\"; "),
     ] {
         let said = typed(words).expect_err(words);
