@@ -8,7 +8,7 @@ export function readEmbedded<T extends { schema: string }>(schema: string, noun:
   const text = document.getElementById("report-data")?.textContent?.trim() ?? "";
   if (text === "" || text.startsWith("/*")) {
     return {
-      problem: `This page holds no ${noun}: its data block is empty. Longhaul fills it when it writes a ${noun}.`,
+      problem: `This page contains no ${noun}: its data block is empty. Longhaul fills it when it writes a ${noun}.`,
     };
   }
   let parsed: unknown;
@@ -20,7 +20,7 @@ export function readEmbedded<T extends { schema: string }>(schema: string, noun:
   const found = (parsed as Partial<T> | null)?.schema;
   if (found !== schema) {
     return {
-      problem: `This page draws a ${noun} of schema ${schema}; the one in it says ${JSON.stringify(found ?? null)}.`,
+      problem: `This page draws a ${noun} of schema ${schema}; its data has schema ${JSON.stringify(found ?? null)}.`,
     };
   }
   return { document: parsed as T };

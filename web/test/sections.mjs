@@ -49,7 +49,7 @@ export async function assertPages(page, report, effective) {
   const verdict = real ? verdicts.model : verdicts.experienced;
   if (own && real) assert.ok(answer.includes("by the model; on the real pages"), answer);
   if (own && verdict.sure !== undefined) assert.match(answer, isClear(verdict) ? /; sure \(/ : /; (not sure|undecided|borderline|likely, but not sure) \(/);
-  else assert.match(answer, /how sure is not known: /);
+  else assert.match(answer, /certainty unknown: /);
   // The sentence tells where the lead changes, as the curves have it.
   const sentence = await textOf(page.locator("#pages .sentence"));
   const leader = (n) => {
@@ -74,7 +74,7 @@ export async function assertIntervals(page, report, own) {
     if (experienced) assert.equal(rows[i][2].includes(ends(experienced)), own, `${ends(experienced)} in "${rows[i][2]}"`);
   });
   const note = await textOf(page.locator("#people .note"));
-  if (cis.length > 0) assert.equal(note.includes("known only for the page asked"), !own, note);
+  if (cis.length > 0) assert.equal(note.includes("exist only for the requested page"), !own, note);
   assert.equal(await page.locator("#people td .ci").count() > 0, own && cis.length > 0);
 }
 

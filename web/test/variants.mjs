@@ -96,14 +96,14 @@ const transfers = (...cut) =>
     "Transfers",
     [
       {
-        title: "What came of each transfer",
+        title: "Results of transfers",
         columns: columns("transfer", "goodput", "longest stall", "lost", "took", "memory", "over"),
         rows: [
           ["mptcp", "8.0 Mbit/s", "1.20 s at 5.0 s", "0 B", "30.44 s", "4.2 MB", "mptcp, 2 subflows"],
           ["tcp", "8.0 Mbit/s", "17.50 s at 5.0 s", "0 B", "30.44 s", "4.2 MB", "tcp"],
           ...cut.map((side) => [side, "8.0 Mbit/s", "not known", "not known", "30.44 s", "4.2 MB", "tcp"]),
         ],
-        note: "Memory: the most that the sender's kernel held.",
+        note: "Memory: the maximum that the sender's kernel held.",
       },
     ],
     [
@@ -111,7 +111,7 @@ const transfers = (...cut) =>
         kind: "timeline",
         title: "Throughput over time",
         sentence:
-          "What arrived of 2 transfers during 1 fault. The longest time without an arrival is that of tcp: 17.50 s from 5.0 s on. Means over 0.50 s.",
+          "What arrived of 2 transfers during 1 fault. The longest stall: tcp, 17.50 s from 5.0 s. Means over 0.50 s.",
         y: { title: "arrived", unit: "Mbit/s", scale: "linear" },
         lines: [arrived("mptcp", [5, 6]), arrived("tcp", [5, 22.5])],
         phases: [{ label: "phone's cable: down", from_s: 5, to_s: 20 }],
@@ -169,7 +169,7 @@ export const VARIANTS = {
         ),
         figures("Commands", [
           {
-            title: "What the claims speak of, of all that was printed",
+            title: "The numbers in the commands' output that claims are about",
             columns: columns("command", "host", "figure", "value"),
             rows: [
               ["oscillating", "reader", "json.summary.restart_s", "4.50 s"],

@@ -255,7 +255,7 @@ async function walkOurs(only) {
   for (const { name, path } of figures) {
     await step(name, () => (name === "partly measured" ? walkPartly(path) : walkFigures(path)));
   }
-  await step("empty", () => walkProblem("empty", MARKER, /holds no report/));
+  await step("empty", () => walkProblem("empty", MARKER, /contains no report/));
   await step("broken", () => walkProblem("broken", '{"schema": ', /cannot be read/));
   await step("other schema", () =>
     walkProblem("other schema", '{"schema":"longhaul.report/9"}', /longhaul\.report\/9/),

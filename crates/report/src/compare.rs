@@ -254,28 +254,29 @@ fn method(question: &Question, is_observed: bool, sides: usize) -> String {
     let requests = question.page.effective_requests();
     let mut text = "Percentiles are type 7 (linear between samples), the default of numpy and R.".to_owned();
     if is_observed {
-        text += " Verdicts and limits on what people experience are of the page views of the recordings, by their page \
-                 ids; a page waits for the slowest of the requests that it needs, and fails if one of them does. The \
-                 columns \"experienced\" are the model's.";
+        text += " Verdicts and limits on what people experience come from the page views of the recordings, by their page \
+                 ids; a page waits for the slowest of its required requests, and fails if one of them does. The \
+                 columns \"experienced\" come from the model.";
     }
     text += &if requests == 1 {
         " A person waits for 1 request.".to_owned()
     } else {
         let model = if is_observed { " In the model a" } else { " A" };
-        format!("{model} person waits for the slowest of {requests} requests, taken to be independent.")
+        format!("{model} person waits for the slowest of {requests} requests, assumed to be independent.")
     };
     text += " A crossover is reported where the lead changes between percentiles at which the 99 % intervals of the two \
-             sides do not overlap. Intervals of failures are Clopper and Pearson's, one side is held against another by \
+             sides do not overlap. Intervals of failures are Clopper and Pearson's, one side is compared with another by \
              Fisher's exact test.";
     if let Some(settings) = question.intervals {
         text += &format!(
-            " Intervals hold the truth {} % of the time; they are of the bootstrap with {} resamples (BCa), for \
-             percentiles of order statistics, and for differences of means and pages of permutations.",
+            " Intervals contain the true value {} % of the time. They come from the bootstrap with {} resamples (BCa); for \
+             percentiles from order statistics, and for differences of means and pages from permutations.",
             settings.level * 100.0,
             settings.resamples
         );
         if sides > 2 {
-            text += " Intervals are not corrected for multiple comparisons; the certainty of a verdict is corrected for all pairs of sides (Holm).";
+            text += " Intervals are not corrected for multiple comparisons; the certainty of a verdict is corrected for all \
+                     pairs of sides (Holm).";
         }
     }
     text

@@ -20,7 +20,7 @@ export function breakdownSentence(report: Report, breakdown: Breakdown): string 
       ? `${first} is worse nowhere`
       : `${first} is worse in ${of(worse)}${report.comparison.intervals ? ` (sure in ${count(firm.length)})` : ""}`,
     better.length === 0 ? "" : `better in ${count(better.length)}, with ${share(sum(better))}`,
-    alone.length === 0 ? "" : `${plural(alone.length, "group")} known to one side only`,
+    alone.length === 0 ? "" : `${plural(alone.length, "group")} on one side only`,
   ].filter(Boolean);
   const without = breakdown.unlabelled > 0 ? ` ${plural(breakdown.unlabelled, "sample")} have no ${breakdown.label}.` : "";
   return `${parts.join("; ")}.${without}`;

@@ -78,15 +78,15 @@ export function winner(report: Report, page: ChosenPage): Winner | undefined {
   const { verdict, intervals, page: own } = report.comparison;
   const side = by > 0 ? best.side : undefined;
   if (!isOwnPage(report, page)) {
-    const only = `intervals are known only for ${plural(own.effective_requests, "request")}`;
-    const none = "this report holds no intervals";
-    return { side, by, honest: `how sure is not known: ${intervals ? only : none}`, firm: false };
+    const only = `intervals exist only for ${plural(own.effective_requests, "request")}`;
+    const none = "this report contains no intervals";
+    return { side, by, honest: `certainty unknown: ${intervals ? only : none}`, firm: false };
   }
   // Where real pages decide the verdict, the curve of this control is still the model's.
   const real = verdict?.experienced.basis === "observed pages" ? verdict.experienced : undefined;
   const ofPage = real ? verdict?.model : verdict?.experienced;
   const sure = ofPage && sureness(ofPage, intervals);
-  const honest = sure ? `${sure.words} (${sure.figure})` : "how sure is not known: this report holds no intervals";
+  const honest = sure ? `${sure.words} (${sure.figure})` : "certainty unknown: this report contains no intervals";
   const firm = sure?.firm ?? false;
   if (!real) return { side, by, honest, firm };
   const doubt = sureness(real, intervals);

@@ -11,7 +11,7 @@ export function intervalsNote(report: Report, page?: ChosenPage): string {
   const small = `small figures: ${levelName(intervals)}s`;
   if (page === undefined || isOwnPage(report, page)) return small;
   return (
-    `${small}; of what visitors experience, intervals are known only for the page asked ` +
+    `${small}; of what visitors experience, intervals exist only for the requested page ` +
     `(${plural(own.effective_requests, "effective request")}), not for this one`
   );
 }
@@ -19,12 +19,12 @@ export function intervalsNote(report: Report, page?: ChosenPage): string {
 /** How intervals were made, for the method. */
 export function intervalsMethod(report: Report): string {
   const { intervals, sides } = report.comparison;
-  if (!intervals) return "This report holds no confidence intervals.";
+  if (!intervals) return "This report contains no confidence intervals.";
   const blocks = sides.map(({ label, block_length: length }) =>
     typeof length === "number" ? `${count(length)} neighbours for ${label}` : `single samples for ${label}`,
   );
   return (
-    `Intervals hold the truth ${percentile(intervals.level * 100)}\u00a0% of the time: the samples were drawn anew ` +
+    `Intervals contain the true value ${percentile(intervals.level * 100)}\u00a0% of the time: the samples were resampled ` +
     `${count(intervals.resamples)} times, in blocks (${blocks.join(", ")}), with seed ${intervals.seed}.`
   );
 }

@@ -20,4 +20,4 @@ export function phasesSentence(label: string, stack: PhaseStack): string {
   return `The largest part of ${label}\u2019s median requests is ${median}; of those around p99 it is ${slow}.`;
 }
 
-const named = (phase: string): string => (phase === "rest" ? "what no phase explains" : phase);
+const named = (phase: string): string => (phase === "rest" ? "time outside of all phases" : phase);

@@ -45,7 +45,7 @@ function groupTable(report: Report, found: Breakdown, listed: number): HTMLEleme
   const columns: Column[] = [
     { title: found.label, align: "text" },
     { title: "share of people", align: "text" },
-    { title: "who is better (ms)", align: "text" },
+    { title: "better side (ms)", align: "text" },
     { title: "how sure", align: "text" },
     named(0, first, "experience (ms)"),
     named(1, second, "experience (ms)"),

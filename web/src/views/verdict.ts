@@ -38,7 +38,7 @@ export function tiles(element: HTMLElement, report: Report): void {
     ),
     ...(intervals
       ? []
-      : [el("p", { class: "facts" }, "This report holds no confidence intervals: how sure this is, is not known.")]),
+      : [el("p", { class: "facts" }, "This report contains no confidence intervals, so the certainty of this is unknown.")]),
   );
 }
 
