@@ -40,7 +40,7 @@ impl Packet {
     }
 
     /// Bytes that the first `segments` segments occupy on the link, with `overhead` bytes of framing each.
-    pub fn wire_bytes(&self, segments: u32, overhead: u32) -> u64 {
+    pub fn link_bytes(&self, segments: u32, overhead: u32) -> u64 {
         let payload = u64::from(segments) * u64::from(self.segment_payload);
         u64::from(segments) * (u64::from(self.headers) + u64::from(overhead))
             + payload.min(u64::from(self.payload))
@@ -55,7 +55,7 @@ impl Packet {
     pub(crate) fn amount(&self, segments: &Range<u32>) -> Amount {
         Amount {
             segments: u64::from(segments.end - segments.start),
-            bytes: self.wire_bytes(segments.end, 0) - self.wire_bytes(segments.start, 0),
+            bytes: self.link_bytes(segments.end, 0) - self.link_bytes(segments.start, 0),
         }
     }
 
@@ -68,7 +68,7 @@ impl Packet {
     pub(crate) fn segments_within(&self, room: Amount) -> u32 {
         let all = self.segments();
         let by_count = u32::try_from(room.segments).unwrap_or(u32::MAX).min(all);
-        if self.wire_bytes(all, 0) <= room.bytes {
+        if self.link_bytes(all, 0) <= room.bytes {
             return by_count;
         }
         let fit = u32::try_from(room.bytes / self.segment_bytes().max(1)).unwrap_or(u32::MAX);
@@ -85,9 +85,9 @@ mod tests {
         // 3 segments: 1448 + 1448 + 104 bytes of payload, 52 bytes of IP and TCP header each.
         let packet = Packet::segmented(52, 3000, 1448);
         assert_eq!(packet.segments(), 3);
-        assert_eq!(packet.wire_bytes(3, 0), 3 * 52 + 3000);
-        assert_eq!(packet.wire_bytes(3, 38), 3 * 90 + 3000);
-        assert_eq!(packet.wire_bytes(1, 0), 1500);
+        assert_eq!(packet.link_bytes(3, 0), 3 * 52 + 3000);
+        assert_eq!(packet.link_bytes(3, 38), 3 * 90 + 3000);
+        assert_eq!(packet.link_bytes(1, 0), 1500);
         assert_eq!(packet.payload_range(&(1..3)), 1448..3000);
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn one_segment_in_all_its_spellings() {
         for packet in [Packet::single(84), Packet::segmented(84, 0, 0), Packet::segmented(28, 56, 0)] {
             assert_eq!(packet.segments(), 1);
-            assert_eq!(packet.wire_bytes(1, 0), 84);
+            assert_eq!(packet.link_bytes(1, 0), 84);
         }
     }
 }

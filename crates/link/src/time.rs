@@ -1,4 +1,4 @@
-//! Wire time: picoseconds, because a nanosecond would lose 0.04 % at 5 Gbit/s.
+//! Transmission time: picoseconds, because a nanosecond would lose 0.04 % at 5 Gbit/s.
 
 use std::time::Duration;
 

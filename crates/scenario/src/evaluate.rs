@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use claim::{Fidelity, Measured as Evidence, judge};
+use claim::{Fidelity, Measured, judge};
 use report::{FaultMark, Partial};
 
 use crate::{
@@ -29,7 +29,7 @@ pub(crate) fn evaluate(
     let faults: Vec<FaultMark> = plan.faults.iter().map(mark).collect();
     let reading = Inputs { folder, metric: plan.metric, claims: &plan.claims, faults: &faults, partial };
     let mut gaps = Gaps::of(partial);
-    let mut evidence = Evidence::new(plan.page);
+    let mut evidence = Measured::new(plan.page);
     let mut outcome = Outcome {
         sides: Vec::new(),
         measured: Vec::new(),

@@ -71,7 +71,7 @@ pub struct Settings {
     pub include: Vec<Spanned<String>>,
     /// Where randomness starts. The same seed and the same packets give the same losses.
     pub seed: u64,
-    /// How much longer than the great circle the way between data centres is.
+    /// How much longer than the great circle the path between data centres is.
     pub inflation: f64,
     /// The same when one end is an access network.
     pub access_inflation: f64,

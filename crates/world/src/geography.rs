@@ -54,7 +54,7 @@ pub fn arc(a: Place, b: Place, step: f64) -> Vec<Place> {
     (0..=steps).map(place).collect()
 }
 
-/// One-way propagation over `km` of great circle, when the fibre's real way is `inflation` times as long.
+/// One-way propagation over `km` of great circle, when the fibre's real path is `inflation` times as long.
 pub fn propagation(km: f64, inflation: f64) -> Duration {
     Duration::from_secs_f64(km * inflation / LIGHT_IN_GLASS_KM_PER_S).max(METRO)
 }

@@ -44,7 +44,7 @@ pub struct Layout {
     pub seed: u64,
     /// How segments reach a receiver.
     pub receive: Receive,
-    /// How late a packet may be on a short way.
+    /// How late a packet may be on a short path.
     pub lateness: Duration,
     /// Threads of the switch, if the file sets them.
     pub threads: Option<NonZero<usize>>,
@@ -197,7 +197,7 @@ impl Layout {
         self.hosts[self.ports[port].host].network == Network::Access
     }
 
-    /// By how much the way between two cities is longer if one end is an access network, and its delay was generated. Not
+    /// By how much the path between two cities is longer if one end is an access network, and its delay was generated. Not
     /// part of the link, which all share.
     pub fn access_detour(&self, a: CityId, b: CityId) -> Duration {
         let is_given = self.given(a, b).is_some_and(|link| link.propagation.is_some());

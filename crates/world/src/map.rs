@@ -97,7 +97,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// The way through points as the `d` of a path, to a tenth of a pixel.
+/// A line through points as the `d` of a path, to a tenth of a pixel.
 fn path(points: &[Point]) -> String {
     let mut d = String::new();
     for (index, Point { x, y }) in points.iter().enumerate() {

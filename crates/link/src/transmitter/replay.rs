@@ -13,7 +13,7 @@ use crate::{Trace, trace::OPPORTUNITY_BYTES};
 pub(crate) struct Replay {
     trace: Arc<Trace>,
     began_ps: u64,
-    /// Wire bytes of an opportunity: the link's framing is carried on top, so that a full IP packet takes exactly
+    /// Bytes of an opportunity on the link: the link's framing is carried on top, so that a full IP packet takes exactly
     /// one.
     size: u64,
     /// The opportunity that sends next, through all repetitions.

@@ -379,7 +379,7 @@ fn sighting(interface: u32, packet: &InFlight, dropped: Option<Cause>) -> Sighti
 /// The bytes of IP packets that it stands for.
 fn bytes(packet: &InFlight) -> u64 {
     let shape = packet.held.frame.packet;
-    shape.wire_bytes(packet.segments.end, 0) - shape.wire_bytes(packet.segments.start, 0)
+    shape.link_bytes(packet.segments.end, 0) - shape.link_bytes(packet.segments.start, 0)
 }
 
 /// How many answers routers may give: real ones limit them too (RFC 1812, section 4.3.2.8).

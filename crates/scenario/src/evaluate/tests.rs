@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use claim::{Measured as Evidence, Relation};
+use claim::{Measured, Relation};
 
 use super::*;
 use crate::kind::{commands, pings, probes, transfers};
@@ -141,13 +141,13 @@ fn run(folder: &Path) -> Plan {
 }
 
 /// What was found, the evidence for claims, and what is missing.
-type Read = (Vec<Findings>, Evidence, Gaps);
+type Read = (Vec<Findings>, Measured, Gaps);
 
 fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Error> {
     let folder = Folder(folder);
     let reading = Inputs { folder: &folder, metric: plan.metric, claims: &plan.claims, faults: &[], partial };
     let mut gaps = Gaps::of(partial);
-    let mut evidence = Evidence::new(plan.page);
+    let mut evidence = Measured::new(plan.page);
     let mut all = Vec::new();
     for (source, found) in kind::read(&plan.measurements, &reading, &mut gaps)? {
         found.evidence.iter().for_each(|(side, one)| evidence.add(source, side, one.clone()));
@@ -156,7 +156,7 @@ fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Er
     Ok((all, evidence, gaps))
 }
 
-fn value(evidence: &Evidence, subject: &str, side: &str) -> Result<f64, String> {
+fn value(evidence: &Measured, subject: &str, side: &str) -> Result<f64, String> {
     evidence.value(&kind::subject(subject).unwrap(), side)
 }
 

@@ -64,10 +64,10 @@ fn configs() -> impl Strategy<Value = Config> {
     let receives = select(vec![Receive::Slice, Receive::Segment, Receive::Gso]);
     let chances = || select(vec![0.0, 0.05, 1.0]).prop_map(chance);
     let queue = (queues, disciplines(), any::<bool>(), select(vec![0, 38]), receives);
-    let wire = (losses(), chances(), chances(), chances());
-    (rates(), 0..50_u64, jitters(), queue, wire).prop_map(
-        |(rate, propagation_ms, jitter, (queue, discipline, ecn, overhead, receive), wire)| {
-            let (loss, duplicate, corrupt, reorder) = wire;
+    let transit = (losses(), chances(), chances(), chances());
+    (rates(), 0..50_u64, jitters(), queue, transit).prop_map(
+        |(rate, propagation_ms, jitter, (queue, discipline, ecn, overhead, receive), transit)| {
+            let (loss, duplicate, corrupt, reorder) = transit;
             let propagation = Duration::from_millis(propagation_ms);
             let queue = queue.parse().unwrap();
             Config {

@@ -115,35 +115,35 @@ pub(super) fn vias(
             };
             return Err(document.mistake(link.own.via[0].span(), message));
         }
-        let mut way =
+        let mut path =
             link.own.via.iter().map(|name| end(name, cities, document)).collect::<Result<Vec<_>, _>>()?;
-        for (at, city) in way.iter().enumerate() {
-            if [a, b].contains(city) || way[..at].contains(city) {
-                let message = format!("the way passes \"{}\" twice", cities[*city].name);
+        for (at, city) in path.iter().enumerate() {
+            if [a, b].contains(city) || path[..at].contains(city) {
+                let message = format!("the path passes \"{}\" twice", cities[*city].name);
                 return Err(document.mistake(link.own.via[at].span(), message));
             }
         }
         if canonical(link.own.between[0].get_ref()) != cities[a].name {
-            way.reverse();
+            path.reverse();
         }
-        vias.insert((a, b), way);
+        vias.insert((a, b), path);
     }
     let is_made = |hop: &(CityId, CityId)| vias.contains_key(hop);
-    if let Some(link) = vias.iter().flat_map(|(ends, way)| hops(*ends, way)).find(is_made) {
+    if let Some(link) = vias.iter().flat_map(|(ends, path)| hops(*ends, path)).find(is_made) {
         let (a, b) = (&cities[link.0].name, &cities[link.1].name);
         let message = format!(
-            "the way between \"{a}\" and \"{b}\" is made of links, so no other link can be made of it"
+            "the path between \"{a}\" and \"{b}\" consists of links itself, so it cannot be part of another one"
         );
         return Err(document.mistake(links[&link].own.via[0].span(), message));
     }
     Ok(vias)
 }
 
-/// The links of a way, each with its lower city first.
-fn hops((a, b): (CityId, CityId), way: &[CityId]) -> Vec<(CityId, CityId)> {
-    let all: Vec<_> = std::iter::once(a).chain(way.iter().copied()).chain([b]).collect();
+/// The links of a path, each with its lower city first.
+fn hops((a, b): (CityId, CityId), path: &[CityId]) -> Vec<(CityId, CityId)> {
+    let all: Vec<_> = std::iter::once(a).chain(path.iter().copied()).chain([b]).collect();
     all.windows(2).map(|pair| (pair[0].min(pair[1]), pair[0].max(pair[1]))).collect()
 }
 
-/// Cities on the way between two others.
+/// The most cities on the path between two others.
 const MOST_VIAS: usize = 16;
