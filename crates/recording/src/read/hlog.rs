@@ -166,11 +166,11 @@ impl Log {
                 ),
                 Some(ratio) => format!(
                     "The log does not name its unit. Its values are read as nanoseconds ({shown}), but its column of \
-                     maxima is 1/{ratio} of them, where milliseconds would be 1/1000000: say the unit if it is another."
+                     maxima is 1/{ratio} of them, where milliseconds would be 1/1000000: give the unit if it is another."
                 ),
                 None => format!(
                     "The log does not name its unit, and its column of maxima does not show it. Its values are read \
-                     for nanoseconds ({shown}): say the unit if it is another."
+                     as nanoseconds ({shown}): give the unit if it is another."
                 ),
             });
         }

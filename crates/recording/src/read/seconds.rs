@@ -52,8 +52,8 @@ impl Seconds {
                 Err(Error::Number { place, found, expected: FRACTION })
             }
             Some((place, _)) => Ok(Some(format!(
-                "{} {} whole, the first in line {}: read as seconds, like the fractions. If the log's \
-                 format changed meanwhile, say the unit (--unit).",
+                "{} {} whole, the first in line {}: read as seconds, like the fractions next to {}. If the log's \
+                 format changed meanwhile, give the unit (--unit).",
                 self.whole,
                 if self.whole == 1 { "duration is" } else { "durations are" },
                 place.line,

@@ -8,7 +8,7 @@ use serde::{
     de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use super::{Field, Found, Kind, SERVERS_OWN, Stamped, clock::Clock, format::nginx_kind, list, take_value};
+use super::{Field, Fields, Kind, SERVERS_OWN, Stamped, clock::Clock, format::nginx_kind, list, take_value};
 use crate::{
     Error, Event, Metric, Place, Sample, Sink, Unit,
     read::{
@@ -25,7 +25,7 @@ pub(in crate::read) fn read(
     sink: &mut dyn Sink,
 ) -> Result<Frame, Error> {
     let path = input.path.clone();
-    let mut found = Found::new(options);
+    let mut found = Fields::new(options);
     let clock =
         Clock::new("%d/%b/%Y:%H:%M:%S %z", "10/Oct/2000:13:55:36 -0700").expect("the pattern is known");
     let (mut taken, mut others, mut coarsest_ns) = (0_u64, 0_u64, 0);
@@ -76,7 +76,7 @@ pub(in crate::read) fn read(
 }
 
 /// Takes the value of a key. An error is the expected form.
-fn take(name: &str, value: &str, clock: &Clock, found: &mut Found<'_>) -> Result<(), &'static str> {
+fn take(name: &str, value: &str, clock: &Clock, found: &mut Fields<'_>) -> Result<(), &'static str> {
     if value.is_empty() || value == "-" {
         return Ok(());
     }
@@ -103,7 +103,7 @@ fn take(name: &str, value: &str, clock: &Clock, found: &mut Found<'_>) -> Result
     take_value(&Field { name: variable.to_owned(), kind }, value.as_bytes(), found).map_err(|_| expected)
 }
 
-fn durations(metric: Metric, value: &str, found: &mut Found<'_>) -> Result<(), &'static str> {
+fn durations(metric: Metric, value: &str, found: &mut Fields<'_>) -> Result<(), &'static str> {
     const EXPECTED: &str = "seconds, perhaps several such as \"0.1, 0.2\", or nothing";
     let (sum, _) = list(value.as_bytes()).filter(|&(_, length)| length == value.len()).ok_or(EXPECTED)?;
     if let Some(sum) = sum {
