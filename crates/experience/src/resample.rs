@@ -1,6 +1,6 @@
 //! How sure the samples are: what the statistics would have been, had chance picked other samples of the same kind.
 //!
-//! The bootstrap draws n of the n samples of a side with replacement, as often as [`Settings::resamples`] says, and
+//! The bootstrap draws n of the n samples of a side with replacement, [`Settings::resamples`] times, and
 //! computes every statistic again. That costs n steps a resample, and a comparison of ten million samples would take a
 //! minute; here it takes the same few thousand steps whatever n is:
 //!

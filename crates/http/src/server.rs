@@ -159,7 +159,7 @@ async fn accept<H: Handler>(
 /// Open files that are not connections: listeners, timers, standard streams.
 const RESERVED_FILES: usize = 64;
 
-/// Short beside a person's patience, long beside a loop that would only find out again that there is no file
+/// Short compared with a person's patience, long compared with a loop that would only find out again that there is no file
 /// descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 

@@ -10,7 +10,7 @@
 //!
 //! Waiting packets are decided slice by slice, at the logical time at which the link becomes free for them, and never by what
 //! arrives after that. [`Link::offer`] and [`Link::advance`] tell all that begins to leave by "now", so a caller that
-//! is late shifts a packet and never the capacity. [`Link::next_timeout`] says when to call again so that every
+//! is late shifts a packet and never the capacity. [`Link::next_timeout`] returns when to call again so that every
 //! delivery is announced before it is due; on a long path such calls are rare. Lost segments have occupied the link like
 //! any other; that is where they were lost.
 //!

@@ -1,6 +1,6 @@
 //! Which segments are lost.
 //!
-//! Instead of one draw a segment, one draw says how many segments survive until the next loss, so a lossless gigabit
+//! Instead of one draw per segment, one draw determines how many segments survive until the next loss, so a lossless gigabit
 //! costs nothing and the outcome does not depend on how segments are grouped.
 
 mod trace;

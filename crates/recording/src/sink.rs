@@ -6,7 +6,7 @@ use crate::{Error, Metric, Sample, unit::nanoseconds};
 
 /// Takes what a decoder reads, in the order of the file.
 pub trait Sink {
-    /// The metric that the file is about, where the format knows only one and leaves no choice. Called at most once,
+    /// The metric that the file is about, if the format has only one. Called at most once,
     /// before anything else.
     fn metric(&mut self, metric: Metric) {
         let _ = metric;
@@ -54,7 +54,7 @@ pub(crate) fn one_by_one<S: Sink + ?Sized>(
 pub struct Event<'e> {
     /// Its line in the file, or the number of its entry where a file is not lines; from 1.
     pub number: u64,
-    /// What the format says of it, times rounded to whole nanoseconds. Times that count from 1970 are told apart by
+    /// The sample in the format's terms, times rounded to whole nanoseconds. Times that count from 1970 are told apart by
     /// their size ([`crate::EPOCH_NS`]).
     pub sample: &'e Sample,
     /// The file's own value in milliseconds, if it is more precise than nanoseconds or if a sample has no

@@ -23,7 +23,7 @@ pub(crate) struct Cells {
 
 impl Cells {
     /// The cells of a side: for counts, the distinct values; for up to [`SINGLE`] exact samples, each sample; else as
-    /// the module says, in sizes that are powers of two, with every sample of the tails on its own.
+    /// described for the module, in sizes that are powers of two, with every sample of the tails on its own.
     pub(crate) fn new(side: &Distribution) -> Self {
         let values = side.values();
         if side.relative_error().is_some() {

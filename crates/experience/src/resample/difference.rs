@@ -1,7 +1,7 @@
 //! How far two sides are apart, and how sure it is which of them is better.
 //!
 //! Means and expected maxima are judged by [`super::permutation`], percentiles by the order statistics of each side
-//! ([`super::rank_interval`]). Either way one number says how sure it is, one minus the chance of being so far apart by chance,
+//! ([`super::rank_interval`]). In both cases one number is the certainty, one minus the chance of being so far apart by chance,
 //! and the interval excludes 0 if and only if that number exceeds (1 + level)/2. Samples cannot give more certainty than this,
 //! at any level:
 //!

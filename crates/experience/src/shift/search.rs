@@ -121,7 +121,7 @@ impl Intervals {
         Stretch { start, end, gain: gain(&self.sums(), start, end) }
     }
 
-    /// How sure a stretch is: see the module's parent. The search stops as soon as [`SURE`] is out of reach, and says
+    /// How sure a stretch is: see the module's parent. The search stops as soon as [`SURE`] is out of reach, and returns
     /// how far it came.
     fn sure(&self, stretch: Stretch, place: Where, random: &mut Xoshiro256PlusPlus) -> f64 {
         let length = self.dependence(stretch);

@@ -86,7 +86,7 @@ fn system(named: &[(&'static str, PathBuf)]) -> Result<RootCertStore, Error> {
 
 /// Takes the certificates that were given and those signed by them.
 ///
-/// A certificate that was given is trusted for itself, whatever it says of its own role: one that signs itself says as a
+/// A certificate that was given is trusted for itself, whatever its declared role: one that signs itself says as a
 /// rule that it is an authority (`CA:TRUE`, the default of `openssl req -x509`), and webpki takes no authority for a
 /// server. It must still be valid now and for the server's name, and the server must hold its key.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ impl Config {
         if self.interval.is_zero() {
             return Err(Error::Interval);
         }
-        // A reply says in 16 bits which ping it answers, so no more may be under way.
+        // A reply identifies its ping in 16 bits, so no more may be in flight.
         let rounds = self.timeout.as_nanos().div_ceil(self.interval.as_nanos()).min(u128::from(self.count));
         let under_way = rounds.saturating_mul(targets as u128);
         if under_way > REMEMBERED as u128 {

@@ -65,7 +65,7 @@ impl Seconds {
 
 /// The expected form instead of an integer.
 pub(super) const FRACTION: &str = "a fraction of seconds somewhere in the file, which proves the unit; without one give \
-                                   which it is: --unit s, --unit ms, --unit us or --unit ns";
+                                   the unit: --unit s, --unit ms, --unit us or --unit ns";
 
 #[cfg(test)]
 mod tests {

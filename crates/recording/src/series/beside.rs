@@ -1,4 +1,4 @@
-//! What stands beside each value: its page, its group and its phases. A column is there from the first value that has
+//! The further columns of each value: its page, its group and its phases. A column is there from the first value that has
 //! something to put into it.
 
 use super::{Groups, NO_GROUP, groups::Numbers};

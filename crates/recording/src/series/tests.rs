@@ -168,7 +168,7 @@ fn a_period_and_a_mark() {
     let mut none = read_as(text, None).unwrap();
     none.restrict(Some(Moment::SinceStart(31.0)), None, &[]).unwrap();
     assert_eq!((none.values.count(), none.excluded), (0, 4));
-    assert!(refused(text, Moment::Unix(1e9)).contains("on which date it started"));
+    assert!(refused(text, Moment::Unix(1e9)).contains("the date of its start"));
     assert!(refused("latency_ms\n1\n", Moment::SinceStart(1.0)).contains("the samples have no times"));
     // 2025-01-01T00:00:00Z is 1735689600; the recording's second sample starts half a second later.
     let mut dated = read_as(PHASES, None).unwrap();

@@ -1,7 +1,7 @@
 //! Writes CSV, and the same with tabs: a column for everything that any sample has, and no others.
 //!
 //! Which columns there are is known only when all samples are. So rows go to a second file first, each with the columns
-//! known so far, and are copied behind the header row in the end. That file has no name: it vanishes with the writing process.
+//! known so far, and are copied after the header row at the end. That file has no name: it vanishes with the writing process.
 
 use std::{
     collections::HashMap,

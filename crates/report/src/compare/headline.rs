@@ -90,7 +90,7 @@ impl Answer<'_> {
         let is_said = |verdict: &Verdict| verdict.certainty != Some(Certainty::Undecided);
         (real != said && is_said(self.experienced) && is_said(model)).then(|| {
             format!(
-                "real page views and the model disagree: {} {}, although the model of {} says {said}, by {}",
+                "real page views and the model disagree: {} {}, although the model of {} favours {said}, by {}",
                 self.lead(self.experienced),
                 self.place(),
                 independent(self.page),

@@ -115,7 +115,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (link("rtt = '10 parsecs'"), "w.toml:10:7: \"10 parsecs\" has the unknown unit \"parsecs\""),
         (link("loss = '120%'"), "w.toml:10:8: \"120%\" is out of range"),
         (link("loss = 0.002"), "floating point `0.002`, expected a value in quotes"),
-        (link("via = ['paris']\njitter = '1ms'"), "w.toml:10:8: a link with via is made of others"),
+        (link("via = ['paris']\njitter = '1ms'"), "w.toml:10:8: a link with via consists of other links"),
         (link("rato = '1Gbit'"), "w.toml:10:1: unknown field `rato`"),
         (link("queue = '50ms'"), "w.toml:9:12: a link without a rate never queues"),
         (

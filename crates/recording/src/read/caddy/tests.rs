@@ -129,7 +129,7 @@ fn what_is_broken_is_named() {
     assert_eq!(
         read(line("\"ts\":1,\"duration\":1234567")).unwrap_err(),
         "x:1:73: found 1234567; expected a fraction of seconds somewhere in the file, which proves the unit; without one \
-         say which it is: --unit s, --unit ms, --unit us or --unit ns"
+         give the unit: --unit s, --unit ms, --unit us or --unit ns"
     );
     assert_eq!(
         read(line("\"ts\":1,\"duration\":-0.5")).unwrap_err(),

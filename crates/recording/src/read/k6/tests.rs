@@ -182,7 +182,7 @@ fn rows_of_csv() {
         assert_eq!(sample.label(name).as_deref(), Some(value), "{name}");
     }
     assert_eq!(kept.samples[1].reused, Some(true));
-    assert!(kept.warnings[0].contains("by the second"), "{:?}", kept.warnings);
+    assert!(kept.warnings[0].contains("in whole seconds"), "{:?}", kept.warnings);
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Statistics {
         Some((buckets, relative_error.min(LARGEST_ERROR)))
     }
 
-    /// The values of the ranks that are known, and of those beside that decide what a percentile comes out as.
+    /// The values of the ranks that are known, and of their neighbours that decide a percentile.
     ///
     /// oha states the value at the rank `p n`; a percentile here lies between the ranks around `p (n - 1)`, of which that is
     /// one and the other is not known. It takes the stated value, so that the percentile comes out as it is stated. Only

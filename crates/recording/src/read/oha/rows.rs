@@ -3,7 +3,7 @@
 //! `DNS` and `DNS+dialup` count from the request's start, the latter to the end of all handshakes: TCP and TLS are not
 //! told apart, so neither is taken. Both are 0 on a connection that was there already. `Response-delay` ends with the
 //! first byte of the body (after redirects: of the first response), and is 0 if there is none; older versions have no such
-//! column. `request-duration` counts from when the request was due where oha ran with `--latency-correction`, which the file does not say: so it is the latency, and there is no total. Only requests
+//! column. `request-duration` counts from when the request was due where oha ran with `--latency-correction`, which the file does not contain: so it is the latency, and there is no total. Only requests
 //! that were answered are in the file.
 
 use crate::{

@@ -78,7 +78,7 @@ fn without_page_ids_the_model_says_how_many_pages_fail() {
     assert!(headline.contains(" % of page views, by the model, sound for 0 %."), "{headline}");
     let one = of(&sides, Page::new(1, 1.0).unwrap()).verdict.unwrap();
     assert!(
-        one.headline.contains(" % of requests, sound for 0 %. Of those that did not fail: "),
+        one.headline.contains(" % of requests, sound for 0 %. Of those that succeeded: "),
         "{}",
         one.headline
     );

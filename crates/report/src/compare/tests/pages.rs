@@ -60,7 +60,7 @@ fn real_pages_outrank_the_model() {
             && verdict.headline.contains(
                 " faster for real page views (10 requests), although the model of 10 independent requests"
             )
-            && verdict.headline.contains(" says even, by "),
+            && verdict.headline.contains(" favours even, by "),
         "{}",
         verdict.headline
     );
