@@ -17,7 +17,7 @@ export type Panel =
       kind: "bars";
     });
 /**
- * How a line is drawn.
+ * The look of a line.
  */
 export type Look = "solid" | "dashed" | "steps" | "crosses";
 /**
@@ -25,29 +25,29 @@ export type Look = "solid" | "dashed" | "steps" | "crosses";
  */
 export type Scale = "linear" | "log" | "share";
 /**
- * How a column of a table is set.
+ * The alignment of a column.
  */
 export type Align = "text" | "number";
 
 /**
- * All that a page of figures shows.
+ * Everything that a page of figures shows.
  */
 export interface Figures {
   /**
-   * Under which conditions all this was measured, in the order to show them.
+   * The conditions of the measurement, in the order to show them.
    */
   conditions: Condition[];
   /**
-   * The reasons and the warnings with the kind of each.
+   * The reasons and the warnings, each with its kind.
    */
   doubts: Caveat[];
   /**
-   * The charts, in the order to show them. Neighbours of one kind are drawn as one: timelines share their time and a
-   * cursor; scatters of the same axes share their limits.
+   * The charts, in the order to show them. Adjacent charts of one kind are drawn as one: timelines share their
+   * time axis and a cursor, scatters with the same axes share their limits.
    */
   panels: Panel[];
   /**
-   * Why not, as sentences. Empty if it is valid.
+   * The reasons, as sentences. Empty if it is valid.
    */
   reasons: string[];
   /**
@@ -55,7 +55,7 @@ export interface Figures {
    */
   schema: "longhaul.figures/1";
   /**
-   * What it shows, in a sentence or two.
+   * What it shows, in one or two sentences.
    */
   summary: string;
   /**
@@ -63,11 +63,11 @@ export interface Figures {
    */
   tables: Table[];
   /**
-   * What the page is called.
+   * The title of the page.
    */
   title: string;
   /**
-   * Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+   * False if this program was the bottleneck: then the numbers describe the tool and not what it measured.
    */
   valid: boolean;
   /**
@@ -80,11 +80,11 @@ export interface Figures {
  */
 export interface Condition {
   /**
-   * What.
+   * The name.
    */
   name: string;
   /**
-   * Its value.
+   * The value.
    */
   value: string;
 }
@@ -106,11 +106,11 @@ export interface Caveat {
   sentence: string;
 }
 /**
- * Lines of one unit over time, and what happened meanwhile.
+ * Lines of one unit over time, and what happened in that time.
  */
 export interface Timeline {
   /**
-   * The lines; their x are seconds since the start.
+   * The lines; x is seconds since the start.
    */
   lines: Line[];
   /**
@@ -118,11 +118,11 @@ export interface Timeline {
    */
   phases: Phase[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
   y: Axis;
@@ -133,7 +133,7 @@ export interface Timeline {
 export interface Line {
   look: Look;
   /**
-   * What it is called where it ends: twelve letters have room there.
+   * Its name, shown where it ends: there is room for twelve letters.
    */
   name: string;
   /**
@@ -141,12 +141,12 @@ export interface Line {
    */
   x: number[];
   /**
-   * The value at each; null where the line is broken.
+   * The value at each; null where the line has a gap.
    */
   y: (number | null)[];
 }
 /**
- * What was done for a while.
+ * Something that was done for a while.
  */
 export interface Phase {
   /**
@@ -163,16 +163,16 @@ export interface Phase {
   to_s: number;
 }
 /**
- * What an axis shows.
+ * An axis.
  */
 export interface Axis {
   scale: Scale;
   /**
-   * What: "throughput".
+   * Its title: "throughput".
    */
   title: string;
   /**
-   * The unit of its values, as it is written behind them: "Mbit/s". Empty for plain numbers.
+   * The unit of its values, shown after them: "Mbit/s". Empty for plain numbers.
    */
   unit: string;
 }
@@ -189,15 +189,15 @@ export interface Scatter {
    */
   lines: Line[];
   /**
-   * Events that have no height, such as errors, marked at the upper edge.
+   * Events without a height, such as errors, marked at the upper edge.
    */
   marks: Marks[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
   x: Axis;
@@ -208,19 +208,19 @@ export interface Scatter {
  */
 export interface Points {
   /**
-   * How many points there are; more than are kept where many lie on one spot.
+   * How many points there are; more than are kept if many lie on one spot.
    */
   count: number;
   /**
-   * What it is called: short.
+   * Its name: short.
    */
   name: string;
   /**
-   * Where each that is kept lies, ascending.
+   * The x of each kept point, ascending.
    */
   x: number[];
   /**
-   * Its height.
+   * Its y.
    */
   y: number[];
 }
@@ -229,32 +229,32 @@ export interface Points {
  */
 export interface Marks {
   /**
-   * How many there are; more than are kept where many lie on one spot.
+   * How many there are; more than are kept if many lie on one spot.
    */
   count: number;
   /**
-   * What they are called: "errors".
+   * Their name: "errors".
    */
   name: string;
   /**
-   * Where each that is kept lies, ascending.
+   * The x of each kept mark, ascending.
    */
   x: number[];
 }
 /**
- * Small charts of the same axes: rows and columns by two settings, lines by a third.
+ * Small charts with the same axes: rows and columns for two settings, lines for a third.
  */
 export interface Multiples {
   /**
-   * The charts, row by row. A line of the same name has the same colour in all of them.
+   * The charts, row by row. Lines with the same name have the same colour in all of them.
    */
   charts: Small[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
   x: Axis;
@@ -269,7 +269,7 @@ export interface Small {
    */
   column: string;
   /**
-   * Its lines: a few points each, which are drawn too.
+   * Its lines: a few points each, which are drawn as dots too.
    */
   lines: Line[];
   /**
@@ -278,7 +278,7 @@ export interface Small {
   row: string;
 }
 /**
- * A few amounts beside each other.
+ * A few amounts side by side.
  */
 export interface Bars {
   axis: Axis;
@@ -287,11 +287,11 @@ export interface Bars {
    */
   bars: Bar[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
 }
@@ -309,7 +309,7 @@ export interface Bar {
   value: number;
 }
 /**
- * A table of figures that are written already.
+ * A table of figures that are already formatted.
  */
 export interface Table {
   /**
@@ -317,15 +317,15 @@ export interface Table {
    */
   columns: Column[];
   /**
-   * What must be known to read it, as sentences; may be empty.
+   * Notes for the reader, as sentences; may be empty.
    */
   note: string;
   /**
-   * Its rows: a text for each column, "" where there is nothing to say.
+   * Its rows: a text for each column, "" if there is none.
    */
   rows: string[][];
   /**
-   * What it shows.
+   * The title.
    */
   title: string;
 }
@@ -335,11 +335,11 @@ export interface Table {
 export interface Column {
   align: Align;
   /**
-   * What stands above it, with the unit of its figures: "round trip (ms)".
+   * Its title, with the unit of its figures: "round trip (ms)".
    */
   title: string;
   /**
-   * Whether it is shown only where there is room for everything: on a page, and on a terminal with all details.
+   * Whether it is shown only if there is room for everything: on a page, and on a terminal with all details.
    */
   wide?: boolean;
 }

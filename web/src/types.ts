@@ -1,11 +1,11 @@
 // Generated from docs/schema/report.json by `npm run generate`: the report as Rust writes it. Do not edit.
 
 /**
- * What people's waits are taken from.
+ * The source of people's waits.
  */
 export type Basis = "observed pages" | "model";
 /**
- * How sure a verdict is, in a word. It follows from `sure`, the level and the number of resamples alone.
+ * How sure a verdict is, in a word. It follows from `sure`, the level and the number of resamples only.
  */
 export type Certainty = "sure" | "borderline" | "likely" | "undecided";
 /**
@@ -25,7 +25,7 @@ export type Panel =
       kind: "bars";
     });
 /**
- * How a line is drawn.
+ * The look of a line.
  */
 export type Look = "solid" | "dashed" | "steps" | "crosses";
 /**
@@ -33,29 +33,29 @@ export type Look = "solid" | "dashed" | "steps" | "crosses";
  */
 export type Scale = "linear" | "log" | "share";
 /**
- * How a column of a table is set.
+ * The alignment of a column.
  */
 export type Align = "text" | "number";
 
 /**
- * All that the report page shows, and without the charts all that `result.json` holds.
+ * Everything that the report page shows; without chart data, everything in `result.json`.
  */
 export interface Report {
   /**
-   * Chart data, one entry a side, in the order of `comparison.sides`. Empty in `result.json`.
+   * Chart data, one entry per side, in the order of `comparison.sides`. Empty in `result.json`.
    */
   charts: SideCharts[];
   /**
-   * Scenario claims and whether they held. Empty for a plain comparison.
+   * Scenario claims, and whether they held. Empty for a plain comparison.
    */
   claims: Judgement[];
   /**
-   * What commands printed.
+   * The output of commands.
    */
-  commands: Printed[];
+  commands: CommandResult[];
   comparison: Comparison;
   /**
-   * Under which conditions all this was measured, in the order to show them.
+   * The conditions of the measurement, in the order to show them.
    */
   conditions: Condition[];
   /**
@@ -63,20 +63,21 @@ export interface Report {
    */
   differences: DifferenceCurve[];
   /**
-   * These, and why the numbers are not valid, with the kind of each. Those of the comparison that do not make it invalid are
-   * in the comparison.
+   * The same, and the reasons why the numbers are not valid, each with its kind. Doubts of the comparison that do
+   * not make it invalid are in the comparison.
    */
   doubts: Caveat[];
   /**
-   * What a scenario measured besides the requests' latency: charts and tables, a document for each kind of measurement.
+   * Everything else that a scenario measured besides the latency of requests: one document of charts and tables
+   * for each kind of measurement.
    */
   experiments: Figures[];
   /**
-   * Faults that a scenario put on the timeline.
+   * The faults on the scenario's timeline.
    */
   faults: FaultMark[];
   /**
-   * The emulator's proof of innocence. Absent when nothing was emulated.
+   * How faithful the emulator was. Absent if nothing was emulated.
    */
   fidelity?: Fidelity | null;
   /**
@@ -84,18 +85,18 @@ export interface Report {
    */
   metric: string;
   /**
-   * How long the hosts of each side went without an answer.
+   * The longest time without an answer of each host, by side.
    */
   outages: Outages[];
   /**
-   * How much of a scenario was measured, if somebody ended it before its time. Then no claim is judged. Absent of a whole
-   * one.
+   * How much of a scenario was measured, if it was interrupted. Then no claim is judged. Absent for a complete
+   * run.
    */
   partial?: Partial | null;
   /**
-   * What came of pings, one entry a side.
+   * The results of pings, one entry per side.
    */
-  pings: Pinged[];
+  pings: PingResult[];
   /**
    * By this name the schema is found in docs/schema.
    */
@@ -105,19 +106,19 @@ export interface Report {
    */
   start?: string | null;
   /**
-   * One or two sentences on what was asked, if a scenario says so.
+   * One or two sentences on the question, if a scenario has them.
    */
   summary?: string | null;
   /**
-   * What the page is called.
+   * The title of the page.
    */
   title: string;
   /**
-   * What came of transfers.
+   * The results of transfers.
    */
-  transfers: Transferred[];
+  transfers: TransferResult[];
   /**
-   * Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+   * False if this program was the bottleneck: then the numbers describe the tool and not what it measured.
    */
   valid: boolean;
   /**
@@ -126,7 +127,7 @@ export interface Report {
   warnings: string[];
 }
 /**
- * What the charts draw of one side.
+ * The chart data of one side.
  */
 export interface SideCharts {
   /**
@@ -134,7 +135,7 @@ export interface SideCharts {
    */
   band?: Band | null;
   /**
-   * The experienced numbers for effective requests 1, 2, 3, ...: entry i is for i + 1.
+   * The experienced latencies for 1, 2, 3, ... effective requests: entry i is for i + 1.
    */
   experienced: Experienced[];
   /**
@@ -150,7 +151,7 @@ export interface SideCharts {
    */
   over_time?: OverTime | null;
   /**
-   * What real page views waited, as a quantile function over page views. Absent unless samples carry page ids.
+   * The waits of real page views, as a quantile function over page views. Absent unless samples carry page ids.
    */
   page_views?: Quantiles | null;
   /**
@@ -158,27 +159,28 @@ export interface SideCharts {
    */
   page_views_band?: Band | null;
   /**
-   * What requests spend in each phase, by percentile of the metric. Absent when samples carry no phases.
+   * The time in each phase, by percentile of the metric. Absent when samples carry no phases.
    */
   phases?: PhaseStack | null;
   quantiles: Quantiles;
 }
 /**
- * A confidence band of a quantile function, as columns: at each share by itself, not of the curve as a whole.
+ * A pointwise confidence band of a quantile function, as columns: it holds at each share, not for the whole curve at
+ * once.
  */
 export interface Band {
   /**
-   * The interval at each.
+   * The interval at each share.
    */
   ci_ms: [number | null, number | null][];
   /**
-   * Shares of requests, 0..=1, ascending. A share of visitors of a page is such a share to the power of the page's
-   * effective requests.
+   * Shares of requests, 0..=1, ascending. The corresponding share of visitors of a page is this share to the power
+   * of the page's effective requests.
    */
   share: number[];
 }
 /**
- * What a person experiences for one number of effective requests.
+ * What a person experiences, for one number of effective requests.
  */
 export interface Experienced {
   /**
@@ -194,15 +196,15 @@ export interface Experienced {
   percentiles_ms: [number, number, number, number, number, number, number];
 }
 /**
- * The whole distribution over time: how many samples started in each interval with a latency in each row.
+ * The whole distribution over time: how many samples started in each interval and had a latency in each row.
  */
 export interface Heat {
   /**
-   * Samples by interval: row by row from the lowest latency, then the next interval.
+   * Sample counts by interval: all rows of the first interval from the lowest latency, then the next interval.
    */
   counts: number[];
   /**
-   * The edges of the rows, ascending; one more than there are rows.
+   * The edges of the rows, ascending; one more than the number of rows.
    */
   edges_ms: number[];
   /**
@@ -214,7 +216,7 @@ export interface Heat {
    */
   intervals: number;
   /**
-   * Samples in the first and the last interval where the recording fills them only in part: they are in no count.
+   * Samples in a first or last interval that the recording covers only in part. They are not in `counts`.
    */
   left_out: number;
   /**
@@ -223,7 +225,7 @@ export interface Heat {
   start_s: number;
 }
 /**
- * Percentiles over time as columns; one entry an interval that has samples and that the recording fills.
+ * Percentiles over time as columns; one entry for each interval that has samples and that the recording covers.
  */
 export interface OverTime {
   /**
@@ -235,8 +237,8 @@ export interface OverTime {
    */
   interval_s: number;
   /**
-   * Samples in the first and the last interval where the recording fills them only in part: they are in no entry, for
-   * with fewer samples a tail looks shorter.
+   * Samples in a first or last interval that the recording covers only in part. They are in no entry, because a
+   * tail of fewer samples looks shorter.
    */
   left_out: number;
   /**
@@ -265,7 +267,7 @@ export interface OverTime {
  */
 export interface Quantiles {
   /**
-   * The latency at that share.
+   * The latency at each share.
    */
   latency_ms: number[];
   /**
@@ -274,11 +276,12 @@ export interface Quantiles {
   share: number[];
 }
 /**
- * What requests spend in each phase, by percentile of the metric, as columns.
+ * The time that requests spend in each phase, by percentile of the metric, as columns.
  */
 export interface PhaseStack {
   /**
-   * The phases in the order in which they happen, and last what none explains. They add up to the metric.
+   * The phases in the order in which they occur, and last the part that no phase explains. Their sum is the
+   * metric.
    */
   phases: PhaseColumn[];
   /**
@@ -291,7 +294,7 @@ export interface PhaseStack {
  */
 export interface PhaseColumn {
   /**
-   * The mean over requests around each share; 0 where it never happened.
+   * The mean over requests around each share; 0 if it never occurred.
    */
   mean_ms: number[];
   /**
@@ -317,11 +320,11 @@ export interface Judgement {
   holds: boolean;
 }
 /**
- * The JSON that a command printed, and the numbers in it that claims speak of.
+ * The JSON that a command printed, and the numbers in it that claims are about.
  */
-export interface Printed {
+export interface CommandResult {
   /**
-   * The numbers that claims speak of.
+   * The numbers that claims are about.
    */
   figures: Figure[];
   /**
@@ -333,31 +336,31 @@ export interface Printed {
    */
   side: string;
   /**
-   * All that it printed.
+   * All of its output.
    */
   value: {
     [k: string]: unknown;
   };
 }
 /**
- * A number in what a command printed.
+ * A number in a command's output.
  */
 export interface Figure {
   /**
-   * Where it is: "json.summary.restart_s".
+   * Its path: "json.summary.restart_s".
    */
   at: string;
   /**
-   * The number with its unit, or why there is none.
+   * The number with its unit, or the reason why it is missing.
    */
   text: string;
 }
 /**
- * Two (or more) recordings as people experience them: the object that `compare --json` prints.
+ * Two or more recordings as people experience them: the object that `compare --json` prints.
  */
 export interface Comparison {
   /**
-   * The first two sides by the value of a label. Absent if it was not asked for.
+   * The first two sides by the value of a label. Absent if none was requested.
    */
   breakdown?: Breakdown | null;
   /**
@@ -365,24 +368,25 @@ export interface Comparison {
    */
   crossovers: Crossover[];
   /**
-   * How each other side differs from the first in means and percentiles, each alone.
+   * The differences between the other sides and the first in means and percentiles, not corrected for multiple
+   * comparisons.
    */
   differences: Differences[];
   /**
-   * These, and why sides are invalid, with the kind of each.
+   * The same, and the reasons why sides are invalid, each with its kind.
    */
   doubts: Caveat[];
   /**
-   * Phases that were taken out of it.
+   * Phases that were subtracted from it.
    */
   excluded_phases: string[];
   /**
-   * Sides that hold the same samples: there is nothing to compare them by.
+   * Pairs of sides with the same samples, which cannot be compared.
    */
   identical: [string, string][];
   independence: Independence;
   /**
-   * How the intervals below were made. Absent if there are none.
+   * How the intervals were made. Absent if there are none.
    */
   intervals?: Intervals | null;
   /**
@@ -395,18 +399,19 @@ export interface Comparison {
   metric: string;
   page: Page;
   /**
-   * Every side against every other, where there are more than two.
+   * Every side against every other, if there are more than two.
    */
   pairs: Pair[];
   /**
-   * For a share of visitors in percent ("50", "99"): the request percentile, in percent, that decides for them.
+   * For a share of visitors in percent ("50", "99"): the request percentile that decides their latency, in
+   * percent.
    */
   percentile_to_watch: {
     [k: string]: number;
   };
   /**
-   * Which phase makes the difference between the first two sides, percentile by percentile. Empty if a side knows
-   * nothing of phases.
+   * Which phase makes the difference between the first two sides, percentile by percentile. Empty if a side has no
+   * phases.
    */
   phases: PhaseDifference[];
   /**
@@ -414,11 +419,11 @@ export interface Comparison {
    */
   schema: string;
   /**
-   * One entry an input, in the order given.
+   * One entry per input, in the given order.
    */
   sides: Side[];
   /**
-   * The thresholds that were asked for, and whether they held.
+   * The requested thresholds, and whether they held.
    */
   thresholds: Judgement[];
   /**
@@ -439,8 +444,8 @@ export interface Comparison {
  */
 export interface Breakdown {
   /**
-   * Its values: first those for which the first side is worse, those that concern most people first; then the others,
-   * sorted so too; then those that only one side has.
+   * Its values: first those for which the first side is worse, ordered by the number of people; then the others in
+   * the same order; then those that only one side has.
    */
   groups: Group[];
   /**
@@ -448,11 +453,11 @@ export interface Breakdown {
    */
   label: string;
   /**
-   * Further values, with fewer samples than any of these.
+   * How many further values there are, each with fewer samples than these.
    */
   omitted: number;
   /**
-   * Samples of the two sides that have no such label.
+   * Samples of the two sides without this label.
    */
   unlabelled: number;
 }
@@ -461,7 +466,7 @@ export interface Breakdown {
  */
 export interface Group {
   /**
-   * Which is better by the expected experienced latency; absent if only one side has such samples.
+   * Which side is better by the expected experienced latency; absent if only one side has such samples.
    */
   experienced?: Verdict | null;
   /**
@@ -477,7 +482,8 @@ export interface Group {
    */
   second?: GroupSide | null;
   /**
-   * The share of all samples that are in it, 0..=1: of all people, if all make as many requests.
+   * The share of all samples with this value, 0..=1. This is also the share of people, if all make the same number
+   * of requests.
    */
   share: number;
 }
@@ -486,26 +492,26 @@ export interface Group {
  */
 export interface Verdict {
   /**
-   * What people's waits were taken from. Absent for numbers of requests.
+   * The source of people's waits. Absent for numbers of requests.
    */
   basis?: Basis | null;
   /**
-   * Label of the side with the smaller number; absent for a tie. Whether to believe it says `certainty`.
+   * Label of the side with the smaller number; absent for a tie. `certainty` tells whether to believe it.
    */
   better?: string | null;
   /**
-   * The word for it. Absent if there are no intervals, or for a tie.
+   * The word for it. Absent without intervals, or for a tie.
    */
   certainty?: Certainty | null;
   /**
-   * The confidence interval of that difference; its lower end is below 0 where the other may be better.
+   * The confidence interval of that difference; its lower end is below 0 if the other side may be better.
    *
    * @minItems 2
    * @maxItems 2
    */
   ci_ms?: [number | null, number | null] | null;
   /**
-   * By how much it beats the next best.
+   * Its lead over the next best.
    */
   difference_ms: number;
   /**
@@ -513,12 +519,12 @@ export interface Verdict {
    */
   relative?: number | null;
   /**
-   * How many times as many samples would decide it, were the difference as it is. Absent if it is decided, or if the
-   * samples cannot say.
+   * How many times as many samples would decide it, if the difference stays the same. Absent if it is decided, or
+   * if the samples cannot tell.
    */
   samples_needed?: number | null;
   /**
-   * The share of requests (or of page views) for which it is faster than the next best, if both draw one at random;
+   * The share of requests (or page views) for which it is faster than the next best, if both draw one at random;
    * ties count half.
    */
   share_better?: number | null;
@@ -530,8 +536,7 @@ export interface Verdict {
    */
   share_better_ci?: [number, number] | null;
   /**
-   * How sure it is that it is the better one, 0.5..=1. Where several comparisons are made at once, all of them are
-   * allowed for (Holm).
+   * How sure it is that it is the better one, 0.5..=1. Corrected if several comparisons are made at once (Holm).
    */
   sure?: number | null;
 }
@@ -556,7 +561,7 @@ export interface GroupSide {
    */
   n: number;
   /**
-   * Whether fewer than 10 samples decide what the median person of this group waits for.
+   * Whether fewer than 10 samples decide the wait of the median person of this group.
    */
   thin: boolean;
 }
@@ -565,7 +570,7 @@ export interface GroupSide {
  */
 export interface Crossover {
   /**
-   * Its confidence interval, in percent. Absent if the samples cannot tell.
+   * Its confidence interval, in percent. Absent if the samples cannot bound it.
    *
    * @minItems 2
    * @maxItems 2
@@ -585,12 +590,13 @@ export interface Crossover {
   percentile: number;
 }
 /**
- * One side less the first, number by number. Each stands alone: of twenty intervals of 95 % one misses.
+ * One side minus the first, number by number. Not corrected for multiple comparisons: of twenty 95 % intervals, one
+ * misses.
  */
 export interface Differences {
   basis: Basis;
   /**
-   * The same of what people on the page wait.
+   * The same for what people on the page wait.
    */
   experienced: {
     [k: string]: Difference;
@@ -606,12 +612,12 @@ export interface Differences {
     [k: string]: Difference;
   };
   /**
-   * The side that is held against it.
+   * The side that is compared with it.
    */
   second: string;
 }
 /**
- * How far apart two sides are in one number.
+ * The difference between two sides in one number.
  */
 export interface Difference {
   /**
@@ -626,7 +632,7 @@ export interface Difference {
    */
   ci_ms?: [number | null, number | null] | null;
   /**
-   * The second side's number less the first's: above 0 the second is slower.
+   * The second side's number minus the first's: if above 0, the second is slower.
    */
   difference_ms: number;
   /**
@@ -634,7 +640,7 @@ export interface Difference {
    */
   relative?: number | null;
   /**
-   * The interval as shares of the first's number.
+   * The interval, as shares of the first's number.
    *
    * @minItems 2
    * @maxItems 2
@@ -667,7 +673,7 @@ export interface Caveat {
   sentence: string;
 }
 /**
- * The independent model beside what the samples say of real pages.
+ * The independent model compared with real pages.
  */
 export interface Independence {
   /**
@@ -675,12 +681,12 @@ export interface Independence {
    */
   checked: boolean;
   /**
-   * What the model expects people to experience, of the side for which it is furthest off; for the pages as they are
-   * in the recording, not for the page that was asked for. Absent if unchecked.
+   * What the model expects people to experience, for the side with the largest error; for the pages of the
+   * recording, not for the requested page. Absent if unchecked.
    */
   model_ms?: number | null;
   /**
-   * What they did experience there.
+   * What people did experience there.
    */
   observed_ms?: number | null;
   /**
@@ -688,12 +694,12 @@ export interface Independence {
    */
   sentence: string;
   /**
-   * One entry a side, in their order.
+   * One entry per side, in order.
    */
   sides: SideIndependence[];
 }
 /**
- * What one side's samples say.
+ * The findings for one side.
  */
 export interface SideIndependence {
   /**
@@ -701,24 +707,24 @@ export interface SideIndependence {
    */
   label: string;
   /**
-   * By the order of its samples in time; absent if they carry no time.
+   * From the order of its samples in time; absent if they carry no time.
    */
   neighbours?: NeighbourCheck | null;
   /**
-   * By its page ids; absent if it has none.
+   * From its page ids; absent if it has none.
    */
   pages?: PageCheck | null;
 }
 /**
- * Neighbours in time beside the model.
+ * Neighbours in time compared with the model.
  */
 export interface NeighbourCheck {
   /**
-   * The chance that independent samples have as many slow ones after slow ones, 0..=1.
+   * The probability that independent samples have so many slow ones after slow ones, 0..=1.
    */
   chance: number;
   /**
-   * Correlation of neighbours' ranks, -1..=1; 0 if they have nothing to do with each other.
+   * Correlation of neighbours' ranks, -1..=1; 0 if they are unrelated.
    */
   correlation: number;
   /**
@@ -726,7 +732,7 @@ export interface NeighbourCheck {
    */
   model_ms?: number | null;
   /**
-   * How many samples were looked at.
+   * How many samples were checked.
    */
   n: number;
   /**
@@ -741,7 +747,7 @@ export interface NeighbourCheck {
    */
   observed_ms?: number | null;
   /**
-   * A request slower than this is called slow.
+   * The threshold above which a request counts as slow.
    */
   slow_above_ms: number;
   /**
@@ -754,23 +760,24 @@ export interface NeighbourCheck {
   slow_share: number;
 }
 /**
- * Real pages beside the model.
+ * Real pages compared with the model.
  */
 export interface PageCheck {
   /**
-   * Whether there are enough of them to say whether the model holds.
+   * Whether there are enough of them to judge the model.
    */
   conclusive: boolean;
   /**
-   * Mean time until as many requests as are required were there, whichever they are, if requests were independent.
+   * Mean time until the required number of requests has finished, whichever they are, if requests were
+   * independent.
    */
   first_model_ms: number;
   /**
-   * The same as the pages had it.
+   * The same for the recorded pages.
    */
   first_observed_ms: number;
   /**
-   * Mean wait for the required requests of a page if requests were independent.
+   * Mean wait for the required requests of a page, if requests were independent.
    */
   model_ms: number;
   /**
@@ -781,15 +788,15 @@ export interface PageCheck {
    */
   observed_ci_ms?: [number | null, number | null] | null;
   /**
-   * Mean wait that the pages had: for a random choice of required requests, if not all are.
+   * Mean wait of the recorded pages: for a random choice of required requests, if not all are required.
    */
   observed_ms: number;
   /**
-   * How far the model is off: model/observed - 1. Above 0 it is pessimistic.
+   * The error of the model: model/observed - 1. Above 0 it is pessimistic.
    */
   off: number;
   /**
-   * The confidence interval of that, which allows for the model's own sampling error.
+   * The confidence interval of that, which includes the model's own sampling error.
    *
    * @minItems 2
    * @maxItems 2
@@ -800,19 +807,19 @@ export interface PageCheck {
    */
   pages: number;
   /**
-   * The most.
+   * The most requests of a page.
    */
   requests_max: number;
   /**
-   * The median.
+   * The median number of requests.
    */
   requests_median: number;
   /**
-   * The fewest requests of one of them.
+   * The fewest requests of a page.
    */
   requests_min: number;
   /**
-   * Samples that belong to none of them.
+   * Samples without a page.
    */
   unpaged: number;
 }
@@ -821,20 +828,20 @@ export interface PageCheck {
  */
 export interface Intervals {
   /**
-   * How often such an interval contains the truth: 0.95.
+   * The coverage of an interval: 0.95.
    */
   level: number;
   /**
-   * How many times the samples were drawn anew.
+   * The number of resamples.
    */
   resamples: number;
   /**
-   * The seed of the draws: with it, anybody gets the same intervals.
+   * The seed of the random draws; the same seed gives the same intervals.
    */
   seed: number;
 }
 /**
- * A page: many requests, of which a share must finish before the person is served.
+ * A page: many requests, of which a share must finish before the page is usable.
  */
 export interface Page {
   /**
@@ -846,7 +853,7 @@ export interface Page {
    */
   requests: number;
   /**
-   * Share of them that is required, 0..=1.
+   * The share of them that is required, 0..=1.
    */
   required: number;
 }
@@ -866,11 +873,11 @@ export interface Pair {
   second: string;
 }
 /**
- * Where the first two sides' difference comes from at one percentile of the metric.
+ * Where the difference between the first two sides comes from at one percentile of the metric.
  */
 export interface PhaseDifference {
   /**
-   * The phase with most of the difference; absent if the two are level.
+   * The phase with most of the difference; absent for a tie.
    */
   decisive?: string | null;
   /**
@@ -878,12 +885,13 @@ export interface PhaseDifference {
    */
   percentile: string;
   /**
-   * What requests around this percentile spend in each phase, on average; the last entry is what no phase explains.
+   * The mean time in each phase of requests around this percentile; the last entry is the part that no phase
+   * explains.
    */
   phases: PhaseShare[];
 }
 /**
- * One phase in both sides.
+ * One phase on both sides.
  */
 export interface PhaseShare {
   /**
@@ -904,12 +912,12 @@ export interface PhaseShare {
  */
 export interface Side {
   /**
-   * How many neighbours in time the resampling kept together, because they are alike. Absent if samples were taken to
-   * be independent of each other.
+   * How many neighbours in time were resampled together, because they depend on each other. Absent if samples were
+   * treated as independent.
    */
   block_length?: number | null;
   /**
-   * Samples outside the period that was asked for.
+   * Samples outside the requested period.
    */
   excluded: number;
   /**
@@ -951,7 +959,7 @@ export interface Side {
     [k: string]: number;
   };
   /**
-   * The same for experienced percentiles. 0 when even the lowest is thin.
+   * The same for experienced percentiles. 0 if even the lowest is thin.
    */
   experienced_thin_above: number;
   /**
@@ -960,15 +968,15 @@ export interface Side {
   failed: number;
   failures: Failures;
   /**
-   * Which format it was read from.
+   * The format that it was read from.
    */
   format: string;
   /**
-   * Why whatever measured this side may have shaped the numbers itself, as sentences. Empty when all is well.
+   * Why the measuring program may have shaped the numbers itself, as sentences. Empty if there is no reason.
    */
   invalid: string[];
   /**
-   * What the side is called.
+   * The side's name.
    */
   label: string;
   /**
@@ -980,19 +988,19 @@ export interface Side {
    */
   min_ms: number;
   /**
-   * Samples behind the numbers.
+   * Samples used for the numbers.
    */
   n: number;
   /**
-   * What its real page views waited. Absent unless samples carry page ids, of at least two pages.
+   * The waits of its real page views. Absent unless samples carry page ids of at least two pages.
    */
   pages?: ObservedPages | null;
   /**
-   * Samples read: the sum of the four that follow.
+   * Samples read: the sum of the following four.
    */
   read: number;
   /**
-   * How far each value may lie from the truth, as a share of it. Absent if values are exact.
+   * The relative error of each value, as a share. Absent if values are exact.
    */
   relative_error?: number | null;
   /**
@@ -1012,11 +1020,11 @@ export interface Side {
     [k: string]: number;
   };
   /**
-   * Moments at which the latency changed for longer.
+   * Moments at which the latency changed for a longer time.
    */
   shifts: Shift[];
   /**
-   * Standard deviation of the samples: the root of the mean squared deviation, as numpy has it by default.
+   * Standard deviation of the samples: the root of the mean squared deviation, which is numpy's default.
    */
   standard_deviation_ms: number;
   /**
@@ -1024,7 +1032,7 @@ export interface Side {
    */
   thin_above: number;
   /**
-   * Samples that carry no such metric.
+   * Samples without this metric.
    */
   without_metric: number;
 }
@@ -1033,11 +1041,11 @@ export interface Side {
  */
 export interface Failures {
   /**
-   * Whether these are page views of the recording or the model's: 1 - (1 - request_share)^effective_requests.
+   * Whether these are page views of the recording or of the model: 1 - (1 - request_share)^effective_requests.
    */
   basis?: Basis | null;
   /**
-   * The share of page views that failed, 0..=1, because a request failed that the page needs.
+   * The share of page views that failed, 0..=1, because a request that the page requires failed.
    */
   page_share: number;
   /**
@@ -1060,12 +1068,12 @@ export interface Failures {
   request_share_ci?: [number, number] | null;
 }
 /**
- * Page views as they were recorded, each for itself.
+ * Page views as they were recorded.
  */
 export interface ObservedPages {
   /**
-   * How many views that follow each other the resampling kept together, because they are alike. Absent if views were
-   * taken to be independent of each other.
+   * How many consecutive views were resampled together, because they depend on each other. Absent if views were
+   * treated as independent.
    */
   block_length?: number | null;
   /**
@@ -1076,7 +1084,7 @@ export interface ObservedPages {
    */
   expected_ci_ms?: [number | null, number | null] | null;
   /**
-   * The mean wait of those that came whole. Absent if none did.
+   * The mean wait of complete page views. Absent if there are none.
    */
   expected_ms?: number | null;
   /**
@@ -1090,21 +1098,21 @@ export interface ObservedPages {
     [k: string]: [number | null, number | null];
   };
   /**
-   * Percentiles of the waits of those that came whole. Empty if none did.
+   * Percentiles of the waits of complete page views. Empty if there are none.
    */
   percentiles_ms: {
     [k: string]: number;
   };
   /**
-   * The most.
+   * The most requests of a page.
    */
   requests_max: number;
   /**
-   * The median.
+   * The median number of requests.
    */
   requests_median: number;
   /**
-   * The fewest requests of a page, failed ones among them.
+   * The fewest requests of a page, failed ones included.
    */
   requests_min: number;
   /**
@@ -1116,16 +1124,16 @@ export interface ObservedPages {
    */
   views: number;
   /**
-   * Those of which no request that the page needs failed: only they have a wait.
+   * Complete page views: no request that the page requires failed. Only they have a wait.
    */
   whole: number;
 }
 /**
- * A moment at which the latency changed for longer.
+ * A moment at which the latency changed for a longer time.
  */
 export interface Shift {
   /**
-   * The median after it, up to the next shift.
+   * The median until the next shift.
    */
   after_ms: number;
   /**
@@ -1133,7 +1141,7 @@ export interface Shift {
    */
   at_s: number;
   /**
-   * The median before it, back to the shift before.
+   * The median since the previous shift.
    */
   before_ms: number;
   /**
@@ -1142,25 +1150,25 @@ export interface Shift {
   sure: number;
 }
 /**
- * Who is better at what.
+ * Which side is better, by several numbers.
  */
 export interface Verdicts {
   /**
-   * How sure that is, for how many, and how many page views came whole. Absent if there is nothing to say of that.
+   * How sure that is, for how many people, and how many page views were complete. Absent if none of that is known.
    */
   certainty?: string | null;
   experienced: Verdict;
   /**
-   * Who fails more. Absent if nothing failed.
+   * Which side fails more. Absent if nothing failed.
    */
   failures?: FailureVerdict | null;
   /**
-   * The answer: who is faster, and by how much; or that it is undecided.
+   * The answer: which side is faster, and by how much; or that it is undecided.
    */
   headline: string;
   median_request: Verdict;
   /**
-   * What the model of independent requests says of the page that was asked for, where real page views decide.
+   * The verdict of the model of independent requests for the requested page, if real page views decide.
    */
   model?: Verdict | null;
   request: Verdict;
@@ -1170,12 +1178,12 @@ export interface Verdicts {
   sentence: string;
 }
 /**
- * Who fails more.
+ * Which side fails more.
  */
 export interface FailureVerdict {
   /**
-   * Label of the side that fails more often beyond chance (Fisher's exact test at the level of the intervals). Absent
-   * if none does.
+   * Label of the side that fails more often than chance explains (Fisher's exact test at the level of the
+   * intervals). Absent if there is none.
    */
   more?: string | null;
   /**
@@ -1187,11 +1195,11 @@ export interface FailureVerdict {
    */
   sentence: string;
   /**
-   * How sure that is.
+   * How sure it is.
    */
   sure: number;
   /**
-   * Label of the side that it is held against.
+   * Label of the side that it is compared with.
    */
   than?: string | null;
 }
@@ -1200,16 +1208,16 @@ export interface FailureVerdict {
  */
 export interface Condition {
   /**
-   * What.
+   * The name.
    */
   name: string;
   /**
-   * Its value.
+   * The value.
    */
   value: string;
 }
 /**
- * How a side differs from the first, percentile by percentile, as columns.
+ * The difference between a side and the first, percentile by percentile, as columns.
  */
 export interface DifferenceCurve {
   /**
@@ -1217,7 +1225,7 @@ export interface DifferenceCurve {
    */
   ci_ms: [number | null, number | null][];
   /**
-   * The second side's latency less the first's: above 0 the second is slower.
+   * The second side's latency minus the first's: if above 0, the second is slower.
    */
   difference_ms: number[];
   /**
@@ -1225,7 +1233,7 @@ export interface DifferenceCurve {
    */
   first: string;
   /**
-   * The side that is held against it.
+   * The side that is compared with it.
    */
   second: string;
   /**
@@ -1234,24 +1242,24 @@ export interface DifferenceCurve {
   share: number[];
 }
 /**
- * All that a page of figures shows.
+ * Everything that a page of figures shows.
  */
 export interface Figures {
   /**
-   * Under which conditions all this was measured, in the order to show them.
+   * The conditions of the measurement, in the order to show them.
    */
   conditions: Condition[];
   /**
-   * The reasons and the warnings with the kind of each.
+   * The reasons and the warnings, each with its kind.
    */
   doubts: Caveat[];
   /**
-   * The charts, in the order to show them. Neighbours of one kind are drawn as one: timelines share their time and a
-   * cursor; scatters of the same axes share their limits.
+   * The charts, in the order to show them. Adjacent charts of one kind are drawn as one: timelines share their
+   * time axis and a cursor, scatters with the same axes share their limits.
    */
   panels: Panel[];
   /**
-   * Why not, as sentences. Empty if it is valid.
+   * The reasons, as sentences. Empty if it is valid.
    */
   reasons: string[];
   /**
@@ -1259,7 +1267,7 @@ export interface Figures {
    */
   schema: string;
   /**
-   * What it shows, in a sentence or two.
+   * What it shows, in one or two sentences.
    */
   summary: string;
   /**
@@ -1267,11 +1275,11 @@ export interface Figures {
    */
   tables: Table[];
   /**
-   * What the page is called.
+   * The title of the page.
    */
   title: string;
   /**
-   * Whether nothing of ours was the bottleneck. If not, the numbers describe the tool and not what it measured.
+   * False if this program was the bottleneck: then the numbers describe the tool and not what it measured.
    */
   valid: boolean;
   /**
@@ -1280,11 +1288,11 @@ export interface Figures {
   warnings: string[];
 }
 /**
- * Lines of one unit over time, and what happened meanwhile.
+ * Lines of one unit over time, and what happened in that time.
  */
 export interface Timeline {
   /**
-   * The lines; their x are seconds since the start.
+   * The lines; x is seconds since the start.
    */
   lines: Line[];
   /**
@@ -1292,11 +1300,11 @@ export interface Timeline {
    */
   phases: Phase[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
   y: Axis;
@@ -1307,7 +1315,7 @@ export interface Timeline {
 export interface Line {
   look: Look;
   /**
-   * What it is called where it ends: twelve letters have room there.
+   * Its name, shown where it ends: there is room for twelve letters.
    */
   name: string;
   /**
@@ -1315,12 +1323,12 @@ export interface Line {
    */
   x: number[];
   /**
-   * The value at each; null where the line is broken.
+   * The value at each; null where the line has a gap.
    */
   y: (number | null)[];
 }
 /**
- * What was done for a while.
+ * Something that was done for a while.
  */
 export interface Phase {
   /**
@@ -1337,16 +1345,16 @@ export interface Phase {
   to_s: number;
 }
 /**
- * What an axis shows.
+ * An axis.
  */
 export interface Axis {
   scale: Scale;
   /**
-   * What: "throughput".
+   * Its title: "throughput".
    */
   title: string;
   /**
-   * The unit of its values, as it is written behind them: "Mbit/s". Empty for plain numbers.
+   * The unit of its values, shown after them: "Mbit/s". Empty for plain numbers.
    */
   unit: string;
 }
@@ -1363,15 +1371,15 @@ export interface Scatter {
    */
   lines: Line[];
   /**
-   * Events that have no height, such as errors, marked at the upper edge.
+   * Events without a height, such as errors, marked at the upper edge.
    */
   marks: Marks[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
   x: Axis;
@@ -1382,19 +1390,19 @@ export interface Scatter {
  */
 export interface Points {
   /**
-   * How many points there are; more than are kept where many lie on one spot.
+   * How many points there are; more than are kept if many lie on one spot.
    */
   count: number;
   /**
-   * What it is called: short.
+   * Its name: short.
    */
   name: string;
   /**
-   * Where each that is kept lies, ascending.
+   * The x of each kept point, ascending.
    */
   x: number[];
   /**
-   * Its height.
+   * Its y.
    */
   y: number[];
 }
@@ -1403,32 +1411,32 @@ export interface Points {
  */
 export interface Marks {
   /**
-   * How many there are; more than are kept where many lie on one spot.
+   * How many there are; more than are kept if many lie on one spot.
    */
   count: number;
   /**
-   * What they are called: "errors".
+   * Their name: "errors".
    */
   name: string;
   /**
-   * Where each that is kept lies, ascending.
+   * The x of each kept mark, ascending.
    */
   x: number[];
 }
 /**
- * Small charts of the same axes: rows and columns by two settings, lines by a third.
+ * Small charts with the same axes: rows and columns for two settings, lines for a third.
  */
 export interface Multiples {
   /**
-   * The charts, row by row. A line of the same name has the same colour in all of them.
+   * The charts, row by row. Lines with the same name have the same colour in all of them.
    */
   charts: Small[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
   x: Axis;
@@ -1443,7 +1451,7 @@ export interface Small {
    */
   column: string;
   /**
-   * Its lines: a few points each, which are drawn too.
+   * Its lines: a few points each, which are drawn as dots too.
    */
   lines: Line[];
   /**
@@ -1452,7 +1460,7 @@ export interface Small {
   row: string;
 }
 /**
- * A few amounts beside each other.
+ * A few amounts side by side.
  */
 export interface Bars {
   axis: Axis;
@@ -1461,11 +1469,11 @@ export interface Bars {
    */
   bars: Bar[];
   /**
-   * What it shows, as a sentence.
+   * The message, as a sentence.
    */
   sentence: string;
   /**
-   * What is drawn.
+   * The title.
    */
   title: string;
 }
@@ -1483,7 +1491,7 @@ export interface Bar {
   value: number;
 }
 /**
- * A table of figures that are written already.
+ * A table of figures that are already formatted.
  */
 export interface Table {
   /**
@@ -1491,15 +1499,15 @@ export interface Table {
    */
   columns: Column[];
   /**
-   * What must be known to read it, as sentences; may be empty.
+   * Notes for the reader, as sentences; may be empty.
    */
   note: string;
   /**
-   * Its rows: a text for each column, "" where there is nothing to say.
+   * Its rows: a text for each column, "" if there is none.
    */
   rows: string[][];
   /**
-   * What it shows.
+   * The title.
    */
   title: string;
 }
@@ -1509,11 +1517,11 @@ export interface Table {
 export interface Column {
   align: Align;
   /**
-   * What stands above it, with the unit of its figures: "round trip (ms)".
+   * Its title, with the unit of its figures: "round trip (ms)".
    */
   title: string;
   /**
-   * Whether it is shown only where there is room for everything: on a page, and on a terminal with all details.
+   * Whether it is shown only if there is room for everything: on a page, and on a terminal with all details.
    */
   wide?: boolean;
 }
@@ -1625,11 +1633,11 @@ export interface Bin {
   up_to_us: number;
 }
 /**
- * How long the hosts of a side went without an answer.
+ * The longest times that the hosts of a side went without an answer.
  */
 export interface Outages {
   /**
-   * Each host's longest, in the order in which the file names them.
+   * The longest of each host, in the order of the file.
    */
   hosts: Outage[];
   /**
@@ -1646,11 +1654,11 @@ export interface Outages {
   side: string;
 }
 /**
- * The longest time in which a host got no answer.
+ * The longest time that a host went without an answer.
  */
 export interface Outage {
   /**
-   * When it began, seconds since its measuring started.
+   * When it began, seconds since this host's measurement started.
    */
   at_s: number;
   /**
@@ -1663,24 +1671,24 @@ export interface Outage {
   longest_s: number;
 }
 /**
- * How much of a scenario was measured when somebody ended it.
+ * How much of a scenario was measured when it was interrupted.
  */
 export interface Partial {
   /**
-   * When that was, seconds since measuring started.
+   * When it was interrupted, seconds since measuring started.
    */
   after_s: number;
   /**
-   * How long measuring would have taken, seconds, as far as the file says it.
+   * How long the whole measurement would have taken, seconds, according to the file.
    */
   of_s: number;
 }
 /**
- * What came of the pings of a side.
+ * The pings of a side.
  */
-export interface Pinged {
+export interface PingResult {
   /**
-   * By how much round trips differ from those of the world without queues and faults. Absent without an answer.
+   * How far round trips differ from the world's, without queues and faults. Absent if nothing was answered.
    */
   error_ms?: RoundTripError | null;
   /**
@@ -1688,7 +1696,7 @@ export interface Pinged {
    */
   hosts: number;
   /**
-   * Pairs of a host that sent and one that was asked.
+   * Pairs of a sending host and a target.
    */
   pairs: number;
   /**
@@ -1704,7 +1712,7 @@ export interface Pinged {
    */
   side: string;
   /**
-   * Pairs of which no ping was answered, the first few of them.
+   * Pairs without any answer: the first few.
    */
   silent: Pair2[];
 }
@@ -1713,7 +1721,7 @@ export interface Pinged {
  */
 export interface RoundTripError {
   /**
-   * The greatest.
+   * The maximum.
    */
   max: number;
   /**
@@ -1730,22 +1738,22 @@ export interface RoundTripError {
   p99?: number | null;
 }
 /**
- * Who asked whom.
+ * A pair of hosts.
  */
 export interface Pair2 {
   /**
-   * The host that sent.
+   * The sender.
    */
   from: string;
   /**
-   * The host that was asked.
+   * The target.
    */
   to: string;
 }
 /**
- * A transfer that is over: where it went, and what its sender says of it.
+ * The result of a transfer: its two hosts and its sender's summary.
  */
-export interface Transferred {
+export interface TransferResult {
   /**
    * Bytes that arrived as something else.
    */

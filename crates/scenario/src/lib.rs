@@ -4,7 +4,7 @@
 //! - [`run`]: brings the planet up, starts the programs, measures, and takes it all down.
 //! - [`Outcome`]: what was measured, whether the claims hold, and how faithful the planet was. [`report()`] makes a report of it.
 //! - [`Measurement`]: one of the kinds of measurement. Each has a file in `kind/`; [`lists`] tells where in a report
-//! they are.
+//!   they are.
 //!
 //! Everything that a scenario does in a host goes through `longhaul lab exec`, and it measures with `longhaul probe`,
 //! `transfer` and `ping`, or with any program that prints JSON: you can repeat each step on the command line.
