@@ -25,10 +25,16 @@ pub struct Fidelity {
     /// The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
     /// wide; the last one has all that is later.
     pub lateness_histogram: Vec<Bin>,
-    /// How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
-    pub lateness_limit_us: f64,
+    /// How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more. Absent: the world has no
+    /// such limit, and claims are judged at both ends of the emulator's error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness_limit_us: Option<f64>,
     /// Share of packets that were later.
-    pub late_share: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_share: Option<f64>,
+    /// What else held up packets and programs.
+    #[serde(default)]
+    pub held_up: HeldUp,
     /// Packets that the emulator itself lost, not the model.
     pub own_drops: u64,
     /// Bytes of IP packets, as a wire would carry them, that hosts sent, and routers in answer.
@@ -48,6 +54,24 @@ pub struct Fidelity {
     pub machine_cpu_share: Option<f64>,
     /// How packets reach a receiver: "slice", "segment" or "gso".
     pub receive: String,
+}
+
+/// What held up packets and programs, by where it was seen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HeldUp {
+    /// How long it takes to wake the switch and then a program, in microseconds: the percentiles "50", "95" and "99". Seen by
+    /// a thread on each processor that is always due. Empty before its first beat.
+    pub wake_us: BTreeMap<String, f64>,
+    /// For how long a processor stood still, in milliseconds: the hypervisor had it, or interrupts. Seen by the same threads.
+    pub stalls_ms: f64,
+    /// For how long programs of hosts waited for a processor or were stopped by something else than a fault, all together.
+    pub programs_ms: f64,
+    /// For how long some program waited for memory. Always 0 where the kernel does not count it (CONFIG_PSI).
+    pub memory_ms: f64,
+    /// The time that the hypervisor took from the processors, all together. Absent where it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steal_ms: Option<f64>,
 }
 
 /// Packets that were about as late.

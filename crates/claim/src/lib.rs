@@ -5,7 +5,7 @@
 //! - [`Evidence`], [`Measured`]: what was measured, as claims ask for it.
 //! - [`Threshold`]: a condition of `--fail-if`, as it is written.
 //! - [`Doubt`]: everything that invalidates or weakens a result. [`Caveat`] is its form in JSON.
-//! - [`Fidelity`]: how faithful an emulated run was.
+//! - [`Fidelity`]: how faithful an emulated run was; [`Journal`]: when it was not, and how much of a sample that may be.
 //!
 //! Inside: [`Unit`] reads and shows values, [`Path`] finds a number in JSON, [`Measure`] is a number of a distribution.
 
@@ -13,6 +13,7 @@ mod claim;
 mod doubt;
 mod evidence;
 mod fidelity;
+mod journal;
 mod judgement;
 mod measure;
 mod path;
@@ -23,7 +24,8 @@ mod unit;
 pub use claim::{Claim, Margin, Relation, Says};
 pub use doubt::{Caveat, Doubt, is_valid, reasons, warnings};
 pub use evidence::{Evidence, Measured, Object};
-pub use fidelity::{Bin, Fidelity};
+pub use fidelity::{Bin, Fidelity, HeldUp};
+pub use journal::{Delay, Flow, Held, Journal, Route, Service, Slot};
 pub use judgement::{Judgement, judge};
 pub use measure::{Measure, Statistic};
 pub use path::Path;

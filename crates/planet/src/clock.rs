@@ -34,6 +34,11 @@ pub(crate) fn monotonic() -> Duration {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }
 
+/// Lets time pass.
+pub(crate) fn sleep(time: Duration) {
+    std::thread::sleep(time);
+}
+
 /// How much processor time the calling thread has used.
 pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
@@ -64,6 +69,7 @@ impl RunQueue {
 pub(crate) struct MachineCpu {
     busy: u64,
     total: u64,
+    stolen: u64,
 }
 
 impl MachineCpu {
@@ -76,7 +82,14 @@ impl MachineCpu {
         let total = ticks.iter().take(8).sum();
         let [nice, idle, iowait] = [*ticks.get(1)?, *ticks.get(3)?, *ticks.get(4)?];
         // Low-priority processes give way, so their time was there to be had.
-        Some(Self { busy: total - nice - idle - iowait, total })
+        let stolen = ticks.get(7).copied().unwrap_or(0);
+        Some(Self { busy: total - nice - idle - iowait, total, stolen })
+    }
+
+    /// What the hypervisor took from all cores since `earlier`, to a tick: 10 ms.
+    pub(crate) fn stolen_since(&self, earlier: &Self) -> Duration {
+        // USER_HZ is 100 on all machines that Linux runs on but the oldest (time(7)).
+        Duration::from_millis(self.stolen.saturating_sub(earlier.stolen) * 10)
     }
 
     /// Share of all cores that were busy since `earlier`, 0..=1.

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use claim::Journal;
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::socket::{getsockopt, sockopt::PeerCredentials},
@@ -55,6 +56,8 @@ pub(crate) enum Request {
     },
     /// For the world that it runs.
     World,
+    /// What it held up, and when.
+    Journal,
     /// To send a pcapng stream over this connection from now on.
     Capture(Tap),
     /// On which TCP ports a host listens.
@@ -82,6 +85,8 @@ pub(crate) enum Reply {
     Catchment(Box<Catchment>),
     /// The world, as a file.
     World(String),
+    /// What it held up, and when.
+    Journal(Box<Journal>),
     /// TCP ports.
     Ports(Vec<u16>),
     /// Done.
@@ -172,6 +177,15 @@ impl Planet {
     /// How it is, without its hosts and links, of which a large world has ten thousands.
     pub fn brief_status(&self) -> Result<Status, Error> {
         self.ask_status(&Request::Brief)
+    }
+
+    /// What it held up since it came up, and when: packets by flow, programs of hosts, the machine.
+    pub fn journal(&self) -> Result<Journal, Error> {
+        match self.ask(&Request::Journal)? {
+            Reply::Journal(journal) => Ok(*journal),
+            Reply::Refused(reason) => Err(self.refused(&reason)),
+            _ => Err(self.refused("it gave no journal")),
+        }
     }
 
     fn ask_status(&self, request: &Request) -> Result<Status, Error> {

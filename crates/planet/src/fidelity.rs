@@ -1,8 +1,18 @@
-//! The proof that a run was shaped by its world and not by the emulator.
+//! The proof that a run was shaped by its world and not by the emulator: what the planet counts of itself, and judges.
+//!
+//! - [`flows`]: how late packets were, by flow and time.
+//! - [`heartbeat`]: how long the switch and programs take to wake, and when processors stood still.
+//! - [`programs`]: how long the programs of hosts were held up.
+//! - [`delays`]: times in which something was held up.
+
+pub(crate) mod delays;
+pub(crate) mod flows;
+pub(crate) mod heartbeat;
+pub(crate) mod programs;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use claim::{Bin, Caveat, Doubt, Fidelity};
+use claim::{Bin, Caveat, Doubt, Fidelity, HeldUp};
 use hdrhistogram::Histogram;
 
 /// What the switch counts while it runs.
@@ -47,10 +57,10 @@ impl Tally {
         self.lost_hosts += other.lost_hosts;
     }
 
-    /// Counts a delivery: how late it was, and how late its path allows.
-    pub(crate) fn delivered(&mut self, late: Duration, allowance: Duration) {
+    /// Counts a delivery: how late it was, and how late its path allows, if the world has a limit.
+    pub(crate) fn delivered(&mut self, late: Duration, allowance: Option<Duration>) {
         self.lateness_ns.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
-        self.late += u64::from(late > allowance);
+        self.late += u64::from(allowance.is_some_and(|allowance| late > allowance));
     }
 
     /// Lateness in bins of 1, 2, 4 ... us, up to the latest.
@@ -76,10 +86,8 @@ impl Tally {
         let accounted = self.bytes_out + self.bytes_dropped + surroundings.bytes_in_flight + self.bytes_lost;
         let entered = self.bytes_in + surroundings.bytes_duplicated;
         let doubts = [
-            (late_share > MOST_LATE_SHARE).then_some(Doubt::LatePackets {
-                share: late_share,
-                limit: surroundings.lateness_limit,
-                most: MOST_LATE_SHARE,
+            surroundings.lateness_limit.filter(|_| late_share > MOST_LATE_SHARE).map(|limit| {
+                Doubt::LatePackets { share: late_share, limit, most: MOST_LATE_SHARE }
             }),
             (own_drops > 0).then_some(Doubt::OwnDrops { packets: own_drops }),
             (self.lost_hosts > 0).then_some(Doubt::LostDevices { hosts: self.lost_hosts }),
@@ -105,8 +113,9 @@ impl Tally {
             delivered,
             lateness_us,
             lateness_histogram: self.histogram(),
-            lateness_limit_us: surroundings.lateness_limit.as_secs_f64() * 1e6,
-            late_share,
+            lateness_limit_us: surroundings.lateness_limit.map(|limit| limit.as_secs_f64() * 1e6),
+            late_share: surroundings.lateness_limit.map(|_| late_share),
+            held_up: surroundings.held_up,
             own_drops,
             bytes_in: self.bytes_in,
             bytes_out: self.bytes_out,
@@ -121,12 +130,14 @@ impl Tally {
 }
 
 /// What a judgement needs to know beside the counts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
     pub switch_cpu_share: f64,
     pub machine_cpu_share: Option<f64>,
     pub receive: link::Receive,
-    pub lateness_limit: Duration,
+    /// How late a packet may be, if the world says so.
+    pub lateness_limit: Option<Duration>,
+    pub held_up: HeldUp,
     /// Bytes on their way.
     pub bytes_in_flight: u64,
     /// Bytes that links made twice.
@@ -157,7 +168,8 @@ mod tests {
             switch_cpu_share: 0.1,
             machine_cpu_share: None,
             receive: link::Receive::Slice,
-            lateness_limit: LIMIT,
+            lateness_limit: Some(LIMIT),
+            held_up: HeldUp::default(),
             bytes_in_flight: 0,
             bytes_duplicated: 0,
             unbalanced_links: 0,
@@ -169,10 +181,10 @@ mod tests {
         let mut tally = Tally::new();
         let allowance = allowance(Duration::from_millis(10), LIMIT);
         for _ in 0..on_time {
-            tally.delivered(Duration::from_micros(20), allowance);
+            tally.delivered(Duration::from_micros(20), Some(allowance));
         }
         for _ in 0..late {
-            tally.delivered(Duration::from_micros(300), allowance);
+            tally.delivered(Duration::from_micros(300), Some(allowance));
         }
         tally
     }

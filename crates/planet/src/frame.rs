@@ -38,6 +38,8 @@ pub struct Frame {
     pub protocol: u8,
     /// A hash of addresses, protocol and ports (fragments and protocols without ports: 0), the same in every run.
     pub flow: u64,
+    /// The lower one of its two ports, which is the server's as a rule; 0 for fragments and protocols without ports.
+    pub port: u16,
     /// Its shape on the wire.
     pub packet: Packet,
     /// Length of the IP header without extension headers.
@@ -84,6 +86,7 @@ impl Frame {
             ecn: header.ecn,
             protocol: header.protocol,
             flow: header.flow(packet),
+            port: header.ports(packet).map_or(0, |[from, to]| from.min(to)),
             packet: Packet::single(total),
             network: header.length,
             transport: header.transport,

@@ -78,6 +78,16 @@ impl Host {
         Ok(())
     }
 
+    /// Whether a fault has stopped its processes.
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.is_frozen.load(Ordering::Relaxed)
+    }
+
+    /// The inode of its network namespace, which tells its processes from others.
+    pub(crate) fn network(&self) -> io::Result<u64> {
+        Ok(self.namespace.metadata()?.ino())
+    }
+
     /// The number of its network namespace's descriptor, by which others find it in `/proc`.
     pub(crate) fn namespace_number(&self) -> i32 {
         self.namespace.as_raw_fd()
@@ -108,7 +118,7 @@ impl Host {
 
     /// Signals all its processes, however they were started. How many there were.
     pub(crate) fn signal_all(&self, signal: Signal) -> io::Result<usize> {
-        processes::signal_all(self.namespace.metadata()?.ino(), signal)
+        processes::signal_all(self.network()?, signal)
     }
 
     /// The TCP ports on which its programs listen.

@@ -1,13 +1,19 @@
 //! Answers what other processes ask of a planet.
 
-use std::{io, os::unix::net::UnixStream, sync::Arc};
+use std::{io, os::unix::net::UnixStream, sync::Arc, time::Duration};
 
+use claim::{Flow, Held, HeldUp, Journal};
 use world::{AnycastId, HostId, Layout, file::Transient};
 
 use crate::{
-    clock::MachineCpu,
+    clock::{MachineCpu, monotonic},
     control::{Reply, Request},
-    fidelity::{Surroundings, Tally},
+    fidelity::{
+        Surroundings, Tally,
+        flows::{self, Flows},
+        heartbeat::Pulse,
+        programs::Account,
+    },
     host::Host,
     router::{catchment::Serves, edge::Edge, edges::EdgeReading},
     status::{Amount, Catchment, CatchmentOf, HostStatus, LinkStatus, SiteStatus, Status},
@@ -29,6 +35,10 @@ pub(crate) struct Keeper {
     pub timeline: Arc<Timeline>,
     /// The machine when the planet came up.
     pub machine: Option<MachineCpu>,
+    /// Threads that are always due.
+    pub pulse: Arc<Pulse>,
+    /// What the programs of hosts waited for.
+    pub programs: Arc<Account>,
 }
 
 impl Keeper {
@@ -58,6 +68,10 @@ impl Keeper {
                 }
             },
             Request::World => Reply::World(self.world.clone()),
+            Request::Journal => match self.journal() {
+                Ok(journal) => Reply::Journal(Box::new(journal)),
+                Err(error) => Reply::Refused(error.to_string()),
+            },
             Request::Listening { host } => match self.layout.host(&host).map(|id| self.hosts[id].listening())
             {
                 Some(Ok(ports)) => Reply::Ports(ports),
@@ -145,11 +159,53 @@ impl Keeper {
             machine_cpu_share: machine.and_then(|(before, now)| now.share_since(before)),
             receive: self.layout.receive,
             lateness_limit: self.layout.lateness,
+            held_up: self.held_up(machine),
             bytes_in_flight: readings.iter().map(|reading| reading.in_flight).sum(),
             bytes_duplicated: edges().map(duplicated).sum(),
             unbalanced_links: edges().filter(|reading| !reading.is_conserved()).count(),
         };
         tally.judge(device_drops, surroundings)
+    }
+
+    /// What held up packets and programs, in numbers for people.
+    fn held_up(&self, machine: Option<(&MachineCpu, MachineCpu)>) -> HeldUp {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        let (programs, memory) = self.programs.totals();
+        let wake = |name: &str, percentile| {
+            let wake = self.pulse.wake(percentile);
+            (!wake.is_zero()).then(|| (name.to_owned(), wake.as_secs_f64() * 1e6))
+        };
+        HeldUp {
+            wake_us: [wake("50", 50.0), wake("95", 95.0), wake("99", 99.0)].into_iter().flatten().collect(),
+            stalls_ms: milliseconds(self.pulse.stalled()),
+            programs_ms: milliseconds(programs),
+            memory_ms: milliseconds(memory),
+            steal_ms: machine.map(|(before, now)| milliseconds(now.stolen_since(before))),
+        }
+    }
+
+    /// What was held up, and when.
+    fn journal(&self) -> io::Result<Journal> {
+        let mut shards = self.handle.flows()?;
+        let slot = shards.iter().map(Flows::slot).max().unwrap_or_default();
+        shards.iter_mut().for_each(|flows| flows.coarsen(slot));
+        let name = |host: HostId| self.layout.hosts[host].name.clone();
+        let flow = |flow: flows::Flow| Flow {
+            from: name(flow.key.from),
+            to: name(flow.key.to),
+            service: flow.key.service,
+            slots: flow.slots,
+        };
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let held = |(host, delays)| Held { host: name(host), delays };
+        Ok(Journal {
+            start_ns: nanoseconds(monotonic().saturating_sub(self.handle.now())),
+            slot_ns: nanoseconds(slot),
+            wake_ns: nanoseconds(self.pulse.wake(ORDINARY)),
+            flows: shards.into_iter().flat_map(Flows::into_flows).map(flow).collect(),
+            hosts: self.programs.of_hosts().into_iter().map(held).collect(),
+            machine: [self.pulse.stalls(), self.programs.of_memory()].concat(),
+        })
     }
 
     fn link_status(&self, reading: &EdgeReading) -> LinkStatus {
@@ -239,6 +295,9 @@ impl Keeper {
         begin().map_err(|error| error.to_string())
     }
 }
+
+/// Waking takes at most this long as a rule: the percentile that counts for each packet.
+const ORDINARY: f64 = 95.0;
 
 fn status(status: io::Result<Status>) -> Reply {
     match status {

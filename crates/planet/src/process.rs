@@ -37,6 +37,10 @@ use crate::{
     control::{self, Planet},
     error::{Doing, Error, Needs},
     failure::Failure,
+    fidelity::{
+        heartbeat::{self, Beat},
+        programs,
+    },
     furnish::furnish,
     host::Host,
     keeper::Keeper,
@@ -209,9 +213,15 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     let make = || layout.hosts.iter().map(|host| Host::make(host, &layout)).collect::<Result<Vec<_>, _>>();
     let hosts = std::thread::scope(|scope| scope.spawn(make).join()).expect("making hosts does not panic")?;
     let (hosts, layout) = (Arc::new(hosts), Arc::new(layout));
-    let (shards, handle) = switch::build(&hosts, &layout).doing(|| "set up the switch".to_owned())?;
+    let beats: Vec<_> = (0..heartbeat::count())
+        .map(|_| Beat::new().map(Arc::new))
+        .collect::<io::Result<_>>()
+        .doing(|| "set up the heartbeat".to_owned())?;
+    let (shards, handle) = switch::build(&hosts, &layout, &beats).doing(|| "set up the switch".to_owned())?;
     let timeline = Arc::new(Timeline::new(Arc::clone(&layout), Arc::clone(&hosts), handle.clone()));
     let (count, parts) = (hosts.len(), shards.len());
+    let pulse = heartbeat::start(&beats, handle.clock()).doing(|| "start the heartbeat".to_owned())?;
+    let programs = programs::start(&hosts, handle.clock());
     let keeper = Keeper {
         name: orders.name.clone(),
         world: orders.world.clone(),
@@ -220,6 +230,8 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
         handle,
         timeline: Arc::clone(&timeline),
         machine: MachineCpu::read(),
+        pulse,
+        programs,
     };
     let mut threads: Vec<_> = shards.into_iter().map(|shard| std::thread::spawn(|| shard.run())).collect();
     threads.push(std::thread::spawn(move || timeline.run()));

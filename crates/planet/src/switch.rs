@@ -24,7 +24,13 @@ use std::{
 use world::{Effect, Layout};
 
 use self::{mailbox::Mailbox, shard::Shard};
-use crate::{clock::Clock, fidelity::Tally, host::Host, router::edges::EdgeReading, taps::Taps};
+use crate::{
+    clock::Clock,
+    fidelity::{Tally, flows::Flows, heartbeat::Beat},
+    host::Host,
+    router::edges::EdgeReading,
+    taps::Taps,
+};
 
 /// What another thread may ask of a shard.
 pub(crate) enum Order {
@@ -32,6 +38,8 @@ pub(crate) enum Order {
     Faults(Duration, Arc<Vec<Effect>>),
     /// Shows packets to somebody, from now on.
     Watch(Arc<Taps>),
+    /// Reports how late packets were, by flow and time.
+    Flows(mpsc::Sender<Flows>),
     /// Reports what was counted so far. All shards stop at the barrier before and after, so that they count at one moment.
     Report(Arc<Barrier>, mpsc::Sender<Reading>),
 }
@@ -70,22 +78,43 @@ impl Handle {
         Ok(())
     }
 
+    /// The flows of each shard.
+    pub(crate) fn flows(&self) -> io::Result<Vec<Flows>> {
+        let (sender, receiver) = mpsc::channel();
+        self.give(|| Order::Flows(sender.clone()))?;
+        drop(sender);
+        self.all(receiver.iter().collect())
+    }
+
     /// What all shards have counted, at one moment.
     pub(crate) fn read(&self) -> io::Result<Vec<Reading>> {
         let (sender, receiver) = mpsc::channel();
         let barrier = Arc::new(Barrier::new(self.shards.len()));
         self.give(|| Order::Report(Arc::clone(&barrier), sender.clone()))?;
         drop(sender);
-        let readings: Vec<_> = receiver.iter().collect();
-        if readings.len() == self.shards.len() {
-            return Ok(readings);
+        self.all(receiver.iter().collect())
+    }
+
+    /// One of each shard, or none of them.
+    fn all<T>(&self, answers: Vec<T>) -> io::Result<Vec<T>> {
+        if answers.len() == self.shards.len() {
+            return Ok(answers);
         }
         Err(io::Error::other("a part of the switch has stopped"))
+    }
+
+    /// The switch's clock.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
     }
 }
 
 /// Makes a switch between `hosts`, which are those of the layout, in its order.
-pub(crate) fn build(hosts: &Arc<Vec<Host>>, layout: &Arc<Layout>) -> io::Result<(Vec<Shard>, Handle)> {
+pub(crate) fn build(
+    hosts: &Arc<Vec<Host>>,
+    layout: &Arc<Layout>,
+    beats: &[Arc<Beat>],
+) -> io::Result<(Vec<Shard>, Handle)> {
     let count = threads(layout);
     let clock = Clock::start();
     let held = Arc::new(AtomicUsize::new(0));
@@ -94,7 +123,7 @@ pub(crate) fn build(hosts: &Arc<Vec<Host>>, layout: &Arc<Layout>) -> io::Result<
     for (number, mailbox) in mailboxes.iter().enumerate() {
         let (sender, orders) = mpsc::channel();
         ends.push((sender, Arc::clone(mailbox)));
-        let shard = Shard::new(number, layout, hosts, &mailboxes, orders, clock, Arc::clone(&held))?;
+        let shard = Shard::new(number, layout, hosts, &mailboxes, beats, orders, clock, Arc::clone(&held))?;
         shards.push(shard);
     }
     Ok((shards, Handle { shards: ends, clock }))

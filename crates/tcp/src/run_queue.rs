@@ -4,7 +4,7 @@
 //! Source: Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time on a processor, time waited for one, both in
 //! ns, and how often it got one.
 
-use std::{fs::File, os::unix::fs::FileExt, time::Duration};
+use std::{fs::File, os::unix::fs::FileExt, path::Path, time::Duration};
 
 /// One thread's account, kept open: it can be read also when no descriptor is left, and takes no memory.
 #[derive(Debug)]
@@ -14,6 +14,11 @@ impl RunQueue {
     /// That of the calling thread, also when another thread reads it later.
     pub fn of_this_thread() -> Self {
         Self(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// That of a thread by its folder in `/proc`.
+    pub fn of_thread(folder: &Path) -> Self {
+        Self(File::open(folder.join("schedstat")).ok())
     }
 
     /// How long the thread has waited since it began. None on kernels that do not count it (CONFIG_SCHED_INFO).

@@ -78,8 +78,9 @@ pub struct Settings {
     /// How segments reach a receiver.
     pub receive: ReceiveMode,
     /// How late a packet may be delivered before it counts against the run: this, or 1 % of its round trip if that is more.
-    #[serde(with = "units::duration")]
-    pub lateness: Duration,
+    /// Absent: as late as the claims of a scenario allow.
+    #[serde(with = "units::duration::option", skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Duration>,
     /// Threads of the switch; absent: as many as the machine has processors to spare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZero<usize>>,
@@ -100,7 +101,7 @@ impl Default for Settings {
             inflation: 1.5,
             access_inflation: 2.1,
             receive: ReceiveMode::Slice,
-            lateness: Duration::from_micros(250),
+            lateness: None,
             threads: None,
             matrix: None,
             sysctl: BTreeMap::new(),

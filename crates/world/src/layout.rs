@@ -44,9 +44,9 @@ pub struct Layout {
     pub seed: u64,
     /// How segments reach a receiver.
     pub receive: Receive,
-    /// How late a packet may be on a short path.
-    pub lateness: Duration,
-    /// Threads of the switch, if the file sets them.
+    /// How late a packet may be on a short path, if the file says so.
+    pub lateness: Option<Duration>,
+    /// Threads of the switch, if the file says so.
     pub threads: Option<NonZero<usize>>,
     /// All cities that have a host or were declared.
     pub cities: Vec<City>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use claim::HeldUp;
 use planet::{Amount, FaultStatus, Fidelity, HostStatus, LinkStatus, Status};
 use world::file::Fault;
 
@@ -13,8 +14,9 @@ pub(super) fn status(hosts: Vec<HostStatus>, links: Vec<LinkStatus>) -> Status {
         delivered: 0,
         lateness_us: BTreeMap::new(),
         lateness_histogram: Vec::new(),
-        lateness_limit_us: 250.0,
-        late_share: 0.0,
+        lateness_limit_us: None,
+        late_share: None,
+        held_up: HeldUp::default(),
         own_drops: 0,
         bytes_in: 0,
         bytes_out: 0,

@@ -14,6 +14,7 @@ mod flagship;
 mod full_disk;
 mod hands;
 mod harness;
+mod interface;
 mod json;
 mod lab;
 mod lab_faults;

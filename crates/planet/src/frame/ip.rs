@@ -108,16 +108,22 @@ impl Header {
         true
     }
 
+    /// The ports that it comes from and goes to, where each packet of its flow has them.
+    pub(super) fn ports(&self, packet: &[u8]) -> Option<[u16; 2]> {
+        match (self.fragment, self.protocol) {
+            (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => {
+                let [a, b, c, d] = *packet[self.transport..].first_chunk()?;
+                Some([u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])])
+            }
+            _ => None,
+        }
+    }
+
     /// One number for all packets of a flow: a hash of addresses, protocol and, where each packet has them, ports. The same
     /// on every machine and in every run.
     pub(super) fn flow(&self, packet: &[u8]) -> u64 {
-        let ports = match (self.fragment, self.protocol) {
-            (Fragment::Whole, TCP | UDP | DCCP | SCTP | UDP_LITE) => {
-                packet[self.transport..].first_chunk::<4>()
-            }
-            _ => None,
-        };
-        let ports = u64::from(ports.map_or(0, |ports| u32::from_be_bytes(*ports)));
+        let [from, to] = self.ports(packet).unwrap_or_default().map(u64::from);
+        let ports = from << 16 | to;
         let mut hash = 0;
         for address in [self.from, self.to] {
             let bits = match address {

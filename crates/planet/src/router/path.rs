@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use world::{CityId, Layout, PortId};
+use world::{CityId, HostId, Layout, PortId};
 
 use super::{edge::Edge, faults::Faults};
 use crate::fidelity::allowance;
@@ -96,8 +96,10 @@ pub(crate) struct Path {
     pub end: End,
     /// Routers passed after the last edge, before the end.
     pub routers: u8,
-    /// By how much a packet may be late in all.
-    pub allowance: Duration,
+    /// By how much a packet may be late in all, where the world has a limit.
+    pub allowance: Option<Duration>,
+    /// The hosts at both ends, if there are hosts.
+    pub hosts: Option<(HostId, HostId)>,
 }
 
 /// Paths that were found once.
@@ -152,7 +154,8 @@ fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> 
     let detour = |a, b| if is_detour(a, b) { layout.access_detour(a, b) } else { Duration::ZERO };
     // What is plugged into its router has a line only while a fault is on it.
     let has_line = |port: &PortId| layout.ports[*port].line.is_some() || faults.has_line(*port);
-    let allowed = |rtt| allowance(rtt, layout.lateness);
+    let allowed = |rtt| layout.lateness.map(|limit| allowance(rtt, limit));
+    let host = |port: PortId| layout.ports[port].host;
 
     let mut hops = Vec::new();
     if let Some(port) = from.port().filter(has_line) {
@@ -167,12 +170,8 @@ fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> 
         // A router takes nothing from a packet that it makes itself.
         if index > 0 || from.port().is_some() {
             if ttl <= 1 {
-                return Path {
-                    hops,
-                    end: End::Expired(city),
-                    routers: 0,
-                    allowance: allowed(Duration::ZERO),
-                };
+                let (end, allowance) = (End::Expired(city), allowed(Duration::ZERO));
+                return Path { hops, end, routers: 0, allowance, hosts: None };
             }
             ttl -= 1;
             routers += 1;
@@ -191,7 +190,8 @@ fn path(layout: &Layout, faults: &Faults, from: Source, to: Target, ttl: u8) -> 
         (Source::Port(a), End::Port(b)) => layout.one_way(a, b) + layout.one_way(b, a),
         _ => Duration::ZERO,
     };
-    Path { hops, end, routers, allowance: allowed(rtt) }
+    let hosts = from.port().zip(end.port()).map(|(a, b)| (host(a), host(b)));
+    Path { hops, end, routers, allowance: allowed(rtt), hosts }
 }
 
 /// Lengthens a path until it passes `count` cities, between its last two.

@@ -12,6 +12,7 @@ use world::{Layout, PortId};
 use super::{Order, Reading, alarm::Alarm, mailbox::Mailbox, pool::Pool, transit::Transit};
 use crate::{
     clock::{self, Clock, RunQueue},
+    fidelity::heartbeat::Beat,
     host::Host,
     sys::{poll, priority},
 };
@@ -28,6 +29,8 @@ pub(crate) struct Shard {
     epoll: Epoll,
     orders: mpsc::Receiver<Order>,
     mailbox: Arc<Mailbox>,
+    /// Bells that ring on a schedule.
+    beats: Vec<Arc<Beat>>,
     clock: Clock,
 }
 
@@ -37,6 +40,7 @@ impl Shard {
         layout: &Arc<Layout>,
         hosts: &Arc<Vec<Host>>,
         mailboxes: &[Arc<Mailbox>],
+        beats: &[Arc<Beat>],
         orders: mpsc::Receiver<Order>,
         clock: Clock,
         held: Arc<AtomicUsize>,
@@ -44,6 +48,11 @@ impl Shard {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let mailbox = Arc::clone(&mailboxes[number]);
         epoll.add(&*mailbox, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
+        // They are shared out like cities.
+        let beats: Vec<_> = beats.iter().skip(number).step_by(mailboxes.len()).cloned().collect();
+        for (index, beat) in beats.iter().enumerate() {
+            epoll.add(&beat.bell, EpollEvent::new(EpollFlags::EPOLLIN, FIRST_BEAT + index as u64))?;
+        }
         let transit = Transit::new(number, layout, hosts, mailboxes, Pool::new(held));
         for (port, _) in
             layout.ports.iter().enumerate().filter(|&(port, _)| transit.is_mine(layout.city_of(port)))
@@ -59,6 +68,7 @@ impl Shard {
             epoll,
             orders,
             mailbox,
+            beats,
             clock,
         })
     }
@@ -73,9 +83,11 @@ impl Shard {
             let ready = self.wait(&mut events)?;
             self.mailbox.awake();
             for event in &events[..ready] {
-                match usize::try_from(event.data()) {
-                    Ok(port) if port < self.looked.len() => self.collect(port)?,
-                    _ => self.handle_orders()?,
+                match event.data() {
+                    BELL => self.handle_orders()?,
+                    // It has been answered already.
+                    FIRST_BEAT.. => continue,
+                    port => self.collect(usize::try_from(port).expect("ports are numbered from 0"))?,
                 }
                 self.transit.proceed(&self.clock)?;
             }
@@ -111,13 +123,20 @@ impl Shard {
     }
 
     /// Waits, and notes since when a packet that is read next can have been there: since this thread was ready to run after
-    /// a sleep, or since all devices were seen empty.
+    /// a sleep, since a bell rang that it has not heard, or since all devices were seen empty. Answers the bells.
     fn sleep(&mut self, events: &mut [EpollEvent], time: Option<Duration>) -> io::Result<usize> {
         let ready = poll::wait(&self.epoll, events, time)?;
         if time != Some(Duration::ZERO) {
-            self.awake_since = self.clock.now().saturating_sub(self.run_queue.waited());
+            let now = self.clock.now();
+            let runnable = now.saturating_sub(self.run_queue.waited());
+            let rung = self.beats.iter().filter_map(|beat| beat.waits_since(now)).min();
+            self.awake_since = rung.map_or(runnable, |rung| rung.min(runnable));
         } else if ready == 0 {
             self.awake_since = self.clock.now();
+        }
+        if events[..ready].iter().any(|event| event.data() >= FIRST_BEAT && event.data() != BELL) {
+            let now = self.clock.now();
+            self.beats.iter().try_for_each(|beat| beat.answer(now))?;
         }
         Ok(ready)
     }
@@ -151,6 +170,8 @@ impl Shard {
             match order {
                 Order::Faults(at, active) => self.transit.set_faults(at, &active),
                 Order::Watch(watcher) => self.transit.watch(watcher),
+                // Whoever asked may have gone away, which is not a concern of ours.
+                Order::Flows(to) => drop(to.send(self.transit.flows.clone())),
                 Order::Report(barrier, to) => {
                     self.transit.settle(&self.clock)?;
                     barrier.wait();
@@ -175,5 +196,8 @@ impl Shard {
 /// Frames taken from one host before what is due is delivered.
 const BATCH: usize = 64;
 
-/// The event of the bell; devices count from 0.
+/// The event of the mailbox's bell; devices count from 0.
 const BELL: u64 = u64::MAX;
+
+/// The event of the first bell of the heartbeat.
+const FIRST_BEAT: u64 = 1 << 32;

@@ -3,6 +3,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
+use claim::Service;
 use link::{Arrival, Cause, Verdict};
 use world::{CityId, Effect, Layout, LinkDown, PortId};
 
@@ -14,7 +15,10 @@ use super::{
 use crate::{
     capture::Sighting,
     clock::{Clock, since_1970},
-    fidelity::Tally,
+    fidelity::{
+        Tally,
+        flows::{Flows, Key},
+    },
     frame::{Frame, Malformed, Treatment, icmp},
     host::Host,
     router::{
@@ -39,6 +43,7 @@ pub(super) struct Transit {
     schedule: Schedule,
     pool: Pool,
     pub tally: Tally,
+    pub flows: Flows,
     mailboxes: Vec<Arc<Mailbox>>,
     outgoing: Vec<Vec<(Duration, InFlight)>>,
     incoming: Vec<(Duration, InFlight)>,
@@ -66,6 +71,7 @@ impl Transit {
             schedule: Schedule::default(),
             pool,
             tally: Tally::new(),
+            flows: Flows::new(),
             mailboxes: mailboxes.to_vec(),
             outgoing: vec![Vec::new(); mailboxes.len()],
             incoming: Vec::new(),
@@ -288,7 +294,13 @@ impl Transit {
         match written {
             Ok(()) => {
                 self.tally.bytes_out += bytes(&packet);
-                self.tally.delivered(now.saturating_sub(due) + packet.waited, packet.path.allowance);
+                let late = now.saturating_sub(due) + packet.waited;
+                self.tally.delivered(late, packet.path.allowance);
+                if let Some((from, to)) = packet.path.hosts {
+                    let frame = &packet.held.frame;
+                    let service = Service { protocol: frame.protocol, port: frame.port };
+                    self.flows.delivered(Key { from, to, service }, now, late);
+                }
             }
             // The host has switched its device off, and hears nothing, as any host would.
             Err(error) if error.raw_os_error() == Some(libc::EIO) => {

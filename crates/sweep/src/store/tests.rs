@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use claim::Fidelity;
+use claim::{Fidelity, HeldUp};
 
 use crate::{
     Figures, Grid, Plan, Sweep,
@@ -25,8 +25,9 @@ fn fidelity(reasons: &[&str]) -> Fidelity {
         delivered: 1,
         lateness_us: BTreeMap::new(),
         lateness_histogram: Vec::new(),
-        lateness_limit_us: 10_000.0,
-        late_share: 0.0,
+        lateness_limit_us: Some(10_000.0),
+        late_share: None,
+        held_up: HeldUp::default(),
         own_drops: 0,
         bytes_in: 0,
         bytes_out: 0,

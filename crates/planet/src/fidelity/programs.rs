@@ -1,0 +1,261 @@
+//! How long the programs of hosts waited for a processor or were stopped, which on machines of their own they would not have
+//! been.
+//!
+//! Sources, all without privileges: `/proc/<pid>/task/<tid>/schedstat` (time in the run queue, per thread),
+//! `/proc/<pid>/stat` (stopped by a signal or a debugger; not by a fault, which the planet itself causes), and
+//! `/proc/pressure/memory` (time in which somebody waited for memory).
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io,
+    os::unix::fs::{FileExt, MetadataExt},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use claim::Delay;
+use world::HostId;
+
+use super::delays::Delays;
+use crate::{
+    clock::{self, Clock},
+    host::Host,
+};
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Account(Mutex<Found>);
+
+#[derive(Debug, Default)]
+struct Found {
+    /// Of each host that had a delay.
+    hosts: HashMap<HostId, Delays>,
+    memory: Delays,
+}
+
+impl Account {
+    /// Delays of the programs of each host that had any.
+    pub(crate) fn of_hosts(&self) -> Vec<(HostId, Vec<Delay>)> {
+        let mut all: Vec<_> =
+            self.found().hosts.iter().map(|(&host, delays)| (host, delays.all())).collect();
+        all.sort_unstable_by_key(|(host, _)| *host);
+        all
+    }
+
+    /// Times in which somebody waited for memory.
+    pub(crate) fn of_memory(&self) -> Vec<Delay> {
+        self.found().memory.all()
+    }
+
+    /// For how long programs were held up, all together, and for how long memory was short.
+    pub(crate) fn totals(&self) -> (Duration, Duration) {
+        let found = self.found();
+        (found.hosts.values().map(Delays::total).sum(), found.memory.total())
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Watches from now on.
+pub(crate) fn start(hosts: &Arc<Vec<Host>>, clock: Clock) -> Arc<Account> {
+    let account = Arc::new(Account::default());
+    let mut watch = Watch {
+        hosts: Arc::clone(hosts),
+        clock,
+        account: Arc::clone(&account),
+        threads: HashMap::new(),
+        leaders: Vec::new(),
+        memory: Pressure::open(),
+        looked: clock.now(),
+        searched: None,
+    };
+    std::thread::spawn(move || {
+        loop {
+            let used = clock::thread_cpu();
+            watch.look();
+            let cost = clock::thread_cpu().saturating_sub(used);
+            clock::sleep(PERIOD.max(cost * COST_SHARE));
+        }
+    });
+    account
+}
+
+struct Watch {
+    hosts: Arc<Vec<Host>>,
+    clock: Clock,
+    account: Arc<Account>,
+    /// By the folder of each thread.
+    threads: HashMap<PathBuf, Thread>,
+    /// The first thread of each process.
+    leaders: Vec<Leader>,
+    memory: Option<Pressure>,
+    looked: Duration,
+    searched: Option<Duration>,
+}
+
+struct Thread {
+    host: HostId,
+    account: tcp::RunQueue,
+    waited: Duration,
+    is_here: bool,
+}
+
+struct Leader {
+    host: HostId,
+    stat: File,
+}
+
+impl Watch {
+    fn look(&mut self) {
+        let now = self.clock.now();
+        if self.searched.is_none_or(|searched| now >= searched + SEARCH_EVERY) {
+            // Of what cannot be read now, something may be readable the next time.
+            let _ = self.search();
+            self.searched = Some(now);
+        }
+        let mut delays: HashMap<HostId, Duration> = HashMap::new();
+        for thread in self.threads.values_mut() {
+            let Some(waited) = thread.account.waited() else { continue };
+            let delay = waited.saturating_sub(thread.waited);
+            thread.waited = waited;
+            if !delay.is_zero() {
+                *delays.entry(thread.host).or_default() += delay;
+            }
+        }
+        let since = std::mem::replace(&mut self.looked, now);
+        for leader in &self.leaders {
+            if leader.is_stopped() && !self.hosts[leader.host].is_frozen() {
+                *delays.entry(leader.host).or_default() += now.saturating_sub(since);
+            }
+        }
+        let memory = self.memory.as_mut().and_then(Pressure::since);
+        let mut found = self.account.found();
+        for (host, delay) in delays {
+            found.hosts.entry(host).or_default().push(since, now, delay);
+        }
+        if let Some(memory) = memory.filter(|memory| !memory.is_zero()) {
+            found.memory.push(since, now, memory);
+        }
+    }
+
+    /// Finds the threads of all hosts: new ones, and those that have ended.
+    fn search(&mut self) -> io::Result<()> {
+        let networks = self.hosts.iter().enumerate().filter_map(|(id, host)| Some((host.network().ok()?, id)));
+        let networks: HashMap<u64, HostId> = networks.collect();
+        self.threads.values_mut().for_each(|thread| thread.is_here = false);
+        self.leaders.clear();
+        for process in fs::read_dir("/proc")?.flatten() {
+            let is_process = process.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+            let Some(&host) = is_process
+                .then(|| fs::metadata(process.path().join("ns/net")).ok())
+                .flatten()
+                .and_then(|network| networks.get(&network.ino()))
+            else {
+                continue;
+            };
+            self.leaders.extend(Leader::open(&process.path(), host));
+            for thread in fs::read_dir(process.path().join("task")).into_iter().flatten().flatten() {
+                self.add(thread.path(), host);
+            }
+        }
+        self.threads.retain(|_, thread| thread.is_here);
+        Ok(())
+    }
+
+    fn add(&mut self, folder: PathBuf, host: HostId) {
+        let account = tcp::RunQueue::of_thread(&folder);
+        let known = self.threads.entry(folder).or_insert_with(|| Thread {
+            host,
+            // What a new thread has waited so far, it has waited since the last search.
+            waited: Duration::ZERO,
+            account,
+            is_here: true,
+        });
+        known.is_here = true;
+    }
+}
+
+impl Leader {
+    fn open(process: &Path, host: HostId) -> Option<Self> {
+        Some(Self { host, stat: File::open(process.join("stat")).ok()? })
+    }
+
+    /// Whether a signal or a debugger has stopped it.
+    fn is_stopped(&self) -> bool {
+        let mut text = [0; 128];
+        let Ok(length) = self.stat.read_at(&mut text, 0) else { return false };
+        matches!(state(&text[..length]), Some(b'T' | b't'))
+    }
+}
+
+/// The state in `/proc/<pid>/stat`: the letter after the name, which is in parentheses and may hold any (proc_pid_stat(5)).
+fn state(stat: &[u8]) -> Option<u8> {
+    let end = stat.iter().rposition(|&byte| byte == b')')?;
+    stat.get(end + 2).copied()
+}
+
+/// How long somebody waited for memory (Documentation/accounting/psi.rst).
+struct Pressure {
+    file: File,
+    seen: Duration,
+}
+
+impl Pressure {
+    /// `None` where the kernel does not tell.
+    fn open() -> Option<Self> {
+        let file = File::open("/proc/pressure/memory").ok()?;
+        let mut pressure = Self { file, seen: Duration::ZERO };
+        pressure.since()?;
+        Some(pressure)
+    }
+
+    /// Since it was asked the last time.
+    fn since(&mut self) -> Option<Duration> {
+        let mut text = [0; 256];
+        let length = self.file.read_at(&mut text, 0).ok()?;
+        let total = stalled(std::str::from_utf8(&text[..length]).ok()?)?;
+        Some(total.saturating_sub(std::mem::replace(&mut self.seen, total)))
+    }
+}
+
+/// The total in the first line: "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234", in us.
+fn stalled(text: &str) -> Option<Duration> {
+    let (_, total) = text.lines().find(|line| line.starts_with("some "))?.split_once("total=")?;
+    total.trim().parse().ok().map(Duration::from_micros)
+}
+
+/// How often it looks, as long as that costs less than a fiftieth of a processor.
+const PERIOD: Duration = Duration::from_millis(10);
+const COST_SHARE: u32 = 50;
+
+/// A thread that lives shorter may be missed.
+const SEARCH_EVERY: Duration = Duration::from_millis(200);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_letter_after_the_name_whatever_that_is() {
+        assert_eq!(state(b"4711 (sh) T 1 2 3"), Some(b'T'));
+        assert_eq!(state(b"4711 (a) R (b) S 1"), Some(b'S'));
+        assert_eq!((state(b""), state(b"1 (x")), (None, None));
+    }
+
+    #[test]
+    fn the_pressure_is_that_of_some() {
+        let text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 total=99\n";
+        assert_eq!(stalled(text), Some(Duration::from_micros(1234)));
+        assert_eq!((stalled(""), stalled("some total=x")), (None, None));
+    }
+
+    #[test]
+    fn a_thread_of_ours_is_found_and_its_wait_grows() {
+        let account = tcp::RunQueue::of_thread(Path::new("/proc/thread-self"));
+        assert!(account.waited().is_none_or(|waited| waited < Duration::from_secs(3600)));
+    }
+}
