@@ -6,18 +6,27 @@ use experience::{Distribution, Page, share_faster};
 use serde_json::Value;
 
 use crate::{
+    own_error::{OwnError, Ranged},
     path::Path,
     subject::{Fold, Query, Source, Subject},
+    unit::Unit,
 };
 
 /// What one kind of measurement found of one side.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
     objects: Vec<Object>,
-    samples: BTreeMap<&'static str, Arc<Distribution>>,
+    samples: BTreeMap<&'static str, Samples>,
     events: u64,
     /// By label and value.
     labels: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// A distribution, and the same without the emulator's own error, where that is known.
+#[derive(Debug, Clone)]
+struct Samples {
+    measured: Arc<Distribution>,
+    without_error: Option<Arc<Distribution>>,
 }
 
 /// An object with numbers: what a program printed, or what was counted of a host.
@@ -31,17 +40,29 @@ pub struct Object {
     pub within: &'static str,
     /// Why numbers are missing in it, if it is known.
     pub why: Option<String>,
+    /// How much of its times may be the emulator's doing, where that is known.
+    pub own_error: Option<OwnError>,
 }
 
 impl Object {
     /// An object that is all of a value.
     pub fn new(what: impl Into<String>, value: impl Into<Arc<Value>>) -> Self {
-        Self { what: what.into(), value: value.into(), within: "", why: None }
+        Self { what: what.into(), value: value.into(), within: "", why: None, own_error: None }
     }
 
     fn number(&self, path: &Path) -> Result<f64, String> {
         let value = if self.within.is_empty() { Some(&*self.value) } else { self.value.get(self.within) };
         path.number(value.unwrap_or(&Value::Null))
+    }
+
+    /// The same without the emulator's own error.
+    fn number_without_error(&self, path: &Path) -> Result<f64, String> {
+        let number = self.number(path)?;
+        Ok(match (self.own_error, path.unit()) {
+            (Some(error), Unit::Time) => error.of_time(number),
+            (Some(error), Unit::Rate | Unit::Frequency) => error.of_rate(number),
+            _ => number,
+        })
     }
 }
 
@@ -58,9 +79,14 @@ impl Evidence {
         self.objects.push(object);
     }
 
-    /// Names a distribution.
-    pub fn samples(&mut self, name: &'static str, samples: Arc<Distribution>) {
-        self.samples.insert(name, samples);
+    /// Names a distribution. `without_error` has the same samples without the emulator's own error.
+    pub fn samples(
+        &mut self,
+        name: &'static str,
+        measured: Arc<Distribution>,
+        without_error: Option<Arc<Distribution>>,
+    ) {
+        self.samples.insert(name, Samples { measured, without_error });
     }
 
     /// Makes room for a label that may be counted, so that it is known to be on no event rather than not to be known.
@@ -100,9 +126,16 @@ impl Evidence {
         self.objects.iter().filter_map(|object| object.number(path).ok()).sum()
     }
 
-    fn folded(&self, subject: &Subject, paths: &[Path], fold: Fold, side: &str) -> Result<f64, String> {
+    /// The numbers of all objects folded, with the emulator's own error in them or without.
+    fn folded(
+        &self,
+        subject: &Subject,
+        (paths, fold): (&[Path], Fold),
+        side: &str,
+        read: fn(&Object, &Path) -> Result<f64, String>,
+    ) -> Result<f64, String> {
         let number = |object: &Object| {
-            let numbers = paths.iter().map(|path| object.number(path));
+            let numbers = paths.iter().map(|path| read(object, path));
             numbers.sum::<Result<f64, String>>().map_err(|missing| {
                 let why = subject.absent(side).or_else(|| object.why.clone()).unwrap_or(missing);
                 format!("{}: {why}", object.what)
@@ -142,34 +175,46 @@ impl Measured {
     ///
     /// # Errors
     /// There is no such number: why not, as a sentence.
-    pub fn value(&self, subject: &Subject, side: &str) -> Result<f64, String> {
+    pub fn value(&self, subject: &Subject, side: &str) -> Result<Ranged, String> {
         let absent = || subject.absent(side).unwrap_or_else(|| unmeasured(side));
         let of = |side: &str| self.by_side.get(&(subject.source(), side.to_owned()));
         match subject.query() {
             Query::Number { paths, fold } => {
                 let evidence = of(side).filter(|evidence| !evidence.objects.is_empty());
-                evidence.ok_or_else(|| unmeasured(side))?.folded(subject, paths, *fold, side)
+                let evidence = evidence.ok_or_else(|| unmeasured(side))?;
+                let folded = |read| evidence.folded(subject, (paths, *fold), side, read);
+                Ok(Ranged::between(folded(Object::number)?, folded(Object::number_without_error)?))
             }
             Query::Ratio { of: part, to: whole } => {
                 let (part, whole) = of(side).map_or((0.0, 0.0), |one| (one.sum(part), one.sum(whole)));
-                if whole > 0.0 { Ok(part / whole) } else { Err(absent()) }
+                if whole > 0.0 { Ok((part / whole).into()) } else { Err(absent()) }
             }
             Query::Samples { of: name, measure } => {
                 let samples = of(side).and_then(|one| one.samples.get(name)).ok_or_else(absent)?;
-                measure.value(samples, self.page).ok_or_else(|| {
-                    let n = samples.n();
+                let value = |samples: &Distribution| measure.value(samples, self.page);
+                let measured = value(&samples.measured).ok_or_else(|| {
+                    let n = samples.measured.n();
                     format!("{subject} of {side} has fewer than 10 of its {n} samples beyond it")
-                })
+                })?;
+                let without_error = samples.without_error.as_deref().and_then(value);
+                Ok(Ranged::between(measured, without_error.unwrap_or(measured)))
             }
             Query::FasterThan(than) => {
                 let samples = |side: &str| {
                     of(side).and_then(|one| one.samples.get(REQUEST)).ok_or_else(|| unmeasured(side))
                 };
                 let (other, own) = (samples(than)?, samples(side)?);
-                Ok(share_faster(own, other, self.page.effective_requests()))
+                let share = |own: &Distribution, other: &Distribution| {
+                    share_faster(own, other, self.page.effective_requests())
+                };
+                let measured = Ranged::from(share(&own.measured, &other.measured));
+                // It is highest if all of the error is on this side, and lowest if all of it is on the other.
+                let highest = own.without_error.as_deref().map(|own| share(own, &other.measured));
+                let lowest = other.without_error.as_deref().map(|other| share(&own.measured, other));
+                Ok([highest, lowest].into_iter().flatten().fold(measured, Ranged::or))
             }
             Query::Share { label, value } => {
-                of(side).ok_or_else(|| unmeasured(side))?.share(label, value, side)
+                Ok(of(side).ok_or_else(|| unmeasured(side))?.share(label, value, side)?.into())
             }
         }
     }
@@ -192,7 +237,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Statistic, Unit};
+    use crate::{Measure, Statistic};
 
     const SOURCE: Source = Source::new("probe");
 
@@ -223,9 +268,9 @@ mod tests {
     #[test]
     fn a_share_is_of_all_events_also_of_those_that_failed() {
         let measured = measured();
-        assert_eq!(measured.value(&share("cache", "hit"), "swift"), Ok(0.5));
-        assert_eq!(measured.value(&share("error", "timeout"), "swift"), Ok(0.25));
-        assert_eq!(measured.value(&share("error", "refused"), "swift"), Ok(0.0), "known and never seen");
+        assert_eq!(measured.value(&share("cache", "hit"), "swift"), Ok(0.5.into()));
+        assert_eq!(measured.value(&share("error", "timeout"), "swift"), Ok(0.25.into()));
+        assert_eq!(measured.value(&share("error", "refused"), "swift"), Ok(0.0.into()), "known and never seen");
         assert_eq!(
             measured.value(&share("tier", "upper"), "swift"),
             Err("no request of swift has the label \"tier\"".to_owned()),
@@ -242,7 +287,7 @@ mod tests {
         let measured = measured();
         let number = |path: &str, fold| {
             let query = Query::Number { paths: vec![path.parse().unwrap()], fold };
-            measured.value(&Subject::new(SOURCE, "x", query, Unit::Number), "swift")
+            measured.value(&Subject::new(SOURCE, "x", query, Unit::Number), "swift").map(|one| one.value)
         };
         assert_eq!(number("json.n", Fold::Sum), Ok(6.0));
         assert_eq!(number("json.n", Fold::First), Ok(2.0));
@@ -256,13 +301,45 @@ mod tests {
         let query = |fold| Query::Number { paths: vec!["json.longest_s".parse().unwrap()], fold };
         let over = |statistic| Subject::new(SOURCE, "x", query(Fold::Over(statistic)), Unit::Time);
         // (1 + 9 + 3) / 3 s: the hosts are all that there are, so no percentile is thin.
-        assert_eq!(hosts.value(&over(Statistic::Mean), "swift"), Ok(13_000.0 / 3.0));
-        assert_eq!(hosts.value(&over(Statistic::Percentile(50.0)), "swift"), Ok(3000.0));
+        assert_eq!(hosts.value(&over(Statistic::Mean), "swift"), Ok((13_000.0 / 3.0).into()));
+        assert_eq!(hosts.value(&over(Statistic::Percentile(50.0)), "swift"), Ok(3000.0.into()));
         assert_eq!(number("json.longest_s", Fold::First), Ok(1000.0));
         // One that is missing is not the smallest.
         assert_eq!(number("json.longest_s", Fold::Max), Err("a host: it broke".to_owned()));
         let [of, to] = ["json.longest_s", "json.n"].map(|path| path.parse().unwrap());
         let ratio = Subject::new(SOURCE, "x", Query::Ratio { of, to }, Unit::Number);
-        assert_eq!(measured.value(&ratio, "swift"), Ok(5000.0 / 6.0));
+        assert_eq!(measured.value(&ratio, "swift"), Ok((5000.0 / 6.0).into()));
+    }
+
+    #[test]
+    fn without_the_emulators_error_times_are_shorter_and_rates_higher() {
+        let mut measured = Measured::new(Page::new(1, 1.0).unwrap());
+        let mut evidence = Evidence::default();
+        let value = json!({ "took_s": 2.0, "goodput_mbps": 8.0, "n": 3 });
+        let own_error = Some(OwnError { error_ms: 400.0, took_ms: 2000.0 });
+        evidence.object(Object { own_error, ..Object::new("a host", value) });
+        let distribution = |values: &[f64]| Arc::new(Distribution::new(values.to_vec()).unwrap());
+        evidence.samples("request", distribution(&[10.0, 20.0]), Some(distribution(&[9.0, 16.0])));
+        measured.add(SOURCE, "swift", evidence);
+        let mut other = Evidence::default();
+        other.samples("request", distribution(&[9.5, 30.0]), Some(distribution(&[9.5, 12.0])));
+        measured.add(SOURCE, "other", other);
+
+        let number = |path: &str| {
+            let query = Query::Number { paths: vec![path.parse().unwrap()], fold: Fold::Sum };
+            measured.value(&Subject::new(SOURCE, "x", query, Unit::Number), "swift").unwrap()
+        };
+        assert_eq!(number("json.took_s"), Ranged { value: 2000.0, low: 1600.0, high: 2000.0 });
+        // 8 Mbit/s over 2 s are 10 Mbit/s over the 1.6 s that are not the emulator's.
+        assert_eq!(number("json.goodput_mbps"), Ranged { value: 8e6, low: 8e6, high: 1e7 });
+        assert_eq!(number("json.n"), 3.0.into());
+
+        let samples = |query| measured.value(&Subject::new(SOURCE, "x", query, Unit::Time), "swift").unwrap();
+        let mean = Query::Samples { of: "request", measure: Measure::of_samples(Statistic::Mean) };
+        assert_eq!(samples(mean), Ranged { value: 15.0, low: 12.5, high: 15.0 });
+        // Of the four pairs 10 and 20 are faster than 30 only; without this side's error 9 and 16 win three, and without the
+        // other's only 10 wins over 12.
+        let share = samples(Query::FasterThan("other".to_owned()));
+        assert_eq!(share, Ranged { value: 0.5, low: 0.25, high: 0.75 });
     }
 }

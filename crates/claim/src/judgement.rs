@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     claim::{Claim, Margin, Relation, Says},
+    own_error::Ranged,
     subject::Subject,
     unit::Faster,
 };
@@ -14,26 +15,51 @@ use crate::{
 pub struct Judgement {
     /// The claim as its author put it.
     pub claim: String,
-    /// Whether it held.
+    /// Whether it held, as it was measured and at both ends of the emulator's own error.
     pub holds: bool,
+    /// Whether the emulator's own error leaves the answer as it is. If not, it cannot be said on this machine.
+    #[serde(default = "yes")]
+    pub decided: bool,
     /// The figures that decide it, as a sentence.
     pub figure: String,
 }
 
-/// Judges a claim. `value` is what was measured of a side, or why there is no such number: then the claim does not hold.
-pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<f64, String>) -> Judgement {
+fn yes() -> bool {
+    true
+}
+
+/// Judges a claim at both ends of the emulator's own error. `value` is what was measured of a side, or why there is no such
+/// number: then the claim does not hold.
+pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<Ranged, String>) -> Judgement {
     let subject = &claim.subject;
     let verdict = || match &claim.says {
         Says::Faster { side, than, by } => {
             let (own, other) = (value(subject, side)?, value(subject, than)?);
-            Ok(faster(subject, (side, own), (than, other), *by))
+            let at = |own, other| faster(subject, (side, own), (than, other), *by);
+            let ends = [at(own.low, other.high).0, at(own.high, other.low).0];
+            Ok((at(own.value, other.value), ends, own.own_error().max(other.own_error())))
         }
         Says::Limit { side, relation, limit } => {
-            Ok(limited(subject, (side, value(subject, side)?), *relation, *limit))
+            let value = value(subject, side)?;
+            let at = |value| limited(subject, (side, value), *relation, *limit);
+            Ok((at(value.value), [at(value.low).0, at(value.high).0], value.own_error()))
         }
     };
-    let (holds, figure) = verdict().unwrap_or_else(|reason: String| (false, reason));
-    Judgement { claim: claim.text.clone(), holds, figure }
+    let judgement = |holds, decided, figure| Judgement { claim: claim.text.clone(), holds, decided, figure };
+    match verdict() {
+        Err(reason) => judgement(false, true, reason),
+        Ok(((holds, figure), ends, own_error)) => {
+            let decided = ends == [holds; 2];
+            let figure = if own_error > 0.0 {
+                let error = subject.unit().show(own_error);
+                let turns = if decided { "" } else { ", and without it the answer may be the other one" };
+                format!("{figure} (the emulator's own error is at most {error}{turns})")
+            } else {
+                figure
+            };
+            judgement(holds && decided, decided, figure)
+        }
+    }
 }
 
 /// Whether one side is faster than another, and the figures that say so.
@@ -94,8 +120,8 @@ mod tests {
     fn judged(at: &str, says: Says) -> Judgement {
         let claim = Claim { text: "it is so".to_owned(), subject: subject(at), says };
         judge(&claim, |_, side| match side {
-            "small" => Ok(10.0),
-            "large" => Ok(2000.0),
+            "small" => Ok(10.0.into()),
+            "large" => Ok(2000.0.into()),
             _ => Err(format!("{side} was not measured")),
         })
     }
@@ -166,13 +192,36 @@ mod tests {
             subject: subject("experienced.faster_than.swift"),
             says: limit("steady", Relation::Above, 0.75),
         };
-        let said = |share: f64| judge(&claim, |_, _| Ok(share));
+        let said = |share: f64| judge(&claim, |_, _| Ok(share.into()));
         assert_eq!(
             said(0.9342).figure,
             "experienced.faster_than.swift: steady 93.4 %, more than 75.0 % expected"
         );
         assert!(said(0.9342).holds && !said(0.75).holds);
         assert!(said(0.99999).figure.contains("steady 99.9 %"), "nearly all is not all");
+    }
+
+    #[test]
+    fn a_claim_is_judged_at_both_ends_of_the_emulators_error() {
+        let claim = |says| Claim { text: "it is so".to_owned(), subject: subject("request.p50"), says };
+        let judged = |says, error: f64| {
+            judge(&claim(says), |_, side| {
+                let value = if side == "small" { 10.0 } else { 20.0 };
+                Ok(Ranged::between(value, value - error))
+            })
+        };
+        let sure = judged(limit("small", Relation::Below, 11.0), 4.0);
+        assert!(sure.holds && sure.decided);
+        assert!(sure.figure.ends_with("(the emulator's own error is at most 4.0 ms)"), "{}", sure.figure);
+        // 10 ms is not below 8, but 6 ms would be.
+        let turned = judged(limit("small", Relation::Below, 8.0), 4.0);
+        assert!(!turned.holds && !turned.decided);
+        assert!(turned.figure.contains("the answer may be the other one"), "{}", turned.figure);
+        assert!(judged(limit("small", Relation::Below, 5.0), 4.0).decided, "it fails at both ends");
+        // 10 against 20 ms: an error of 9 ms leaves the order, one of 11 does not.
+        assert!(judged(faster("small", "large", 0.0), 9.0).holds);
+        let turned = judged(faster("small", "large", 0.0), 11.0);
+        assert!(!turned.holds && !turned.decided);
     }
 
     #[test]
