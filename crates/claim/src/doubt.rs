@@ -114,6 +114,20 @@ pub enum Doubt {
     Unexplained,
     /// No run of a sweep is valid.
     NoValidRun,
+    /// Whether a claim holds depends on how much of its figures is the emulator's own error.
+    Undecided {
+        /// The claim.
+        claim: String,
+    },
+    /// More than half of a figure may be the emulator's own error.
+    MostlyOwnError {
+        /// The figure.
+        figure: String,
+        /// What was measured.
+        value: String,
+        /// The error, at most.
+        error: String,
+    },
     /// A run was ended before its time, and its claims are not judged.
     NoClaimJudged,
     /// A measurement of a run that was ended before its time has no result.
@@ -250,6 +264,8 @@ impl Doubt {
             Self::EndedEarly { .. } => "ended_early",
             Self::Unexplained => "unexplained",
             Self::NoValidRun => "no_valid_run",
+            Self::Undecided { .. } => "undecided",
+            Self::MostlyOwnError { .. } => "mostly_own_error",
             Self::NoClaimJudged => "no_claim_judged",
             Self::NoResult { .. } => "no_result",
             Self::OutputLost { .. } => "output_lost",
@@ -287,6 +303,8 @@ impl Doubt {
             | Self::EndedEarly { .. }
             | Self::Unexplained
             | Self::NoValidRun
+            | Self::Undecided { .. }
+            | Self::MostlyOwnError { .. }
             | Self::Recorded(_) => true,
             Self::OwnSpeed
             | Self::MissedLooks { .. }

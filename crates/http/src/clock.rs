@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use nix::time::{ClockId, clock_gettime};
+
 /// A monotonic clock that began when the run did. Copies agree.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
@@ -13,6 +15,12 @@ impl Clock {
     #[expect(clippy::disallowed_methods, reason = "a shell's clock module")]
     pub fn start() -> Self {
         Self { origin: Instant::now() }
+    }
+
+    /// When it began, on the machine's monotonic clock (CLOCK_MONOTONIC), ns: what other programs of this machine can compare.
+    pub fn started_monotonic_ns(self) -> Option<u64> {
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).ok()?;
+        Some(nanos(Duration::from(now)).saturating_sub(self.now()))
     }
 
     /// Nanoseconds since the start; at least 1, so that 0 can mean "has not happened" in an atomic.

@@ -93,6 +93,7 @@ pub fn run<W: Write + Send>(
         failed: tally.failed(),
         schedule_lateness_p999_ns: tally.lateness(99.9),
         cpu_share: Some(report.cpu_share),
+        started_monotonic_ns: report.started_monotonic_ns,
         interrupted: report.interrupted,
         invalid,
     };

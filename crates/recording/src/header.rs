@@ -51,6 +51,10 @@ pub struct End {
     /// Whether somebody ended it before its time: there is less than was meant to be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
+    /// When the recording started, on the machine's monotonic clock: CLOCK_MONOTONIC, from which programs of one machine tell
+    /// what happened at the same time until it is started anew. Absent if the program did not read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_monotonic_ns: Option<u64>,
     /// Why the generator itself, and not the target, may have shaped the numbers. Empty if there is no reason.
     pub invalid: Vec<String>,
 }

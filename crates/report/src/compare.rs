@@ -21,6 +21,7 @@ mod identical;
 mod independence;
 mod inference;
 pub(crate) mod observed;
+mod own_error;
 mod phases;
 mod side;
 mod stretch;
@@ -132,7 +133,9 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
     let invalid = sides.iter().zip(&labels).flat_map(|(side, label)| {
         side.invalid.iter().map(|words| Doubt::Recorded(words.clone()).of(label.as_str()))
     });
-    let doubts: Vec<Caveat> = invalid.chain(weak).map(Caveat::from).collect();
+    let verdict = verdict::verdicts(&judge, &failing, &identical);
+    let own = own_error::doubts(&described, verdict.as_ref());
+    let doubts: Vec<Caveat> = invalid.chain(own).chain(weak).map(Caveat::from).collect();
     let comparison = Comparison {
         schema: SCHEMA.to_owned(),
         metric: question.metric.name().to_owned(),
@@ -146,7 +149,7 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
             seed: settings.seed,
         }),
         sides: described,
-        verdict: verdict::verdicts(&judge, &failing, &identical),
+        verdict,
         pairs: verdict::pairs(&judge),
         identical: identical.iter().map(|pair| pair.map(|place| labels[place].clone())).collect(),
         differences: judge.differences(),
@@ -196,6 +199,7 @@ fn described(
         excluded: side.excluded,
         relative_error: samples.relative_error(),
         invalid: side.invalid.clone(),
+        own_error_ms: own_error::described(side, page),
         expected_request_ms: samples.mean(),
         expected_request_ci_ms: resampled.map(|side| inference::ci(side.mean())),
         standard_deviation_ms: samples.standard_deviation(),

@@ -63,7 +63,11 @@ fn thresholds(thresholds: &[Judgement]) -> String {
     }
     let mut text = "| threshold | held? | figure |\n| --- | --- | --- |\n".to_owned();
     for one in thresholds {
-        let held = if one.holds { "yes" } else { "**NO**" };
+        let held = match (one.decided, one.holds) {
+            (false, _) => "cannot be said",
+            (true, true) => "yes",
+            (true, false) => "**NO**",
+        };
         let _ = writeln!(text, "| {} | {held} | {} |", escape(&one.claim), escape(&one.figure));
     }
     text
@@ -130,6 +134,17 @@ fn sides(comparison: &Comparison) -> String {
         row(&format!("request p{name}"), &|side| {
             percentile(&side.request_percentiles_ms, name, side.thin_above)
         });
+    }
+    if sides.iter().any(|side| side.own_error_ms.is_some()) {
+        row("of the mean, the emulator's own at most", &|side| {
+            side.own_error_ms.as_ref().map_or_else(String::new, |error| latency(error.expected_request))
+        });
+        for name in SHOWN {
+            row(&format!("of request p{name}"), &|side| {
+                let error = side.own_error_ms.as_ref();
+                error.and_then(|error| error.request_percentiles.get(name)).map_or_else(String::new, |ms| latency(*ms))
+            });
+        }
     }
     for name in SHOWN {
         row(&format!("experienced p{name}"), &|side| {
@@ -271,10 +286,11 @@ mod tests {
     fn comparison() -> Comparison {
         let mut comparison = example::report().comparison;
         comparison.thresholds = vec![
-            Judgement { claim: "experienced.p50 +5%".to_owned(), holds: true, figure: "207.9 ms".to_owned() },
+            Judgement { claim: "experienced.p50 +5%".to_owned(), holds: true, decided: true, figure: "207.9 ms".to_owned() },
             Judgement {
                 claim: "request.mean < 100ms".to_owned(),
                 holds: false,
+                decided: true,
                 figure: "129.9 | 130 ms".to_owned(),
             },
         ];

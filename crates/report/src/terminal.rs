@@ -19,6 +19,7 @@ mod failures;
 pub mod look;
 mod matrix;
 mod notes;
+mod own_error;
 mod pages;
 mod percentiles;
 mod phases;
@@ -42,6 +43,7 @@ pub fn report(report: &Report, detail: Detail) -> String {
             "{}\n",
             paint("INVALID: these numbers describe the tool, not what it measured.", RED)
         );
+        text += &undecided(report);
     }
     let requests = if report.comparison.sides.is_empty() {
         String::new()
@@ -69,6 +71,7 @@ pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
         failures::failures(comparison, detail),
         pages::pages(comparison),
         percentiles::percentiles(comparison, detail),
+        own_error::own_error(comparison),
         differences::differences(comparison, detail),
         notes::crossovers(comparison) + &independence(comparison) + &notes::shifts(comparison),
         phases::phases(comparison),
@@ -78,6 +81,14 @@ pub fn comparison(comparison: &Comparison, detail: Detail) -> String {
         method(comparison, detail) + &warnings(comparison.warnings.iter()),
     ];
     joined(&sections)
+}
+
+/// What cannot be said because of the emulator's own error. Other reasons stand with what they concern.
+fn undecided(report: &Report) -> String {
+    let is_own = |caveat: &&Caveat| matches!(caveat.kind.as_str(), "undecided" | "mostly_own_error");
+    let lines = report.doubts.iter().filter(is_own).map(|caveat| plain(&caveat.sentence) + "\n");
+    let text: String = lines.collect();
+    if text.is_empty() { text } else { text + "\n" }
 }
 
 /// The sections that exist, with a blank line between them.

@@ -7,6 +7,8 @@
 
 use std::time::{Duration, Instant};
 
+use nix::time::{ClockId, clock_gettime};
+
 /// Measures time since it was started.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock(Instant);
@@ -21,6 +23,11 @@ impl Clock {
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
+}
+
+/// The machine's monotonic clock, which all its programs share.
+pub(crate) fn monotonic() -> Duration {
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }
 
 /// Waits between two looks at programs, probes and the user's Ctrl-C.

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use claim::{Fidelity, Measured, judge};
+use claim::{Doubt, Fidelity, Measured, judge};
 use report::{FaultMark, Partial};
 
 use crate::{
+    emulator::Emulator,
     error::Error,
     folder::Folder,
     kind,
@@ -18,6 +19,7 @@ use crate::{
 pub(crate) fn evaluate(
     plan: &Plan,
     fidelity: Fidelity,
+    emulator: &Emulator,
     folder: &Folder<'_>,
     partial: Option<Partial>,
 ) -> Result<Outcome, Error> {
@@ -27,7 +29,7 @@ pub(crate) fn evaluate(
         until_s: timed.lasts.map(|lasts| (timed.at + lasts).as_secs_f64()),
     };
     let faults: Vec<FaultMark> = plan.faults.iter().map(mark).collect();
-    let reading = Inputs { folder, metric: plan.metric, claims: &plan.claims, faults: &faults, partial };
+    let reading = Inputs { folder, metric: plan.metric, claims: &plan.claims, faults: &faults, layout: &plan.layout, emulator, partial };
     let mut gaps = Gaps::of(partial);
     let mut evidence = Measured::new(plan.page);
     let mut outcome = Outcome {
@@ -58,6 +60,8 @@ pub(crate) fn evaluate(
     let judged = if partial.is_some() { &[] } else { plan.claims.as_slice() };
     let value = |subject: &_, side: &str| evidence.value(subject, side);
     outcome.claims = judged.iter().map(|claim| judge(claim, value)).collect();
+    let undecided = outcome.claims.iter().filter(|judgement| !judgement.decided);
+    outcome.doubts.extend(undecided.map(|judgement| Doubt::Undecided { claim: judgement.claim.clone() }));
     outcome.conditions.extend(machine());
     outcome.doubts.splice(0..0, gaps.doubts);
     outcome.faults = faults;

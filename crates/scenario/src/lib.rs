@@ -12,6 +12,7 @@
 mod assemble;
 mod check;
 pub mod clock;
+mod emulator;
 mod error;
 mod evaluate;
 mod file;

@@ -8,8 +8,9 @@ use report::{FaultMark, Partial, SideInput, figures::Figures};
 use serde_json::Value;
 use toml::Spanned;
 use units::Bytes;
+use world::Layout;
 
-use crate::{error::Error, folder::Folder, program::Job};
+use crate::{emulator::Emulator, error::Error, folder::Folder, program::Job};
 
 /// The runner's interface to a measurement.
 pub(crate) trait Measures {
@@ -71,6 +72,10 @@ pub(crate) struct Inputs<'r> {
     pub claims: &'r [Claim],
     /// The faults.
     pub faults: &'r [FaultMark],
+    /// The world.
+    pub layout: &'r Layout,
+    /// What the planet held up meanwhile.
+    pub emulator: &'r Emulator,
     /// How much was measured, if not all.
     pub partial: Option<Partial>,
 }

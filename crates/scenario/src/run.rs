@@ -1,6 +1,7 @@
 //! Runs a plan: planet up, programs, measurements and faults, planet down, judgement.
 
 use std::{
+    collections::HashMap,
     fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -15,6 +16,7 @@ use world::file::Fault;
 
 use crate::{
     clock::{Clock, pause},
+    emulator::Emulator,
     error::Error,
     evaluate::evaluate,
     folder::Folder,
@@ -116,9 +118,10 @@ fn perform(
     let awake = Awake::hold();
     stage.start_programs(&folder, &mut look)?;
     info!(scenario = plan.name, programs = plan.programs.len(), "every program is ready");
-    let partial = stage.measure(&folder, &mut look)?;
+    let (partial, ran) = stage.measure(&folder, &mut look)?;
     info!(partial = partial.is_some(), "measuring ended");
     let fidelity = stage.planet.brief_status()?.fidelity;
+    let emulator = Emulator { journal: stage.planet.journal()?, ran };
     drop(awake);
     let outputs = std::mem::take(&mut stage.outputs);
     drop(stage);
@@ -129,7 +132,7 @@ fn perform(
     if partial.is_none() {
         look(Progress::Evaluating)?;
     }
-    let mut outcome = evaluate(plan, fidelity, &folder, partial)?;
+    let mut outcome = evaluate(plan, fidelity, &emulator, &folder, partial)?;
     outcome.doubts.extend(cut);
     Ok(outcome)
 }
@@ -205,7 +208,7 @@ impl Stage<'_> {
         &mut self,
         folder: &Folder<'_>,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
-    ) -> Result<Option<Partial>, Error> {
+    ) -> Result<(Option<Partial>, Ran), Error> {
         let (mut measuring, clock) = self.prepare(folder, look)?;
         let total = self.plan.duration;
         while !measuring.is_over() {
@@ -213,7 +216,8 @@ impl Stage<'_> {
                 let process = self.start(next.job.clone())?;
                 measuring.started(next, process, clock.elapsed());
                 if let Err(interrupted) = look(Progress::Measuring { elapsed: clock.elapsed(), total }) {
-                    return self.wind_up(measuring, interrupted, clock.elapsed(), look).map(Some);
+                    let partial = self.wind_up(&mut measuring, interrupted, clock.elapsed(), look)?;
+                return Ok((Some(partial), measuring.into_ran()));
                 }
             }
             for program in &mut self.programs {
@@ -225,18 +229,19 @@ impl Stage<'_> {
             }
             measuring.look(clock.elapsed())?;
             if let Err(interrupted) = look(Progress::Measuring { elapsed: clock.elapsed(), total }) {
-                return self.wind_up(measuring, interrupted, clock.elapsed(), look).map(Some);
+                let partial = self.wind_up(&mut measuring, interrupted, clock.elapsed(), look)?;
+                return Ok((Some(partial), measuring.into_ran()));
             }
             pause();
         }
-        Ok(None)
+        Ok((None, measuring.into_ran()))
     }
 
     /// Asks measurements to end: they stop sending and wait for what is in flight. Those that take too long are asked
     /// again, which makes them less patient, and ended at last. Returns how much was measured.
     fn wind_up(
         &self,
-        mut measuring: Measuring,
+        measuring: &mut Measuring,
         interrupted: Error,
         elapsed: Duration,
         look: &mut impl FnMut(Progress) -> Result<(), Error>,
@@ -292,6 +297,9 @@ impl Stage<'_> {
         Ok((measuring, Clock::start()))
     }
 }
+
+/// By the log of a measurement: when it began and ended, on the machine's monotonic clock.
+type Ran = HashMap<PathBuf, [Duration; 2]>;
 
 /// How long a measurement that was asked to end may wait for answers in flight: for one lost SYN on a long path.
 const IN_ORDER: Duration = Duration::from_secs(3);

@@ -33,6 +33,8 @@ impl fmt::Display for Doubt {
             | Self::Unexplained
             | Self::NoValidRun => reader(self, f),
             Self::NoClaimJudged
+            | Self::Undecided { .. }
+            | Self::MostlyOwnError { .. }
             | Self::NoResult { .. }
             | Self::OutputLost { .. }
             | Self::OutputCut { .. }
@@ -151,6 +153,12 @@ fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn run(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::NoClaimJudged => f.write_str("No claim is judged, because the run is not whole."),
+        Doubt::Undecided { claim } => {
+            write!(f, "\"{claim}\" cannot be said on this machine: the emulator's own error may turn the answer")
+        }
+        Doubt::MostlyOwnError { figure, value, error } => {
+            write!(f, "{figure}, {value}, is mostly the emulator's own error, which is {error} at most")
+        }
         Doubt::NoResult { what, why } => write!(f, "{what} has no result: {why}"),
         Doubt::OutputLost { name, why } => {
             write!(f, "{name} is not whole, because it could not be written: {why}.")

@@ -54,6 +54,8 @@ pub(crate) struct SelfReport {
     pub(crate) left_over: u64,
     /// Whether somebody asked for the end before the run came to it.
     pub(crate) interrupted: bool,
+    /// When the clock of its samples started, on the machine's monotonic clock.
+    pub(crate) started_monotonic_ns: Option<u64>,
 }
 
 impl Generator {
@@ -80,6 +82,7 @@ impl Generator {
             left_over,
             interrupted: ended_early || gave_up,
             duration: Duration::from_nanos(clock.now()),
+            started_monotonic_ns: clock.started_monotonic_ns(),
             cpu_share: cpu.as_secs_f64() / sending.as_secs_f64(),
         })
     }

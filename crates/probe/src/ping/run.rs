@@ -233,6 +233,7 @@ impl<'r, W: Write> Shell<'r, W> {
             samples: summary.sent,
             failed: summary.sent - summary.received,
             interrupted: self.interrupted,
+            started_monotonic_ns: self.clock.started_monotonic_ns(),
             ..End::default()
         })?;
         Ok(summary)

@@ -17,6 +17,8 @@ pub struct SideInput {
     pub format: String,
     /// The samples.
     pub distribution: Arc<Distribution>,
+    /// The same samples without the emulator's own error, where that is known.
+    pub without_error: Option<Arc<Distribution>>,
     /// The same samples in recorded order with further columns. Absent if there are none.
     pub columns: Option<Columns>,
     /// Counts by the value of the requested label, `None` for samples without it: instead of columns, if the samples
@@ -59,6 +61,7 @@ impl SideInput {
             format: String::new(),
             read: distribution.n() as u64,
             distribution: Arc::new(distribution),
+            without_error: None,
             columns: None,
             tagged: None,
             failed: 0,
@@ -107,6 +110,7 @@ impl TryFrom<Series> for SideInput {
             label: series.label,
             format: series.format.name().to_owned(),
             distribution: Arc::new(values.try_into()?),
+            without_error: None,
             columns,
             tagged,
             read: series.read,

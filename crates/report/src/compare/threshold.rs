@@ -25,6 +25,7 @@ impl Evidence<'_> {
         Judgement {
             claim: threshold.requirement(),
             holds: findings.iter().all(|(holds, _)| *holds),
+            decided: true,
             figure: findings.into_iter().map(|(_, figure)| figure).collect::<Vec<_>>().join("; "),
         }
     }

@@ -106,6 +106,10 @@ pub struct Side {
     pub relative_error: Option<f64>,
     /// Why the measuring program may have shaped the numbers itself, as sentences. Empty if there is no reason.
     pub invalid: Vec<String>,
+    /// How much of its figures may be the emulator's own doing, at most. Absent if nothing was emulated, or if that is not
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_error_ms: Option<OwnError>,
     /// The mean.
     pub expected_request_ms: f64,
     /// Its confidence interval.
@@ -146,6 +150,22 @@ pub struct Side {
     pub block_length: Option<u64>,
     /// Moments at which the latency changed for a longer time.
     pub shifts: Vec<Shift>,
+}
+
+/// How much of each figure of a side may be the emulator's own doing, at most: the truth lies between the figure and the
+/// figure less this. In ms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnError {
+    /// Of the mean.
+    pub expected_request: f64,
+    /// Of the mean of the slowest of `effective_requests`.
+    pub expected_experienced: f64,
+    /// Of percentiles of one request.
+    pub request_percentiles: BTreeMap<String, f64>,
+    /// Of percentiles of what a person on the page experiences.
+    pub experienced_percentiles: BTreeMap<String, f64>,
+    /// Of the slowest sample.
+    pub max: f64,
 }
 
 /// The ends of a confidence interval, in ms. An end is `null` if the samples cannot bound it.

@@ -168,6 +168,7 @@ impl Samples {
             excluded: 0,
             relative_error: None,
             invalid: Vec::new(),
+            own_error_ms: None,
             expected_request_ms: self.mean(),
             expected_request_ci_ms: around(self.mean(), 1.1),
             standard_deviation_ms: 50.0,

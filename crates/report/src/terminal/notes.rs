@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use claim::Judgement;
 
-use super::look::{GREEN, RED, paint};
+use super::look::{GREEN, RED, YELLOW, paint};
 use crate::{
     model::{Comparison, Crossover, Shift, Side},
     text::{label, latency, percent, plain, sure},
@@ -47,7 +47,11 @@ pub(super) fn shifts(comparison: &Comparison) -> String {
 pub(super) fn judgements(judgements: &[Judgement]) -> String {
     let mut text = String::new();
     for judgement in judgements {
-        let verdict = if judgement.holds { paint("holds ", GREEN) } else { paint("FAILED", RED) };
+        let verdict = match (judgement.decided, judgement.holds) {
+            (false, _) => paint("?     ", YELLOW),
+            (true, true) => paint("holds ", GREEN),
+            (true, false) => paint("FAILED", RED),
+        };
         let _ =
             writeln!(text, "{verdict}  {}\n        {}", plain(&judgement.claim), plain(&judgement.figure));
     }

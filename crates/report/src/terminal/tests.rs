@@ -18,6 +18,7 @@ fn side(label: &str, request_ms: f64, experienced_ms: f64) -> Side {
         excluded: 0,
         relative_error: None,
         invalid: Vec::new(),
+        own_error_ms: None,
         expected_request_ms: request_ms,
         expected_request_ci_ms: Some(around(request_ms)),
         standard_deviation_ms: 10.0,
@@ -408,7 +409,7 @@ fn thresholds_and_shifts_have_a_line_each() {
     let mut shifted = example();
     shifted.sides[0].shifts = vec![Shift { at_s: 312.4, before_ms: 120.0, after_ms: 161.0, sure: 1.0 }; 7];
     shifted.thresholds =
-        vec![Judgement { claim: "p50 < 1 ms".to_owned(), holds: false, figure: "120 ms".to_owned() }];
+        vec![Judgement { claim: "p50 < 1 ms".to_owned(), holds: false, decided: true, figure: "120 ms".to_owned() }];
     let text = unstyled(&comparison(&shifted, Detail::Short));
     assert!(
         text.contains("\nswift: median 120.0 ms up to 312 s, then 161.0 ms (over 99.9 % sure)\n"),

@@ -145,7 +145,16 @@ type Read = (Vec<Findings>, Measured, Gaps);
 
 fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Error> {
     let folder = Folder(folder);
-    let reading = Inputs { folder: &folder, metric: plan.metric, claims: &plan.claims, faults: &[], partial };
+    let emulator = Emulator::default();
+    let reading = Inputs {
+        folder: &folder,
+        metric: plan.metric,
+        claims: &plan.claims,
+        faults: &[],
+        layout: &plan.layout,
+        emulator: &emulator,
+        partial,
+    };
     let mut gaps = Gaps::of(partial);
     let mut evidence = Measured::new(plan.page);
     let mut all = Vec::new();
@@ -157,7 +166,7 @@ fn read(plan: &Plan, folder: &Path, partial: Option<Partial>) -> Result<Read, Er
 }
 
 fn value(evidence: &Measured, subject: &str, side: &str) -> Result<f64, String> {
-    evidence.value(&kind::subject(subject).unwrap(), side)
+    evidence.value(&kind::subject(subject).unwrap(), side).map(|one| one.value)
 }
 
 /// The results of a kind, by its index among all kinds.

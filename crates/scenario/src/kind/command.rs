@@ -1,6 +1,6 @@
 //! `[[command]]`: any program that measures and prints one JSON value.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use claim::{Claim, Evidence, Fold, Object, Path, Query, Source, Subject};
 use report::figures::{Column, Figures, Table as Shown};
@@ -13,6 +13,7 @@ use world::Mistake;
 
 use crate::{
     check::Check,
+    emulator::Peer,
     error::Error,
     folder::{Folder, turn},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -85,6 +86,10 @@ pub struct CommandResult {
     pub side: String,
     /// The host in which it ran.
     pub host: String,
+    /// How much of the times in its output may be the emulator's doing, in ms: of the time for which it ran. Absent if that is
+    /// not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_error_ms: Option<f64>,
     /// The numbers that claims are about.
     pub figures: Vec<Figure>,
     /// All of its output.
@@ -142,6 +147,10 @@ impl Command {
         format!("command-{}-from-{}", self.side, self.host)
     }
 
+    fn log(&self, folder: &Folder<'_>) -> PathBuf {
+        folder.log(&self.name())
+    }
+
     /// The file with its output.
     pub(crate) fn file(&self) -> String {
         format!("{}.json", self.name())
@@ -169,7 +178,7 @@ impl Measures for Command {
         let job = Job {
             host: self.host.clone(),
             command: folder.placed(&self.command),
-            log: folder.log(&self.name()),
+            log: self.log(folder),
             log_limit,
             result: Some((folder.file(&self.file()), self.limit)),
         };
@@ -210,7 +219,10 @@ pub(crate) fn read(commands: &[&Command], reading: &Inputs<'_>, gaps: &mut Gaps)
             format!("{} from {}{}", command.command.join(" "), command.host, turn(command.after.as_ref()));
         found.conditions.push((format!("{}, command", command.side), how));
         let read = printed(command, reading);
-        let Some(printed) = gaps.tolerate(&format!("{}, command", command.side), read)? else { continue };
+        let Some(mut printed) = gaps.tolerate(&format!("{}, command", command.side), read)? else { continue };
+        let log = command.log(reading.folder);
+        let own_error = reading.emulator.of_whole(reading.layout, &command.host, Peer::ANY, &log, None);
+        printed.own_error_ms = own_error.map(|error| error.error_ms);
         let CommandResult { side, host, figures, .. } = &printed;
         for figure in figures {
             table = table.row([side, host, &figure.at, &figure.text].map(String::clone));
@@ -218,7 +230,7 @@ pub(crate) fn read(commands: &[&Command], reading: &Inputs<'_>, gaps: &mut Gaps)
         let (side, host) = (side.clone(), host.clone());
         let detail = Arc::new(printed.into_value());
         let mut evidence = Evidence::default();
-        evidence.object(Object { within: "value", ..Object::new(side.as_str(), Arc::clone(&detail)) });
+        evidence.object(Object { within: "value", own_error, ..Object::new(side.as_str(), Arc::clone(&detail)) });
         found.evidence.push((side.clone(), evidence));
         found.measured.push(ResultEntry { side, host, kind: SOURCE, detail });
     }
@@ -236,7 +248,7 @@ fn printed(command: &Command, reading: &Inputs<'_>) -> Result<CommandResult, Err
 impl CommandResult {
     /// The output of a side's command, with the figures that these claims are about.
     fn new(side: &str, host: &str, value: Value, claims: &[Claim]) -> Self {
-        let mut printed = Self { side: side.to_owned(), host: host.to_owned(), figures: Vec::new(), value };
+        let mut printed = Self { side: side.to_owned(), host: host.to_owned(), own_error_ms: None, figures: Vec::new(), value };
         let about = claims.iter().filter(|claim| claim.subject.source() == SOURCE && claim.is_about(side));
         for claim in about {
             let Query::Number { paths, .. } = claim.subject.query() else { continue };
@@ -252,12 +264,13 @@ impl CommandResult {
 
     /// The same as JSON. Moves the output instead of copying it.
     fn into_value(self) -> Value {
-        let Self { side, host, figures, value } = self;
+        let Self { side, host, own_error_ms, figures, value } = self;
         let figures =
             figures.into_iter().map(|Figure { at, text }| serde_json::json!({ "at": at, "text": text }));
         let mut object = serde_json::Map::new();
         object.insert("side".to_owned(), side.into());
         object.insert("host".to_owned(), host.into());
+        own_error_ms.into_iter().for_each(|ms| drop(object.insert("own_error_ms".to_owned(), ms.into())));
         object.insert("figures".to_owned(), figures.collect());
         object.insert("value".to_owned(), value);
         Value::Object(object)

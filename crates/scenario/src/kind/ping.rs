@@ -14,6 +14,7 @@ use self::tally::Tally;
 pub use self::tally::{Pair, PingResult, RoundTripError};
 use crate::{
     check::Check,
+    emulator::{Peer, Timed},
     error::Error,
     folder::{Folder, some, words},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -197,17 +198,17 @@ pub(crate) fn read(pings: &[&Ping], reading: &Inputs<'_>, gaps: &mut Gaps) -> Re
             tallies.push((&ping.side, Tally::new(&ping.side)));
             tallies.len() - 1
         });
-        let counted = tally(&mut tallies[index].1, ping, reading.folder);
+        let counted = tally(&mut tallies[index].1, ping, reading);
         gaps.tolerate(&format!("{}, pings from {}", ping.side, ping.host), counted)?;
     }
     let mut found = Findings { conditions: conditions(pings), ..Findings::default() };
     let mut all = Vec::new();
     for (side, tally) in tallies {
-        let (pinged, errors) = tally.finish();
+        let (pinged, errors, without_error) = tally.finish();
         let detail = Arc::new(serde_json::to_value(&pinged).expect("counts have no keys but texts"));
         let mut evidence = Evidence::default();
         evidence.object(Object::new(side, Arc::clone(&detail)));
-        errors.into_iter().for_each(|errors| evidence.samples("error", Arc::new(errors)));
+        errors.into_iter().for_each(|errors| evidence.samples("error", Arc::new(errors), without_error.clone()));
         found.evidence.push((side.to_owned(), evidence));
         let host =
             pings.iter().find(|ping| ping.side == side).map_or_else(String::new, |ping| ping.host.clone());
@@ -219,16 +220,27 @@ pub(crate) fn read(pings: &[&Ping], reading: &Inputs<'_>, gaps: &mut Gaps) -> Re
 }
 
 /// Adds the pings of one host.
-fn tally(tally: &mut Tally, ping: &Ping, folder: &Folder<'_>) -> Result<(), Error> {
+fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Error> {
     let numbers = ping.targets.iter().enumerate();
     let numbers: BTreeMap<String, usize> =
         numbers.map(|(number, target)| (target.address.to_string(), number)).collect();
     let mut pings = Vec::new();
-    for sample in recording::open(&folder.file(&ping.file()))? {
+    let mut timed = Timed::default();
+    let mut recording = recording::open(&reading.folder.file(&ping.file()))?;
+    for sample in &mut recording {
         let sample = sample?;
         let target = sample.labels.get("target").and_then(|address| numbers.get(address));
-        pings.extend(target.map(|&target| (target, sample.get(Metric::Latency))));
+        let Some(&target) = target else { continue };
+        let round_trip = sample.get(Metric::Latency);
+        if let (Some(took), Some(started)) = (round_trip, sample.started_ns) {
+            let Target { address, rtt, .. } = &ping.targets[target];
+            let error_ms = tally::error_ms(took, rtt.as_secs_f64() * 1e3);
+            timed.push(error_ms, started, started.saturating_add(took), Peer::ping((*address).into()));
+        }
+        pings.push((target, round_trip));
     }
+    let started = recording.end().and_then(|end| end.started_monotonic_ns);
+    tally.without_error(reading.emulator.without_error(reading.layout, &ping.host, timed, started));
     let world_ms = |target: &Target| (target.host.clone(), target.rtt.as_secs_f64() * 1e3);
     let targets: Vec<_> = ping.targets.iter().map(world_ms).collect();
     tally.count(&ping.host, &targets, pings);

@@ -22,6 +22,7 @@ use self::answers::Answers;
 pub use self::outage::{Outage, Outages};
 use crate::{
     check::Check,
+    emulator,
     error::Error,
     folder::{Folder, some, words},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -242,6 +243,8 @@ struct OfSide<'p> {
     /// Not empty once it is used.
     probes: Vec<&'p Probe>,
     series: Option<Series>,
+    /// The values without the emulator's own error, as long as it is known of all of them.
+    without_error: Option<Vec<f64>>,
     evidence: Evidence,
     outages: Vec<Outage>,
 }
@@ -255,7 +258,7 @@ impl<'p> OfSide<'p> {
         gaps: &mut Gaps,
     ) -> Result<(), Error> {
         self.probes.push(probe);
-        let mut answers = Answers::new(labels);
+        let mut answers = Answers::new(labels, reading.metric);
         let path = reading.folder.file(&probe.file());
         let series = read_series_beside(&path, &Wanted::metric(reading.metric), &mut |sample| {
             answers.count(sample);
@@ -268,6 +271,7 @@ impl<'p> OfSide<'p> {
             None => error.into(),
         });
         let series = gaps.tolerate(&format!("{} from {}", probe.side, probe.host), series)?;
+        let timed = answers.take_timed();
         if is_there {
             let lasts = probe.lasts().as_secs_f64();
             let end_s = reading.partial.map_or(lasts, |partial| lasts.min(partial.after_s));
@@ -279,9 +283,15 @@ impl<'p> OfSide<'p> {
         for sentence in series.invalid.iter_mut().chain(&mut series.warnings) {
             *sentence = format!("from {}: {sentence}", probe.host);
         }
+        let started = series.end.as_ref().and_then(|end| end.started_monotonic_ns);
+        let more = reading.emulator.without_error(reading.layout, &probe.host, timed, started);
         match &mut self.series {
-            Some(known) => known.append(series)?,
-            None => self.series = Some(series),
+            Some(known) => {
+                known.append(series)?;
+                let both = self.without_error.take().zip(more);
+                self.without_error = both.map(|(known, more)| [known, more].concat());
+            }
+            None => (self.series, self.without_error) = (Some(series), more),
         }
         Ok(())
     }
@@ -302,8 +312,9 @@ impl<'p> OfSide<'p> {
             found.conditions.push((format!("{side}, how"), how.join(", ")));
             let warnings = series.warnings.iter().cloned();
             found.doubts.extend(warnings.map(|words| Doubt::Noticed(words).of(side.as_str())));
-            let input = SideInput { label: side.clone(), ..SideInput::try_from(series)? };
-            self.evidence.samples("request", Arc::clone(&input.distribution));
+            let without_error = emulator::distribution(self.without_error);
+            let input = SideInput { label: side.clone(), without_error, ..SideInput::try_from(series)? };
+            self.evidence.samples("request", Arc::clone(&input.distribution), input.without_error.clone());
             found.sides.push(input);
         }
         found.evidence.push((side.clone(), self.evidence));

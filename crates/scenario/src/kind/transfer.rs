@@ -1,8 +1,8 @@
 //! `[[transfer]]`: bytes from one host to another at full speed. The receiver is started before measuring begins.
 
-use std::{num::NonZero, sync::Arc, time::Duration};
+use std::{num::NonZero, path::PathBuf, sync::Arc, time::Duration};
 
-use claim::{Doubt, Evidence, Fold, Number, Object, Source, Subject, Tempo, Unit};
+use claim::{Doubt, Evidence, Fold, Number, Object, OwnError, Service, Source, Subject, Tempo, Unit};
 use report::{
     FaultMark,
     figures::{Axis, Column, Figures, Line, Table as Shown, Timeline},
@@ -19,6 +19,7 @@ use world::Mistake;
 
 use crate::{
     check::Check,
+    emulator::Peer,
     error::Error,
     folder::{Folder, turn, words},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -125,6 +126,9 @@ pub struct TransferResult {
     pub from: String,
     /// The host that received.
     pub to: String,
+    /// How much of the time that it took may be the emulator's doing, in ms. Absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_error_ms: Option<f64>,
     /// The sender's summary.
     #[serde(flatten)]
     pub summary: Summary,
@@ -207,6 +211,10 @@ impl Transfer {
     }
 
     /// How to repeat it: "phone to server over TCP for 30s, window 4MiB, after old".
+    fn log(&self, folder: &Folder<'_>) -> PathBuf {
+        folder.log(&format!("transfer-{}", self.name()))
+    }
+
     fn condition(&self) -> String {
         let protocol = if self.is_mptcp { "MPTCP" } else { "TCP" };
         let length = match self.bytes {
@@ -259,7 +267,7 @@ impl Measures for Transfer {
             command.extend(value.iter().flat_map(|value| words(&[flag, value])));
         }
         command.extend(self.is_mptcp.then(|| "--mptcp".to_owned()));
-        let log = folder.log(&format!("transfer-{}", self.name()));
+        let log = self.log(folder);
         let result = Some((folder.file(&self.file()), LARGEST_SUMMARY));
         let job = Job { host: self.from.clone(), command, log, log_limit, result };
         let after = self.after.as_ref().map(|after| after.get_ref().clone());
@@ -282,8 +290,7 @@ pub(crate) fn read(
     let mut all = Vec::new();
     for transfer in transfers {
         found.conditions.push((format!("{}, transfer", transfer.side), transfer.condition()));
-        let read =
-            gaps.tolerate(&format!("{}, transfer", transfer.side), receipt(transfer, reading.folder))?;
+        let read = gaps.tolerate(&format!("{}, transfer", transfer.side), receipt(transfer, reading))?;
         all.extend(read);
     }
     found.figures = (!all.is_empty()).then(|| figures(&all, reading.faults));
@@ -297,12 +304,19 @@ pub(crate) fn read(
     Ok(found)
 }
 
-fn receipt(transfer: &Transfer, folder: &Folder<'_>) -> Result<TransferResult, Error> {
-    let path = folder.file(&transfer.file());
-    let text = folder.text(&path)?;
-    let summary = serde_json::from_str(&text).map_err(|source| Error::Summary { path, source })?;
+fn receipt(transfer: &Transfer, reading: &Inputs<'_>) -> Result<TransferResult, Error> {
+    let path = reading.folder.file(&transfer.file());
+    let text = reading.folder.text(&path)?;
+    let summary: Summary = serde_json::from_str(&text).map_err(|source| Error::Summary { path, source })?;
+    let (layout, emulator) = (reading.layout, reading.emulator);
+    let receiver = layout.host(&transfer.to).map(|host| layout.first_port(host).v4.into());
+    let peer = Peer { address: receiver, service: Some(Service::tcp(transfer.port)) };
+    let took = summary.took_s.map(Duration::from_secs_f64);
+    let own_error =
+        emulator.of_whole(layout, &transfer.from, peer, &transfer.log(reading.folder), took);
     let Transfer { side, from, to, .. } = transfer.clone();
-    Ok(TransferResult { side, from, to, summary })
+    let own_error_ms = own_error.map(|error| error.error_ms);
+    Ok(TransferResult { side, from, to, own_error_ms, summary })
 }
 
 impl TransferResult {
@@ -310,7 +324,9 @@ impl TransferResult {
     fn object(&self, detail: Arc<serde_json::Value>) -> Object {
         let why = self.summary.unfinished.as_deref().unwrap_or("too little arrived to tell");
         let what = format!("the transfer of {} from {} to {}", self.side, self.from, self.to);
-        Object { why: Some(why.to_owned()), ..Object::new(what, detail) }
+        let own_error = self.own_error_ms.zip(self.summary.took_s);
+        let own_error = own_error.map(|(error_ms, took_s)| OwnError { error_ms, took_ms: took_s * 1e3 });
+        Object { why: Some(why.to_owned()), own_error, ..Object::new(what, detail) }
     }
 
     /// "mptcp, 2 subflows", "mptcp that fell back to tcp".

@@ -1,13 +1,15 @@
 //! Measurements that run, and those that wait for their turn.
 
-use std::time::Duration;
+use std::{collections::HashMap, path::PathBuf, time::Duration};
 
-use crate::{error::Error, measurement::Task, program::Process};
+use crate::{clock::monotonic, error::Error, measurement::Task, program::Process};
 
 /// The measurements of a run. A measurement leaves when it has succeeded.
 pub(super) struct Measuring {
     waiting: Vec<Task>,
     running: Vec<Running>,
+    /// By the log of each that has ended: when it began and ended, on the machine's monotonic clock.
+    ran: HashMap<PathBuf, [Duration; 2]>,
 }
 
 /// A measurement that has begun.
@@ -16,12 +18,14 @@ struct Running {
     process: Process,
     /// When it began, since measuring started.
     begun: Duration,
+    /// The same on the machine's monotonic clock.
+    begun_monotonic: Duration,
 }
 
 impl Measuring {
     /// Measurements that all wait.
     pub(super) fn of(waiting: Vec<Task>) -> Self {
-        Self { waiting, running: Vec::new() }
+        Self { waiting, running: Vec::new(), ran: HashMap::new() }
     }
 
     /// Whether all have ended.
@@ -38,7 +42,7 @@ impl Measuring {
 
     /// Adds one that has begun.
     pub(super) fn started(&mut self, task: Task, process: Process, begun: Duration) {
-        self.running.push(Running { task, process, begun });
+        self.running.push(Running { task, process, begun, begun_monotonic: monotonic() });
     }
 
     /// Drops those that have not begun.
@@ -60,12 +64,19 @@ impl Measuring {
     pub(super) fn look(&mut self, now: Duration) -> Result<(), Error> {
         let mut running = Vec::new();
         for mut one in self.running.drain(..) {
-            if !one.has_ended(now)? {
+            if one.has_ended(now)? {
+                self.ran.insert(one.task.job.log, [one.begun_monotonic, monotonic()]);
+            } else {
                 running.push(one);
             }
         }
         self.running = running;
         Ok(())
+    }
+
+    /// When each of those that have ended began and ended.
+    pub(super) fn into_ran(self) -> HashMap<PathBuf, [Duration; 2]> {
+        self.ran
     }
 
     fn is_done(&self, side: &str) -> bool {

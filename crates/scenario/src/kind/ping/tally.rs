@@ -1,8 +1,12 @@
 //! Counts pings from the hosts of a side, and how far their round trips differ from the world's. Pure.
 
+use std::sync::Arc;
+
 use experience::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::emulator::distribution;
 
 /// The pings of a side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +24,9 @@ pub struct PingResult {
     /// How far round trips differ from the world's, without queues and faults. Absent if nothing was answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_ms: Option<RoundTripError>,
+    /// How much of each of these the emulator accounts for, at most. Absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_error_ms: Option<RoundTripError>,
     /// Pairs without any answer: the first few.
     pub silent: Vec<Pair>,
 }
@@ -55,13 +62,15 @@ pub(crate) struct Tally {
     pairs: u64,
     sent: u64,
     errors_ms: Vec<f64>,
+    /// The same without the emulator's own error, as long as it is known of all.
+    without_error_ms: Option<Vec<f64>>,
     silent: Vec<Pair>,
 }
 
 impl Tally {
     pub(crate) fn new(side: &str) -> Self {
         let side = side.to_owned();
-        Self { side, hosts: 0, pairs: 0, sent: 0, errors_ms: Vec::new(), silent: Vec::new() }
+        Self { side, hosts: 0, pairs: 0, sent: 0, errors_ms: Vec::new(), without_error_ms: Some(Vec::new()), silent: Vec::new() }
     }
 
     /// Counts a host's pings. `targets` are its targets and the world's round trips to them in milliseconds; `pings`
@@ -79,7 +88,7 @@ impl Tally {
             self.sent += 1;
             let Some(round_trip_ns) = round_trip_ns else { continue };
             has_answered[target] = true;
-            self.errors_ms.push((milliseconds(round_trip_ns) - targets[target].1).abs());
+            self.errors_ms.push(error_ms(round_trip_ns, targets[target].1));
         }
         let silent = targets.iter().zip(has_answered).filter(|(_, has_answered)| !has_answered);
         let room = FEW - self.silent.len();
@@ -87,19 +96,47 @@ impl Tally {
             .extend(silent.take(room).map(|((to, _), _)| Pair { from: host.to_owned(), to: to.clone() }));
     }
 
-    /// The result, and all errors of round trips.
-    pub(crate) fn finish(self) -> (PingResult, Option<Distribution>) {
+    /// Adds a host's errors of round trips without the part of the emulator, or that it is not known.
+    pub(crate) fn without_error(&mut self, errors_ms: Option<Vec<f64>>) {
+        let both = self.without_error_ms.take().zip(errors_ms);
+        self.without_error_ms = both.map(|(known, more)| [known, more].concat());
+    }
+
+    /// The result, and all errors of round trips: as they were measured, and without the emulator's part.
+    pub(crate) fn finish(self) -> (PingResult, Option<Distribution>, Option<Arc<Distribution>>) {
         let received = self.errors_ms.len() as u64;
         let errors = Distribution::new(self.errors_ms).ok();
-        let error_ms = errors.as_ref().map(|errors| RoundTripError {
+        let without_error = distribution(self.without_error_ms);
+        let error_ms = errors.as_ref().map(RoundTripError::of);
+        let own_error_ms = error_ms.clone().zip(without_error.as_deref()).map(|(error_ms, without)| {
+            let without = RoundTripError::of(without);
+            RoundTripError {
+                mean: error_ms.mean - without.mean,
+                p50: error_ms.p50 - without.p50,
+                p99: error_ms.p99.zip(without.p99).map(|(with, without)| with - without),
+                max: error_ms.max - without.max,
+            }
+        });
+        let Self { side, hosts, pairs, sent, silent, .. } = self;
+        let result = PingResult { side, hosts, pairs, sent, received, error_ms, own_error_ms, silent };
+        (result, errors, without_error)
+    }
+}
+
+impl RoundTripError {
+    fn of(errors: &Distribution) -> Self {
+        Self {
             mean: errors.mean(),
             p50: errors.quantile(0.5),
             p99: (0.99 < experience::thin_above(errors.n())).then(|| errors.quantile(0.99)),
             max: errors.max(),
-        });
-        let Self { side, hosts, pairs, sent, silent, .. } = self;
-        (PingResult { side, hosts, pairs, sent, received, error_ms, silent }, errors)
+        }
     }
+}
+
+/// How far a round trip is from the world's.
+pub(crate) fn error_ms(round_trip_ns: u64, world_ms: f64) -> f64 {
+    (milliseconds(round_trip_ns) - world_ms).abs()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]

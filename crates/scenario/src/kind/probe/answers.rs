@@ -7,11 +7,15 @@ use recording::{Metric, Sample};
 use serde_json::json;
 
 use super::{Outage, Probe};
+use crate::emulator::{Peer, Timed};
 
 /// Counts sample by sample.
 pub(super) struct Answers<'l> {
     /// Labels whose values are counted.
     labels: &'l [String],
+    /// The metric whose values are compared.
+    metric: Metric,
+    timed: Timed,
     evidence: Evidence,
     /// When answers were complete, seconds since the start.
     answers_s: Vec<f64>,
@@ -23,13 +27,15 @@ pub(super) struct Answers<'l> {
 }
 
 impl<'l> Answers<'l> {
-    pub(super) fn new(labels: &'l [String]) -> Self {
+    pub(super) fn new(labels: &'l [String], metric: Metric) -> Self {
         let mut evidence = Evidence::default();
         for label in labels.iter().filter(|label| ALWAYS.contains(&label.as_str())) {
             evidence.label(label);
         }
         Self {
             labels,
+            metric,
+            timed: Timed::default(),
             evidence,
             answers_s: Vec::new(),
             opened: 0,
@@ -53,10 +59,27 @@ impl<'l> Answers<'l> {
                 None => drop(self.failures.insert(reason.clone(), 1)),
             }
         }
+        self.time(sample);
         self.opened += u64::from(sample.fallback.is_some());
         self.fallbacks += u64::from(sample.fallback == Some(true));
         let answered = sample.started_ns.zip(sample.get(Metric::Total));
         self.answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
+    }
+
+    /// Notes when a sample was measured: all of the request, because a phase may be anywhere inside it.
+    fn time(&mut self, sample: &Sample) {
+        let (Some(value_ns), Some(started)) = (sample.get(self.metric), sample.started_ns) else { return };
+        let is_response = self.metric == Metric::Response;
+        let from = sample.intended_ns.filter(|_| is_response).unwrap_or(started);
+        let whole = sample.get(Metric::Total).unwrap_or(0);
+        let until = started.saturating_add(whole).max(from.saturating_add(value_ns));
+        let server = sample.remote.as_deref().and_then(|remote| remote.parse().ok());
+        self.timed.push(as_f64(value_ns) / 1e6, from, until, server.map_or(Peer::ANY, Peer::tcp));
+    }
+
+    /// The samples with their times.
+    pub(super) fn take_timed(&mut self) -> Timed {
+        std::mem::take(&mut self.timed)
     }
 
     /// The reasons of failures, each with its count; `None` if a request succeeded or there was none.

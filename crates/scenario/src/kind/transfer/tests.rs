@@ -8,7 +8,7 @@ use super::*;
 /// The output of `longhaul transfer send --json`.
 fn printed(summary: &str) -> TransferResult {
     let summary = serde_json::from_str(summary).unwrap();
-    TransferResult { side: "x".to_owned(), from: "phone".to_owned(), to: "server".to_owned(), summary }
+    TransferResult { side: "x".to_owned(), from: "phone".to_owned(), to: "server".to_owned(), own_error_ms: None, summary }
 }
 
 fn asked(of: &TransferResult, name: &str) -> Result<f64, String> {
@@ -16,7 +16,7 @@ fn asked(of: &TransferResult, name: &str) -> Result<f64, String> {
     evidence.object(of.object(Arc::new(serde_json::to_value(of).unwrap())));
     let mut measured = claim::Measured::new(Page::new(1, 1.0).unwrap());
     measured.add(SOURCE, "x", evidence);
-    measured.value(&subject(name).unwrap().unwrap(), "x")
+    measured.value(&subject(name).unwrap().unwrap(), "x").map(|one| one.value)
 }
 
 #[test]
@@ -70,6 +70,7 @@ fn transfer(side: &str) -> TransferResult {
         side: side.to_owned(),
         from: "phone".to_owned(),
         to: "server".to_owned(),
+        own_error_ms: None,
         summary: serde_json::from_value(summary).unwrap(),
     }
 }
