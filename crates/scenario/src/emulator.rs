@@ -64,13 +64,18 @@ impl Emulator {
         origin_ns: Option<u64>,
     ) -> Option<Vec<f64>> {
         let origin_ns = origin_ns?;
-        let routes: Vec<Route> =
-            timed.peers.iter().map(|&peer| self.route(layout, host, peer)).collect();
-        let without = |sample: &Sample| {
-            let [from, until] = [sample.from_ns, sample.until_ns].map(|at| origin_ns.saturating_add(at));
-            (sample.value_ms - milliseconds(routes[sample.peer].bound_ns(from, until))).max(0.0)
-        };
-        Some(timed.samples.iter().map(without).collect())
+        let mut values = Vec::with_capacity(timed.samples.len());
+        for (number, &peer) in timed.peers.iter().enumerate() {
+            let of_peer = timed.samples.iter().filter(|sample| sample.peer == number);
+            let at = |since_start: u64| origin_ns.saturating_add(since_start);
+            let samples: Vec<(f64, u64, u64)> =
+                of_peer.map(|sample| (sample.value_ms, at(sample.from_ns), at(sample.until_ns))).collect();
+            let bounds = self.route(layout, host, peer).bounds_ns(&samples);
+            let without =
+                samples.iter().zip(bounds).map(|((value, ..), bound)| (value - milliseconds(bound)).max(0.0));
+            values.extend(without);
+        }
+        Some(values)
     }
 
     /// The error of what a measurement says it took, if it is known when it ran.
@@ -86,7 +91,7 @@ impl Emulator {
         let [from_ns, until_ns] = [from, until].map(nanoseconds);
         let took = took.unwrap_or_else(|| until.saturating_sub(from));
         let took_ms = took.as_secs_f64() * 1e3;
-        let error_ms = milliseconds(self.route(layout, host, peer).bound_ns(from_ns, until_ns));
+        let error_ms = milliseconds(self.route(layout, host, peer).bound_ns(from_ns, until_ns, ORDINARY));
         Some(OwnError { error_ms: error_ms.min(took_ms), took_ms })
     }
 }
@@ -133,6 +138,9 @@ fn shortest_rtt(layout: &Layout, host: &str, other: Option<HostId>) -> u64 {
     let round_trips = others.filter(|&other| other != host).map(|other| layout.rtt(host, other));
     round_trips.min().map_or(0, nanoseconds)
 }
+
+/// Of a long exchange with many wake-ups few take longer than in this share of the cases.
+const ORDINARY: f64 = 0.9;
 
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)

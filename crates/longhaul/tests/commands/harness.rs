@@ -244,6 +244,10 @@ impl Running {
         kill(Pid::from_raw(self.0.id().try_into().unwrap()), signal).unwrap();
     }
 
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+
     pub(crate) fn wait(mut self) -> Option<i32> {
         self.0.wait().unwrap().code()
     }

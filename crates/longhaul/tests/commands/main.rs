@@ -21,6 +21,7 @@ mod lab_faults;
 mod lab_views;
 mod log;
 mod mistakes;
+mod own_error;
 mod pcapng;
 mod ping;
 mod probe;

@@ -101,6 +101,8 @@ struct Thread {
     host: HostId,
     account: tcp::RunQueue,
     waited: Duration,
+    /// Of one that is new: the search before the one that found it. All that it has waited, it has waited since then.
+    new_since: Option<Duration>,
     is_here: bool,
 }
 
@@ -117,25 +119,33 @@ impl Watch {
             let _ = self.search();
             self.searched = Some(now);
         }
-        let mut delays: HashMap<HostId, Duration> = HashMap::new();
+        let since = std::mem::replace(&mut self.looked, now);
+        // Of each host: since when its programs may have been held up, and for how long in all.
+        let mut held: HashMap<HostId, (Duration, Duration)> = HashMap::new();
+        let mut hold = |host: HostId, from: Duration, delay: Duration| {
+            let (earliest, sum) = held.entry(host).or_insert((from, Duration::ZERO));
+            *earliest = from.min(*earliest);
+            *sum += delay;
+        };
         for thread in self.threads.values_mut() {
             let Some(waited) = thread.account.waited() else { continue };
             let delay = waited.saturating_sub(thread.waited);
             thread.waited = waited;
+            // The kernel counts a wait when it ends, so it may have begun before the last look.
+            let from = thread.new_since.take().unwrap_or(since.saturating_sub(delay));
             if !delay.is_zero() {
-                *delays.entry(thread.host).or_default() += delay;
+                hold(thread.host, from, delay);
             }
         }
-        let since = std::mem::replace(&mut self.looked, now);
         for leader in &self.leaders {
             if leader.is_stopped() && !self.hosts[leader.host].is_frozen() {
-                *delays.entry(leader.host).or_default() += now.saturating_sub(since);
+                hold(leader.host, since, now.saturating_sub(since));
             }
         }
         let memory = self.memory.as_mut().and_then(Pressure::since);
         let mut found = self.account.found();
-        for (host, delay) in delays {
-            found.hosts.entry(host).or_default().push(since, now, delay);
+        for (host, (from, delay)) in held {
+            found.hosts.entry(host).or_default().push(from, now, delay);
         }
         if let Some(memory) = memory.filter(|memory| !memory.is_zero()) {
             found.memory.push(since, now, memory);
@@ -167,12 +177,12 @@ impl Watch {
     }
 
     fn add(&mut self, folder: PathBuf, host: HostId) {
-        let account = tcp::RunQueue::of_thread(&folder);
-        let known = self.threads.entry(folder).or_insert_with(|| Thread {
+        let new_since = Some(self.searched.unwrap_or_default());
+        let known = self.threads.entry(folder).or_insert_with_key(|folder| Thread {
             host,
-            // What a new thread has waited so far, it has waited since the last search.
+            account: tcp::RunQueue::of_thread(folder),
             waited: Duration::ZERO,
-            account,
+            new_since,
             is_here: true,
         });
         known.is_here = true;

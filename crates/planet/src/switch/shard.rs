@@ -53,7 +53,7 @@ impl Shard {
         for (index, beat) in beats.iter().enumerate() {
             epoll.add(&beat.bell, EpollEvent::new(EpollFlags::EPOLLIN, FIRST_BEAT + index as u64))?;
         }
-        let transit = Transit::new(number, layout, hosts, mailboxes, Pool::new(held));
+        let transit = Transit::new(number, layout, hosts, mailboxes, Pool::new(held), clock);
         for (port, _) in
             layout.ports.iter().enumerate().filter(|&(port, _)| transit.is_mine(layout.city_of(port)))
         {

@@ -51,6 +51,7 @@ pub(super) struct Transit {
     verdicts: Vec<(InFlight, Verdict)>,
     taps: Vec<Arc<Taps>>,
     answers: Allowance,
+    clock: Clock,
 }
 
 impl Transit {
@@ -60,6 +61,7 @@ impl Transit {
         hosts: &Arc<Vec<Host>>,
         mailboxes: &[Arc<Mailbox>],
         pool: Pool,
+        clock: Clock,
     ) -> Self {
         Self {
             number,
@@ -78,6 +80,7 @@ impl Transit {
             verdicts: Vec::new(),
             taps: Vec::new(),
             answers: Allowance::default(),
+            clock,
         }
     }
 
@@ -193,7 +196,7 @@ impl Transit {
     fn arrive(&mut self, now: Duration, due: Duration, mut packet: InFlight) {
         let Some(hop) = packet.path.hops.get(packet.hop).copied() else {
             packet.treatment.hops = packet.treatment.hops.saturating_add(packet.path.routers);
-            return self.end(now, due, packet);
+            return self.end(due, packet);
         };
         packet.treatment.hops = packet.treatment.hops.saturating_add(hop.routers);
         let edge = self.edges.find(hop.edge, self.router.faults());
@@ -261,9 +264,9 @@ impl Transit {
     }
 
     /// A packet is where its path ends.
-    fn end(&mut self, now: Duration, due: Duration, packet: InFlight) {
+    fn end(&mut self, due: Duration, packet: InFlight) {
         match packet.path.end {
-            End::Port(port) => return self.hand_over(now, due, port, packet),
+            End::Port(port) => return self.hand_over(due, port, packet),
             End::Router(city) => {
                 // A wrong bit is only put into what is handed to a host; here it means that the checksum is wrong.
                 let is_intact = packet.treatment.corrupt.is_none();
@@ -285,7 +288,7 @@ impl Transit {
     }
 
     /// Hands a packet to a host. Its stack runs meanwhile.
-    fn hand_over(&mut self, now: Duration, due: Duration, port: PortId, packet: InFlight) {
+    fn hand_over(&mut self, due: Duration, port: PortId, packet: InFlight) {
         self.watch_port(port, &packet);
         let (headers, payload) =
             packet.held.frame.slice(packet.held.bytes(), &packet.segments, packet.treatment);
@@ -294,6 +297,8 @@ impl Transit {
         match written {
             Ok(()) => {
                 self.tally.bytes_out += bytes(&packet);
+                // Its stack has run by now.
+                let now = self.clock.now();
                 let late = now.saturating_sub(due) + packet.waited;
                 self.tally.delivered(late, packet.path.allowance);
                 if let Some((from, to)) = packet.path.hosts {

@@ -1,0 +1,58 @@
+//! An independent witness of a planet's delays: sends datagrams that carry the time, and prints when they were sent and when
+//! they arrived. Both ends read the machine's monotonic clock. It knows nothing of Longhaul.
+//!
+//! `witness receive PORT COUNT` prints a line "SENT ARRIVED" in ns for each datagram, until it has them all or none came for
+//! three seconds. `witness send ADDRESS:PORT COUNT INTERVAL_US` sends them.
+
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own, which stamps and prints")]
+
+use std::{env, error::Error, net::UdpSocket, process::ExitCode, thread::sleep, time::Duration};
+
+use nix::time::{ClockId, clock_gettime};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        ["receive", port, count] => receive(port, count),
+        ["send", to, count, interval_us] => send(to, count, interval_us),
+        _ => Err("expected receive PORT COUNT, or send ADDRESS:PORT COUNT INTERVAL_US".into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn receive(port: &str, count: &str) -> Result<(), Box<dyn Error>> {
+    let socket = UdpSocket::bind(("0.0.0.0", port.parse()?))?;
+    socket.set_read_timeout(Some(Duration::from_secs(3)))?;
+    let mut stamp = [0; 8];
+    let mut lines = Vec::new();
+    for _ in 0..count.parse()? {
+        let Ok(8) = socket.recv(&mut stamp) else { break };
+        lines.push((u64::from_ne_bytes(stamp), now()?));
+    }
+    // Whoever watches its threads looks at them once more.
+    sleep(Duration::from_millis(100));
+    lines.iter().for_each(|(sent, arrived)| println!("{sent} {arrived}"));
+    Ok(())
+}
+
+fn send(to: &str, count: &str, interval_us: &str) -> Result<(), Box<dyn Error>> {
+    let socket = UdpSocket::bind(("0.0.0.0", 0))?;
+    socket.connect(to)?;
+    let interval = Duration::from_micros(interval_us.parse()?);
+    for _ in 0..count.parse()? {
+        socket.send(&now()?.to_ne_bytes())?;
+        sleep(interval);
+    }
+    Ok(())
+}
+
+fn now() -> Result<u64, Box<dyn Error>> {
+    Ok(u64::try_from(Duration::from(clock_gettime(ClockId::CLOCK_MONOTONIC)?).as_nanos())?)
+}
