@@ -311,11 +311,15 @@ export interface Judgement {
    */
   claim: string;
   /**
+   * Whether the emulator's own error leaves the answer as it is. If not, it cannot be said on this machine.
+   */
+  decided: boolean;
+  /**
    * The figures that decide it, as a sentence.
    */
   figure: string;
   /**
-   * Whether it held.
+   * Whether it held, as it was measured and at both ends of the emulator's own error.
    */
   holds: boolean;
 }
@@ -331,6 +335,11 @@ export interface CommandResult {
    * The host in which it ran.
    */
   host: string;
+  /**
+   * How much of the times in its output may be the emulator's doing, in ms: of the time for which it ran. Absent if that is
+   * not known.
+   */
+  own_error_ms?: number | null;
   /**
    * The side that it measured.
    */
@@ -992,6 +1001,11 @@ export interface Side {
    */
   n: number;
   /**
+   * How much of its figures may be the emulator's own doing, at most. Absent if nothing was emulated, or if that is not
+   * known.
+   */
+  own_error_ms?: OwnError | null;
+  /**
    * The waits of its real page views. Absent unless samples carry page ids of at least two pages.
    */
   pages?: ObservedPages | null;
@@ -1066,6 +1080,36 @@ export interface Failures {
    * @maxItems 2
    */
   request_share_ci?: [number, number] | null;
+}
+/**
+ * How much of each figure of a side may be the emulator's own doing, at most: the truth lies between the figure and the
+ * figure less this. In ms.
+ */
+export interface OwnError {
+  /**
+   * Of the mean of the slowest of `effective_requests`.
+   */
+  expected_experienced: number;
+  /**
+   * Of the mean.
+   */
+  expected_request: number;
+  /**
+   * Of percentiles of what a person on the page experiences.
+   */
+  experienced_percentiles: {
+    [k: string]: number;
+  };
+  /**
+   * Of the slowest sample.
+   */
+  max: number;
+  /**
+   * Of percentiles of one request.
+   */
+  request_percentiles: {
+    [k: string]: number;
+  };
 }
 /**
  * Page views as they were recorded.
@@ -1574,19 +1618,21 @@ export interface Fidelity {
    * The same with the kind of each.
    */
   doubts: Caveat[];
+  held_up: HeldUp;
   /**
    * Share of packets that were later.
    */
-  late_share: number;
+  late_share?: number | null;
   /**
    * The same as a histogram: how many packets were at most so late and later than the bin before. Each bin is twice as
    * wide; the last one has all that is later.
    */
   lateness_histogram: Bin[];
   /**
-   * How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more.
+   * How late a packet may be: this, in microseconds, or 1 % of its round trip if that is more. Absent: the world has no
+   * such limit, and claims are judged at both ends of the emulator's error.
    */
-  lateness_limit_us: number;
+  lateness_limit_us?: number | null;
   /**
    * How late packets were delivered, time to be read included, in microseconds: the "mean", and percentiles "50", "99", "99.9"
    * and "max". Empty when no packet was delivered.
@@ -1618,6 +1664,34 @@ export interface Fidelity {
    * Whether the emulator stayed within its limits. If not, the numbers describe the emulator.
    */
   valid: boolean;
+}
+/**
+ * What held up packets and programs, by where it was seen.
+ */
+export interface HeldUp {
+  /**
+   * For how long some program waited for memory. Always 0 where the kernel does not count it (CONFIG_PSI).
+   */
+  memory_ms: number;
+  /**
+   * For how long programs of hosts waited for a processor or were stopped by something else than a fault, all together.
+   */
+  programs_ms: number;
+  /**
+   * For how long a processor stood still, in milliseconds: the hypervisor had it, or interrupts. Seen by the same threads.
+   */
+  stalls_ms: number;
+  /**
+   * The time that the hypervisor took from the processors, all together. Absent where it cannot be read.
+   */
+  steal_ms?: number | null;
+  /**
+   * How long it takes to wake the switch and then a program, in microseconds: the percentiles "50", "95" and "99". Seen by
+   * a thread on each processor that is always due. Empty before its first beat.
+   */
+  wake_us: {
+    [k: string]: number;
+  };
 }
 /**
  * Packets that were about as late.
@@ -1695,6 +1769,10 @@ export interface PingResult {
    * Hosts that sent.
    */
   hosts: number;
+  /**
+   * How much of each of these the emulator accounts for, at most. Absent if that is not known.
+   */
+  own_error_ms?: RoundTripError | null;
   /**
    * Pairs of a sending host and a target.
    */
@@ -1807,6 +1885,10 @@ export interface TransferResult {
    * all counts.
    */
   omitted_s?: number | null;
+  /**
+   * How much of the time that it took may be the emulator's doing, in ms. Absent if that is not known.
+   */
+  own_error_ms?: number | null;
   /**
    * "tcp" or "mptcp": what was asked for.
    */

@@ -270,7 +270,11 @@ mod tests {
         let measured = measured();
         assert_eq!(measured.value(&share("cache", "hit"), "swift"), Ok(0.5.into()));
         assert_eq!(measured.value(&share("error", "timeout"), "swift"), Ok(0.25.into()));
-        assert_eq!(measured.value(&share("error", "refused"), "swift"), Ok(0.0.into()), "known and never seen");
+        assert_eq!(
+            measured.value(&share("error", "refused"), "swift"),
+            Ok(0.0.into()),
+            "known and never seen"
+        );
         assert_eq!(
             measured.value(&share("tier", "upper"), "swift"),
             Err("no request of swift has the label \"tier\"".to_owned()),

@@ -4,7 +4,11 @@
 //! `witness receive PORT COUNT` prints a line "SENT ARRIVED" in ns for each datagram, until it has them all or none came for
 //! three seconds. `witness send ADDRESS:PORT COUNT INTERVAL_US` sends them.
 
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a program of its own, which stamps and prints")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a program of its own, which stamps and prints"
+)]
 
 use std::{env, error::Error, net::UdpSocket, process::ExitCode, thread::sleep, time::Duration};
 

@@ -86,9 +86,10 @@ impl Tally {
         let accounted = self.bytes_out + self.bytes_dropped + surroundings.bytes_in_flight + self.bytes_lost;
         let entered = self.bytes_in + surroundings.bytes_duplicated;
         let doubts = [
-            surroundings.lateness_limit.filter(|_| late_share > MOST_LATE_SHARE).map(|limit| {
-                Doubt::LatePackets { share: late_share, limit, most: MOST_LATE_SHARE }
-            }),
+            surroundings
+                .lateness_limit
+                .filter(|_| late_share > MOST_LATE_SHARE)
+                .map(|limit| Doubt::LatePackets { share: late_share, limit, most: MOST_LATE_SHARE }),
             (own_drops > 0).then_some(Doubt::OwnDrops { packets: own_drops }),
             (self.lost_hosts > 0).then_some(Doubt::LostDevices { hosts: self.lost_hosts }),
             (entered != accounted).then_some(Doubt::LostBytes { entered, accounted }),

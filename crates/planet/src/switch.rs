@@ -109,6 +109,17 @@ impl Handle {
     }
 }
 
+/// What all shards share.
+struct Shared<'s> {
+    layout: &'s Arc<Layout>,
+    hosts: &'s Arc<Vec<Host>>,
+    mailboxes: &'s [Arc<Mailbox>],
+    beats: &'s [Arc<Beat>],
+    clock: Clock,
+    /// Bytes of packets that are held.
+    held: Arc<AtomicUsize>,
+}
+
 /// Makes a switch between `hosts`, which are those of the layout, in its order.
 pub(crate) fn build(
     hosts: &Arc<Vec<Host>>,
@@ -120,10 +131,11 @@ pub(crate) fn build(
     let held = Arc::new(AtomicUsize::new(0));
     let mailboxes = (0..count).map(|_| Mailbox::new().map(Arc::new)).collect::<io::Result<Vec<_>>>()?;
     let (mut shards, mut ends) = (Vec::new(), Vec::new());
+    let shared = Shared { layout, hosts, mailboxes: &mailboxes, beats, clock, held };
     for (number, mailbox) in mailboxes.iter().enumerate() {
         let (sender, orders) = mpsc::channel();
         ends.push((sender, Arc::clone(mailbox)));
-        let shard = Shard::new(number, layout, hosts, &mailboxes, beats, orders, clock, Arc::clone(&held))?;
+        let shard = Shard::new(number, &shared, orders)?;
         shards.push(shard);
     }
     Ok((shards, Handle { shards: ends, clock }))

@@ -142,7 +142,9 @@ fn sides(comparison: &Comparison) -> String {
         for name in SHOWN {
             row(&format!("of request p{name}"), &|side| {
                 let error = side.own_error_ms.as_ref();
-                error.and_then(|error| error.request_percentiles.get(name)).map_or_else(String::new, |ms| latency(*ms))
+                error
+                    .and_then(|error| error.request_percentiles.get(name))
+                    .map_or_else(String::new, |ms| latency(*ms))
             });
         }
     }
@@ -286,7 +288,12 @@ mod tests {
     fn comparison() -> Comparison {
         let mut comparison = example::report().comparison;
         comparison.thresholds = vec![
-            Judgement { claim: "experienced.p50 +5%".to_owned(), holds: true, decided: true, figure: "207.9 ms".to_owned() },
+            Judgement {
+                claim: "experienced.p50 +5%".to_owned(),
+                holds: true,
+                decided: true,
+                figure: "207.9 ms".to_owned(),
+            },
             Judgement {
                 claim: "request.mean < 100ms".to_owned(),
                 holds: false,

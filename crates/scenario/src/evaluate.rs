@@ -29,7 +29,15 @@ pub(crate) fn evaluate(
         until_s: timed.lasts.map(|lasts| (timed.at + lasts).as_secs_f64()),
     };
     let faults: Vec<FaultMark> = plan.faults.iter().map(mark).collect();
-    let reading = Inputs { folder, metric: plan.metric, claims: &plan.claims, faults: &faults, layout: &plan.layout, emulator, partial };
+    let reading = Inputs {
+        folder,
+        metric: plan.metric,
+        claims: &plan.claims,
+        faults: &faults,
+        layout: &plan.layout,
+        emulator,
+        partial,
+    };
     let mut gaps = Gaps::of(partial);
     let mut evidence = Measured::new(plan.page);
     let mut outcome = Outcome {

@@ -217,7 +217,7 @@ impl Stage<'_> {
                 measuring.started(next, process, clock.elapsed());
                 if let Err(interrupted) = look(Progress::Measuring { elapsed: clock.elapsed(), total }) {
                     let partial = self.wind_up(&mut measuring, interrupted, clock.elapsed(), look)?;
-                return Ok((Some(partial), measuring.into_ran()));
+                    return Ok((Some(partial), measuring.into_ran()));
                 }
             }
             for program in &mut self.programs {

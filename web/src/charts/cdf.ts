@@ -8,6 +8,7 @@ import type { Band, Report } from "../types";
 import { bandNote, drawBand, endsAt, type Station } from "./bands";
 import { type Frame, say } from "./frame";
 import { dense, Labels, type Point } from "./labels";
+import { OWN_ERROR_NOTE, ownError } from "./own_error";
 import { type Palette, palette } from "./palette";
 import { axis, axisTitle, draw, latencyAxis, latencyScale, onScale, sideValue } from "./plot";
 import { shareScale } from "./shares";
@@ -27,6 +28,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
   const upward = shareScale(state.axis, shares);
   const heights = shares.map(upward.at);
   const bands = report.charts.map((chart) => chart.band ?? undefined);
+  const own = report.charts.map((_, i) => ownError(report, i));
   const ends = bands.map((band) => band && endsAt(band));
   // In percent, the ends of the axis have no height: what is hatched there is not seen and not spoken of.
   const seen = (share: number): boolean => inNines || (share > 0.015 && share < 0.985);
@@ -34,7 +36,7 @@ export function cdf(box: Frame, report: Report, state: State): void {
   const level = bands.some((band) => band !== undefined) ? report.comparison.intervals?.level : undefined;
   const thin = report.comparison.sides.map((side) => thinIndex(shares, side.thin_above));
   const thinNote = thin.some((from) => from < shares.length) ? THIN_NOTE : "";
-  say(box, cdfSentence(report) + (inNines ? beyond(report) : "") + thinNote + bandNote(level, open));
+  say(box, cdfSentence(report) + (inNines ? beyond(report) : "") + thinNote + bandNote(level, open) + (own.some((band) => band !== undefined) ? OWN_ERROR_NOTE : ""));
   draw(box, {
     data: [heights, ...lines.map((line) => onScale(line, scale.limits))] as uPlot.AlignedData,
     options: {
@@ -58,7 +60,9 @@ export function cdf(box: Frame, report: Report, state: State): void {
       hooks: {
         drawAxes: [
           (u) =>
-            bands.forEach((band, i) => band && drawBand(u, colors.side(i), stations(u, band, inNines, upward.at), "y")),
+            [...bands, ...own].forEach(
+              (band, i) => band && drawBand(u, colors.side(i % bands.length), stations(u, band, inNines, upward.at), "y"),
+            ),
         ],
         draw: [
           (u) => drawnLines(u).forEach((points, i) => drawThinning(u, colors.side(i), points, thin[i] ?? points.length)),

@@ -10,6 +10,11 @@ export function thresholds(element: HTMLElement, report: Report): void {
   list(element, "thresholds", report.comparison.thresholds, (held, all) => `${held} of ${all} thresholds held`);
 }
 
+function badge(one: Judgement): HTMLElement {
+  if (!one.decided) return el("span", { class: "badge doubt" }, "? cannot be said");
+  return el("span", { class: `badge ${one.holds ? "good" : "bad"}` }, one.holds ? "\u2713 held" : "\u2715 failed");
+}
+
 /** Nothing at all where nothing was claimed. */
 function list(
   element: HTMLElement,
@@ -29,7 +34,7 @@ function list(
         el(
           "li",
           { class: one.holds ? "held" : "broken" },
-          el("span", { class: `badge ${one.holds ? "good" : "bad"}` }, one.holds ? "\u2713 held" : "\u2715 failed"),
+          badge(one),
           el("div", {}, el("p", { class: "claim" }, one.claim), el("p", { class: "figure" }, one.figure)),
         ),
       ),

@@ -62,6 +62,7 @@ export function expectations(element: HTMLElement, report: Report, state: State)
       thin: (side) => isThin(99, side.thin_above),
     },
     { title: "max (ms)", value: (side) => side.max_ms },
+    ...(sides.some((side) => side.own_error_ms) ? OWN_ERROR : []),
   ];
   const columns: Column[] = [
     { title: "side", align: "text" },
@@ -85,6 +86,13 @@ export function expectations(element: HTMLElement, report: Report, state: State)
     }),
   );
 }
+
+/** What of these figures may be the emulator's own doing. */
+const OWN_ERROR: Figure[] = [
+  { title: "emulator's own, of the expected request, at most (ms)", value: (side) => side.own_error_ms?.expected_request },
+  { title: "of the median", value: (side) => side.own_error_ms?.request_percentiles["50"] },
+  { title: "of p99", value: (side) => side.own_error_ms?.request_percentiles["99"] },
+];
 
 const percents = (ends: Ends): string => `${interval(ends, (value) => percentile(value * 100))}\u00a0%`;
 

@@ -35,14 +35,25 @@ function latenessTable(run: Fidelity): HTMLElement {
   );
 }
 
-const microseconds = (value: number | undefined): string =>
-  value !== undefined && value < 10 ? String(Number(value.toFixed(1))) : count(value);
+const microseconds = (value: number | null | undefined): string =>
+  value != null && value < 10 ? String(Number(value.toFixed(1))) : count(value);
+
+const limited = (what: string, late: number): [string, string] => [what, share(late)];
+
+const milliseconds = (value: number | null | undefined): string => (value == null ? "not known" : `${count(value)} ms`);
 
 function factsTable(run: Fidelity): HTMLElement {
   const unaccounted = run.bytes_in + run.bytes_duplicated - run.bytes_out - run.bytes_dropped - run.bytes_in_flight;
   const rows: [string, string][] = [
     ["packets delivered", count(run.delivered)],
-    [`packets later than ${microseconds(run.lateness_limit_us)} \u00b5s, or 1 % of their round trip`, share(run.late_share)],
+    ...(run.late_share == null
+      ? []
+      : [limited(`packets later than ${microseconds(run.lateness_limit_us)} \u00b5s, or 1 % of their round trip`, run.late_share)]),
+    ["waking the switch and a program, median and p99", `${microseconds(run.held_up.wake_us?.["50"])} and ${microseconds(run.held_up.wake_us?.["99"])} \u00b5s`],
+    ["processors stood still", milliseconds(run.held_up.stalls_ms)],
+    ["programs of hosts waited for a processor or were stopped", milliseconds(run.held_up.programs_ms)],
+    ["programs waited for memory", milliseconds(run.held_up.memory_ms)],
+    ["taken by the hypervisor", milliseconds(run.held_up.steal_ms)],
     ["packets lost by the emulator itself", count(run.own_drops)],
     ["bytes in", exactBytes(run.bytes_in)],
     ["bytes out", exactBytes(run.bytes_out)],

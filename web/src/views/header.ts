@@ -30,9 +30,11 @@ export function header(element: HTMLElement, report: Report): void {
 }
 
 /** What was our own doing: the emulator's, or that of whatever measured a side. */
-function reasons({ fidelity, comparison }: Report): string[] {
+function reasons({ fidelity, comparison, doubts }: Report): string[] {
   const measured = comparison.sides.flatMap((side) => side.invalid.map((reason) => `${side.label}: ${reason}`));
-  return [...(fidelity?.reasons ?? []), ...measured];
+  // A report of an earlier version has no list of doubts.
+  const others = (doubts ?? []).filter((doubt) => doubt.invalid).map((doubt) => doubt.sentence);
+  return [...new Set([...(fidelity?.reasons ?? []), ...measured, ...others])];
 }
 
 /** Says that the numbers are the tool's own, and why. */

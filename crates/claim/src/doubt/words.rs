@@ -154,7 +154,10 @@ fn run(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::NoClaimJudged => f.write_str("No claim is judged, because the run is not whole."),
         Doubt::Undecided { claim } => {
-            write!(f, "\"{claim}\" cannot be said on this machine: the emulator's own error may turn the answer")
+            write!(
+                f,
+                "\"{claim}\" cannot be said on this machine: the emulator's own error may turn the answer"
+            )
         }
         Doubt::MostlyOwnError { figure, value, error } => {
             write!(f, "{figure}, {value}, is mostly the emulator's own error, which is {error} at most")

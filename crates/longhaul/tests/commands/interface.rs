@@ -140,7 +140,8 @@ impl<'s> Fields<'s> {
 
 #[test]
 fn options_and_fields_are_read_from_help_and_schemas() {
-    let told: Vec<_> = bracketed("how often [default, in a run: 10/s] [env: X] [alias: --duration]").collect();
+    let told: Vec<_> =
+        bracketed("how often [default, in a run: 10/s] [env: X] [alias: --duration]").collect();
     assert_eq!(told, ["[default, in a run: 10/s]", "[alias: --duration]"]);
     let schema = serde_json::json!({
         "type": "object", "required": ["n"],

@@ -67,9 +67,15 @@ fn trial(trouble: Trouble, seed: u64) -> Trial {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_until(|| planet.exec("b", &["cat", "/proc/net/udp"]).stdout.contains(&format!("{:04X}", port.parse::<u16>().unwrap())));
-    let mut sender =
-        Running::start(&mut planet.command("a", &[&witness, "send", &format!("b:{port}"), &COUNT.to_string(), "5000"]));
+    wait_until(|| {
+        planet
+            .exec("b", &["cat", "/proc/net/udp"])
+            .stdout
+            .contains(&format!("{:04X}", port.parse::<u16>().unwrap()))
+    });
+    let mut sender = Running::start(
+        &mut planet.command("a", &[&witness, "send", &format!("b:{port}"), &COUNT.to_string(), "5000"]),
+    );
     make(trouble, &planet, &port, seed, &mut sender);
     let lines = String::from_utf8(receiver.wait_with_output().unwrap().stdout).unwrap();
     judge(&planet, &port, &lines)
@@ -121,7 +127,10 @@ fn receiver(port: &str) -> Option<i32> {
     let is_it = |process: &Path| {
         let words = fs::read(process.join("cmdline")).unwrap_or_default();
         let words: Vec<_> = words.split(|&byte| byte == 0).collect();
-        words.len() > 2 && words[0].ends_with(b"witness") && words[1] == b"receive" && words[2] == port.as_bytes()
+        words.len() > 2
+            && words[0].ends_with(b"witness")
+            && words[1] == b"receive"
+            && words[2] == port.as_bytes()
     };
     let found = fs::read_dir("/proc").unwrap().flatten().find(|process| is_it(&process.path()))?;
     found.file_name().to_str()?.parse().ok()
@@ -141,12 +150,16 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
         .collect();
     let ms = |ns: u64| Duration::from_nanos(ns).as_secs_f64() * 1e3;
     let delays: Vec<f64> = stamps.iter().map(|[sent, arrived]| ms(arrived - sent)).collect();
-    let samples: Vec<_> = delays.iter().zip(&stamps).map(|(&delay, &[sent, arrived])| (delay, sent, arrived)).collect();
+    let samples: Vec<_> =
+        delays.iter().zip(&stamps).map(|(&delay, &[sent, arrived])| (delay, sent, arrived)).collect();
     let errors: Vec<f64> = route.bounds_ns(&samples).into_iter().map(ms).collect();
     let covered = delays.iter().zip(&errors).filter(|(delay, error)| *delay - ONE_WAY_MS <= **error).count();
     let with = Distribution::new(delays.clone()).unwrap();
-    let without = Distribution::new(delays.iter().zip(&errors).map(|(delay, error)| delay - error).collect()).unwrap();
-    let figure = |name, value: fn(&Distribution) -> f64| (name, value(&with) - ONE_WAY_MS, value(&with) - value(&without));
+    let without =
+        Distribution::new(delays.iter().zip(&errors).map(|(delay, error)| delay - error).collect()).unwrap();
+    let figure = |name, value: fn(&Distribution) -> f64| {
+        (name, value(&with) - ONE_WAY_MS, value(&with) - value(&without))
+    };
     Trial {
         n: delays.len(),
         covered: covered as f64 / delays.len() as f64,

@@ -38,8 +38,7 @@ struct Found {
 impl Account {
     /// Delays of the programs of each host that had any.
     pub(crate) fn of_hosts(&self) -> Vec<(HostId, Vec<Delay>)> {
-        let mut all: Vec<_> =
-            self.found().hosts.iter().map(|(&host, delays)| (host, delays.all())).collect();
+        let mut all: Vec<_> = self.found().hosts.iter().map(|(&host, delays)| (host, delays.all())).collect();
         all.sort_unstable_by_key(|(host, _)| *host);
         all
     }
@@ -154,7 +153,8 @@ impl Watch {
 
     /// Finds the threads of all hosts: new ones, and those that have ended.
     fn search(&mut self) -> io::Result<()> {
-        let networks = self.hosts.iter().enumerate().filter_map(|(id, host)| Some((host.network().ok()?, id)));
+        let networks =
+            self.hosts.iter().enumerate().filter_map(|(id, host)| Some((host.network().ok()?, id)));
         let networks: HashMap<u64, HostId> = networks.collect();
         self.threads.values_mut().for_each(|thread| thread.is_here = false);
         self.leaders.clear();

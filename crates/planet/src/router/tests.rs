@@ -13,6 +13,8 @@ use super::{
 };
 
 const WORLD: &str = "
+[world]
+lateness = '250us'
 [[host]]
 name = 'origin'
 city = 'newyork'
@@ -74,7 +76,7 @@ fn a_way_passes_the_cities_between() {
     );
     assert_eq!((path.end, routers(&path)), (End::Port(ORIGIN), 3));
     // 80 ms over the links and a last mile of 10 ms: 1 % of it may be late.
-    assert_eq!(path.allowance, Duration::from_micros(900));
+    assert_eq!(path.allowance, Some(Duration::from_micros(900)));
 }
 
 #[test]

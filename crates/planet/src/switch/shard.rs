@@ -2,18 +2,17 @@
 
 use std::{
     io,
-    sync::{Arc, atomic::AtomicUsize, mpsc},
+    sync::{Arc, mpsc},
     time::Duration,
 };
 
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
-use world::{Layout, PortId};
+use world::PortId;
 
-use super::{Order, Reading, alarm::Alarm, mailbox::Mailbox, pool::Pool, transit::Transit};
+use super::{Order, Reading, Shared, alarm::Alarm, mailbox::Mailbox, pool::Pool, transit::Transit};
 use crate::{
     clock::{self, Clock, RunQueue},
     fidelity::heartbeat::Beat,
-    host::Host,
     sys::{poll, priority},
 };
 
@@ -35,16 +34,8 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    pub(super) fn new(
-        number: usize,
-        layout: &Arc<Layout>,
-        hosts: &Arc<Vec<Host>>,
-        mailboxes: &[Arc<Mailbox>],
-        beats: &[Arc<Beat>],
-        orders: mpsc::Receiver<Order>,
-        clock: Clock,
-        held: Arc<AtomicUsize>,
-    ) -> io::Result<Self> {
+    pub(super) fn new(number: usize, shared: &Shared<'_>, orders: mpsc::Receiver<Order>) -> io::Result<Self> {
+        let Shared { layout, mailboxes, beats, clock, held, .. } = shared;
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let mailbox = Arc::clone(&mailboxes[number]);
         epoll.add(&*mailbox, EpollEvent::new(EpollFlags::EPOLLIN, BELL))?;
@@ -53,7 +44,7 @@ impl Shard {
         for (index, beat) in beats.iter().enumerate() {
             epoll.add(&beat.bell, EpollEvent::new(EpollFlags::EPOLLIN, FIRST_BEAT + index as u64))?;
         }
-        let transit = Transit::new(number, layout, hosts, mailboxes, Pool::new(held), clock);
+        let transit = Transit::new(number, shared, Pool::new(Arc::clone(held)));
         for (port, _) in
             layout.ports.iter().enumerate().filter(|&(port, _)| transit.is_mine(layout.city_of(port)))
         {
@@ -69,7 +60,7 @@ impl Shard {
             orders,
             mailbox,
             beats,
-            clock,
+            clock: *clock,
         })
     }
 

@@ -8,6 +8,7 @@ use link::{Arrival, Cause, Verdict};
 use world::{CityId, Effect, Layout, LinkDown, PortId};
 
 use super::{
+    Shared,
     mailbox::Mailbox,
     pool::Pool,
     schedule::{Event, InFlight, Schedule},
@@ -55,14 +56,8 @@ pub(super) struct Transit {
 }
 
 impl Transit {
-    pub(super) fn new(
-        number: usize,
-        layout: &Arc<Layout>,
-        hosts: &Arc<Vec<Host>>,
-        mailboxes: &[Arc<Mailbox>],
-        pool: Pool,
-        clock: Clock,
-    ) -> Self {
+    pub(super) fn new(number: usize, shared: &Shared<'_>, pool: Pool) -> Self {
+        let Shared { layout, hosts, mailboxes, clock, .. } = shared;
         Self {
             number,
             shards: mailboxes.len(),
@@ -80,7 +75,7 @@ impl Transit {
             verdicts: Vec::new(),
             taps: Vec::new(),
             answers: Allowance::default(),
-            clock,
+            clock: *clock,
         }
     }
 

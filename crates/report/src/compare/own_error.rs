@@ -36,8 +36,12 @@ fn mostly(side: &Side) -> Vec<Doubt> {
     let Some(error) = &side.own_error_ms else { return Vec::new() };
     let percentile = |name: &str| {
         let is_thin = name.parse::<f64>().is_ok_and(|percentile| percentile >= side.thin_above);
-        let [value, error] = [&side.request_percentiles_ms, &error.request_percentiles].map(|all| all.get(name));
-        value.zip(error).filter(|_| !is_thin).map(|(&value, &error)| (format!("p{name} of requests"), value, error))
+        let [value, error] =
+            [&side.request_percentiles_ms, &error.request_percentiles].map(|all| all.get(name));
+        value
+            .zip(error)
+            .filter(|_| !is_thin)
+            .map(|(&value, &error)| (format!("p{name} of requests"), value, error))
     };
     let mean = ("the mean of requests".to_owned(), side.expected_request_ms, error.expected_request);
     std::iter::once(mean)
@@ -100,7 +104,11 @@ mod tests {
         assert!(!comparison.valid);
         let doubt = &comparison.doubts[0];
         assert_eq!(doubt.kind, "mostly_own_error");
-        assert!(doubt.sentence.starts_with("swift: the mean of requests, 20.0 ms, is mostly"), "{}", doubt.sentence);
+        assert!(
+            doubt.sentence.starts_with("swift: the mean of requests, 20.0 ms, is mostly"),
+            "{}",
+            doubt.sentence
+        );
     }
 
     #[test]
@@ -109,7 +117,12 @@ mod tests {
         let slower: Vec<f64> = values.iter().map(|value| value + 3.0).collect();
         let decided = |error: f64| {
             let sides = [side("swift", &values, &[0.0]), side("slow", &slower, &[error])];
-            compare(&question(), &sides).unwrap().comparison.doubts.iter().all(|doubt| doubt.kind != "undecided")
+            compare(&question(), &sides)
+                .unwrap()
+                .comparison
+                .doubts
+                .iter()
+                .all(|doubt| doubt.kind != "undecided")
         };
         assert!(decided(2.9) && !decided(3.1));
     }

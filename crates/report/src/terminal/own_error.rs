@@ -17,7 +17,8 @@ pub(super) fn own_error(comparison: &Comparison) -> String {
     let row = |(side, error): &(&Side, &OwnError)| {
         let mut row = vec![label(&side.label, LABEL), latency(error.expected_request)];
         row.extend(is_page.then(|| latency(error.expected_experienced)));
-        let percentile = |name: &&str| error.request_percentiles.get(*name).map_or_else(String::new, |ms| latency(*ms));
+        let percentile =
+            |name: &&str| error.request_percentiles.get(*name).map_or_else(String::new, |ms| latency(*ms));
         row.extend(SHOWN.iter().map(percentile));
         row.push(latency(error.max));
         row

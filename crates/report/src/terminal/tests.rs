@@ -408,8 +408,12 @@ fn real_page_views_have_a_table_of_their_own() {
 fn thresholds_and_shifts_have_a_line_each() {
     let mut shifted = example();
     shifted.sides[0].shifts = vec![Shift { at_s: 312.4, before_ms: 120.0, after_ms: 161.0, sure: 1.0 }; 7];
-    shifted.thresholds =
-        vec![Judgement { claim: "p50 < 1 ms".to_owned(), holds: false, decided: true, figure: "120 ms".to_owned() }];
+    shifted.thresholds = vec![Judgement {
+        claim: "p50 < 1 ms".to_owned(),
+        holds: false,
+        decided: true,
+        figure: "120 ms".to_owned(),
+    }];
     let text = unstyled(&comparison(&shifted, Detail::Short));
     assert!(
         text.contains("\nswift: median 120.0 ms up to 312 s, then 161.0 ms (over 99.9 % sure)\n"),

@@ -230,7 +230,11 @@ pub(crate) fn read(commands: &[&Command], reading: &Inputs<'_>, gaps: &mut Gaps)
         let (side, host) = (side.clone(), host.clone());
         let detail = Arc::new(printed.into_value());
         let mut evidence = Evidence::default();
-        evidence.object(Object { within: "value", own_error, ..Object::new(side.as_str(), Arc::clone(&detail)) });
+        evidence.object(Object {
+            within: "value",
+            own_error,
+            ..Object::new(side.as_str(), Arc::clone(&detail))
+        });
         found.evidence.push((side.clone(), evidence));
         found.measured.push(ResultEntry { side, host, kind: SOURCE, detail });
     }
@@ -248,7 +252,13 @@ fn printed(command: &Command, reading: &Inputs<'_>) -> Result<CommandResult, Err
 impl CommandResult {
     /// The output of a side's command, with the figures that these claims are about.
     fn new(side: &str, host: &str, value: Value, claims: &[Claim]) -> Self {
-        let mut printed = Self { side: side.to_owned(), host: host.to_owned(), own_error_ms: None, figures: Vec::new(), value };
+        let mut printed = Self {
+            side: side.to_owned(),
+            host: host.to_owned(),
+            own_error_ms: None,
+            figures: Vec::new(),
+            value,
+        };
         let about = claims.iter().filter(|claim| claim.subject.source() == SOURCE && claim.is_about(side));
         for claim in about {
             let Query::Number { paths, .. } = claim.subject.query() else { continue };

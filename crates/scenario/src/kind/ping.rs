@@ -208,7 +208,9 @@ pub(crate) fn read(pings: &[&Ping], reading: &Inputs<'_>, gaps: &mut Gaps) -> Re
         let detail = Arc::new(serde_json::to_value(&pinged).expect("counts have no keys but texts"));
         let mut evidence = Evidence::default();
         evidence.object(Object::new(side, Arc::clone(&detail)));
-        errors.into_iter().for_each(|errors| evidence.samples("error", Arc::new(errors), without_error.clone()));
+        errors
+            .into_iter()
+            .for_each(|errors| evidence.samples("error", Arc::new(errors), without_error.clone()));
         found.evidence.push((side.to_owned(), evidence));
         let host =
             pings.iter().find(|ping| ping.side == side).map_or_else(String::new, |ping| ping.host.clone());

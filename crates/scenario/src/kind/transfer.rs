@@ -312,8 +312,7 @@ fn receipt(transfer: &Transfer, reading: &Inputs<'_>) -> Result<TransferResult, 
     let receiver = layout.host(&transfer.to).map(|host| layout.first_port(host).v4.into());
     let peer = Peer { address: receiver, service: Some(Service::tcp(transfer.port)) };
     let took = summary.took_s.map(Duration::from_secs_f64);
-    let own_error =
-        emulator.of_whole(layout, &transfer.from, peer, &transfer.log(reading.folder), took);
+    let own_error = emulator.of_whole(layout, &transfer.from, peer, &transfer.log(reading.folder), took);
     let Transfer { side, from, to, .. } = transfer.clone();
     let own_error_ms = own_error.map(|error| error.error_ms);
     Ok(TransferResult { side, from, to, own_error_ms, summary })

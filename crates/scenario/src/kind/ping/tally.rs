@@ -70,7 +70,15 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn new(side: &str) -> Self {
         let side = side.to_owned();
-        Self { side, hosts: 0, pairs: 0, sent: 0, errors_ms: Vec::new(), without_error_ms: Some(Vec::new()), silent: Vec::new() }
+        Self {
+            side,
+            hosts: 0,
+            pairs: 0,
+            sent: 0,
+            errors_ms: Vec::new(),
+            without_error_ms: Some(Vec::new()),
+            silent: Vec::new(),
+        }
     }
 
     /// Counts a host's pings. `targets` are its targets and the world's round trips to them in milliseconds; `pings`

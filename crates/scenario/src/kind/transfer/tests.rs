@@ -8,7 +8,13 @@ use super::*;
 /// The output of `longhaul transfer send --json`.
 fn printed(summary: &str) -> TransferResult {
     let summary = serde_json::from_str(summary).unwrap();
-    TransferResult { side: "x".to_owned(), from: "phone".to_owned(), to: "server".to_owned(), own_error_ms: None, summary }
+    TransferResult {
+        side: "x".to_owned(),
+        from: "phone".to_owned(),
+        to: "server".to_owned(),
+        own_error_ms: None,
+        summary,
+    }
 }
 
 fn asked(of: &TransferResult, name: &str) -> Result<f64, String> {
