@@ -60,7 +60,7 @@ impl Emulator {
         &self,
         layout: &Layout,
         host: &str,
-        timed: Timed,
+        timed: &Timed,
         origin_ns: Option<u64>,
     ) -> Option<Vec<f64>> {
         let origin_ns = origin_ns?;

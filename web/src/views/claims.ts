@@ -11,7 +11,7 @@ export function thresholds(element: HTMLElement, report: Report): void {
 }
 
 function badge(one: Judgement): HTMLElement {
-  if (!one.decided) return el("span", { class: "badge doubt" }, "? cannot be said");
+  if (one.decided === false) return el("span", { class: "badge doubt" }, "? cannot be said");
   return el("span", { class: `badge ${one.holds ? "good" : "bad"}` }, one.holds ? "\u2713 held" : "\u2715 failed");
 }
 

@@ -38,6 +38,19 @@ function latenessTable(run: Fidelity): HTMLElement {
 const microseconds = (value: number | null | undefined): string =>
   value != null && value < 10 ? String(Number(value.toFixed(1))) : count(value);
 
+/** What held up packets and programs. A report of an earlier version does not say. */
+function heldUp(held: Fidelity["held_up"] | undefined): [string, string][] {
+  if (held === undefined) return [];
+  const wake = (name: string): string => microseconds(held.wake_us?.[name]);
+  return [
+    ["waking the switch and a program, median and p99", `${wake("50")} and ${wake("99")} \u00b5s`],
+    ["processors stood still", milliseconds(held.stalls_ms)],
+    ["programs of hosts waited for a processor or were stopped", milliseconds(held.programs_ms)],
+    ["programs waited for memory", milliseconds(held.memory_ms)],
+    ["taken by the hypervisor", milliseconds(held.steal_ms)],
+  ];
+}
+
 const limited = (what: string, late: number): [string, string] => [what, share(late)];
 
 const milliseconds = (value: number | null | undefined): string => (value == null ? "not known" : `${count(value)} ms`);
@@ -49,11 +62,7 @@ function factsTable(run: Fidelity): HTMLElement {
     ...(run.late_share == null
       ? []
       : [limited(`packets later than ${microseconds(run.lateness_limit_us)} \u00b5s, or 1 % of their round trip`, run.late_share)]),
-    ["waking the switch and a program, median and p99", `${microseconds(run.held_up.wake_us?.["50"])} and ${microseconds(run.held_up.wake_us?.["99"])} \u00b5s`],
-    ["processors stood still", milliseconds(run.held_up.stalls_ms)],
-    ["programs of hosts waited for a processor or were stopped", milliseconds(run.held_up.programs_ms)],
-    ["programs waited for memory", milliseconds(run.held_up.memory_ms)],
-    ["taken by the hypervisor", milliseconds(run.held_up.steal_ms)],
+    ...heldUp(run.held_up),
     ["packets lost by the emulator itself", count(run.own_drops)],
     ["bytes in", exactBytes(run.bytes_in)],
     ["bytes out", exactBytes(run.bytes_out)],

@@ -209,7 +209,6 @@ fn the_truth_lies_within_the_stated_error() {
 /// As many as there is time for.
 #[test]
 #[ignore = "takes a quarter of an hour"]
-#[expect(clippy::print_stdout, reason = "a table for people")]
 fn two_hundred_runs() {
     println!("| trouble | runs | within | datagrams within | mean off, stated | p50 | p99 | max |");
     println!("| --- | --- | --- | --- | --- | --- | --- | --- |");

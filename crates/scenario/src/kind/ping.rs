@@ -242,7 +242,7 @@ fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Err
         pings.push((target, round_trip));
     }
     let started = recording.end().and_then(|end| end.started_monotonic_ns);
-    tally.without_error(reading.emulator.without_error(reading.layout, &ping.host, timed, started));
+    tally.without_error(reading.emulator.without_error(reading.layout, &ping.host, &timed, started));
     let world_ms = |target: &Target| (target.host.clone(), target.rtt.as_secs_f64() * 1e3);
     let targets: Vec<_> = ping.targets.iter().map(world_ms).collect();
     tally.count(&ping.host, &targets, pings);

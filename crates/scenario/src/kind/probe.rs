@@ -284,7 +284,7 @@ impl<'p> OfSide<'p> {
             *sentence = format!("from {}: {sentence}", probe.host);
         }
         let started = series.end.as_ref().and_then(|end| end.started_monotonic_ns);
-        let more = reading.emulator.without_error(reading.layout, &probe.host, timed, started);
+        let more = reading.emulator.without_error(reading.layout, &probe.host, &timed, started);
         match &mut self.series {
             Some(known) => {
                 known.append(series)?;
