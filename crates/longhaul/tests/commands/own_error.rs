@@ -198,7 +198,12 @@ fn the_truth_lies_within_the_stated_error() {
     for (seed, trouble) in (1..).zip([Trouble::Nothing, Trouble::Stops, Trouble::Hogs(4), Trouble::Frozen]) {
         let trial = trial(trouble, seed);
         assert!(trial.n > COUNT * 9 / 10, "{trouble:?}: {} datagrams arrived", trial.n);
-        assert!(trial.is_within(), "{trouble:?}: {:?}, {} of the datagrams", trial.figures, trial.covered);
+        let said = format!("{trouble:?}: {:?}, {} of the datagrams", trial.figures, trial.covered);
+        // Single datagrams meet what nobody sees; figures of all do not depend on one. That all of them are within the error in
+        // how many of a hundred runs is for `two_hundred_runs`.
+        assert!(trial.covered > 0.95, "{said}");
+        assert!(trial.figures[..2].iter().all(|(_, off, stated)| off <= stated), "{said}");
+        assert!(trial.figures[2..].iter().all(|(_, off, stated)| off * 0.9 <= *stated), "{said}");
         // What troubles nothing is not stated to be worthless, and what is stopped half of the time is not stated to be good.
         let (_, off, stated) = trial.figures[3];
         let is_troubled = matches!(trouble, Trouble::Stops | Trouble::Frozen);

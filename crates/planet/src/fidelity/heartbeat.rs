@@ -150,9 +150,9 @@ impl Pulse {
     /// What was due woke so late that its processor must have stood still.
     fn stalled_at(&self, due: Duration, woke: Duration, stalled: Duration) {
         if stalled > LONG {
-            // It may have begun at any time since the beat before.
-            let (from, extra) = (due.saturating_sub(PERIOD), stalled.min(PERIOD));
-            self.found().stalls.push(from, woke, stalled + extra);
+            // It may have begun at any time since the beat before, and what is shorter than LONG is not noticed at all.
+            let (from, extra) = (due.saturating_sub(PERIOD), stalled.min(PERIOD) + LONG);
+            self.found().stalls.push(from, woke + LONG, stalled + extra);
         }
     }
 
