@@ -10,7 +10,9 @@
     reason = "a program of its own, which stamps and prints"
 )]
 
-use std::{env, error::Error, net::UdpSocket, process::ExitCode, thread::sleep, time::Duration};
+use std::{
+    env, error::Error, io::ErrorKind, net::UdpSocket, process::ExitCode, thread::sleep, time::Duration,
+};
 
 use nix::time::{ClockId, clock_gettime};
 
@@ -36,9 +38,13 @@ fn receive(port: &str, count: &str) -> Result<(), Box<dyn Error>> {
     socket.set_read_timeout(Some(Duration::from_secs(3)))?;
     let mut stamp = [0; 8];
     let mut lines = Vec::new();
-    for _ in 0..count.parse()? {
-        let Ok(8) = socket.recv(&mut stamp) else { break };
-        lines.push((u64::from_ne_bytes(stamp), now()?));
+    while lines.len() < count.parse()? {
+        match socket.recv(&mut stamp) {
+            Ok(_) => lines.push((u64::from_ne_bytes(stamp), now()?)),
+            // It was stopped, and goes on.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
     }
     // Whoever watches its threads looks at them once more.
     sleep(Duration::from_millis(100));

@@ -10,7 +10,7 @@ use std::{
     fs::{self, File},
     io,
     os::unix::fs::{FileExt, MetadataExt},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -67,7 +67,7 @@ pub(crate) fn start(hosts: &Arc<Vec<Host>>, clock: Clock) -> Arc<Account> {
         clock,
         account: Arc::clone(&account),
         threads: HashMap::new(),
-        leaders: Vec::new(),
+        leaders: HashMap::new(),
         memory: Pressure::open(),
         looked: clock.now(),
         searched: None,
@@ -89,8 +89,8 @@ struct Watch {
     account: Arc<Account>,
     /// By the folder of each thread.
     threads: HashMap<PathBuf, Thread>,
-    /// The first thread of each process.
-    leaders: Vec<Leader>,
+    /// The first thread of each process, by the folder of the process.
+    leaders: HashMap<PathBuf, Leader>,
     memory: Option<Pressure>,
     looked: Duration,
     searched: Option<Duration>,
@@ -108,6 +108,9 @@ struct Thread {
 struct Leader {
     host: HostId,
     stat: File,
+    /// Whether it was stopped at the last look.
+    is_stopped: bool,
+    is_here: bool,
 }
 
 impl Watch {
@@ -136,8 +139,11 @@ impl Watch {
                 hold(thread.host, from, delay);
             }
         }
-        for leader in &self.leaders {
-            if leader.is_stopped() && !self.hosts[leader.host].is_frozen() {
+        for leader in self.leaders.values_mut() {
+            // It was stopped at some time between two looks, and went on at some time.
+            let looks_stopped = leader.looks_stopped();
+            let was_stopped = std::mem::replace(&mut leader.is_stopped, looks_stopped);
+            if (leader.is_stopped || was_stopped) && !self.hosts[leader.host].is_frozen() {
                 hold(leader.host, since, now.saturating_sub(since));
             }
         }
@@ -157,7 +163,7 @@ impl Watch {
             self.hosts.iter().enumerate().filter_map(|(id, host)| Some((host.network().ok()?, id)));
         let networks: HashMap<u64, HostId> = networks.collect();
         self.threads.values_mut().for_each(|thread| thread.is_here = false);
-        self.leaders.clear();
+        self.leaders.values_mut().for_each(|leader| leader.is_here = false);
         for process in fs::read_dir("/proc")?.flatten() {
             let is_process = process.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
             let Some(&host) = is_process
@@ -167,11 +173,17 @@ impl Watch {
             else {
                 continue;
             };
-            self.leaders.extend(Leader::open(&process.path(), host));
+            if let Some(known) = self.leaders.get_mut(&process.path()) {
+                known.is_here = true;
+            } else if let Ok(stat) = File::open(process.path().join("stat")) {
+                let leader = Leader { host, stat, is_stopped: false, is_here: true };
+                self.leaders.insert(process.path(), leader);
+            }
             for thread in fs::read_dir(process.path().join("task")).into_iter().flatten().flatten() {
                 self.add(thread.path(), host);
             }
         }
+        self.leaders.retain(|_, leader| leader.is_here);
         self.threads.retain(|_, thread| thread.is_here);
         Ok(())
     }
@@ -190,12 +202,8 @@ impl Watch {
 }
 
 impl Leader {
-    fn open(process: &Path, host: HostId) -> Option<Self> {
-        Some(Self { host, stat: File::open(process.join("stat")).ok()? })
-    }
-
     /// Whether a signal or a debugger has stopped it.
-    fn is_stopped(&self) -> bool {
+    fn looks_stopped(&self) -> bool {
         let mut text = [0; 128];
         let Ok(length) = self.stat.read_at(&mut text, 0) else { return false };
         matches!(state(&text[..length]), Some(b'T' | b't'))
@@ -265,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_thread_of_ours_is_found_and_its_wait_grows() {
-        let account = tcp::RunQueue::of_thread(Path::new("/proc/thread-self"));
+        let account = tcp::RunQueue::of_thread(std::path::Path::new("/proc/thread-self"));
         assert!(account.waited().is_none_or(|waited| waited < Duration::from_secs(3600)));
     }
 }
