@@ -157,7 +157,7 @@ fn a_command_that_cannot_measure_ends_the_run() {
         ),
         (
             "run = ['echo', '{} done']",
-            ["command-one-from-a.json: a command prints one JSON value", "column 4"],
+            ["command-one-from-a.json: expected exactly one JSON value", "column 4"],
         ),
     ] {
         let file =
@@ -232,7 +232,7 @@ fn a_command_that_prints_too_much_is_ended_with_its_limit() {
             format!("{THREE}[[command]]\nside = 'one'\nhost = 'a'\nrun = {run}\nlimit = '5KB'\n"),
         );
         let said = longhaul(&["run", &file, "--out", out.to_str().unwrap()]).refused();
-        assert!(said.contains("printed more than 5KB, its limit"), "{said}");
+        assert!(said.contains("printed more than its limit of 5KB"), "{said}");
         assert!(out.join("command-one-from-a.json").metadata().unwrap().len() <= 5000);
     }
     let file = folder.file(
