@@ -172,9 +172,17 @@ impl Sample {
         if is("error") { self.error.as_deref().map(Cow::from) } else { None }
     }
 
-    /// connect + tls + wait, and `dns` if it counts. Phases that did not happen add nothing; `wait` must be there.
+    /// connect + tls + send + wait, and `dns` if it counts. Phases that did not happen add nothing; `wait` must be there.
+    ///
+    /// A sender that was kept from running between its write and the stamp after it has a long `send` and a short `wait`:
+    /// only both together are never less than a round trip of the path.
     fn ttfb(&self, dns: Option<u64>) -> Option<u64> {
-        [dns, self.connect_ns, self.tls_ns].into_iter().flatten().try_fold(self.wait_ns?, u64::checked_add)
+        let wait = self.wait_ns?;
+        let mut parts = [dns, self.connect_ns, self.tls_ns, self.send_ns].into_iter().flatten();
+        let sum = parts.try_fold(wait, u64::checked_add)?;
+        // A server that answers before it has the whole request: its first byte came while there was still sending.
+        let early = self.final_headers_ns.filter(|_| wait == 0);
+        Some(early.map_or(sum, |head| sum.min(head)))
     }
 }
 
@@ -196,9 +204,9 @@ pub enum Metric {
     Wait,
     /// First body byte to last.
     Load,
-    /// dns + connect + tls + wait, as the large synthetic-monitoring services define it.
+    /// dns + connect + tls + send + wait: from the first thing done to the first byte of the response.
     Ttfb,
-    /// connect + tls + wait: what fair comparisons of providers use.
+    /// connect + tls + send + wait: what fair comparisons of providers use.
     TtfbWithoutDns,
     /// Start to last byte.
     Total,
@@ -232,8 +240,8 @@ impl Metric {
     pub fn contains(self, phase: Self) -> bool {
         match self {
             Self::Latency | Self::Total | Self::Response => Self::PHASES.contains(&phase),
-            Self::Ttfb => matches!(phase, Self::Dns | Self::Connect | Self::Tls | Self::Wait),
-            Self::TtfbWithoutDns => matches!(phase, Self::Connect | Self::Tls | Self::Wait),
+            Self::Ttfb => phase != Self::Load && Self::PHASES.contains(&phase),
+            Self::TtfbWithoutDns => phase != Self::Dns && Self::Ttfb.contains(phase),
             _ => false,
         }
     }
@@ -277,14 +285,29 @@ mod tests {
             dns_ns: Some(1),
             connect_ns: Some(20),
             tls_ns: Some(300),
+            send_ns: Some(50_000),
             wait_ns: Some(4000),
             ..Sample::default()
         };
-        assert_eq!(fresh.get(Metric::Ttfb), Some(4321));
-        assert_eq!(fresh.get(Metric::TtfbWithoutDns), Some(4320));
+        assert_eq!(fresh.get(Metric::Ttfb), Some(54_321));
+        assert_eq!(fresh.get(Metric::TtfbWithoutDns), Some(54_320));
         let reused = Sample { wait_ns: Some(4000), ..Sample::default() };
         assert_eq!(reused.get(Metric::Ttfb), Some(4000));
         assert_eq!(reused.get(Metric::Connect), None);
+    }
+
+    #[test]
+    fn no_first_byte_comes_sooner_than_a_round_trip_after_the_request() {
+        // The path takes 100 ns. The sender was stopped for 70 between its write and the stamp after it.
+        let stalled = Sample { send_ns: Some(70), wait_ns: Some(30), ..Sample::default() };
+        assert_eq!(stalled.get(Metric::Ttfb), Some(100));
+        assert_eq!(stalled.get(Metric::TtfbWithoutDns), Some(100));
+        assert!(Metric::Ttfb.contains(Metric::Send) && Metric::TtfbWithoutDns.contains(Metric::Send));
+        assert!(!Metric::Ttfb.contains(Metric::Load) && !Metric::TtfbWithoutDns.contains(Metric::Dns));
+        // Refused after 100 of the 900 that an upload takes.
+        let early =
+            Sample { send_ns: Some(900), wait_ns: Some(0), final_headers_ns: Some(100), ..Sample::default() };
+        assert_eq!(early.get(Metric::Ttfb), Some(100));
     }
 
     #[test]

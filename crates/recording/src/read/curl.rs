@@ -102,7 +102,7 @@ impl Transfer {
         sample.send_ns = between(before, sent);
         sample.wait_ns = between(sent.or(before), first_byte);
         sample.load_ns = between(first_byte, sample.last_byte_ns);
-        // If the phases give it, the stamp would give a different value: it includes sending and curl's own queue.
+        // If the phases give it, the stamp would give a different value: it includes curl's own queue.
         sample.ttfb_ns = first_byte.filter(|_| sample.wait_ns.is_none());
     }
 

@@ -129,7 +129,8 @@ fn as_chrome_writes_it() {
         (fresh.last_byte_ns, exact[0].as_slice()),
         (Some(131_750_000), &[(Metric::Total, 131.75)][..])
     );
-    assert_eq!(fresh.get(Metric::Ttfb), Some(120_500_000));
+    // 10 + 20.25 + 40.25 + 0.25 + 50.
+    assert_eq!(fresh.get(Metric::Ttfb), Some(120_750_000));
     assert_eq!((fresh.status, fresh.body_bytes, fresh.reused), (Some(200), Some(5120), Some(false)));
     // page_7 is the first of the pages, though the second to be named by an entry.
     assert_eq!((fresh.page, samples[1].page), (Some(1), Some(0)));
