@@ -89,7 +89,7 @@ impl Document {
     pub fn parse_file<T: DeserializeOwned>(&self, number: usize) -> Result<T, Mistake> {
         let file = &self.files[number];
         toml::from_str(&("\n".repeat(file.start) + &file.text)).map_err(|error| {
-            let message = with_suggestion(error.message());
+            let message = with_suggestion(&in_plain_words(error.message()));
             self.mistake(error.span().unwrap_or(file.start..file.start), message)
         })
     }
@@ -138,6 +138,30 @@ pub fn suggestion<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> S
     units::nearest(word, known).map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
 }
 
+/// Serde names the type that it expected of a number, which tells its reader neither the range nor how it is written.
+fn in_plain_words(message: &str) -> String {
+    let plain = EXPECTED_NUMBERS.iter().find_map(|(expected, plain)| {
+        let before = message.trim_end().strip_suffix(expected)?.strip_suffix("expected ")?;
+        Some(format!("{before}expected {plain}"))
+    });
+    plain.unwrap_or_else(|| message.to_owned())
+}
+
+/// The types that serde names, and what of them can be written.
+const EXPECTED_NUMBERS: [(&str, &str); 11] = [
+    ("a nonzero u16", "a whole number from 1 to 65535, such as 5201"),
+    ("a nonzero u32", "a whole number from 1 to 4294967295, such as 4"),
+    ("a nonzero u64", "a whole number from 1 on, such as 4"),
+    ("a nonzero usize", "a whole number from 1 on, such as 4"),
+    ("u8", "a whole number from 0 to 255, such as 4"),
+    ("u16", "a whole number from 0 to 65535, such as 38"),
+    ("u32", "a whole number from 0 to 4294967295, such as 200"),
+    ("u64", "a whole number from 0 on, such as 42"),
+    ("usize", "a whole number from 0 on, such as 4"),
+    ("f32", "a number such as 1.5, without quotes"),
+    ("f64", "a number such as 1.5, without quotes"),
+];
+
 /// Serde reports an unknown key or variant as "unknown field `rtf`, expected one of `rtt`, `rate`": the first name in
 /// backquotes is the one found, the others are the known ones.
 fn with_suggestion(message: &str) -> String {
@@ -184,6 +208,35 @@ mod tests {
             said("rate = \"10 parsecs\"\n"),
             "w.toml:1:8: \"10 parsecs\" has the unknown unit \"parsecs\"; expected one of bit, Kbit, Mbit, Gbit (a second)"
         );
+    }
+
+    #[test]
+    fn a_number_is_asked_for_with_its_range_and_an_example() {
+        #[derive(Debug, Deserialize)]
+        struct Numbers {
+            #[expect(dead_code, reason = "only its parsing matters")]
+            port: Option<std::num::NonZero<u16>>,
+            #[expect(dead_code, reason = "only its parsing matters")]
+            threads: Option<std::num::NonZero<usize>>,
+            #[expect(dead_code, reason = "only its parsing matters")]
+            count: Option<u32>,
+            #[expect(dead_code, reason = "only its parsing matters")]
+            share: Option<f64>,
+        }
+        for (text, expected) in [
+            (
+                "port = 0",
+                "w.toml:1:8: invalid value: integer `0`, expected a whole number from 1 to 65535, such as 5201",
+            ),
+            ("port = 65536", "expected a whole number from 1 to 65535, such as 5201"),
+            ("threads = 0", "expected a whole number from 1 on, such as 4"),
+            ("count = -1", "expected a whole number from 0 to 4294967295, such as 200"),
+            ("count = 'many'", "invalid type: string \"many\", expected a whole number from 0 to 4294967295"),
+            ("share = 'half'", "expected a number such as 1.5, without quotes"),
+        ] {
+            let said = Document::new("w.toml", text).parse::<Numbers>().unwrap_err().to_string();
+            assert!(said.contains(expected), "expected {expected}\n  but got {said}");
+        }
     }
 
     #[test]

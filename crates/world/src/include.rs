@@ -7,7 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use document::{Document, LARGEST, Mistake};
+use document::{Document, LARGEST, Mistake, suggestion};
 use serde::{Deserialize, de::IgnoredAny};
 use toml::Spanned;
 
@@ -46,7 +46,28 @@ impl World {
             Inclusion { document, open: &mut open, chain: vec![path.clone()], seen: BTreeSet::from([path]) };
         inclusion.add_others(self, said)?;
         self.read_contents(document, &mut open)?;
-        self.read_matrix(document, open)
+        let mut notes = self.unused_lines(document);
+        notes.extend(self.read_matrix(document, open)?);
+        Ok(notes)
+    }
+
+    /// A sentence for each access line that no host has. Those of files that are included may be there for others.
+    fn unused_lines(&self, document: &Document) -> Vec<String> {
+        let hosts = self.hosts.iter().flat_map(|host| &host.access);
+        let used: BTreeSet<&str> = hosts
+            .chain(self.visitors.iter().flat_map(|visitors| &visitors.access))
+            .map(|name| name.get_ref().as_str())
+            .collect();
+        let first = document.path_of(&(0..0));
+        let is_unused = |name: &&Spanned<String>| {
+            !used.contains(name.get_ref().as_str()) && document.path_of(&name.span()) == first
+        };
+        let sentence = |name: &Spanned<String>| {
+            let hint = suggestion(name.get_ref(), used.iter().copied());
+            let message = format!("no host has the access line \"{}\"{hint}", name.get_ref());
+            document.mistake(name.span(), message).to_string()
+        };
+        self.access.iter().map(|line| &line.own.name).filter(is_unused).map(sentence).collect()
     }
 
     /// Reads the traces and tables that links and access lines name.

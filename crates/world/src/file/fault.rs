@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use units::{Bitrate, Probability};
 
-use super::Transient;
+use super::{Transient, text::two};
 
 /// A fault. It has one location and one effect, checked by [`crate::Layout::effect`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Fault {
     #[serde(rename = "for", with = "units::duration::option", skip_serializing_if = "Option::is_none")]
     pub lasts: Option<Duration>,
     /// Where: on the link between two cities.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "two::option", skip_serializing_if = "Option::is_none")]
     pub between: Option<[String; 2]>,
     /// Where: in a city, all of it.
     #[serde(skip_serializing_if = "Option::is_none")]

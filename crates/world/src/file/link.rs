@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use units::Bitrate;
 
-use super::{Contents, Impaired};
+use super::{Contents, Impaired, text::two};
 
 /// The path between two cities, the same in both directions.
 pub type Link = Impaired<Path>;
@@ -19,6 +19,7 @@ pub type Access = Impaired<Line>;
 #[serde(deny_unknown_fields)]
 pub struct Path {
     /// Two cities; "*" stands for every other one.
+    #[serde(with = "two")]
     pub between: [Spanned<String>; 2],
     /// There and back, without queues. Absent: from the great circle.
     #[serde(default, with = "units::duration::option", skip_serializing_if = "Option::is_none")]

@@ -76,3 +76,48 @@ pub(super) mod one_or_more {
         all.serialize(serializer)
     }
 }
+
+/// Exactly two of something. A list's own reader would not mind a third, and leave it out.
+pub(super) mod two {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub(in crate::file) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<[T; 2], D::Error> {
+        let all = Vec::deserialize(deserializer)?;
+        all.try_into().map_err(|all: Vec<T>| {
+            let names = if all.len() == 1 { "name" } else { "names" };
+            let found = all.len();
+            D::Error::custom(format!("{found} {names}; two cities are expected, one for each end"))
+        })
+    }
+
+    pub(in crate::file) fn serialize<T: Serialize, S: Serializer>(
+        both: &[T; 2],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        both.serialize(serializer)
+    }
+
+    /// Two of something, or nothing.
+    pub(in crate::file) mod option {
+        use super::{Deserialize, Deserializer, Serialize, Serializer};
+
+        #[derive(Deserialize)]
+        #[serde(bound(deserialize = "T: Deserialize<'de>"))]
+        struct Two<T>(#[serde(deserialize_with = "super::deserialize")] [T; 2]);
+
+        pub(in crate::file) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Option<[T; 2]>, D::Error> {
+            Ok(Option::<Two<T>>::deserialize(deserializer)?.map(|Two(both)| both))
+        }
+
+        pub(in crate::file) fn serialize<T: Serialize, S: Serializer>(
+            both: &Option<[T; 2]>,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            both.serialize(serializer)
+        }
+    }
+}

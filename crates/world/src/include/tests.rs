@@ -42,6 +42,25 @@ fn the_tables_of_others_come_first() {
 }
 
 #[test]
+fn a_line_that_no_host_has_is_told_unless_it_is_there_for_others() {
+    let line = |name: &str| format!("[[access]]\nname = '{name}'\nrtt = '1ms'\n");
+    let library = line("spare");
+    let main = format!(
+        "[world]\ninclude = ['lines.toml']\n{HOST}access = 'cable'\n{}{}",
+        line("cabel"),
+        line("moon")
+    );
+    let (_, _, notes) = read(&[("main.toml", &main), ("lines.toml", &library)]).unwrap();
+    let expected = [
+        "main.toml:8:8: no host has the access line \"cabel\"; did you mean \"cable\"?",
+        "main.toml:11:8: no host has the access line \"moon\"",
+    ];
+    assert_eq!(notes, expected);
+    let visitors = format!("[[visitors]]\ncount = 1\ncities = ['rome']\naccess = 'x'\n{}", line("x"));
+    assert_eq!(read(&[("main.toml", &visitors)]).unwrap().2, [""; 0]);
+}
+
+#[test]
 fn a_file_that_two_others_include_is_there_once() {
     let main = format!("[world]\ninclude = ['a.toml', './b.toml']\n{HOST}");
     let other = "[world]\ninclude = ['base.toml']\n";

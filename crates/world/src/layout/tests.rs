@@ -117,6 +117,31 @@ fn mistakes_have_a_place_and_a_remedy() {
         (link("loss = 0.002"), "floating point `0.002`, expected a value in quotes"),
         (link("via = ['paris']\njitter = '1ms'"), "w.toml:10:8: a link with via consists of other links"),
         (link("rato = '1Gbit'"), "w.toml:10:1: unknown field `rato`"),
+        (
+            format!("{TWO}[[link]]\nbetween = ['newyork', 'london', 'paris']\n"),
+            "w.toml:9:11: 3 names; two cities are expected, one for each end",
+        ),
+        (format!("{TWO}[[link]]\nbetween = ['newyork']\n"), "w.toml:9:11: 1 name; two cities are expected"),
+        (
+            format!("{TWO}[[fault]]\nat = '1s'\nbetween = ['newyork', 'london', 'london']\ndown = true\n"),
+            "w.toml:10:11: 3 names; two cities are expected, one for each end",
+        ),
+        (
+            link("overhead = 70000"),
+            "w.toml:10:12: invalid value: integer `70000`, expected a whole number from 0 to 65535",
+        ),
+        (
+            format!("[world]\nthreads = 0\n{TWO}"),
+            "w.toml:2:11: invalid value: integer `0`, expected a whole number from 1",
+        ),
+        (
+            format!("[world]\nseed = -1\n{TWO}"),
+            "w.toml:2:8: invalid value: integer `-1`, expected a whole number from 0",
+        ),
+        (
+            format!("[world]\ninflation = '2'\n{TWO}"),
+            "w.toml:2:13: invalid type: string \"2\", expected a number such as 1.5, without quotes",
+        ),
         (link("queue = '50ms'"), "w.toml:9:12: a link without a rate never queues"),
         (
             format!("[world]\nsysctl = {{ 'vm.swappiness' = '1' }}\n{TWO}"),

@@ -39,15 +39,37 @@ pub(super) fn anycast(
             let message = format!("\"{name}\" cannot name an anycast prefix: it is taken, or no host's name");
             return Err(document.mistake(any.name.as_ref().map_or(place, Spanned::span), message));
         }
+        let mut sites = Vec::new();
+        for site in &any.hosts {
+            let host = host_of(site)?;
+            if sites.contains(&host) {
+                let message =
+                    format!("\"{}\" announces this prefix already; name each site once", site.get_ref());
+                return Err(document.mistake(site.span(), message));
+            }
+            sites.push(host);
+        }
         let bias = any.bias.iter().map(|bias| {
             let from = bias.from.as_ref().map(|city| end(city, cities, document)).transpose()?;
-            Ok(Bias { from, host: host_of(&bias.host)?, cost: bias.cost })
+            let host = host_of(&bias.host)?;
+            if sites.contains(&host) {
+                return Ok(Bias { from, host, cost: bias.cost });
+            }
+            let known: Vec<_> = any.hosts.iter().map(|site| site.get_ref().as_str()).collect();
+            let hint = suggestion(bias.host.get_ref(), known.iter().copied());
+            let message = format!(
+                "\"{}\" does not announce this prefix, so a bias has no effect on it; its sites are {}{hint}",
+                bias.host.get_ref(),
+                known.join(", ")
+            );
+            Err(document.mistake(bias.host.span(), message))
         });
+        let bias = bias.collect::<Result<_, _>>()?;
         all.push(Anycast {
             name,
             prefixes,
-            hosts: any.hosts.iter().map(host_of).collect::<Result<_, _>>()?,
-            bias: bias.collect::<Result<_, _>>()?,
+            hosts: sites,
+            bias,
             convergence: any.convergence.unwrap_or(CONVERGENCE),
             transient: any.transient,
         });
@@ -90,6 +112,32 @@ const TAKEN: [&str; 7] =
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TWO: &str = "[[host]]\nname = 'pop-rome'\ncity = 'rome'\n[[host]]\nname = 'pop-oslo'\ncity = 'oslo'\n\
+                       [[host]]\nname = 'pop-bonn'\ncity = 'berlin'\n[[anycast]]\nprefix = '192.0.2.0/24'\n";
+
+    #[test]
+    fn a_site_is_named_once_and_a_bias_is_of_a_site() {
+        for (text, expected) in [
+            (
+                "hosts = ['pop-rome', 'pop-oslo', 'pop-rome']",
+                "w.toml:12:34: \"pop-rome\" announces this prefix already; name each site once",
+            ),
+            (
+                "hosts = ['pop-rome', 'pop-oslo']\n[[anycast.bias]]\nhost = 'pop-bonn'\ncost = '9ms'",
+                "w.toml:14:8: \"pop-bonn\" does not announce this prefix, so a bias has no effect on it; its sites are \
+                 pop-rome, pop-oslo",
+            ),
+            (
+                "hosts = ['pop-rome', 'pop-oslo']\n[[anycast.bias]]\nhost = 'pop-roma'\ncost = '9ms'",
+                "w.toml:14:8: no host \"pop-roma\"; did you mean \"pop-rome\"?",
+            ),
+        ] {
+            let said =
+                World::read(&Document::new("w.toml", format!("{TWO}{text}\n"))).unwrap_err().to_string();
+            assert!(said.starts_with(expected), "expected {expected}\n  but got {said}");
+        }
+    }
 
     #[test]
     fn what_is_reserved_cannot_be_announced() {
