@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use units::{Bitrate, Bytes, Probability};
 
-use crate::{Discipline, Jitter, Loss, NameError, Trace, amount::Amount};
+use crate::{Discipline, Jitter, Loss, NameError, Trace, amount::Amount, trace::OPPORTUNITY_BYTES};
 
 /// One direction of one path.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,11 +39,30 @@ pub struct Config {
 impl Config {
     /// The capacity of the queue.
     pub(crate) fn capacity(&self) -> Amount {
-        let Some(rate) = self.rate.mean() else { return Amount::MAX };
+        let bytes = |bytes| Amount { bytes, ..Amount::MAX };
         match self.queue {
-            Limit::Bytes(Bytes(bytes)) => Amount { bytes, ..Amount::MAX },
-            Limit::Time(time) => Amount { bytes: rate.bytes_in(time), ..Amount::MAX },
+            _ if self.rate == Rate::Unlimited => Amount::MAX,
+            Limit::Usual => {
+                bytes(self.bytes_in(USUAL).max(FEW * (OPPORTUNITY_BYTES + u64::from(self.overhead))))
+            }
+            Limit::Bytes(Bytes(most)) => bytes(most),
+            Limit::Time(time) => bytes(self.bytes_in(time)),
             Limit::Packets(packets) => Amount { segments: packets.into(), ..Amount::MAX },
+        }
+    }
+
+    /// The bytes that leave in this time, overhead included, as those that wait are counted.
+    fn bytes_in(&self, time: Duration) -> u64 {
+        match &self.rate {
+            Rate::Unlimited => u64::MAX,
+            Rate::Constant(rate) => rate.bytes_in(time),
+            // A trace's opportunities are of IP packets, and carry the framing on top.
+            Rate::Trace(trace) => {
+                let ip = u128::from(trace.mean_rate().bytes_in(time));
+                let framed = ip * u128::from(OPPORTUNITY_BYTES + u64::from(self.overhead))
+                    / u128::from(OPPORTUNITY_BYTES);
+                u64::try_from(framed).unwrap_or(u64::MAX)
+            }
         }
     }
 }
@@ -61,7 +80,7 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// The rate in the long run; `None` without a limit.
+    /// The rate in the long run; `None` without a limit. That of a trace is without the link's overhead.
     pub fn mean(&self) -> Option<Bitrate> {
         match self {
             Self::Unlimited => None,
@@ -72,21 +91,18 @@ impl Rate {
 }
 
 /// How much may wait in a queue, written "6MB", "50ms" or "1000p".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Limit {
+    /// 100 ms, the order of a consumer line's or a port's buffer and a round trip over an ocean; on a slow link what four full
+    /// packets need, for a queue that holds none drops most of what is sent.
+    #[default]
+    Usual,
     /// Bytes on the link, headers and overhead included.
     Bytes(Bytes),
     /// As many bytes as the rate sends in this time.
     Time(Duration),
     /// Segments, whatever their size; the one that is being sent does not count.
     Packets(u32),
-}
-
-impl Default for Limit {
-    /// 100 ms: the order of a consumer line's or a port's buffer, and a round trip over an ocean.
-    fn default() -> Self {
-        Self::Time(Duration::from_millis(100))
-    }
 }
 
 impl FromStr for Limit {
@@ -115,6 +131,7 @@ impl FromStr for Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Usual => f.write_str(&units::duration::show(USUAL)),
             Self::Bytes(bytes) => bytes.fmt(f),
             Self::Time(time) => f.write_str(&units::duration::show(*time)),
             Self::Packets(packets) => write!(f, "{packets}p"),
@@ -167,6 +184,11 @@ impl fmt::Display for Receive {
 /// card's interrupt moderation coalesces, and less than one 1500-byte packet below 60 Mbit/s.
 pub const SLICE_TIME: Duration = Duration::from_micros(200);
 
+/// What may wait where nobody says how much: this time, and at least so many full packets. Below 500 Kbit/s those are more:
+/// with less than a full packet's room a link passes only what finds it idle.
+const USUAL: Duration = Duration::from_millis(100);
+const FEW: u64 = 4;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,5 +222,33 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(config.capacity(), Amount { segments: u64::MAX, bytes: 6_250_000 });
+    }
+
+    #[test]
+    fn a_time_of_a_trace_counts_the_framing_like_that_of_a_rate() {
+        // 12 Mbit/s of IP packets for 50 ms: fifty of 1500 bytes, each with 38 of framing.
+        let config = |overhead| Config {
+            rate: Rate::Trace(Arc::new(Trace::parse(b"1\n").unwrap())),
+            queue: Limit::Time(Duration::from_millis(50)),
+            overhead,
+            ..Config::default()
+        };
+        assert_eq!(config(38).capacity().bytes, 50 * 1538);
+        assert_eq!(config(0).capacity().bytes, 50 * 1500);
+    }
+
+    #[test]
+    fn a_slow_link_has_room_for_some_packets_unless_somebody_says_otherwise() {
+        let config = |rate: &str, queue| Config {
+            rate: Rate::Constant(rate.parse().unwrap()),
+            queue,
+            overhead: 38,
+            ..Config::default()
+        };
+        // 100 ms at 10 Kbit/s are 125 bytes.
+        assert_eq!(config("10Kbit", Limit::default()).capacity().bytes, 4 * 1538);
+        assert_eq!(config("10Kbit", Limit::Time(USUAL)).capacity().bytes, 125);
+        // At 1 Mbit/s they are 12 500, eight packets.
+        assert_eq!(config("1Mbit", Limit::default()).capacity().bytes, 12_500);
     }
 }
