@@ -7,6 +7,7 @@
 //! and so loses packets on a long path; and without a rate nothing waits. A copy is made after transmission, so it takes
 //! no capacity.
 
+mod distribution;
 mod error;
 mod value;
 mod words;
@@ -133,11 +134,8 @@ fn read_distribution(to: &mut Impairment, words: &mut Words<'_>) -> Result<(), N
             needs: "a delay and its jitter before it: delay 40ms 5ms",
         });
     };
-    jitter.shape = name.parse().map_err(|_| NetemError::Value {
-        option: "distribution",
-        value: name.to_owned(),
-        expected: SHAPES,
-    })?;
+    let unknown = || NetemError::Value { option: "distribution", value: name.to_owned(), expected: SHAPES };
+    jitter.shape = distribution::named(name).ok_or_else(unknown)?;
     Ok(())
 }
 
@@ -223,7 +221,8 @@ const TIME: &str = "a time such as 40ms (without a unit: microseconds)";
 const PERCENT: &str = "a percentage from 0% to 100%";
 const RATE: &str = "a rate such as 10mbit (without a unit: bits a second), at most 1000gbit";
 const PACKETS: &str = "a number of packets";
-const SHAPES: &str = "uniform, normal or pareto";
+const SHAPES: &str =
+    "normal, pareto, paretonormal or uniform (another of tc's files is the jitter_table of a link)";
 
 #[cfg(test)]
 mod tests;

@@ -28,10 +28,18 @@ impl Table {
             }
             deviations.push(deviation);
         }
-        match deviations.iter().min() {
-            Some(&least) => Ok(Self { deviations, least }),
-            None => Err(FileError::Empty { expected: EXPECTED }),
-        }
+        Self::new(deviations).ok_or(FileError::Empty { expected: EXPECTED })
+    }
+
+    /// Deviations in 8192nds of a spread; `None` if there are none.
+    pub(crate) fn new(deviations: Vec<i16>) -> Option<Self> {
+        let least = *deviations.iter().min()?;
+        Some(Self { deviations, least })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn deviations(&self) -> &[i16] {
+        &self.deviations
     }
 
     /// A deviation, in spreads.

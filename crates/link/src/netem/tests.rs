@@ -14,7 +14,8 @@ fn chance(percent: f64) -> Probability {
 fn a_line_says_what_tc_would_understand() {
     let line = "netem delay 40ms 5ms distribution normal loss 0.1% duplicate 1% corrupt 0.02% reorder 25% gap 1 \
                 rate 10mbit limit 1000";
-    let jitter = Jitter { spread: Duration::from_millis(5), shape: Shape::Normal, order: Order::Free };
+    let shape = distribution::named("normal").unwrap();
+    let jitter = Jitter { spread: Duration::from_millis(5), shape, order: Order::Free };
     assert_eq!(
         parse(line),
         Ok(Impairment {
@@ -138,7 +139,8 @@ fn mistakes_are_sentences() {
         ),
         (
             "delay 3ms 1ms distribution cauchy",
-            "distribution cannot be \"cauchy\"; expected uniform, normal or pareto",
+            "distribution cannot be \"cauchy\"; expected normal, pareto, paretonormal or uniform (another of tc's files is \
+             the jitter_table of a link)",
         ),
     ] {
         assert_eq!(said(line), expected, "{line}");
@@ -162,5 +164,25 @@ fn what_a_link_cannot_do_is_refused() {
         ("rate 1mbit 0 48 5", "rate with a cell size is not supported"),
     ] {
         assert!(said(line).starts_with(start), "{line}: {}", said(line));
+    }
+}
+
+#[test]
+fn a_distribution_is_the_table_that_iproute2_has_under_its_name() {
+    // 32767 of 8192nds is a hair less than four times the jitter; the least of a Pareto is two thirds of it, cut off at
+    // the beginning of the law. The bell's quarter of paretonormal reaches -4.0085: -(4.0085 + 3 x 0.6667) / 4 = -1.502.
+    for (name, least, most) in
+        [("normal", -4.0, 3.5), ("pareto", -0.6667, 4.0), ("paretonormal", -1.5022, 3.88)]
+    {
+        let jitter = parse(&format!("delay 100ms 5ms distribution {name}")).unwrap().jitter.unwrap();
+        let (delay, mut random) = (Duration::from_millis(100), crate::random::Random::new(1, [0; 8]));
+        let offsets: Vec<f64> =
+            (0..100_000).map(|_| jitter.draw(delay, &mut random).as_secs_f64() * 200.0 - 20.0).collect();
+        let (lowest, highest) = offsets
+            .iter()
+            .fold((0.0_f64, 0.0_f64), |(low, high), &offset| (low.min(offset), high.max(offset)));
+        // Each of 4096 entries is drawn 24 times.
+        assert!((lowest - least).abs() < 0.01, "{name}: {lowest}");
+        assert!((highest - most).abs() < 0.03, "{name}: {highest}");
     }
 }
