@@ -248,7 +248,7 @@ impl Keeper {
                 Serves::Site(host) => {
                     (Some(host), (!catchments.is_announced(anycast, host)).then_some(Transient::OldSite))
                 }
-                Serves::Blackhole(host) => (Some(host), Some(Transient::Blackhole)),
+                Serves::Blackhole(host) | Serves::CutOff(host) => (Some(host), Some(Transient::Blackhole)),
                 Serves::Loop(host) => (Some(host), Some(Transient::Loop)),
                 Serves::Nobody => (None, None),
             };

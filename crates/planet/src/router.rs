@@ -60,7 +60,10 @@ impl Router {
         let target = match self.addresses.get(&to) {
             Some(&target) => target,
             None => match self.catchments.serves(now, to, city)? {
-                Serves::Site(host) => Target::Port(self.layout.hosts[host].ports.start),
+                // What cannot get through ends where the path is down.
+                Serves::Site(host) | Serves::CutOff(host) => {
+                    Target::Port(self.layout.hosts[host].ports.start)
+                }
                 Serves::Blackhole(host) => Target::Blackhole(self.layout.hosts[host].city),
                 Serves::Loop(host) => Target::Loop(self.layout.hosts[host].city),
                 Serves::Nobody => Target::Nowhere(city),

@@ -1,9 +1,14 @@
 //! Which site of an anycast prefix serves a city: the one that costs least among those of which the city has heard.
 //!
-//! A change of what is announced reaches each city after a delay of its own, drawn from the seed. Until then its packets
-//! still go to the site that it knows; when that one has withdrawn, they meet the transient of the prefix.
+//! A change of what is announced, or of which site can be reached from where, reaches each city after a delay of its own,
+//! drawn from the seed. Until then its packets still go to the site that it knows; when that one has withdrawn, they meet the
+//! transient of the prefix, and when the path to it is down, they end there.
 
-use std::{collections::HashMap, net::IpAddr, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    net::IpAddr,
+    time::Duration,
+};
 
 use world::{Anycast, AnycastId, CityId, HostId, Layout, Prefix, file::Transient};
 
@@ -14,6 +19,8 @@ use super::faults::Faults;
 pub(crate) enum Serves {
     /// A site, which may have withdrawn and answers all the same.
     Site(HostId),
+    /// A site that announces the prefix, behind something that is down.
+    CutOff(HostId),
     /// A site that has withdrawn; its router drops what comes.
     Blackhole(HostId),
     /// A site that has withdrawn; routers send to and fro what comes.
@@ -45,6 +52,8 @@ struct Catchment {
 struct Version {
     /// For each site, `None` if it announces the prefix, else what becomes of packets to it.
     withdrawn: Vec<Option<Transient>>,
+    /// Cities, and the sites that cannot be reached from them.
+    cut_off: BTreeSet<(CityId, usize)>,
     /// When each city hears of it.
     heard: Vec<Duration>,
 }
@@ -104,8 +113,11 @@ impl Catchment {
             order.sort_by_key(|&site| cost(layout, described, city, described.hosts[site]));
             order
         };
-        let first =
-            Version { withdrawn: vec![None; sites], heard: vec![Duration::ZERO; layout.cities.len()] };
+        let first = Version {
+            withdrawn: vec![None; sites],
+            cut_off: BTreeSet::new(),
+            heard: vec![Duration::ZERO; layout.cities.len()],
+        };
         Self {
             described: described.clone(),
             ranked: (0..layout.cities.len()).map(rank).collect(),
@@ -117,11 +129,13 @@ impl Catchment {
     fn serves(&self, now: Duration, city: CityId) -> Serves {
         let has_heard = |version: &&Version| version.heard[city] <= now;
         let known = self.versions.iter().rev().find(has_heard).unwrap_or(&self.versions[0]);
-        let Some(&site) = self.ranked[city].iter().find(|&&site| known.withdrawn[site].is_none()) else {
+        let Some(&site) = self.ranked[city].iter().find(|&&site| known.has(city, site)) else {
             return Serves::Nobody;
         };
         let host = self.described.hosts[site];
-        match self.versions[self.versions.len() - 1].withdrawn[site] {
+        let now = &self.versions[self.versions.len() - 1];
+        match now.withdrawn[site] {
+            None if now.cut_off.contains(&(city, site)) => Serves::CutOff(host),
             None | Some(Transient::OldSite) => Serves::Site(host),
             Some(Transient::Blackhole) => Serves::Blackhole(host),
             Some(Transient::Loop) => Serves::Loop(host),
@@ -133,12 +147,19 @@ impl Catchment {
         let sites = self.described.hosts.iter();
         let withdrawn: Vec<_> =
             sites.map(|&host| faults.withdrawn(id, host).map(|how| how.unwrap_or(default))).collect();
+        let is_cut_off =
+            |&(city, site): &(CityId, usize)| !faults.reaches(layout, city, self.described.hosts[site]);
+        let sites = self.described.hosts.len();
+        let pairs = (0..layout.cities.len()).flat_map(|city| (0..sites).map(move |site| (city, site)));
+        let cut_off: BTreeSet<_> =
+            if faults.are_none() { BTreeSet::new() } else { pairs.filter(is_cut_off).collect() };
         let last = &self.versions[self.versions.len() - 1];
-        if last.withdrawn == withdrawn {
+        if last.withdrawn == withdrawn && last.cut_off == cut_off {
             return;
         }
-        // Only who announces is news to others. A different transient of the same withdrawal is not.
-        let news = std::iter::zip(&last.withdrawn, &withdrawn).any(|(a, b)| a.is_some() != b.is_some());
+        // Only who announces, and who can be reached, is news to others. A different transient of the same withdrawal is not.
+        let news = last.cut_off != cut_off
+            || std::iter::zip(&last.withdrawn, &withdrawn).any(|(a, b)| a.is_some() != b.is_some());
         let heard = if news {
             self.changes += 1;
             let share = |city| layout.convergence_share(id, self.changes, city);
@@ -147,7 +168,7 @@ impl Catchment {
         } else {
             last.heard.clone()
         };
-        self.versions.push(Version { withdrawn, heard });
+        self.versions.push(Version { withdrawn, cut_off, heard });
         self.forget(now);
     }
 
@@ -157,6 +178,13 @@ impl Catchment {
         if let Some(oldest) = self.versions.iter().rposition(is_old) {
             self.versions.drain(..oldest);
         }
+    }
+}
+
+impl Version {
+    /// Whether a city that has heard of it can go to a site.
+    fn has(&self, city: CityId, site: usize) -> bool {
+        self.withdrawn[site].is_none() && !self.cut_off.contains(&(city, site))
     }
 }
 

@@ -41,7 +41,33 @@ impl Faults {
                 }
             }
         }
+        // A host notices that its device has no carrier, and announces nothing over it.
+        let cut: Vec<_> = (0..layout.hosts.len())
+            .filter(|&host| faults.line_down(layout, host) == Some(LinkDown::Carrier))
+            .collect();
+        faults.silence(layout, cut.into_iter());
         faults
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn are_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether packets from a city reach a site: no partition, city or link on the path is down, and the city's router has
+    /// not been told that there is no path over the site's line. In a city that is down nobody goes by what is announced.
+    pub(crate) fn reaches(&self, layout: &Layout, from: CityId, site: HostId) -> bool {
+        if self.cities.contains(&from) {
+            return true;
+        }
+        let is_down = |pair: &[CityId]| self.change(layout, Edge::Between(pair[0], pair[1])).down.is_some();
+        let route = layout.route(from, layout.hosts[site].city);
+        !route.windows(2).any(is_down) && self.line_down(layout, site) != Some(LinkDown::Unreachable)
+    }
+
+    /// How the line of a host's first device is down, over which it announces its prefixes.
+    fn line_down(&self, layout: &Layout, host: HostId) -> Option<LinkDown> {
+        self.lines.get(&layout.hosts[host].ports.start)?.down
     }
 
     /// What is different about an edge.

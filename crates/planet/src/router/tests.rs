@@ -235,6 +235,65 @@ fn each_city_hears_of_a_withdrawal_in_its_own_time() {
 }
 
 #[test]
+fn a_city_that_cannot_reach_its_site_goes_to_the_next_once_it_has_heard() {
+    let layout = layout();
+    // Lisbon is nearer to London. Each of these cuts it off, and leaves it New York.
+    for cause in [
+        "partition = [['london']]",
+        "between = ['london', 'lisbon']\ndown = true",
+        "between = ['london', 'lisbon']\ndown = 'unreachable'",
+        "host = 'neighbour'\ndown = 'unreachable'",
+    ] {
+        let mut router = Router::new(Arc::clone(&layout));
+        let serves = |router: &Router, at: u64, city| {
+            router.catchments.serves_prefix(Duration::from_secs(at), 0, city)
+        };
+        assert_eq!(serves(&router, 0, LISBON), Serves::Site(NEIGHBOUR));
+        router.set_faults(Duration::from_secs(100), &[effect(&layout, cause)]);
+        assert_eq!(serves(&router, 100, LISBON), Serves::CutOff(NEIGHBOUR), "{cause}");
+        assert_eq!(serves(&router, 110, LISBON), Serves::Site(ORIGIN), "{cause}");
+        assert_eq!(serves(&router, 110, NEWYORK), Serves::Site(ORIGIN), "{cause}");
+        router.set_faults(Duration::from_secs(200), &[]);
+        assert_eq!(serves(&router, 210, LISBON), Serves::Site(NEIGHBOUR), "{cause}");
+    }
+}
+
+#[test]
+fn on_its_own_side_of_what_is_down_a_city_keeps_its_site() {
+    let layout = layout();
+    let mut router = Router::new(Arc::clone(&layout));
+    router.set_faults(Duration::ZERO, &[effect(&layout, "partition = [['london']]")]);
+    let after = Duration::from_secs(10);
+    assert_eq!(router.catchments.serves_prefix(after, 0, LONDON), Serves::Site(NEIGHBOUR));
+    // Alone with nobody who announces it.
+    let both = ["partition = [['london']]", "withdraw = 'cdn'\nhost = 'neighbour'"];
+    router.set_faults(after, &both.map(|fault| effect(&layout, fault)));
+    assert_eq!(router.catchments.serves_prefix(after * 2, 0, LONDON), Serves::Nobody);
+    // In a city that is down no router says anything: what is sent there vanishes.
+    router.set_faults(after * 2, &[effect(&layout, "city = 'lisbon'\ndown = true")]);
+    let path = router.path(after * 3, Source::Router(LISBON), "192.0.2.1".parse().unwrap(), 9).unwrap();
+    assert_eq!(edges(&path), [Edge::Between(LISBON, LONDON)]);
+}
+
+#[test]
+fn a_host_announces_nothing_over_a_device_without_a_carrier() {
+    let layout = layout();
+    for (cause, announces) in [
+        ("host = 'neighbour'\ndown = 'carrier'", false),
+        ("host = 'neighbour'\ndown = 'killed'", false),
+        ("host = 'neighbour'\ndown = 'silent'", true),
+        ("host = 'neighbour'\ndown = 'frozen'", true),
+    ] {
+        let mut router = Router::new(Arc::clone(&layout));
+        router.set_faults(Duration::ZERO, &[effect(&layout, cause)]);
+        assert_eq!(router.catchments.is_announced(0, NEIGHBOUR), announces, "{cause}");
+        let site = if announces { NEIGHBOUR } else { ORIGIN };
+        let serves = router.catchments.serves_prefix(Duration::from_secs(10), 0, LONDON);
+        assert_eq!(serves, Serves::Site(site), "{cause}");
+    }
+}
+
+#[test]
 fn a_prefix_that_nobody_announces_has_no_way() {
     let layout = layout();
     let mut router = Router::new(Arc::clone(&layout));
