@@ -100,17 +100,14 @@ impl Timeline {
         Ok(())
     }
 
-    /// The fault by which a host is down now, as a phrase and with its number.
+    /// The fault by which a host is killed or frozen now, as a phrase and with its number. In a city that is down programs
+    /// live on: only their packets vanish.
     pub(crate) fn host_down(&self, host: HostId) -> Option<(u64, String)> {
         let now = self.handle.now();
         let plan = self.lock();
         let is_down = |(_, planned): &(&u64, &Planned)| {
             planned.is_active(now)
-                && match planned.effect {
-                    Effect::Host { host: down, .. } => down == host,
-                    Effect::City(city) => self.layout.hosts[host].city == city,
-                    _ => false,
-                }
+                && matches!(planned.effect, Effect::Host { host: down, .. } if down == host)
         };
         plan.faults.iter().find(is_down).map(|(&number, planned)| (number, planned.fault.to_string()))
     }

@@ -123,6 +123,17 @@ fn a_killed_host_loses_its_programs_and_its_carrier_and_a_frozen_one_goes_on() {
 }
 
 #[test]
+fn programs_live_and_can_be_started_in_a_city_that_is_down() {
+    let faulty = Faulty::up("city-exec", WORLD);
+    faulty.fault("city = 'newyork'\ndown = true");
+    assert_eq!(faulty.planet.exec("origin", &["sh", "-c", "exit 7"]).code, Some(7));
+    assert!(!faulty.reaches("origin", "pop-london"));
+    faulty.fault("host = 'origin'\ndown = 'frozen'");
+    let said = faulty.planet.exec("origin", &["true"]).refused();
+    assert!(said.contains("host \"origin\" is down by fault 2 (origin: frozen)"), "{said}");
+}
+
+#[test]
 fn a_line_without_carrier_is_known_to_the_kernel() {
     let faulty = Faulty::up("carrier", WORLD);
     assert!(!faulty.carrier("phone", "net1").contains("NO-CARRIER"));
