@@ -33,12 +33,6 @@ impl Interrupt {
         Ok(Self { signals })
     }
 
-    /// Returns when one has come.
-    pub(crate) fn wait(&self) -> anyhow::Result<()> {
-        self.signals.wait()?;
-        Ok(())
-    }
-
     /// Asks `stop` for an end at each that comes.
     pub(crate) fn ask(self, stop: &Stop) {
         let stop = stop.clone();

@@ -49,7 +49,7 @@ pub use control::{Planet, Tap};
 pub use enter::Ended;
 pub use error::{Error, Needs};
 pub use folder::{Entry, Folder, Links};
-pub use process::{Life, Running};
+pub use process::{Ending, Life, Running};
 pub use programs::{Log, News, Piece};
 pub use publish::Published;
 pub use status::{

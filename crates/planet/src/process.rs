@@ -12,8 +12,9 @@
 
 use std::{
     fs, io,
+    os::unix::process::ExitStatusExt,
     path::Path,
-    process::{Child, Command, ExitCode, Stdio},
+    process::{Child, Command, ExitCode, ExitStatus, Stdio},
     sync::{Arc, OnceLock, mpsc},
     thread::JoinHandle,
 };
@@ -122,11 +123,52 @@ impl Running {
     pub fn planet(&self) -> &Planet {
         &self.planet
     }
+
+    /// How the planet ended; `None` while it answers, or is only slow to.
+    pub fn ended(&mut self) -> Option<Ending> {
+        let is_gone = matches!(self.planet.brief_status(), Err(Error::Gone { .. }));
+        is_gone.then(|| self.guard.wait().map_or(Ending::Unknown, Ending::of))
+    }
+}
+
+/// How a planet ended that its starter did not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// In order: somebody told it to.
+    Told,
+    /// It or its guard was killed by this signal.
+    Killed(i32),
+    /// It failed, or nobody saw how.
+    Unknown,
+}
+
+impl Ending {
+    /// What the guard's end says of the planet's.
+    fn of(guard: ExitStatus) -> Self {
+        match (guard.code(), guard.signal()) {
+            (Some(0), _) => Self::Told,
+            (Some(code), _) if code > BY_SIGNAL.into() => Self::Killed(code - i32::from(BY_SIGNAL)),
+            (_, Some(signal)) => Self::Killed(signal),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// That planet's end as an error.
+    pub fn into_error(self, name: &str) -> Error {
+        let detail = match self {
+            Self::Told => ": somebody told it to (longhaul lab down)".to_owned(),
+            Self::Killed(signal) => format!(": it was killed by signal {signal}"),
+            Self::Unknown => String::new(),
+        };
+        Error::Gone { name: name.to_owned(), detail }
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.life == Life::WithStarter {
+        // What has ended already has a number no more, by which it could be told.
+        let is_there = matches!(self.guard.try_wait(), Ok(None));
+        if self.life == Life::WithStarter && is_there {
             // Whether it ends by our word or by our ending, it ends.
             let _ = self.planet.down();
             let _ = self.guard.wait();
@@ -189,6 +231,9 @@ fn guard(orders: &Orders) -> Result<ExitCode, Error> {
                 .doing(|| "let go of the starter".to_owned())?;
             match waitpid(child, None) {
                 Ok(WaitStatus::Exited(_, 0)) => Ok(ExitCode::SUCCESS),
+                Ok(WaitStatus::Signaled(_, signal, _)) => Ok(ExitCode::from(
+                    u8::try_from(signal as i32).map_or(BY_SIGNAL, |signal| BY_SIGNAL + signal),
+                )),
                 _ => Ok(ExitCode::FAILURE),
             }
         }
@@ -298,6 +343,9 @@ pub(crate) fn in_new_namespaces(look: impl FnOnce() -> u8) -> Option<u8> {
         },
     }
 }
+
+/// A guard whose planet was killed ends with this and the signal's number, as shells have it.
+const BY_SIGNAL: u8 = 128;
 
 /// What no look around finds.
 const CANNOT_ENTER: u8 = 255;

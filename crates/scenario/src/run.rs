@@ -9,7 +9,7 @@ use std::{
 };
 
 use claim::Doubt;
-use planet::{Awake, Life, Planet, Running};
+use planet::{Awake, Fidelity, Life, Planet, Running};
 use report::Partial;
 use tracing::{debug, info};
 use world::file::Fault;
@@ -106,7 +106,7 @@ fn perform(
     let plain: String =
         plan.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let name = format!("run-{plain}-{}", std::process::id());
-    let running = Running::start(&plan.world, &name, Life::WithStarter)?;
+    let mut running = Running::start(&plan.world, &name, Life::WithStarter)?;
     let mut stage = Stage {
         plan,
         planet: running.planet(),
@@ -115,16 +115,14 @@ fn perform(
         programs: Vec::new(),
         outputs: Vec::new(),
     };
-    let awake = Awake::hold();
-    stage.start_programs(&folder, &mut look)?;
-    info!(scenario = plan.name, programs = plan.programs.len(), "every program is ready");
-    let (partial, ran) = stage.measure(&folder, &mut look)?;
-    info!(partial = partial.is_some(), "measuring ended");
-    let fidelity = stage.planet.brief_status()?.fidelity;
-    let emulator = Emulator { journal: stage.planet.journal()?, ran };
-    drop(awake);
+    let performed = stage.perform(&folder, &mut look);
     let outputs = std::mem::take(&mut stage.outputs);
     drop(stage);
+    let (partial, fidelity, emulator) = performed.map_err(|error| match error {
+        Error::Interrupted { .. } => error,
+        // What a planet takes with it is not to blame for its end.
+        error => running.ended().map_or(error, |ending| ending.into_error(&name).into()),
+    })?;
     drop(running);
 
     // All programs end with the planet, so nobody writes any more.
@@ -162,6 +160,21 @@ struct Stage<'p> {
 }
 
 impl Stage<'_> {
+    /// Starts programs, measures, and asks the planet how faithful it was. If somebody wants an end: how much was measured.
+    fn perform(
+        &mut self,
+        folder: &Folder<'_>,
+        look: &mut impl FnMut(Progress) -> Result<(), Error>,
+    ) -> Result<(Option<Partial>, Fidelity, Emulator), Error> {
+        let _awake = Awake::hold();
+        self.start_programs(folder, look)?;
+        info!(scenario = self.plan.name, programs = self.plan.programs.len(), "every program is ready");
+        let (partial, ran) = self.measure(folder, look)?;
+        info!(partial = partial.is_some(), "measuring ended");
+        let fidelity = self.planet.brief_status()?.fidelity;
+        Ok((partial, fidelity, Emulator { journal: self.planet.journal()?, ran }))
+    }
+
     fn start(&mut self, job: Job) -> Result<Process, Error> {
         let process = Process::start(self.longhaul, self.planet.name(), job)?;
         debug!(what = process.what, "started");

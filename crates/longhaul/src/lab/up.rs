@@ -1,17 +1,18 @@
 //! `longhaul lab up`: a world file becomes a planet.
 
 use std::{
+    os::fd::AsFd,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use clap::Args;
-use planet::{Life, Running, outcome};
+use planet::{Ending, Life, Running, outcome};
 use world::Layout;
 
 use super::read_world;
 use crate::{
-    interrupt::Interrupt,
+    interrupt::{Interrupt, first_ready},
     output::{self, say},
 };
 
@@ -30,6 +31,9 @@ pub(crate) struct Up {
     /// Call it this instead of what the file says
     #[arg(long)]
     name: Option<String>,
+    // Here to keep `lab --planet` out of the help; what is written is refused.
+    #[arg(long, hide = true)]
+    planet: Option<String>,
     /// Print its hosts as one line of JSON when it is up
     #[arg(long)]
     json: bool,
@@ -45,7 +49,7 @@ impl Up {
         let life = if self.detach { Life::Detached } else { Life::WithStarter };
         // Before the planet is up, so that a Ctrl-C in between ends it in order too.
         let interrupted = (!self.detach).then(Interrupt::listen).transpose()?;
-        let running = Running::start(&world, &name, life)?;
+        let mut running = Running::start(&world, &name, life)?;
         say(&format!("planet \"{name}\" is up: {}", summary(&layout)));
         if self.json {
             let hosts = running.planet().status()?.hosts;
@@ -60,11 +64,30 @@ impl Up {
                 "try: longhaul lab exec {} -- sh     (Ctrl-C ends the planet)",
                 layout.hosts[0].name
             ));
-            interrupted.wait()?;
+            if let Some(ending) = last(&mut running, &interrupted)? {
+                return match ending {
+                    Ending::Told => {
+                        say(&format!("planet \"{name}\" was ended by somebody else (longhaul lab down)"));
+                        Ok(ExitCode::SUCCESS)
+                    }
+                    other => Err(other.into_error(&name).into()),
+                };
+            }
             drop(running);
             say(&format!("planet \"{name}\" is gone"));
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Waits for a Ctrl-C, or for the planet's end without one: how it ended.
+fn last(running: &mut Running, interrupted: &Interrupt) -> anyhow::Result<Option<Ending>> {
+    // It cannot be watched if it has ended since it came up.
+    let Ok(planet) = running.planet().watch() else { return Ok(running.ended()) };
+    let asked = interrupted.descriptor()?;
+    match first_ready(&[asked.as_fd(), planet.as_fd()])? {
+        0 => Ok(None),
+        _ => Ok(running.ended()),
     }
 }
 

@@ -160,6 +160,42 @@ fn ctrl_c_ends_a_planet_in_the_foreground() {
 }
 
 #[test]
+fn a_planet_in_the_foreground_tells_who_ended_it() {
+    let folder = Folder::new();
+    for (cause, words, code) in [
+        ("down", "was ended by somebody else (longhaul lab down)", 0),
+        ("planet", "ended unexpectedly: it was killed by signal 9", 2),
+        ("guard", "ended unexpectedly: it was killed by signal 9", 2),
+    ] {
+        let world = atlantic(&format!("ended-{cause}"));
+        let file = folder.file("w.toml", world.text());
+        let mut up = Running::start(
+            Command::new(LONGHAUL).args(["lab", "up", &file, "--name", world.name()]).stderr(Stdio::piped()),
+        );
+        up.says("try: ");
+        let planet = planet::Planet::find(Some(world.name())).unwrap();
+        let pid = match cause {
+            "guard" => parent(planet.pid()),
+            _ => planet.pid(),
+        };
+        match cause {
+            "down" => planet.down().unwrap(),
+            _ => kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap(),
+        }
+        up.says(words);
+        assert_eq!(up.wait(), Some(code), "{cause}");
+        assert!(!is_up(world.name()));
+    }
+}
+
+/// The process that started another one: the 4th field of its line in `/proc`, after a name in parentheses.
+fn parent(pid: i32) -> i32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, behind_name) = stat.rsplit_once(')').unwrap();
+    behind_name.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
 fn kill_9_of_whoever_started_it_ends_a_planet_in_the_foreground() {
     let world = atlantic("kill");
     let folder = Folder::new();

@@ -2,7 +2,10 @@
 
 use std::process::{Command, Stdio};
 
-use nix::sys::signal::Signal;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 
 use crate::{
     documents,
@@ -190,6 +193,26 @@ fn ctrl_c_before_anything_is_measured_leaves_nothing() {
     assert!(!out.join("report.html").exists());
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
     assert!(!sockets.contains(&format!("/run-{name}-")), "{sockets}");
+}
+
+#[test]
+fn a_planet_that_is_killed_is_to_blame_for_what_ends_with_it() {
+    let folder = Folder::new();
+    let name = format!("killed-{}", std::process::id());
+    let text = format!(
+        "{TWO}[[program]]\nhost = 'b'\nrun = ['sh', '-c', 'touch {{out}}/begun; sleep 100']\nready = 80\n"
+    );
+    let file = folder.file(&format!("{name}.toml"), text);
+    let out = folder.path("out");
+    let mut command = Command::new(LONGHAUL);
+    command.args(["run", &file, "--out", out.to_str().unwrap()]).stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut run = Running::start(&mut command);
+    wait_until(|| out.join("begun").exists());
+    let planet = format!("run-{name}-{}", run.id());
+    let pid = planet::Planet::find(Some(&planet)).unwrap().pid();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    run.says(&format!("planet \"{planet}\" ended unexpectedly: it was killed by signal 9"));
+    assert_eq!(run.wait(), Some(2));
 }
 
 #[test]
