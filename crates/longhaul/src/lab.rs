@@ -21,8 +21,8 @@ mod which;
 
 use std::{path::Path, process::ExitCode};
 
-use anyhow::Context;
-use clap::Subcommand;
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
 use planet::Planet;
 use world::{Document, Layout, World};
 
@@ -30,8 +30,17 @@ pub(crate) use self::which::Which;
 use crate::{output::say, wrong_file};
 
 /// A planet to work in by hand
+#[derive(Debug, Args)]
+pub(crate) struct Lab {
+    // Global, so that it may stand before the command. Each command that speaks to a planet has it too, and gets the value.
+    #[command(flatten)]
+    which: Which,
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Lab {
+enum Command {
     Up(up::Up),
     Exec(exec::Exec),
     Logs(logs::Logs),
@@ -48,19 +57,23 @@ pub(crate) enum Lab {
 
 impl Lab {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
-        match self {
-            Self::Up(up) => up.run(),
-            Self::Exec(exec) => exec.run(),
-            Self::Logs(logs) => logs.run(),
-            Self::Cp(cp) => cp.run(),
-            Self::Publish(publish) => publish.run(),
-            Self::Status(status) => status.run(),
-            Self::Fault(fault) => fault.run(),
-            Self::Catchment(catchment) => catchment.run(),
-            Self::Map(map) => map.run(),
-            Self::View(view) => view.run(),
-            Self::Capture(capture) => capture.run(),
-            Self::Down(down) => down.run(),
+        let is_named = self.which.planet.is_some();
+        match &self.command {
+            Command::Down(down) if is_named && down.is_for_all() => {
+                bail!("--all and --planet exclude each other")
+            }
+            Command::Up(up) => up.run(),
+            Command::Exec(exec) => exec.run(),
+            Command::Logs(logs) => logs.run(),
+            Command::Cp(cp) => cp.run(),
+            Command::Publish(publish) => publish.run(),
+            Command::Status(status) => status.run(),
+            Command::Fault(fault) => fault.run(),
+            Command::Catchment(catchment) => catchment.run(),
+            Command::Map(map) => map.run(),
+            Command::View(view) => view.run(),
+            Command::Capture(capture) => capture.run(),
+            Command::Down(down) => down.run(),
         }
     }
 }

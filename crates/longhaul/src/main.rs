@@ -49,7 +49,6 @@ enum Command {
     #[command(subcommand)]
     Transfer(transfer::Transfer),
     Serve(serve::Serve),
-    #[command(subcommand)]
     Lab(lab::Lab),
     #[command(subcommand)]
     Tcp(tcp::Tcp),

@@ -26,6 +26,11 @@ pub(crate) struct Down {
 }
 
 impl Down {
+    /// Whether no planet is to be left.
+    pub(super) fn is_for_all(&self) -> bool {
+        self.all
+    }
+
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let names =
             if self.all { Planet::running()? } else { vec![self.which.find_for_good()?.name().to_owned()] };

@@ -6,6 +6,7 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::bail;
 use clap::Args;
 use planet::{Ending, Life, Running, outcome};
 use world::Layout;
@@ -31,7 +32,7 @@ pub(crate) struct Up {
     /// Call it this instead of what the file says
     #[arg(long)]
     name: Option<String>,
-    // Here to keep `lab --planet` out of the help; what is written is refused.
+    // The one of `lab`, which a planet that is yet to come up does not have.
     #[arg(long, hide = true)]
     planet: Option<String>,
     /// Print its hosts as one line of JSON when it is up
@@ -41,6 +42,9 @@ pub(crate) struct Up {
 
 impl Up {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        if self.planet.is_some() {
+            bail!("--planet means a planet that is up; one that comes up is named with --name");
+        }
         let (world, layout) = read_world(&self.world)?;
         let name = self.name.clone().unwrap_or_else(|| match &world.settings.name {
             Some(name) => name.clone(),

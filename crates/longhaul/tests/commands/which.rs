@@ -128,6 +128,37 @@ fn the_planet_of_a_fault_may_be_named_anywhere() {
 }
 
 #[test]
+fn the_planet_of_a_command_may_be_named_anywhere() {
+    let alone = Alone::new();
+    let folder = Folder::new();
+    let world = folder.file("w.toml", "[[host]]\nname = 'a'\ncity = 'london'\n");
+    for name in ["p", "q"] {
+        alone.run(&["lab", "up", &world, "--detach", "--name", name]).ok();
+    }
+    for words in [
+        ["status"].as_slice(),
+        &["logs"],
+        &["view", "--once"],
+        &["fault", "list"],
+        &["fault", "lift", "all"],
+        &["exec", "a", "--", "true"],
+        &["map", "--json"],
+    ] {
+        for at in 0..=words.iter().position(|word| *word == "--").unwrap_or(words.len()) {
+            let ended = alone.run(&[&["lab"], &words[..at], &["--planet", "p"], &words[at..]].concat());
+            assert_eq!(ended.code, Some(0), "{words:?} at {at}: {ended:?}");
+            assert!(!ended.stderr.contains("the last of 2"), "{words:?} at {at}: {ended:?}");
+        }
+    }
+    let up = alone.run(&["lab", "--planet", "p", "up", &world]).refused();
+    assert!(up.contains("one that comes up is named with --name"), "{up}");
+    let down = alone.run(&["lab", "--planet", "p", "down", "--all"]).refused();
+    assert!(down.contains("exclude each other"), "{down}");
+    assert_eq!(alone.run(&["lab", "--planet", "p", "down"]).stderr, "planet \"p\" is gone\n");
+    assert_eq!(alone.run(&["lab", "down"]).stderr, "planet \"q\" is gone\n");
+}
+
+#[test]
 fn a_world_for_a_scenario_and_the_reverse_are_answered_with_the_right_command() {
     let folder = Folder::new();
     let world = folder.file("my world.toml", "[[host]]\nname = 'a'\ncity = 'london'\n");
