@@ -1,6 +1,6 @@
 //! Checks the names in a scenario file against its world.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use document::suggestion;
 use toml::Spanned;
@@ -68,6 +68,18 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Fails if what a host sends is for itself.
+    pub(crate) fn apart(&self, from: HostId, to: HostId, place: Range<usize>) -> Result<(), Mistake> {
+        if from != to {
+            return Ok(());
+        }
+        let name = &self.layout.hosts[from].name;
+        let message = format!(
+            "\"{name}\" would send to itself, and that never leaves its kernel for the planet; name another host"
+        );
+        Err(self.document.mistake(place, message))
+    }
+
     /// Checks that a URL names a host or an anycast prefix of the world, by name or address. Nothing else can be
     /// reached.
     pub(crate) fn url(&self, url: &Spanned<String>) -> Result<(), Mistake> {
@@ -96,7 +108,7 @@ impl Check<'_> {
     pub(crate) fn hosts(
         &self,
         list: &Spanned<Vec<Spanned<String>>>,
-    ) -> Result<Vec<(HostId, std::ops::Range<usize>)>, Mistake> {
+    ) -> Result<Vec<(HostId, Range<usize>)>, Mistake> {
         let mut hosts = Vec::new();
         for name in list.get_ref() {
             let Some(beginning) = name.get_ref().strip_suffix('*') else {

@@ -175,7 +175,9 @@ fn read_world(
         return Err(document.mistake(other.span(), message).into());
     }
     let beside = path.parent().unwrap_or(Path::new("")).join(other.get_ref());
-    let mut named = open(&beside)?;
+    let unreadable =
+        |error| document.mistake(other.span(), format!("{} cannot be read: {error}", beside.display()));
+    let mut named = Document::open(&beside).map_err(unreadable)?;
     let (mut world, layout, notes) = World::read_all(&mut named, document::read_text)?;
     if seed.is_none() {
         return Ok((world, layout, notes));

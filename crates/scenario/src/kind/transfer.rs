@@ -140,8 +140,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Transfer>
     for transfer in tables {
         let side = check.side(&transfer.side)?;
         check.lasts(transfer.duration, &transfer.side)?;
-        check.host(&transfer.from)?;
-        check.host(&transfer.to)?;
+        check.apart(check.host(&transfer.from)?, check.host(&transfer.to)?, transfer.to.span())?;
         let (from, to) = (transfer.from.get_ref(), transfer.to.get_ref());
         if checked.iter().any(|other| other.side == side && other.from == *from && other.to == *to) {
             let message = format!("{side} is transferred from \"{from}\" to \"{to}\" twice");

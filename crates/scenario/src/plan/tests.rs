@@ -92,6 +92,14 @@ fn mistakes_have_a_place_and_a_remedy() {
         ),
         (swap("\"http://origin/\"", "\"origin\""), "\"origin\" is not a URL"),
         (swap("[\"visitor\"]", "[]"), "two.toml:20:8: expected at least one host"),
+        (
+            format!("{SCENARIO}\n[[transfer]]\nside = \"two\"\nfrom = \"origin\"\nto = \"origin\"\n"),
+            "two.toml:38:6: \"origin\" would send to itself, and that never leaves its kernel for the planet; name another host",
+        ),
+        (
+            "[scenario]\ntitle = \"x\"\nworld = \"gone.toml\"\n".to_owned(),
+            "two.toml:3:9: gone.toml cannot be read: No such file",
+        ),
         (swap("[\"visitor\"]", "[\"guest*\"]"), "two.toml:20:9: no host's name begins with \"guest\""),
         (
             swap("side = \"one\"\nfrom", "side = \"../one\"\nfrom"),
