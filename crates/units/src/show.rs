@@ -39,6 +39,15 @@ pub fn span(seconds: f64) -> String {
     }
 }
 
+/// A time that is only roughly known: "about 8 s", "about 12 min", "about 3.1 h".
+pub fn roughly(seconds: f64) -> String {
+    match seconds {
+        ..90.0 => format!("about {:.0} s", seconds.max(0.0).floor()),
+        ..5400.0 => format!("about {:.0} min", (seconds / 60.0).round()),
+        _ => format!("about {:.1} h", seconds / 3600.0),
+    }
+}
+
 /// A number with three digits that count and all before the point, without a unit: for tables whose heading has it.
 pub fn digits(number: f64) -> String {
     let decimals = match number.abs() {
@@ -49,6 +58,29 @@ pub fn digits(number: f64) -> String {
         _ => 0,
     };
     grouped(&format!("{number:.decimals$}"), ' ').replacen('-', MINUS, usize::from(number < 0.0))
+}
+
+/// A number of its own, as a program prints it: a whole one in full, any other with three digits that count.
+pub fn number(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 1e15 {
+        grouped(&format!("{:.0}", number.abs()), ' ').replacen("", if number < 0.0 { MINUS } else { "" }, 1)
+    } else {
+        latency(number)
+    }
+}
+
+/// How often something happens: "300/s", "0.42/s".
+pub fn frequency(per_second: f64) -> String {
+    if per_second.fract() == 0.0 {
+        format!("{}/s", number(per_second))
+    } else {
+        format!("{}/s", digits(per_second))
+    }
+}
+
+/// By how many times one number is another: "2.31x", "200x".
+pub fn times(factor: f64) -> String {
+    format!("{}x", digits(factor))
 }
 
 /// A latency in milliseconds with three or four digits that count, without its unit: for tables whose heading has it.
@@ -103,7 +135,7 @@ pub fn plural_of(number: u64, one: &str, many: &str) -> String {
 /// A percentage with as many digits as tell it from 0 and from 100, without the sign: 50, 97.1, 99.986.
 pub fn percent(percent: f64) -> String {
     let room = percent.min(100.0 - percent);
-    // One digit more than the first that counts; a billionth of a percent is nobody.
+    // One digit more than the first that counts; a billionth of a percent counts for nothing.
     let decimals = if room > 0.0 {
         (0..9_usize)
             .find(|&digits| room * 10_f64.powi(i32::try_from(digits).unwrap_or(0)) >= 9.999_999)
@@ -241,11 +273,26 @@ mod tests {
     }
 
     #[test]
+    fn plain_numbers_are_whole_or_have_the_digits_that_count() {
+        let shown = [0.0, -3.0, 12_345.0, 0.5, 1234.56, 0.0421].map(number);
+        assert_eq!(shown, ["0", "\u{2212}3", "12 345", "0.500", "1235", "0.0421"]);
+        assert_eq!([0.0, 10.0, 0.42, 1999.6].map(frequency), ["0/s", "10/s", "0.420/s", "2 000/s"]);
+        assert_eq!([2.314, 200.0].map(times), ["2.31x", "200x"]);
+    }
+
+    #[test]
     fn a_span_is_said_as_clocks_do() {
         assert_eq!(
             [0.0, 8.24, 59.9, 59.96, 723.0, 11_100.0].map(span),
             ["0.0 s", "8.2 s", "59.9 s", "1 min 00 s", "12 min 03 s", "3 h 05 min"]
         );
+    }
+
+    #[test]
+    fn a_time_that_is_guessed_has_no_more_than_it_knows() {
+        assert_eq!([0.0, 89.9].map(roughly), ["about 0 s", "about 89 s"]);
+        assert_eq!([90.0, 248.0, 5399.0].map(roughly), ["about 2 min", "about 4 min", "about 90 min"]);
+        assert_eq!([5400.0, 36_000.0].map(roughly), ["about 1.5 h", "about 10.0 h"]);
     }
 
     #[test]
