@@ -2,6 +2,7 @@
 
 mod charts;
 mod explain;
+mod finding;
 mod mptcp;
 mod oscil;
 mod ports;

@@ -214,7 +214,7 @@ impl Diag {
             found = Multipath::decode(message);
         });
         match answered {
-            // ENOENT: it has gone, or nobody answers for MPTCP; EOPNOTSUPP: the kernel was built without.
+            // ENOENT: it has gone, or no module answers for MPTCP; EOPNOTSUPP: the kernel was built without.
             Err(error) if [Some(libc::ENOENT), Some(libc::EOPNOTSUPP)].contains(&error.raw_os_error()) => {
                 Ok(None)
             }
@@ -225,13 +225,13 @@ impl Diag {
     /// The connection between two addresses as this end sees it; none if there is none.
     pub fn between(&self, local: SocketAddr, remote: SocketAddr) -> Result<Option<Socket>, Error> {
         let found = self.again(&Key::between(local, remote))?;
-        // Without a connection the kernel answers with who listens there.
+        // Without a connection the kernel answers with the socket that listens there.
         Ok(found.filter(|socket| socket.state != State::Listen && socket.remote.port() == remote.port()))
     }
 }
 
 impl Socket {
-    /// The socket in an answer of sock_diag: a `struct inet_diag_msg` and the attributes behind it. None if it is cut off, or
+    /// The socket in an answer of sock_diag: a `struct inet_diag_msg` and the attributes after it. None if it is cut off, or
     /// of a state or family that TCP does not have. Attributes that make no sense are absent.
     pub fn decode(message: &[u8]) -> Option<Self> {
         socket(message)

@@ -9,7 +9,7 @@ use crate::kernel::Version;
 /// Why the kernel could not be asked, or told.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The peer, or the caller who named it: an address that cannot be used.
+    /// The peer, or the caller that named it: an address that cannot be used.
     #[error("cannot {operation} {address}: {source}")]
     Address {
         /// What was being done, such as "connect to".
@@ -99,7 +99,7 @@ fn of_address(operation: &str, kind: io::ErrorKind) -> Option<String> {
     Some(remedy.to_owned())
 }
 
-/// Adds what was being done to an error of the system: for those who look by means of this crate as well.
+/// Adds what was being done to an error of the system: for callers that use the network namespace themselves, too.
 pub trait Doing<T> {
     /// An error of the system as [`Error::System`]. `operation` completes the sentence "cannot ...".
     fn doing(self, operation: impl FnOnce() -> String) -> Result<T, Error>;

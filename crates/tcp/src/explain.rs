@@ -5,13 +5,15 @@
 //!
 //! A connection is judged from this end. The kernel counts for how long a sender was busy, and for how much of that the peer's
 //! window or its own send buffer held it; what held it for the rest, and what held a receiver, is told by the looks in
-//! between. Inside: `figures` are what follows from the looks alone, `held` divides a sender's time, `sender` and `receiver` say
-//! what limits each, `network` what a congestion window stands for, and `finding` has the words.
+//! between. Inside: `figures` are what follows from the looks alone, and `held` divides a sender's time. `sender`, `receiver`,
+//! `network` and `state` decide what limits; `limit` has a file for each: how it is recognised, its sentence and its advice.
 
 mod ceiling;
+mod evidence;
 mod figures;
-mod finding;
 mod held;
+mod kind;
+mod limit;
 mod listener;
 mod network;
 mod observe;
@@ -31,10 +33,12 @@ use serde::Serialize;
 
 use self::{
     figures::Figures,
+    limit::idle,
     others::{Others, Surroundings},
 };
 pub use self::{
-    finding::{Finding, Kind},
+    kind::Kind,
+    limit::Limit,
     listener::{Listener, Queue},
     observe::{End, Filter, Observer},
     options::Chosen,
@@ -59,7 +63,7 @@ pub struct Observation {
     pub connections: Vec<Seen>,
     /// How many source ports each destination takes.
     pub ports: Vec<PortUse>,
-    /// Who waits for connections.
+    /// The sockets that wait for connections.
     pub listeners: Vec<Listener>,
     /// How many of the connections that were asked for have ended and wait for a minute (`TIME_WAIT`).
     pub ended: u64,
@@ -72,9 +76,9 @@ pub struct Seen {
     pub looks: Vec<Look>,
     /// Whether it had gone before the end.
     pub has_closed: bool,
-    /// Who has it open; none if that is not for us to know.
+    /// The process that has it open; none if we may not see it.
     pub process: Option<Process>,
-    /// What its program chose; none if that is not for us to know.
+    /// What its program chose; none if we may not see it.
     pub chosen: Option<Chosen>,
 }
 
@@ -89,46 +93,6 @@ pub struct Look {
     pub multipath: Option<Multipath>,
 }
 
-/// What limits a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// The window that the receiver advertises, small because its buffer is. At the sender: or because its program reads slowly
-    /// and evenly, which looks the same from there.
-    ReceiverWindow,
-    /// The receiving program reads more slowly than the network brings.
-    ReceiverApplication,
-    /// The sending program has nothing to send.
-    SenderApplication,
-    /// What the sending kernel takes from its program at once.
-    SendBuffer,
-    /// The congestion window, still growing after it was set without loss.
-    CongestionWindow,
-    /// A rate that the sending program asked for (`SO_MAX_PACING_RATE`).
-    Pacing,
-    /// Small segments that wait for the acknowledgement of those before them (Nagle's algorithm).
-    Nagle,
-    /// Packets that were lost, or nobody who answers.
-    Loss,
-    /// Packets that came in another order and were taken for lost.
-    Reordering,
-    /// The start: the window has not had the round trips to grow.
-    InitialWindow,
-    /// The path: it carries no more.
-    Path,
-    /// Something that the other end knows: this one only receives, and nothing here holds it up; or it sends, and a full path
-    /// and a program that reads evenly look the same.
-    OtherEnd,
-    /// A program that listens and does not accept.
-    AcceptQueue,
-    /// Nothing: the peer has closed, and the program at this end has not.
-    PeerClosed,
-    /// The range of source ports, to one destination.
-    SourcePorts,
-    /// Nothing: no byte was to be moved.
-    Idle,
-}
-
 /// Which end of the transfer this host is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -140,6 +104,9 @@ pub enum Role {
     /// No byte moved.
     Neither,
 }
+
+/// What was found of a connection.
+pub type Finding = crate::finding::Finding<Kind>;
 
 /// Why a connection is as fast as it is.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -171,7 +138,7 @@ pub struct Explanation {
     pub has_closed: bool,
     /// Whether it is a subflow of an MPTCP connection, of which the windows and buffers are then.
     pub is_subflow: bool,
-    /// The process that has it open. Absent: not for us to know.
+    /// The process that has it open. Absent: we may not see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The process's name.
@@ -230,7 +197,7 @@ pub fn judge(observation: &Observation) -> Vec<Explanation> {
     all.extend(listener::judge(observation));
     let moved = |each: &Explanation| each.bytes_sent + each.bytes_received;
     all.sort_by(|a, b| (moved(b), &a.local, &a.remote).cmp(&(moved(a), &b.local, &b.remote)));
-    // Source ports and who listens concern every connection to come; they have no time of their own.
+    // Source ports and listeners concern every connection to come; they have no time of their own.
     all.sort_by_key(|each| each.shares.is_some());
     all
 }
@@ -280,7 +247,7 @@ impl Case<'_> {
             Role::Sender => self.sender(),
             Role::Receiver => self.receiver(),
             // No byte moved, and none waits to be moved.
-            Role::Neither => self.at_rest(Limit::Idle, finding::idle(&self.figures)),
+            Role::Neither => self.at_rest(Limit::Idle, idle::finding(&self.figures)),
         }
     }
 
@@ -293,6 +260,12 @@ impl Case<'_> {
             shares: Shares { sender_application: 1.0, ..Shares::default() },
             findings: vec![finding],
         }
+    }
+
+    /// The socket that listens at this end of the connection.
+    fn listener(&self) -> Option<&Listener> {
+        let local = self.figures.socket.local;
+        self.around.listeners.iter().find(|listener| Listener::takes(listener.local, local))
     }
 
     /// The process that has it open, as a sentence names it.

@@ -2,10 +2,10 @@
 //!
 //! - [`diag`]: the sockets, with everything that the kernel tells of each; [`Info`] is its `tcp_info`.
 //! - [`counters`]: the namespace's counters and TCP's memory.
-//! - [`timeline`]: one connection and the counters beside it, again and again on a schedule.
+//! - [`timeline`]: one connection and the counters, again and again on a schedule.
 //! - [`explain`]: why a connection is as fast as it is, and what would help.
 //! - [`kernel`]: versions of Linux, and which rules hold from which one.
-//! - [`settings`]: the namespace's settings beside the kernel's own choice.
+//! - [`settings`]: the namespace's settings, and the kernel's own choice.
 //! - [`mptcp`]: the Multipath TCP connections, their subflows, and why one has no second.
 //! - [`source_port`]: how a client gets a port, also where most of them are used.
 //! - [`trace`]: time spent in the kernel's functions that look for room, where it lets us trace.
@@ -20,6 +20,7 @@ pub mod counters;
 pub mod diag;
 mod error;
 pub mod explain;
+mod finding;
 mod info;
 pub mod kernel;
 pub mod mptcp;
@@ -35,6 +36,7 @@ pub mod window;
 
 pub use clock::Clock;
 pub use error::{Doing, Error};
+pub use finding::Finding;
 pub use info::{Info, Options};
 pub use processes::Process;
 pub use run_queue::RunQueue;

@@ -50,7 +50,7 @@ pub struct Audit {
     pub is_enabled: bool,
     /// How many further subflows and addresses connections may have.
     pub limits: Limits,
-    /// Addresses that MPTCP may use beside a connection's own.
+    /// Addresses that MPTCP may use besides a connection's own.
     pub endpoints: Vec<Endpoint>,
     /// The namespace's addresses, without those of the loopback device and of links.
     pub addresses: Vec<Address>,
@@ -86,7 +86,8 @@ pub struct Connection {
     /// Of what the counters in its evidence are.
     pub counted: Counted,
     /// Why there is no second subflow, or what it is not good for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "cause::document")]
+    #[schemars(with = "Option<cause::Document<'static>>")]
     pub finding: Option<Finding>,
 }
 

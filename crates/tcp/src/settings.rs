@@ -1,4 +1,4 @@
-//! The settings of a network namespace that decide how far TCP gets, beside what the kernel would choose itself.
+//! The settings of a network namespace that decide how far TCP gets, and what the kernel would choose itself.
 //!
 //! A setting that is `None` is one that this kernel has not, or does not show in this namespace: `net.core.default_qdisc`
 //! is only in the first one.

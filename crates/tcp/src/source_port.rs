@@ -63,7 +63,7 @@ pub enum Strategy {
     /// The kernel chooses, as for programs that do nothing about it. One port serves connections to many destinations.
     KernelDefault,
     /// A random port is bound, another if that one is used: "select, test, repeat". It needs 1 / (1 - used share) tries on
-    /// average. The port is good for this connection only: nobody else in the network namespace who does not bind gets it,
+    /// average. The port is good for this connection only: no other socket of the network namespace gets it without binding to it,
     /// whatever the addresses are.
     RandomBind,
     /// The kernel chooses among `size` ports at a random place in the range, elsewhere if all of these are used.

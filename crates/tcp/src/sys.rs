@@ -39,7 +39,7 @@ pub(crate) fn tcp_info(socket: impl AsFd) -> io::Result<Vec<u8>> {
     Ok(info)
 }
 
-/// A `struct mptcp_subflow_data` of linux/mptcp.h, and behind it the `struct tcp_info` of each subflow, at most [`SUBFLOWS`].
+/// A `struct mptcp_subflow_data` of linux/mptcp.h, and after it the `struct tcp_info` of each subflow, at most [`SUBFLOWS`].
 /// Fails where there is no MPTCP, as after a fallback to TCP.
 pub(crate) fn subflow_infos(socket: impl AsFd) -> io::Result<Vec<u8>> {
     // Its own size, the number of subflows (out), the size of a tcp_info to the kernel (out) and to us.

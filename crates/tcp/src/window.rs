@@ -40,7 +40,7 @@ pub struct Span {
     pub most: u64,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a time is below 2^53 ns, or nobody counts its nanoseconds")]
+#[expect(clippy::cast_precision_loss, reason = "a time is below 2^53 ns, or its nanoseconds do not count")]
 fn nanoseconds(time: Duration) -> f64 {
     time.as_nanos() as f64
 }

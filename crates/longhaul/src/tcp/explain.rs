@@ -3,7 +3,6 @@
 mod show;
 
 use std::{
-    io::IsTerminal,
     net::{IpAddr, SocketAddr, ToSocketAddrs},
     ops::ControlFlow,
     process::ExitCode,
@@ -86,16 +85,7 @@ impl Explain {
             (true, false) => output::print_json(&named()),
             (true, true) => output::print(&(serde_json::to_string(&named())? + "\n")),
             (false, false) => output::print(&show::all(all, ended, self.top)),
-            (false, true) => {
-                let text = show::all(all, ended, self.top);
-                let is_screen = std::io::stdout().is_terminal();
-                let before = match (is_screen, is_first) {
-                    (true, _) => CLEAR,
-                    (false, true) => "",
-                    (false, false) => "\n",
-                };
-                output::print(&format!("{before}{text}"))
-            }
+            (false, true) => output::print_again(&show::all(all, ended, self.top), is_first),
         }
     }
 }
@@ -140,6 +130,3 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// The schema of an explanation.
 const SCHEMA: &str = "longhaul.tcp.explain/1";
-
-/// Clears the screen and goes to its top.
-const CLEAR: &str = "\x1b[H\x1b[2J";

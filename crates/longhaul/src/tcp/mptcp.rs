@@ -1,11 +1,13 @@
 //! `longhaul tcp mptcp`: which Multipath TCP connections have a second subflow, and why the others have not.
 
-use std::{fmt::Write, io::IsTerminal, os::fd::AsFd, process::ExitCode};
+use std::{fmt::Write, os::fd::AsFd, process::ExitCode};
 
 use clap::Args;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tcp::mptcp::{Audit, Auditor, Connection, Filter, State};
+use units::show::bytes;
 
+use super::finding;
 use crate::{
     interrupt::Interrupt,
     output::{self, GREEN, YELLOW, paint},
@@ -58,14 +60,7 @@ impl Mptcp {
             (true, false) => output::print_json(audit),
             (true, true) => output::print(&(serde_json::to_string(audit)? + "\n")),
             (false, false) => output::print(&show(audit)),
-            (false, true) => {
-                let before = match (std::io::stdout().is_terminal(), is_first) {
-                    (true, _) => CLEAR,
-                    (false, true) => "",
-                    (false, false) => "\n",
-                };
-                output::print(&format!("{before}{}", show(audit)))
-            }
+            (false, true) => output::print_again(&show(audit), is_first),
         }
     }
 }
@@ -81,7 +76,12 @@ fn show(audit: &Audit) -> String {
 /// A connection, its subflows, and what is to be said about them. Writing to a String cannot fail.
 fn show_connection(text: &mut String, connection: &Connection) {
     let Connection { local, remote, bytes_sent, bytes_received, .. } = connection;
-    let _ = writeln!(text, "{local} to {remote}  {bytes_sent} bytes sent, {bytes_received} received");
+    let _ = writeln!(
+        text,
+        "{local} to {remote}  {} sent, {} received",
+        bytes(*bytes_sent),
+        bytes(*bytes_received)
+    );
     for subflow in &connection.subflows {
         let device = subflow.device.as_deref().unwrap_or("-");
         let backup = if subflow.is_backup { ", backup" } else { "" };
@@ -93,12 +93,8 @@ fn show_connection(text: &mut String, connection: &Connection) {
         let _ = writeln!(text, "  {word}");
         return;
     };
-    let likely = if finding.is_certain { "" } else { "likely: " };
-    let _ = writeln!(text, "  {word}: {likely}{}", finding.why);
-    for evidence in &finding.evidence {
-        let _ = writeln!(text, "    seen:   {evidence}");
-    }
-    let _ = writeln!(text, "    remedy: {}", finding.remedy);
+    let _ = writeln!(text, "  {word}: {}", finding.sentence);
+    finding::details(text, finding);
 }
 
 fn summary(audit: &Audit) -> String {
@@ -109,11 +105,11 @@ fn summary(audit: &Audit) -> String {
     }
     let plain = audit.plain_tcp;
     if !audit.is_enabled {
-        return "no MPTCP connection: MPTCP is switched off here\n    remedy: sysctl net.mptcp.enabled=1\n"
+        return "no MPTCP connection: MPTCP is switched off here\n    change: sysctl net.mptcp.enabled=1\n"
             .to_owned();
     }
     format!(
-        "no MPTCP connection; {plain} of plain TCP\n    remedy: let the program ask for MPTCP: mptcpize run PROGRAM, or \
+        "no MPTCP connection; {plain} of plain TCP\n    change: let the program ask for MPTCP: mptcpize run PROGRAM, or \
          IPPROTO_MPTCP when it opens its socket\n"
     )
 }
@@ -129,6 +125,3 @@ fn state(state: State) -> &'static str {
 
 /// From one look to the next, ms.
 const BETWEEN_LOOKS: u16 = 1000;
-
-/// Clears the screen and goes to its top.
-const CLEAR: &str = "\x1b[H\x1b[2J";

@@ -20,7 +20,7 @@ pub(crate) fn request(family: u8, protocol: u32, states: States, id: Option<&[u8
     Attributes::default().with(INET_DIAG_REQ_PROTOCOL, &protocol.to_ne_bytes()).after(&header)
 }
 
-/// The socket in a `struct inet_diag_msg` and the attributes behind it.
+/// The socket in a `struct inet_diag_msg` and the attributes after it.
 pub(crate) fn socket(message: &[u8]) -> Option<Socket> {
     let [family, state, timer, _] = array(message, 0)?;
     let word = |offset| array(message, offset).map(u32::from_ne_bytes);

@@ -1,4 +1,4 @@
-//! MPTCP connections behind TCP sockets: what a subflow tells of the connection that it belongs to, and that connection.
+//! MPTCP connections above TCP sockets: what a subflow tells of the connection that it belongs to, and that connection.
 //!
 //! A subflow's own queues do not tell how fast its connection is: what comes goes on into the connection's queue, and the
 //! window that is advertised is the connection's.

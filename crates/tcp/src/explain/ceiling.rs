@@ -4,7 +4,12 @@
 use super::{
     Case, Finding, Limit, Shares,
     figures::median,
-    held::{UNPACED, is_reader_slow},
+    limit::{
+        pacing::{self, UNPACED},
+        receiver_application,
+        receiver_window::at_sender as window,
+        send_buffer,
+    },
     text,
 };
 
@@ -44,9 +49,9 @@ impl Case<'_> {
         others
             .map(|each| {
                 let found = match each.limit {
-                    Limit::ReceiverWindow => self.small_window(shares.receiver_window),
-                    Limit::SendBuffer => self.small_send_buffer(shares.send_buffer),
-                    _ => self.paced(),
+                    Limit::ReceiverWindow => window::finding(self, shares.receiver_window),
+                    Limit::SendBuffer => send_buffer::finding(self, shares.send_buffer),
+                    _ => pacing::finding(self),
                 };
                 let sentence = format!("{}; by itself it allows {}", found.sentence, text::rate(each.rate));
                 Finding { sentence, ..found }
@@ -66,10 +71,10 @@ impl Case<'_> {
         };
         // One that the kernel lets grow is twice of what is used, at least: if it is constant and close, it does not grow.
         let is_met = weights.receiver_window >= MET || figures.has_constant_window();
-        if is_met && !is_reader_slow(figures) {
+        if is_met && !receiver_application::is_slow(figures) {
             add(Limit::ReceiverWindow, median(figures.infos().filter_map(|(_, info)| info.snd_wnd)));
         }
-        if weights.send_buffer >= MET && !self.send_buffer_grows() {
+        if weights.send_buffer >= MET && !send_buffer::grows(self) {
             add(Limit::SendBuffer, figures.infos().map(|(socket, _)| socket.send_queue).max());
         }
         if figures.now.max_pacing_rate < UNPACED {

@@ -5,15 +5,12 @@
 
 use super::{
     Case, Figures, Look, Shares,
-    figures::{USED, median, outstanding},
+    limit::{nagle, pacing, receiver_application, receiver_window, send_buffer},
 };
-use crate::{
-    Info,
-    diag::{Multipath, Socket},
-};
+use crate::{Info, diag::Multipath};
 
 /// A sender's time, twice.
-pub(super) struct Divided {
+pub(super) struct Division {
     /// What its time went to: the kernel's times where it tells them, and only the rest divided by the looks.
     pub shares: Shares,
     /// What limited it for how much of that time. More than the kernel counts: a buffer that is full while a little of it
@@ -22,21 +19,24 @@ pub(super) struct Divided {
 }
 
 impl Case<'_> {
-    pub(super) fn divided(&self) -> Divided {
+    pub(super) fn divided(&self) -> Division {
         let figures = &self.figures;
-        let tally = Tally::of(figures, self.may_delay());
-        let slow_reader = is_reader_slow(figures);
+        let tally = Tally::of(figures, nagle::may_hold(self));
+        let slow_reader = receiver_application::is_slow(figures);
         let times = Times::of(figures).filter(|_| !figures.is_subflow());
         let [mut shares, mut weights] = times
             .map_or_else(|| [tally.alone(); 2], |times| [tally.between(&times), tally.within(&times)])
             .map(Shares::normalised);
         // A buffer that grows does so after the congestion window.
-        if self.send_buffer_grows() {
+        if send_buffer::grows(self) {
             weights.congestion_window += std::mem::take(&mut weights.send_buffer);
         }
         // BBR sends as fast as data ever arrived. That was as fast as the window let it, if it meets the window when it tries
         // to send faster, and as fast as the program wrote, if all was sent at many looks.
-        if figures.has_model() && weights.receiver_window >= MET && (slow_reader || is_window_used(figures)) {
+        if figures.has_model()
+            && weights.receiver_window >= MET
+            && (slow_reader || receiver_window::is_used(figures))
+        {
             weights.receiver_window += std::mem::take(&mut weights.congestion_window);
         } else if figures.has_model() && tally.is_often_drained() {
             weights.sender_application += std::mem::take(&mut weights.congestion_window);
@@ -46,17 +46,12 @@ impl Case<'_> {
                 each.receiver_application = std::mem::take(&mut each.receiver_window);
             }
         }
-        Divided { shares, weights }
+        Division { shares, weights }
     }
 
     /// Whether BBR meets the window when it tries to send faster, and it is not known whether that is what its rate comes from.
     pub(super) fn meets_window(&self, weights: Shares) -> bool {
         self.figures.has_model() && weights.receiver_window + weights.receiver_application >= MET
-    }
-
-    /// Whether its kernel may hold small segments back; so it is where the program's choice is not known.
-    pub(super) fn may_delay(&self) -> bool {
-        self.seen.chosen.is_none_or(|chosen| !chosen.has_no_delay)
     }
 }
 
@@ -192,7 +187,7 @@ fn held(look: &Look, info: &Info) -> Held {
         return Held::Idle;
     }
     let waits = u64::from(info.notsent_bytes) >= u64::from(info.snd_mss);
-    if info.ca_state < RECOVERY && is_buffer_full(socket, info) {
+    if info.ca_state < RECOVERY && send_buffer::is_full(socket, info) {
         return Held::SendBuffer;
     }
     let [sent, repeated, arrived, lost] = [info.unacked, info.retrans, info.sacked, info.lost].map(u64::from);
@@ -200,14 +195,14 @@ fn held(look: &Look, info: &Info) -> Held {
     if info.ca_state >= RECOVERY || in_flight + in_flight / 16 >= u64::from(info.snd_cwnd) {
         return Held::CongestionWindow;
     }
-    if is_window_closed(socket, info) {
+    if receiver_window::is_closed(socket, info) {
         return Held::ReceiverWindow;
     }
     // What a program writes after a pause is paced, and waits for that for a moment.
     match waits && !info.delivery_rate_app_limited {
-        false if is_delayed(look, info) => Held::Nagle,
+        false if nagle::holds(look, info) => Held::Nagle,
         false => Held::Application,
-        true if is_paced(info) => Held::Pacing,
+        true if pacing::holds(info) => Held::Pacing,
         true => Held::CongestionWindow,
     }
 }
@@ -226,70 +221,7 @@ fn held_above(connection: &Multipath, info: &Info) -> Held {
     }
 }
 
-/// Whether the peer's window lets no further segment out. The probe timer is a sign of that only where the window is not told:
-/// it also runs while all that waits is paced and nothing is under way (`tcp_check_probe_timer()`).
-fn is_window_closed(socket: &Socket, info: &Info) -> bool {
-    match info.snd_wnd {
-        Some(window) => {
-            let next = info.notsent_bytes.min(info.snd_mss);
-            next > 0 && outstanding(socket, info).saturating_add(next) > window
-        }
-        None => socket.timer == PROBE_TIMER && !is_paced(info),
-    }
-}
-
-/// Whether less than a segment waits although little is under way: for an acknowledgement (RFC 896). Where a program writes
-/// more all the time, the end of what it wrote waits as well, and costs nothing: there, much is under way.
-fn is_delayed(look: &Look, info: &Info) -> bool {
-    let under_way = outstanding(&look.socket, info);
-    let waits = info.notsent_bytes > 0 && info.notsent_bytes < info.snd_mss;
-    waits && under_way > 0 && under_way < info.snd_mss
-}
-
-/// Whether the buffer takes no more, and what is in it is nearly all under way. The kernel wakes a writer when a third is
-/// free (`sk_stream_is_writeable()`). A buffer that grows with the congestion window holds twice of it at least
-/// (`tcp_sndbuf_expand()`), so that half of it waits.
-fn is_buffer_full(socket: &Socket, info: &Info) -> bool {
-    socket.memory.is_some_and(|memory| {
-        let is_full = u64::from(memory.wmem_queued) * 10 >= u64::from(memory.sndbuf) * 6;
-        is_full && u64::from(info.notsent_bytes) * 10 <= u64::from(socket.send_queue) * 3
-    })
-}
-
-/// Whether the program asked for a rate, and that is the rate of sending.
-fn is_paced(info: &Info) -> bool {
-    info.max_pacing_rate < UNPACED && info.pacing_rate as f64 >= info.max_pacing_rate as f64 * NEARLY
-}
-
-/// Whether as much goes each round trip as the peer's window lets out.
-fn is_window_used(figures: &Figures<'_>) -> bool {
-    let window = median(figures.infos().filter_map(|(_, info)| info.snd_wnd)).filter(|&window| window > 0);
-    let used = || Some(figures.rate() / 8.0 * figures.rtt()? / f64::from(window?));
-    used().is_some_and(|share| share >= USED)
-}
-
-/// Whether the peer's window is small because its program does not read. Then it closes at times, or is seldom as large as it
-/// was. One that is small because of the buffer stays at its largest, or grows while autotuning is at it; a dip now and
-/// then is not a slow reader, as any program waits for a processor.
-pub(super) fn is_reader_slow(figures: &Figures<'_>) -> bool {
-    let (mut largest, mut closed, mut smaller) = (0, 0, 0);
-    for (socket, info) in figures.infos() {
-        let window = info.snd_wnd.unwrap_or(largest);
-        largest = largest.max(window);
-        let is_probed = info.snd_wnd.is_none() && socket.timer == PROBE_TIMER && !is_paced(info);
-        closed += usize::from(is_probed || info.snd_wnd == Some(0) || window < largest / 8);
-        smaller += usize::from(window < largest - largest / 8);
-    }
-    closed * 20 >= figures.looks.len() || smaller * 3 >= figures.looks.len()
-}
-
 /// Congestion control's state from which on it repairs a loss.
 const RECOVERY: u8 = 3;
-/// The timer that runs while the peer's window is closed.
-pub(super) const PROBE_TIMER: u8 = 4;
-/// Rates are measured, and a pacing rate is rounded.
-pub(super) const NEARLY: f64 = 0.95;
-/// No `SO_MAX_PACING_RATE`.
-pub(super) const UNPACED: u64 = u64::MAX;
 /// BBR tries to send faster in one of eight round trips.
 const MET: f64 = 0.05;

@@ -1,8 +1,8 @@
-//! Programs that listen and do not accept: their queue is full, and the kernel drops who wants to connect.
+//! Programs that listen and do not accept: their queue is full, and the kernel drops requests to connect.
 
 use std::net::SocketAddr;
 
-use super::{Explanation, Finding, Kind, Limit, Observation, text};
+use super::{Explanation, Limit, Observation, limit::accept_queue};
 use crate::{
     Process,
     diag::{Key, Socket, State},
@@ -25,7 +25,7 @@ pub struct Listener {
     pub before: Queue,
     /// The same at the end; none if it has closed.
     pub after: Option<Queue>,
-    /// Who has it open; none if that is not for us to know.
+    /// The process that has it open; none if we may not see it.
     pub process: Option<Process>,
 }
 
@@ -76,7 +76,8 @@ impl Listener {
         }
     }
 
-    fn dropped(&self) -> Option<u32> {
+    /// Packets dropped while it was looked at.
+    pub(super) fn dropped(&self) -> Option<u32> {
         Some(self.after?.drops?.wrapping_sub(self.before.drops?))
     }
 
@@ -88,69 +89,39 @@ impl Listener {
         }
     }
 
-    /// Whether who listens at `local` takes connections to an address.
+    /// Whether a listener at `local` takes connections to an address.
     pub(super) fn takes(local: SocketAddr, address: SocketAddr) -> bool {
         local.port() == address.port() && (local.ip().is_unspecified() || local.ip() == address.ip())
-    }
-
-    fn finding(&self, after: Queue) -> Finding {
-        let Queue { waiting, most, .. } = after;
-        let mut evidence = vec![format!(
-            "{waiting} connections are established and wait for accept(); the queue takes {most} and one more",
-        )];
-        match self.dropped() {
-            Some(dropped @ 1..) => {
-                evidence.push(format!(
-                    "{} dropped while this was looked at",
-                    text::plural(dropped.into(), "packet")
-                ));
-            }
-            _ => evidence.push("nobody tried to connect while this was looked at".to_owned()),
-        }
-        Finding {
-            kind: Kind::ListenQueueFull,
-            sentence: format!(
-                "{} does not accept connections at {} as fast as they come: the queue is full, and the kernel drops \
-                 those that want to connect",
-                self.subject(),
-                self.local
-            ),
-            evidence,
-            advice: format!(
-                "see what {} does instead of calling accept(); a larger backlog of listen(), up to net.core.somaxconn, \
-                 helps only where connections come in bursts",
-                self.process.as_ref().map_or("the program", |process| process.name.as_str()),
-            ),
-            is_inferred: false,
-        }
     }
 }
 
 /// Those of which the queue is full.
 pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanation> + use<'_> {
     let full = observation.listeners.iter().filter(|each| each.is_asked_for && each.is_full());
-    full.filter_map(|each| Some((each, each.finding(each.after?)))).map(|(listener, finding)| Explanation {
-        local: listener.local.to_string(),
-        remote: "*".to_owned(),
-        limit: Limit::AcceptQueue,
-        finding,
-        limit_share: None,
-        shares: None,
-        also: Vec::new(),
-        role: None,
-        state: Some(State::Listen),
-        has_closed: false,
-        is_subflow: false,
-        pid: listener.process.as_ref().map(|process| process.pid),
-        process: listener.process.as_ref().map(|process| process.name.clone()),
-        uid: Some(listener.uid),
-        seconds: 0.0,
-        bytes_sent: 0,
-        bytes_received: 0,
-        rate_mbps: 0.0,
-        rtt_ms: None,
-        min_rtt_ms: None,
-        congestion: None,
-        missing: Vec::new(),
-    })
+    full.filter_map(|each| Some((each, accept_queue::of_listener(each, each.after?)))).map(
+        |(listener, finding)| Explanation {
+            local: listener.local.to_string(),
+            remote: "*".to_owned(),
+            limit: Limit::AcceptQueue,
+            finding,
+            limit_share: None,
+            shares: None,
+            also: Vec::new(),
+            role: None,
+            state: Some(State::Listen),
+            has_closed: false,
+            is_subflow: false,
+            pid: listener.process.as_ref().map(|process| process.pid),
+            process: listener.process.as_ref().map(|process| process.name.clone()),
+            uid: Some(listener.uid),
+            seconds: 0.0,
+            bytes_sent: 0,
+            bytes_received: 0,
+            rate_mbps: 0.0,
+            rtt_ms: None,
+            min_rtt_ms: None,
+            congestion: None,
+            missing: Vec::new(),
+        },
+    )
 }

@@ -1,6 +1,6 @@
 //! What a program chose for a socket, which the list of sockets does not tell: read from the socket itself.
 //!
-//! A copy of the program's descriptor is made (`pidfd_getfd(2)`, Linux 5.6), asked, and closed. That is allowed to who may
+//! A copy of the program's descriptor is made (`pidfd_getfd(2)`, Linux 5.6), asked, and closed. That is allowed to whoever may
 //! trace the process: its user, or root.
 
 use crate::{Process, sys::foreign::Foreign};

@@ -1,4 +1,4 @@
-//! What else goes on: connections to the same host share what the path carries and show that it is alive, and who listens here
+//! What else goes on: connections to the same host share what the path carries and show that it is alive, and a listener here
 //! may be what others wait for.
 
 use std::{
@@ -53,7 +53,7 @@ impl Surroundings {
         all
     }
 
-    /// Those that send beside a connection; none if they send next to nothing compared with it.
+    /// The others that send to the same host; none if they send next to nothing compared with it.
     pub(super) fn senders_beside(&self, figures: &Figures<'_>) -> Others {
         let together = self.senders.get(&figures.socket.remote.ip()).copied().unwrap_or_default();
         let own = Others { count: u32::from(sends(figures)), rate: figures.rate() };

@@ -7,10 +7,12 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use super::{Explanation, Finding, Kind, Limit, Observation, text};
+use super::{
+    Explanation, Limit, Observation,
+    limit::source_ports::{self, SCARCE},
+};
 use crate::{
     diag::{Socket, State},
-    kernel::{Rule, Version},
     settings::Settings,
 };
 
@@ -80,7 +82,7 @@ pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanati
         let [first, last] = range?;
         let size = (last + 1).saturating_sub(first).max(1);
         let is_scarce = each.out_of_reach(settings) as f64 >= size as f64 * SCARCE;
-        is_scarce.then(|| (each, explain(each, [first, last], size, *kernel, settings)))
+        is_scarce.then(|| (each, source_ports::finding(each, [first, last], size, *kernel, settings)))
     });
     scarce.map(|(each, finding)| Explanation {
         local: format!("{}:*", bracketed(each.local)),
@@ -108,60 +110,12 @@ pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanati
     })
 }
 
-fn explain(
-    each: &PortUse,
-    [first, last]: [u64; 2],
-    size: u64,
-    kernel: Option<Version>,
-    settings: &Settings,
-) -> Finding {
-    let PortUse { remote, taken, waiting, .. } = *each;
-    let share = taken as f64 / size as f64;
-    let is_full = share >= FULL;
-    let sentence = if is_full {
-        format!("Nearly no source port is left for connections to {remote}: connect() fails or is about to")
-    } else {
-        format!(
-            "Half of the source ports for {remote} are taken: from here on connect() searches long for a free one"
-        )
-    };
-    let mut evidence = vec![format!(
-        "{taken} of {size} ports of net.ipv4.ip_local_port_range ({first} to {last}) are taken, {}; {waiting} of them \
-         by connections that have ended (TIME_WAIT)",
-        text::share(share)
-    )];
-    if kernel.is_some_and(|kernel| Rule::EVEN_PORTS_FIRST.holds(kernel)) {
-        evidence.push("connect() tries every even port before an odd one".to_owned());
-    }
-    let can_reuse =
-        !remote.ip().is_loopback() && settings.tcp_tw_reuse == Some(2) || settings.tcp_tw_reuse == Some(0);
-    let advice = match () {
-        () if waiting * 2 >= taken && can_reuse => {
-            "sysctl -w net.ipv4.tcp_tw_reuse=1: ports of connections that ended a \
-             second ago are used again"
-                .to_owned()
-        }
-        () if size < WIDEST => "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"".to_owned(),
-        () => {
-            format!("keep connections to {remote} open and use them again, or connect from a second address")
-        }
-    };
-    Finding { kind: Kind::SourcePorts, sentence, evidence, advice, is_inferred: false }
-}
-
 fn bracketed(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => format!("[{address}]"),
     }
 }
-
-/// From this share on all even ports are taken, if nothing else shares the range.
-const SCARCE: f64 = 0.5;
-/// From this share on even a search of the whole range finds little.
-const FULL: f64 = 0.9;
-/// 1024 to 65535 has more.
-const WIDEST: u64 = 60_000;
 
 #[cfg(test)]
 mod tests {

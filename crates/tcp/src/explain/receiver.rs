@@ -1,25 +1,26 @@
 //! The receiver's view: whether its program, its buffer, or nothing here holds up what comes.
 
 use super::{
-    Case, Limit, Look, Role, Shares, Verdict,
+    Case, Limit, Role, Shares, Verdict,
     figures::{USED, median},
+    limit::{other_end, receiver_application, receiver_window::at_receiver as window},
 };
-use crate::diag::Multipath;
 
 impl Case<'_> {
     pub(super) fn receiver(&self) -> Verdict {
         let shares = self.receiver_shares();
         let (limit, first) = match shares.largest() {
-            Limit::ReceiverApplication => {
-                (Limit::ReceiverApplication, self.reads_slowly(shares.receiver_application))
-            }
-            Limit::ReceiverWindow => (Limit::ReceiverWindow, self.small_receive_buffer()),
-            _ => (Limit::OtherEnd, self.limited_elsewhere()),
+            Limit::ReceiverApplication => (
+                Limit::ReceiverApplication,
+                receiver_application::at_receiver(self, shares.receiver_application),
+            ),
+            Limit::ReceiverWindow => (Limit::ReceiverWindow, window::finding(self)),
+            _ => (Limit::OtherEnd, other_end::at_receiver(self)),
         };
         let limit_share = Some(shares.of(limit));
         let mut findings = vec![first];
         if limit == Limit::ReceiverWindow {
-            findings.extend(self.ignored_scale());
+            findings.extend(window::ignored_scale(self));
         }
         Verdict { role: Role::Receiver, limit, limit_share, shares, findings }
     }
@@ -28,7 +29,7 @@ impl Case<'_> {
     /// as it lets in.
     fn receiver_shares(&self) -> Shares {
         let looks = self.figures.looks;
-        let waiting = looks.iter().filter(|look| is_unread(look)).count();
+        let waiting = looks.iter().filter(|look| receiver_application::is_behind(look)).count();
         let receiver_application = waiting as f64 / looks.len().max(1) as f64;
         let rest = 1.0 - receiver_application;
         let is_used = self.window_use().is_some_and(|share| share >= USED);
@@ -56,18 +57,6 @@ impl Case<'_> {
         median(self.figures.infos().map(|(_, info)| info.rcv_wnd.unwrap_or(info.rcv_ssthresh).min(largest)))
             .filter(|&window| window > 0)
     }
-}
-
-/// Whether a good part of what the buffer takes waits to be read. A program that keeps up leaves nothing behind.
-fn is_unread(look: &Look) -> bool {
-    // What comes over a subflow goes on to its connection at once, and waits there, together with what came over others.
-    if let Some(Multipath { memory, .. }) = look.multipath {
-        return memory.rmem_alloc > 0 && u64::from(memory.rmem_alloc) * 4 >= u64::from(memory.rcvbuf);
-    }
-    let Some(info) = &look.socket.info else { return false };
-    let queued = u64::from(look.socket.receive_queue);
-    let room = info.rcv_wnd.map_or(u64::from(info.rcv_ssthresh), |open| queued + u64::from(open));
-    queued > 0 && queued * 4 >= room
 }
 
 /// A round trip counts up to so many of the least. A path that is full has twice of what it takes under way: then two thirds

@@ -1,6 +1,9 @@
-//! Connections of which the state says what is wrong: no bytes move, and that is not because nobody has anything to say.
+//! Connections of which the state says what is wrong: no bytes move, although a program has something to send.
 
-use super::{Case, Figures, Finding, Limit};
+use super::{
+    Case, Finding, Limit,
+    limit::{accept_queue, initial_window, loss::no_answer, peer_closed},
+};
 use crate::diag::State;
 
 impl Case<'_> {
@@ -11,17 +14,17 @@ impl Case<'_> {
         if figures.socket.state == State::SynSent {
             return Some(self.connecting());
         }
-        if self.waits_to_be_accepted() {
-            return Some((Limit::AcceptQueue, self.not_accepted()));
+        if accept_queue::holds(self) {
+            return Some((Limit::AcceptQueue, accept_queue::not_accepted(self)));
         }
         if figures.is_left_open() {
-            return Some((Limit::PeerClosed, self.left_open()));
+            return Some((Limit::PeerClosed, peer_closed::finding(self)));
         }
         if !figures.is_silent() {
             return None;
         }
-        if is_probed_in_vain(figures) {
-            return Some((Limit::Loss, self.no_answer_to_probes()));
+        if no_answer::is_probed_in_vain(figures) {
+            return Some((Limit::Loss, no_answer::to_probes(self)));
         }
         // The peer acknowledged this end's request to connect (1) and no byte since.
         let is_untouched = now.retransmits > 0 && now.bytes_acked <= 1 && now.bytes_received == 0;
@@ -33,9 +36,9 @@ impl Case<'_> {
         let is_full_here = || self.surroundings.full_listener_at(figures.socket.remote).is_some();
         (is_untouched && has_connected).then(|| {
             if is_there || is_full_here() {
-                (Limit::AcceptQueue, self.peer_does_not_accept())
+                (Limit::AcceptQueue, accept_queue::at_peer(self))
             } else {
-                (Limit::Loss, self.never_answered())
+                (Limit::Loss, no_answer::ever(self))
             }
         })
     }
@@ -44,26 +47,11 @@ impl Case<'_> {
     fn connecting(&self) -> (Limit, Finding) {
         let figures = &self.figures;
         if figures.now.total_retrans == 0 {
-            return (Limit::InitialWindow, self.just_connecting());
+            return (Limit::InitialWindow, initial_window::connecting(self));
         }
         if self.surroundings.full_listener_at(figures.socket.remote).is_some() {
-            return (Limit::AcceptQueue, self.peer_does_not_accept());
+            return (Limit::AcceptQueue, accept_queue::at_peer(self));
         }
-        (Limit::Loss, self.not_connected())
+        (Limit::Loss, no_answer::to_connect(self))
     }
-
-    /// Whether no program has taken the connection over from who listens here. One that this end has closed belongs to nobody
-    /// either, but is in another state.
-    fn waits_to_be_accepted(&self) -> bool {
-        let figures = &self.figures;
-        let is_open = matches!(figures.socket.state, State::Established | State::CloseWait);
-        let is_nobodys = figures.infos().all(|(socket, _)| socket.inode == 0);
-        is_open && is_nobodys && self.listener().is_some()
-    }
-}
-
-/// Whether the kernel asks again and again whether the peer is there, and nothing comes back: it sets the number to 0 with
-/// whatever comes. A single one may be under way.
-fn is_probed_in_vain(figures: &Figures<'_>) -> bool {
-    figures.now.retransmits == 0 && figures.now.probes > 1
 }

@@ -232,7 +232,8 @@ fn two_limits_that_are_close_are_both_named() {
 fn the_probe_timer_of_a_paced_connection_is_no_closed_window() {
     let between = |most: u64, window: u32| {
         sender(move |_, socket, info| {
-            (socket.timer, info.unacked, info.notsent_bytes) = (held::PROBE_TIMER, 0, socket.send_queue);
+            (socket.timer, info.unacked, info.notsent_bytes) =
+                (limit::receiver_window::PROBE_TIMER, 0, socket.send_queue);
             (info.max_pacing_rate, info.snd_wnd) = (most, Some(window));
             info.pacing_rate = info.pacing_rate.min(most);
         })
@@ -383,7 +384,7 @@ fn where_one_end_cannot_know_it_says_so() {
     };
     expect(constant(13_000), Limit::Path, &[Kind::PathRate]);
     let small = expect(constant(6000), Limit::ReceiverWindow, &[Kind::SmallWindow]);
-    assert!(small.finding.sentence.ends_with("and constant: its receive buffer is"), "{small:?}");
+    assert!(small.finding.sentence.ends_with("its receive buffer is too small"), "{small:?}");
 }
 
 #[test]
@@ -428,7 +429,7 @@ fn a_kernel_that_does_not_count_is_judged_by_the_looks() {
     let idle = old(little);
     assert_eq!((idle.limit, idle.shares.unwrap().sender_application), (Limit::SenderApplication, 1.0));
     assert!(idle.missing[0].contains("(since 4.10)") && idle.missing[2].contains("(since 5.4)"), "{idle:?}");
-    let probing = old(|socket, info| (socket.timer, info.unacked) = (held::PROBE_TIMER, 0));
+    let probing = old(|socket, info| (socket.timer, info.unacked) = (limit::receiver_window::PROBE_TIMER, 0));
     assert_eq!(probing.limit, Limit::ReceiverApplication);
     let busy = old(|_, _| {});
     assert_eq!(busy.limit, Limit::CongestionWindow);
@@ -602,7 +603,7 @@ fn a_start_takes_round_trips() {
     let grows = |n: u32, info: &mut Info| (info.snd_cwnd, info.unacked) = (10 + n, 10 + n);
     let starting = sender(|n, _, info| {
         grows(n, info);
-        info.snd_ssthresh = network::NO_THRESHOLD;
+        info.snd_ssthresh = limit::initial_window::NO_THRESHOLD;
     });
     expect(starting, Limit::InitialWindow, &[Kind::SlowStart]);
     let bbr = |gain| {
@@ -654,7 +655,7 @@ fn data_that_waits_for_long_in_the_sender_is_said_beside_the_limit() {
     });
     let said = expect(waiting, Limit::Path, &[Kind::PathRate, Kind::UnsentData]);
     // 724 KB at 1.448 MB/s.
-    assert!(said.also[0].sentence.contains("leaves in 500 ms"), "{said:?}");
+    assert!(said.also[0].sentence.contains("is sent only after 500 ms"), "{said:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod fallback;
 use std::net::IpAddr;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{
     Endpoint, Origin, Purpose, State, Subflow, Surroundings,
@@ -70,19 +70,37 @@ pub enum Cause {
     SamePath,
 }
 
-/// A cause with its evidence and its remedy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Finding {
+/// A cause as a sentence, with its evidence and what would help. It is inferred where what is counted of several connections
+/// speaks for it: of which connections a counter is, its connection's `counted` says.
+pub type Finding = crate::Finding<Cause>;
+
+/// A finding as documents have it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Finding")]
+pub(super) struct Document<'f> {
     /// Which.
-    pub cause: Cause,
+    cause: Cause,
     /// The cause as a sentence.
-    pub why: String,
+    why: &'f str,
     /// Whether it is known of this connection. If not, what is counted of several connections speaks for it.
-    pub is_certain: bool,
+    is_certain: bool,
     /// What was seen that says so. Of which connections a counter is, its connection's `counted` says.
-    pub evidence: Vec<String>,
+    evidence: &'f [String],
     /// The one change that would help.
-    pub remedy: String,
+    remedy: &'f str,
+}
+
+/// Writes a finding as a [`Document`].
+#[expect(clippy::ref_option, reason = "the signature of serialize_with")]
+pub(super) fn document<S: Serializer>(finding: &Option<Finding>, serializer: S) -> Result<S::Ok, S::Error> {
+    let document = finding.as_ref().map(|finding| Document {
+        cause: finding.kind,
+        why: &finding.sentence,
+        is_certain: !finding.is_inferred,
+        evidence: &finding.evidence,
+        remedy: &finding.advice,
+    });
+    document.serialize(serializer)
 }
 
 /// Why a connection has one subflow at most.
@@ -170,7 +188,7 @@ impl Case<'_> {
         }))
     }
 
-    /// Further subflows are the business of who opened the connection.
+    /// Further subflows are opened by the end that opened the connection.
     fn peer_opens(&self) -> Option<Finding> {
         if !self.subflows.iter().any(|subflow| subflow.origin == Origin::FirstAccepted) {
             return None;
@@ -202,9 +220,9 @@ impl Case<'_> {
         let joins = self.account.sum(&["MPJoinSynRx"]);
         let opens = finding(
             Cause::PeerOpens,
-            "the peer opened this connection, and no subflow that it opened beside the first is there",
+            "the peer opened this connection, and only its first subflow is there",
             vec![format!("joins received: {joins} (MPJoinSynRx)")],
-            "look at the peer's end with the same command; it knows what it tried",
+            "run the same command at the peer's end, which shows what it tried",
         );
         Some(self.mention(opens, &["MPJoinNoTokenFound", "MPJoinAckHMacFailure", "MPJoinRejected"]))
     }
@@ -320,7 +338,7 @@ impl Case<'_> {
         matches!(bearing, Bearing::Likely | Bearing::Certain).then_some(Counted { bearing, evidence, scope })
     }
 
-    /// Adds to a finding what is counted and does not decide: it has happened to some connections, and nobody knows which.
+    /// Adds to a finding what is counted and does not decide: it has happened to some connections, and it is not known to which.
     fn mention(&self, finding: Finding, names: &[&str]) -> Finding {
         let counted = self.account.evidence(names);
         if counted.is_empty() {
@@ -343,7 +361,7 @@ impl Counted {
     fn finding(self, cause: impl FnOnce(Vec<String>) -> Finding) -> Finding {
         let mut finding = cause(self.evidence);
         finding.evidence.push(self.scope);
-        Finding { is_certain: self.bearing == Bearing::Certain, ..finding }
+        Finding { is_inferred: self.bearing != Bearing::Certain, ..finding }
     }
 }
 
@@ -366,7 +384,7 @@ fn join_refused(evidence: Vec<String>) -> Finding {
         Cause::JoinRefused,
         "joins were sent and refused, or given up after a minute or two without an answer",
         evidence,
-        "look at the peer's end with the same command: its limits (ip mptcp limits set subflows 8), or a load balancer \
+        "run the same command at the peer's end and look at its limits (ip mptcp limits set subflows 8), or a load balancer \
          that sends joins to another host",
     )
 }
@@ -376,7 +394,7 @@ fn subflow_lost(evidence: Vec<String>) -> Finding {
         Cause::SubflowLost,
         "a join was answered, and its subflow has gone: reset, timed out, or its address was removed",
         evidence,
-        "look at the peer's end with the same command: it may admit no further subflow; if it does, open the connection \
+        "run the same command at the peer's end: it may admit no further subflow; if it does, open the connection \
          again, as the kernel does not try a lost subflow a second time",
     )
 }
@@ -411,8 +429,9 @@ fn forged(evidence: Vec<String>) -> Finding {
     )
 }
 
+/// A cause that is known of this connection.
 fn finding(cause: Cause, why: &str, evidence: Vec<String>, remedy: &str) -> Finding {
-    Finding { cause, why: why.to_owned(), is_certain: true, evidence, remedy: remedy.to_owned() }
+    Finding::new(cause, why.to_owned(), evidence, remedy.to_owned())
 }
 
 fn show(subflow: &Subflow) -> String {

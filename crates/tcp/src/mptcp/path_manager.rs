@@ -37,7 +37,7 @@ pub struct Endpoint {
 pub enum Purpose {
     /// This end opens subflows from it.
     Subflow,
-    /// It is announced to the peer, who may open subflows to it.
+    /// It is announced to the peer, which may open subflows to it.
     Signal,
     /// Both of them.
     Both,
@@ -48,7 +48,7 @@ pub enum Purpose {
 /// How many further subflows and addresses a connection may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Limits {
-    /// Subflows beside the first, whoever opens them.
+    /// Subflows besides the first, whichever end opens them.
     pub subflows: u32,
     /// Addresses of the peer that are accepted.
     pub accepted_addresses: u32,

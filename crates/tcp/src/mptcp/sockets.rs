@@ -83,7 +83,7 @@ pub(super) struct SeenConnection {
     pub inode: u64,
     pub token: u32,
     pub is_fallback: bool,
-    /// Subflows beside the first.
+    /// Subflows besides the first.
     pub further: u8,
     /// How many of them are admitted.
     pub most_further: u8,

@@ -1,4 +1,4 @@
-//! Settings read from text, and beside what kernels choose.
+//! Settings read from text, and compared with what kernels choose.
 
 use super::*;
 

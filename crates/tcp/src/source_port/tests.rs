@@ -37,7 +37,7 @@ fn the_port_is_one_of_the_range_until_all_are_used() {
     alone("source_port::tests::the_port_is_one_of_the_range_until_all_are_used", || {
         let listener = TcpListener::bind("127.0.0.1:80").unwrap();
         let destination = listener.local_addr().unwrap();
-        // Bound ports are lost for those who come after, so each has a range to itself.
+        // Bound ports are lost for later sockets, so each has a range to itself.
         for (strategy, range, expected) in [
             (Strategy::RandomBind, "41000-41003", io::ErrorKind::AddrInUse),
             (Strategy::RandomWindow { size: 2 }, "41010-41013", io::ErrorKind::AddrNotAvailable),

@@ -92,7 +92,7 @@ impl Tracefs {
         self.0.join("instances").join(name)
     }
 
-    /// Removes what traces of dead processes left. What cannot be removed stays, and harms nobody.
+    /// Removes what traces of dead processes left. What cannot be removed stays, and does no harm.
     pub(super) fn sweep(&self) {
         let instances = fs::read_dir(self.0.join("instances")).into_iter().flatten().flatten();
         let names = instances.filter_map(|entry| entry.file_name().into_string().ok());

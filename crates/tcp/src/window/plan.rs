@@ -33,7 +33,7 @@ pub struct Plan {
     pub bdp_bytes: u64,
     /// The window to offer: the product, rounded up by less than an eighth to four binary digits.
     pub window_bytes: u64,
-    /// The receiver's `tcp_rmem[2]`, so that the window fits beside the kernel's own data.
+    /// The receiver's `tcp_rmem[2]`, so that the window fits together with the kernel's own data.
     pub rmem_max_bytes: u64,
     /// The sender's `tcp_wmem[2]`: twice the window.
     pub wmem_max_bytes: u64,
@@ -49,7 +49,7 @@ pub struct Plan {
 
 /// What it takes to fill `path` on `kernel`, where `settings` are in force at both ends.
 ///
-/// The sender's buffer is twice the window: who waits for room in it is woken when a third is free
+/// The sender's buffer is twice the window: a writer that waits for room in it is woken when a third is free
 /// (`sk_stream_write_space()`), so that of a buffer two thirds are sure to be full; and twice is what the kernel's own
 /// autotuning aims at (`tcp_sndbuf_expand()`).
 ///

@@ -118,10 +118,10 @@ const RATIO_ONE: u64 = 256;
 /// The guess since 697a6c8cec03.
 const HALF: u64 = 128;
 
-/// The guess before: 1200 bytes of payload in a page, with the kernel's own data beside it: 65.
+/// The guess before: 1200 bytes of payload in a page, with the kernel's own data: 65.
 const QUARTER: u64 = 1200 * RATIO_ONE / (4096 + 256 + 320);
 
-/// Two packets of 1448 bytes in 4 KiB, with the kernel's own data beside it: 170.
+/// Two packets of 1448 bytes in 4 KiB, with the kernel's own data: 170.
 const FITTED: u64 = 2 * 1448 * RATIO_ONE / (4096 + 256);
 
 /// A page for each packet of 1448 bytes: 79.

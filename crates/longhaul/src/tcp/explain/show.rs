@@ -5,10 +5,12 @@ use std::{collections::HashMap, fmt::Write};
 use anstyle::Style;
 use tcp::{
     diag::State,
-    explain::{Explanation, Finding, Kind, Limit, Role, Shares},
+    explain::{Explanation, Kind, Limit, Role, Shares},
 };
+use units::show::{rate, share, time};
 
 use crate::output::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
+use crate::tcp::finding;
 
 /// The connections that moved most, as many as were asked for, and how many more there are.
 pub(super) fn all(all: &[Explanation], ended: u64, most: usize) -> String {
@@ -74,8 +76,8 @@ fn together(all: Vec<&Explanation>) -> Vec<(&Explanation, usize)> {
     kept
 }
 
-/// Whether a process has it open that is not for us to know. One that this end has closed belongs to nobody any more, and one
-/// that was not accepted to nobody yet.
+/// Whether a process that we may not see has it open. One that this end has closed belongs to no process any more, and one
+/// that was not accepted belongs to none yet.
 fn is_hidden(each: &Explanation) -> bool {
     let is_open = matches!(each.state, Some(State::Established | State::CloseWait | State::SynSent));
     is_open && each.pid.is_none() && each.finding.kind != Kind::NotAccepted
@@ -88,26 +90,18 @@ fn one(text: &mut String, each: &Explanation) {
     if !figures.is_empty() {
         let _ = writeln!(text, "  {figures}");
     }
-    let share = each.limit_share.filter(|share| *share < 0.995);
-    let share = share.map(|share| format!(" ({:.0} % of the time)", share * 100.0)).unwrap_or_default();
+    let part = each.limit_share.filter(|part| *part < 0.995);
+    let of_time = part.map(|part| format!(" ({} of the time)", share(part))).unwrap_or_default();
     let sentence = &each.finding.sentence;
-    let _ = writeln!(text, "  {}{share}: {sentence}", paint(name(each.limit), style(each.limit)));
+    let _ = writeln!(text, "  {}{of_time}: {sentence}", paint(name(each.limit), style(each.limit)));
     if let Some(shares) = &each.shares {
         let _ = writeln!(text, "  {}", bar(shares));
     }
-    details(text, &each.finding);
+    finding::details(text, &each.finding);
     for also in &each.also {
         let _ = writeln!(text, "  {}: {}", paint("also", YELLOW), also.sentence);
-        details(text, also);
+        finding::details(text, also);
     }
-}
-
-fn details(text: &mut String, finding: &Finding) {
-    for evidence in &finding.evidence {
-        let _ = writeln!(text, "    seen:   {evidence}");
-    }
-    let inferred = if finding.is_inferred { paint(" (the cause is inferred)", DIM) } else { String::new() };
-    let _ = writeln!(text, "    change: {}{inferred}", finding.advice);
 }
 
 fn figures(each: &Explanation) -> String {
@@ -121,11 +115,11 @@ fn figures(each: &Explanation) -> String {
         Some(Role::Neither) | None => None,
     };
     if let Some(direction) = direction {
-        figures.push(format!("{direction} {}", units::show::rate(each.rate_mbps * 1e6)));
+        figures.push(format!("{direction} {}", rate(each.rate_mbps * 1e6)));
     }
     if let Some(rtt) = each.rtt_ms {
-        let least = each.min_rtt_ms.map(|least| format!(" (at least {least:.1})")).unwrap_or_default();
-        figures.push(format!("round trip {rtt:.1} ms{least}"));
+        let min = each.min_rtt_ms.map(|min| format!(" (min {})", time(min / 1e3))).unwrap_or_default();
+        figures.push(format!("round trip {}{min}", time(rtt / 1e3)));
     }
     figures.extend(each.congestion.clone());
     if each.is_subflow {
@@ -142,15 +136,15 @@ fn bar(shares: &Shares) -> String {
     let mut bar = String::new();
     let mut words = Vec::new();
     let (mut sum, mut drawn) = (0.0, 0_u8);
-    for ((name, share), (sign, style)) in shares.named().into_iter().zip(SIGNS) {
-        sum += share;
+    for ((name, part), (sign, style)) in shares.named().into_iter().zip(SIGNS) {
+        sum += part;
         // Ends are rounded, not lengths: the line is always as long.
         let length =
             (drawn..WIDTH).take_while(|cell| f64::from(*cell) + 0.5 <= sum * f64::from(WIDTH)).count();
         drawn += u8::try_from(length).unwrap_or(WIDTH);
         bar += &paint(&sign.repeat(length), style);
-        if share >= 0.005 {
-            words.push(format!("{} {name} {:.0} %", paint(sign, style), share * 100.0));
+        if part >= 0.005 {
+            words.push(format!("{} {name} {}", paint(sign, style), share(part)));
         }
     }
     format!("{bar}  {}", words.join("  "))

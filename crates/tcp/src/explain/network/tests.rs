@@ -101,7 +101,7 @@ fn a_path_carries_what_arrives_not_what_is_acknowledged() {
     });
     let said = said(vec![seen]);
     assert_eq!(said[0].finding.sentence, "The path carries no more than 23.2 Mbit/s");
-    assert_eq!(said[0].finding.evidence[0], "1.16 Mbit/s went in 1.00 s");
+    assert_eq!(said[0].finding.evidence[0], "1.16 Mbit/s over 1.00 s");
 }
 
 #[test]

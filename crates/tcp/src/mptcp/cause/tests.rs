@@ -67,7 +67,7 @@ fn account(counters: &[(&str, u64)]) -> Account {
 
 fn found(connection: &SeenConnection, subflows: &[Subflow], counters: &[(&str, u64)]) -> Finding {
     let finding = of_one(connection, subflows, &two_networks(), &account(counters));
-    assert!(!finding.evidence.is_empty() && !finding.remedy.is_empty(), "{finding:?}");
+    assert!(!finding.evidence.is_empty() && !finding.advice.is_empty(), "{finding:?}");
     finding
 }
 
@@ -106,7 +106,7 @@ fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted(
         (Handshake::Agreed, 1, Cause::FellBack),
     ] {
         let finding = fallen(handshake, token, &old);
-        assert_eq!((finding.cause, finding.is_certain), (expected, true), "{handshake:?}");
+        assert_eq!((finding.kind, finding.is_inferred), (expected, false), "{handshake:?}");
     }
     // One of nine has seen changed data, and nobody knows whether it was this one: it is said, and does not decide.
     let said = fallen(Handshake::Agreed, 1, &old).evidence;
@@ -114,17 +114,17 @@ fn a_fallback_goes_by_its_first_packets_whatever_older_connections_have_counted(
     assert!(said[2].contains("of all its 9 connections; some of it may be older than this one"), "{said:?}");
     // Of this connection alone it does.
     let alone = fallen(Handshake::Agreed, 1, &[("MPCapableSYNTX", 1), ("DataCsumErr", 1)]);
-    assert_eq!((alone.cause, alone.is_certain), (Cause::DataChanged, true));
+    assert_eq!((alone.kind, alone.is_inferred), (Cause::DataChanged, false));
     // Plain TCP from the start for a reason that is not a pause.
-    assert_eq!(fallen(Handshake::NotAsked, 0, &[("MPCapableSYNTX", 1)]).cause, Cause::FellBack);
+    assert_eq!(fallen(Handshake::NotAsked, 0, &[("MPCapableSYNTX", 1)]).kind, Cause::FellBack);
 }
 
 #[test]
 fn of_several_connections_a_counter_decides_if_it_counts_as_much_as_there_were() {
     for (rejected, expected) in [(1, Cause::PeerOpens), (2, Cause::PeerOpens), (3, Cause::JoinRejected)] {
         let finding = accepted(&[("MPCapableACKRX", 3), ("MPJoinRejected", rejected)]);
-        assert_eq!(finding.cause, expected, "{rejected} of 3");
-        assert_eq!(finding.is_certain, expected == Cause::PeerOpens);
+        assert_eq!(finding.kind, expected, "{rejected} of 3");
+        assert_eq!(finding.is_inferred, expected != Cause::PeerOpens);
         assert!(finding.evidence.contains(&format!("MPJoinRejected is {rejected}")), "{finding:?}");
         assert!(finding.evidence.last().unwrap().contains("of all its 3 connections"), "{finding:?}");
     }
@@ -144,10 +144,10 @@ fn joins_of_several_connections_tell_what_happened_to_all_of_them() {
         (0, 0, Cause::NotTried),
     ] {
         let finding = of(&tried, sent, answered);
-        assert_eq!(finding.cause, expected, "{sent} sent, {answered} answered");
-        assert_eq!(finding.is_certain, sent == 0);
+        assert_eq!(finding.kind, expected, "{sent} sent, {answered} answered");
+        assert_eq!(finding.is_inferred, sent != 0);
         // Joins of others are no joins of one that has considered no address.
-        assert_eq!(of(&connection(), sent, answered).cause, Cause::NotTried);
+        assert_eq!(of(&connection(), sent, answered).kind, Cause::NotTried);
     }
 }
 
@@ -164,21 +164,21 @@ fn a_fallback_whose_first_packets_are_hidden_goes_by_what_the_kernel_counted() {
         ("MPJoinSynTx", Cause::FellBack),
     ] {
         let finding = opened(&fallback, &[(counter, 1)]);
-        assert_eq!((finding.cause, finding.is_certain), (expected, true), "{counter}");
+        assert_eq!((finding.kind, finding.is_inferred), (expected, false), "{counter}");
         let likely = opened(&fallback, &[(counter, 2), ("MPCapableSYNTX", 2)]);
-        assert_eq!((likely.cause, likely.is_certain), (expected, expected == Cause::FellBack), "{counter}");
+        assert_eq!((likely.kind, likely.is_inferred), (expected, expected != Cause::FellBack), "{counter}");
         let of_another = opened(&fallback, &[(counter, 1), ("MPCapableSYNTX", 2)]);
-        assert_eq!(of_another.cause, Cause::FellBack, "{counter}");
+        assert_eq!(of_another.kind, Cause::FellBack, "{counter}");
     }
 }
 
 #[test]
 fn limits_come_before_addresses() {
     let none = SeenConnection { most_further: 0, ..connection() };
-    assert_eq!(opened(&none, &[]).cause, Cause::NoSubflowsAdmitted);
+    assert_eq!(opened(&none, &[]).kind, Cause::NoSubflowsAdmitted);
     let refusing = SeenConnection { accepted: (0, 0), ..connection() };
-    assert_eq!(opened(&refusing, &[("AddAddr", 1)]).cause, Cause::AnnouncementRefused);
-    assert_eq!(opened(&refusing, &[]).cause, Cause::NotTried, "nothing was announced");
+    assert_eq!(opened(&refusing, &[("AddAddr", 1)]).kind, Cause::AnnouncementRefused);
+    assert_eq!(opened(&refusing, &[]).kind, Cause::NotTried, "nothing was announced");
 }
 
 #[test]
@@ -187,22 +187,22 @@ fn without_an_endpoint_it_depends_on_the_addresses() {
         |around: &Surroundings| of_one(&connection(), &[first(Origin::FirstOpened)], around, &account(&[]));
     let mut around = Surroundings { endpoints: Vec::new(), ..two_networks() };
     let finding = of(&around);
-    assert_eq!(finding.cause, Cause::NoEndpoint);
-    assert_eq!(finding.remedy, "ip mptcp endpoint add 10.16.0.1 dev net1 subflow");
+    assert_eq!(finding.kind, Cause::NoEndpoint);
+    assert_eq!(finding.advice, "ip mptcp endpoint add 10.16.0.1 dev net1 subflow");
     // The IPv6 address is not a second one for a connection over IPv4.
     around.addresses.truncate(2);
-    assert_eq!(of(&around).cause, Cause::NoSecondAddress);
+    assert_eq!(of(&around).kind, Cause::NoSecondAddress);
     let elsewhere = Surroundings { addresses: around.addresses, ..two_networks() };
-    assert_eq!(of(&elsewhere).cause, Cause::EndpointWithoutAddress);
+    assert_eq!(of(&elsewhere).kind, Cause::EndpointWithoutAddress);
 }
 
 #[test]
 fn a_join_that_waits_names_its_path() {
     let waiting = Subflow { state: State::SynSent, ..subflow("10.16.0.1:40000", "net1", Origin::Joined) };
     let finding = found(&connection(), &[first(Origin::FirstOpened), waiting], &[("MPJoinSynTx", 1)]);
-    assert_eq!(finding.cause, Cause::JoinUnanswered);
+    assert_eq!(finding.kind, Cause::JoinUnanswered);
     assert_eq!(finding.evidence, ["10.16.0.1:40000 to 10.0.0.2:80 by net1 waits for an answer"]);
-    assert!(finding.remedy.contains("ping -I 10.16.0.1 10.0.0.2"));
+    assert!(finding.advice.contains("ping -I 10.16.0.1 10.0.0.2"));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn joins_go_by_what_the_kernel_counted() {
         (&[("MPJoinSynTx", 1), ("MPJoinSynAckRx", 1)], Cause::SubflowLost),
         (&[], Cause::NotTried),
     ] {
-        assert_eq!(opened(&tried, counters).cause, expected, "{counters:?}");
+        assert_eq!(opened(&tried, counters).kind, expected, "{counters:?}");
     }
 }
 
@@ -228,7 +228,7 @@ fn who_accepted_the_connection_waits_for_the_peer() {
         (&[("MPJoinRejected", 1)], Cause::JoinRejected),
         (&[], Cause::PeerOpens),
     ] {
-        assert_eq!(accepted(counters).cause, expected, "{counters:?}");
+        assert_eq!(accepted(counters).kind, expected, "{counters:?}");
     }
 }
 
@@ -236,7 +236,7 @@ fn who_accepted_the_connection_waits_for_the_peer() {
 fn a_second_subflow_may_be_of_little_use() {
     let both = |device, is_backup| {
         let second = Subflow { is_backup, ..subflow("10.16.0.1:40000", device, Origin::Joined) };
-        of_second(&[first(Origin::FirstOpened), second]).map(|finding| finding.cause)
+        of_second(&[first(Origin::FirstOpened), second]).map(|finding| finding.kind)
     };
     assert_eq!(both("net1", false), None);
     assert_eq!(both("net1", true), Some(Cause::OnlyBackup));

@@ -1,0 +1,16 @@
+//! What is printed of a finding: the figures that say so, and the one change that would help.
+
+use std::fmt::Write;
+
+use tcp::Finding;
+
+use crate::output::{DIM, paint};
+
+/// A line for each. Writing to a String cannot fail.
+pub(super) fn details<Kind>(text: &mut String, finding: &Finding<Kind>) {
+    for evidence in &finding.evidence {
+        let _ = writeln!(text, "    seen:   {evidence}");
+    }
+    let inferred = if finding.is_inferred { paint(" (the cause is inferred)", DIM) } else { String::new() };
+    let _ = writeln!(text, "    change: {}{inferred}", finding.advice);
+}

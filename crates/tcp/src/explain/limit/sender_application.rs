@@ -1,0 +1,62 @@
+//! The sending program has nothing to send.
+
+use super::pacing::NEARLY;
+use crate::explain::{Case, Figures, Finding, Kind, Shares, evidence::PROGRAM, text};
+
+/// Whether the program pauses, and so sends less than congestion control knows that the path carries.
+pub(in crate::explain) fn leaves_model_unused(case: &Case<'_>, shares: Shares) -> bool {
+    let figures = &case.figures;
+    let pauses = shares.sender_application >= PAUSES;
+    pauses && figures.has_model() && figures.rate() < figures.carried() * NEARLY
+}
+
+/// The program has nothing to send.
+pub(in crate::explain) fn finding(case: &Case<'_>, share: f64) -> Finding {
+    let figures = &case.figures;
+    let program = case.program();
+    let without = figures.infos().filter(|(_, info)| info.notsent_bytes < info.snd_mss).count();
+    let mut evidence = vec![
+        case.held_by(PROGRAM, share),
+        format!("at {without} of {} looks less than a segment waited to be sent", figures.infos().count()),
+    ];
+    if figures.now.delivery_rate > 0 {
+        evidence
+            .push(format!("the latest data went at {}", text::rate(figures.now.delivery_rate as f64 * 8.0)));
+    }
+    Finding::new(
+        Kind::SenderIdle,
+        format!("{} has nothing to send most of the time", case.subject()),
+        evidence,
+        format!("see what {program} waits for: its disk, its own work, or an answer before it sends more"),
+    )
+}
+
+/// How often the congestion window was given up because nothing was sent for a while (RFC 2861): it fell to half or less,
+/// without loss. BBR's falls when it looks for the least round trip.
+pub(in crate::explain) fn restarts(figures: &Figures<'_>) -> usize {
+    if figures.has_model() || figures.repeats() > 0 {
+        return 0;
+    }
+    let windows: Vec<_> = figures.infos().map(|(_, info)| info.snd_cwnd).collect();
+    windows.windows(2).filter(|pair| pair[1] <= pair[0] / 2).count()
+}
+
+/// The congestion window is given up after a pause.
+pub(in crate::explain) fn restarts_finding(case: &Case<'_>, times: usize) -> Finding {
+    let figures = &case.figures;
+    let windows = || figures.infos().map(|(_, info)| info.snd_cwnd);
+    Finding::new(
+        Kind::RestartAfterIdle,
+        "After each pause the connection starts from a small window again".to_owned(),
+        vec![format!(
+            "the congestion window fell {times} times in {} without loss, between {} and {} segments",
+            text::time(figures.seconds),
+            windows().min().unwrap_or_default(),
+            windows().max().unwrap_or_default()
+        )],
+        "sysctl -w net.ipv4.tcp_slow_start_after_idle=0".to_owned(),
+    )
+}
+
+/// A full path leaves a sender no pause; what looks like one on a busy host is shorter.
+pub(in crate::explain) const PAUSES: f64 = 0.25;
