@@ -1,6 +1,6 @@
 //! Everything that a result must admit: what makes it worthless, and what weakens it. Pure.
 //!
-//! Who finds out makes a [`Doubt`]; documents hold [`Caveat`]s, and their `valid`, `reasons` and `warnings` follow from
+//! The code that finds it out makes a [`Doubt`]; documents hold [`Caveat`]s, and their `valid`, `reasons` and `warnings` follow from
 //! these alone.
 
 use std::{fmt, time::Duration};
@@ -103,6 +103,46 @@ pub enum Doubt {
         /// Bytes that it became.
         given: u64,
     },
+    /// The kernel's functions could not be traced.
+    NotTraced {
+        /// Why.
+        why: String,
+        /// What would help.
+        remedy: String,
+    },
+    /// A listener of our own did not accept all connections.
+    NotAccepted,
+    /// The system gave no more sockets.
+    NoSocket {
+        /// What the system said.
+        why: String,
+    },
+    /// The first packet of a connect was sent again.
+    ConnectSentAgain {
+        /// How long the connect took.
+        took: Duration,
+    },
+    /// The destination reset connections, so that their ports were free again.
+    ResetConnections {
+        /// How many.
+        reset: u64,
+        /// Of how many.
+        all: u64,
+    },
+    /// What measured waited for a processor.
+    SlowedDown {
+        /// In this share of the time.
+        share: f64,
+    },
+    /// Ports were taken before a measurement of ports began.
+    PortsTaken {
+        /// How many.
+        taken: u64,
+        /// Of how many.
+        all: u64,
+        /// How many of these were in `TIME_WAIT`.
+        waiting: u64,
+    },
     /// A reader ended before its programme did.
     EndedEarly {
         /// "was interrupted".
@@ -112,6 +152,11 @@ pub enum Doubt {
     },
     /// A program calls its result invalid and does not say why.
     Unexplained,
+    /// A run of a sweep failed.
+    RunFailed {
+        /// Why.
+        why: String,
+    },
     /// No run of a sweep is valid.
     NoValidRun,
     /// Whether a claim holds depends on how much of its figures is the emulator's own error.
@@ -153,7 +198,7 @@ pub enum Doubt {
         /// How much of each end was kept.
         kept: String,
     },
-    /// A transfer has no receipt, so that nobody knows what arrived.
+    /// A transfer has no receipt, so that it is not known what arrived.
     Unfinished {
         /// Why.
         why: String,
@@ -245,87 +290,73 @@ impl Doubt {
 
     /// Which doubt it is, in a word that stays the same from version to version.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::LatePackets { .. } => "late_packets",
-            Self::OwnDrops { .. } => "own_drops",
-            Self::LostDevices { .. } => "lost_devices",
-            Self::LostBytes { .. } => "lost_bytes",
-            Self::UnbalancedLinks { .. } => "unbalanced_links",
-            Self::RequestsLeftOver { .. } => "requests_left_over",
-            Self::LateRequests { .. } => "late_requests",
-            Self::BusyGenerator { .. } => "busy_generator",
-            Self::TooManyInFlight { .. } => "too_many_in_flight",
-            Self::OutOfSockets { .. } => "out_of_sockets",
-            Self::StarvedReader { .. } => "starved_reader",
-            Self::NothingSent { .. } => "nothing_sent",
-            Self::OwnSpeed => "own_speed",
-            Self::MissedLooks { .. } => "missed_looks",
-            Self::SmallerBuffer { .. } => "smaller_buffer",
-            Self::EndedEarly { .. } => "ended_early",
-            Self::Unexplained => "unexplained",
-            Self::NoValidRun => "no_valid_run",
-            Self::Undecided { .. } => "undecided",
-            Self::MostlyOwnError { .. } => "mostly_own_error",
-            Self::NoClaimJudged => "no_claim_judged",
-            Self::NoResult { .. } => "no_result",
-            Self::OutputLost { .. } => "output_lost",
-            Self::OutputCut { .. } => "output_cut",
-            Self::Unfinished { .. } => "unfinished",
-            Self::Silent { .. } => "silent",
-            Self::SameSamples { .. } => "same_samples",
-            Self::OtherPage { .. } => "other_page",
-            Self::FailedEvents { .. } => "failed_events",
-            Self::WithoutMetric { .. } => "without_metric",
-            Self::FewSamples { .. } => "few_samples",
-            Self::ThinTail { .. } => "thin_tail",
-            Self::FewToCross { .. } => "few_to_cross",
-            Self::Recorded(_) => "recorded",
-            Self::Noticed(_) => "noticed",
-            Self::Of { doubt, .. } => doubt.kind(),
-        }
+        self.nature().0
     }
 
     /// Whether it makes the numbers worthless: they describe the tool and not what it measured.
     pub fn invalidates(&self) -> bool {
+        self.nature().1 == Effect::Worthless
+    }
+
+    /// Its kind, and what it does to the numbers.
+    fn nature(&self) -> (&'static str, Effect) {
+        use Effect::{Weaker, Worthless};
         match self {
-            Self::LatePackets { .. }
-            | Self::OwnDrops { .. }
-            | Self::LostDevices { .. }
-            | Self::LostBytes { .. }
-            | Self::UnbalancedLinks { .. }
-            | Self::RequestsLeftOver { .. }
-            | Self::LateRequests { .. }
-            | Self::BusyGenerator { .. }
-            | Self::TooManyInFlight { .. }
-            | Self::OutOfSockets { .. }
-            | Self::StarvedReader { .. }
-            | Self::NothingSent { .. }
-            | Self::EndedEarly { .. }
-            | Self::Unexplained
-            | Self::NoValidRun
-            | Self::Undecided { .. }
-            | Self::MostlyOwnError { .. }
-            | Self::Recorded(_) => true,
-            Self::OwnSpeed
-            | Self::MissedLooks { .. }
-            | Self::SmallerBuffer { .. }
-            | Self::NoClaimJudged
-            | Self::NoResult { .. }
-            | Self::OutputLost { .. }
-            | Self::OutputCut { .. }
-            | Self::Unfinished { .. }
-            | Self::Silent { .. }
-            | Self::SameSamples { .. }
-            | Self::OtherPage { .. }
-            | Self::FailedEvents { .. }
-            | Self::WithoutMetric { .. }
-            | Self::FewSamples { .. }
-            | Self::ThinTail { .. }
-            | Self::FewToCross { .. }
-            | Self::Noticed(_) => false,
-            Self::Of { doubt, .. } => doubt.invalidates(),
+            Self::LatePackets { .. } => ("late_packets", Worthless),
+            Self::OwnDrops { .. } => ("own_drops", Worthless),
+            Self::LostDevices { .. } => ("lost_devices", Worthless),
+            Self::LostBytes { .. } => ("lost_bytes", Worthless),
+            Self::UnbalancedLinks { .. } => ("unbalanced_links", Worthless),
+            Self::RequestsLeftOver { .. } => ("requests_left_over", Worthless),
+            Self::LateRequests { .. } => ("late_requests", Worthless),
+            Self::BusyGenerator { .. } => ("busy_generator", Worthless),
+            Self::TooManyInFlight { .. } => ("too_many_in_flight", Worthless),
+            Self::OutOfSockets { .. } => ("out_of_sockets", Worthless),
+            Self::StarvedReader { .. } => ("starved_reader", Worthless),
+            Self::NothingSent { .. } => ("nothing_sent", Worthless),
+            Self::OwnSpeed => ("own_speed", Weaker),
+            Self::MissedLooks { .. } => ("missed_looks", Weaker),
+            Self::SmallerBuffer { .. } => ("smaller_buffer", Weaker),
+            Self::NotTraced { .. } => ("not_traced", Weaker),
+            Self::NotAccepted => ("not_accepted", Worthless),
+            Self::NoSocket { .. } => ("no_socket", Worthless),
+            Self::ConnectSentAgain { .. } => ("connect_sent_again", Worthless),
+            Self::ResetConnections { .. } => ("reset_connections", Worthless),
+            Self::SlowedDown { .. } => ("slowed_down", Weaker),
+            Self::PortsTaken { .. } => ("ports_taken", Weaker),
+            Self::EndedEarly { .. } => ("ended_early", Worthless),
+            Self::Unexplained => ("unexplained", Worthless),
+            Self::RunFailed { .. } => ("run_failed", Worthless),
+            Self::NoValidRun => ("no_valid_run", Worthless),
+            Self::Undecided { .. } => ("undecided", Worthless),
+            Self::MostlyOwnError { .. } => ("mostly_own_error", Worthless),
+            Self::NoClaimJudged => ("no_claim_judged", Weaker),
+            Self::NoResult { .. } => ("no_result", Weaker),
+            Self::OutputLost { .. } => ("output_lost", Weaker),
+            Self::OutputCut { .. } => ("output_cut", Weaker),
+            Self::Unfinished { .. } => ("unfinished", Weaker),
+            Self::Silent { .. } => ("silent", Weaker),
+            Self::SameSamples { .. } => ("same_samples", Weaker),
+            Self::OtherPage { .. } => ("other_page", Weaker),
+            Self::FailedEvents { .. } => ("failed_events", Weaker),
+            Self::WithoutMetric { .. } => ("without_metric", Weaker),
+            Self::FewSamples { .. } => ("few_samples", Weaker),
+            Self::ThinTail { .. } => ("thin_tail", Weaker),
+            Self::FewToCross { .. } => ("few_to_cross", Weaker),
+            Self::Recorded(_) => ("recorded", Worthless),
+            Self::Noticed(_) => ("noticed", Weaker),
+            Self::Of { doubt, .. } => doubt.nature(),
         }
     }
+}
+
+/// What a doubt does to the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// They describe the tool and not what it measured.
+    Worthless,
+    /// They are less sure, or about less, than it seems.
+    Weaker,
 }
 
 impl From<&Doubt> for Caveat {
@@ -347,6 +378,15 @@ impl Caveat {
         self.sentence = format!("{part}: {}", self.sentence);
         self
     }
+}
+
+/// What a document says against itself: its caveats, or where it is of a version that has none, its sentences.
+pub fn caveats_of(doubts: &[Caveat], reasons: &[String], warnings: &[String]) -> Vec<Caveat> {
+    if !doubts.is_empty() {
+        return doubts.to_vec();
+    }
+    let recorded = reasons.iter().cloned().map(Doubt::Recorded);
+    recorded.chain(warnings.iter().cloned().map(Doubt::Noticed)).map(Caveat::from).collect()
 }
 
 /// Whether nothing makes the numbers worthless.
@@ -389,5 +429,9 @@ mod tests {
         let json = serde_json::to_value(&caveats[1]).unwrap();
         assert_eq!((&json["kind"], &json["invalid"]), (&"own_drops".into(), &true.into()));
         assert_eq!(serde_json::from_value::<Caveat>(json).unwrap(), caveats[1]);
+        // A document without kinds is read as one that has them.
+        let told = caveats_of(&[], &["late".to_owned()], &["few".to_owned()]);
+        assert_eq!((reasons(&told), warnings(&told)), (vec!["late".to_owned()], vec!["few".to_owned()]));
+        assert_eq!(caveats_of(&caveats, &[], &[]), caveats);
     }
 }

@@ -74,7 +74,7 @@ fn faster(
     let (gain, times) = (quick - slow, quick / slow);
     let (holds, how_much) = match by {
         Margin::Difference(by) => (gain > by, unit.show(gain.abs())),
-        Margin::Times(by) => (times > by, format!("{:.2}x", times.max(times.recip()))),
+        Margin::Times(by) => (times > by, units::show::times(times.max(times.recip()))),
     };
     let (own, other) = (unit.show(own), unit.show(other));
     (
@@ -88,7 +88,10 @@ fn faster(
 
 /// Whether a side keeps a limit, and the figures that say so.
 fn limited(subject: &Subject, (side, value): (&str, f64), relation: Relation, limit: f64) -> (bool, String) {
-    let (shown, bound) = (subject.unit().show(value), subject.unit().show(limit));
+    let (mut shown, bound) = (subject.unit().show(value), subject.unit().show(limit));
+    if shown == bound && value != limit {
+        shown += if value > limit { " and a little more" } else { ", a little less" };
+    }
     let (holds, limit) = match relation {
         Relation::Below => (value < limit, format!("limit {bound}")),
         Relation::Above => (value > limit, format!("more than {bound} expected")),
@@ -162,15 +165,12 @@ mod tests {
         // 2000 of something and 10 of it.
         let duration = judged("transfer.duration", times("small", "large", 199.0));
         assert!(duration.holds);
-        assert_eq!(
-            duration.figure,
-            "transfer.duration: small 10.0 ms, large 2.00 s; small is 200.00x faster"
-        );
+        assert_eq!(duration.figure, "transfer.duration: small 10.0 ms, large 2.00 s; small is 200x faster");
         assert!(!judged("transfer.duration", times("small", "large", 200.0)).holds);
         assert!(judged("json.connects_per_s", times("large", "small", 199.0)).holds);
         let slower = judged("json.connects_per_s", times("small", "large", 2.0));
         assert!(!slower.holds);
-        assert_eq!(slower.figure, "json.connects_per_s: small 10/s, large 2000/s; small is 200.00x slower");
+        assert_eq!(slower.figure, "json.connects_per_s: small 10/s, large 2 000/s; small is 200x slower");
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         assert!(!judged("outage.max", limit("small", Relation::Above, 10.0)).holds);
         let lost = judged("transfer.lost", limit("small", Relation::Is, 0.0));
         assert!(!lost.holds);
-        assert_eq!(lost.figure, "transfer.lost: small 10 bytes, 0 bytes expected");
+        assert_eq!(lost.figure, "transfer.lost: small 10 B, 0 B expected");
         assert!(judged("transfer.lost", limit("small", Relation::Is, 10.0)).holds);
     }
 
@@ -195,10 +195,13 @@ mod tests {
         let said = |share: f64| judge(&claim, |_, _| Ok(share.into()));
         assert_eq!(
             said(0.9342).figure,
-            "experienced.faster_than.swift: steady 93.4 %, more than 75.0 % expected"
+            "experienced.faster_than.swift: steady 93.4 %, more than 75 % expected"
         );
         assert!(said(0.9342).holds && !said(0.75).holds);
-        assert!(said(0.99999).figure.contains("steady 99.9 %"), "nearly all is not all");
+        assert!(said(0.99999).figure.contains("steady 99.999 %"), "nearly all is not all");
+        // Both are 75 % with two digits.
+        assert!(said(0.750_01).figure.ends_with("steady 75 % and a little more, more than 75 % expected"));
+        assert!(said(0.749_99).figure.ends_with("steady 75 %, a little less, more than 75 % expected"));
     }
 
     #[test]

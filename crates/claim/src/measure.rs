@@ -34,7 +34,7 @@ impl Measure {
         Self { of: Of::Request, statistic }
     }
 
-    /// Its value in milliseconds; `None` if too few samples stand behind it.
+    /// Its value in milliseconds; `None` if it rests on too few samples.
     pub fn value(self, samples: &Distribution, page: Page) -> Option<f64> {
         let requests = page.effective_requests();
         match (self.of, self.statistic) {

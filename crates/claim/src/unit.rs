@@ -1,6 +1,6 @@
 //! What numbers are counted in: how a person writes them, how they are shown, and which of two is the faster one. Pure.
 
-use units::{Bitrate, Bytes, Frequency, Probability, duration};
+use units::{Bitrate, Bytes, Frequency, Probability, duration, show};
 
 /// What a number is counted in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,20 +68,23 @@ impl Unit {
     /// A value with its unit, with as many digits as count.
     pub fn show(self, value: f64) -> String {
         match self {
-            Self::Time if 0.0 < value && value < 1.0 => format!("{:.1} us", value * 1e3),
-            Self::Time if value < 1000.0 => format!("{value:.1} ms"),
-            Self::Time => format!("{:.2} s", value / 1e3),
-            Self::Rate => format!("{:.1} Mbit/s", value / 1e6),
-            Self::Size if value < 1e7 => format!("{value:.0} bytes"),
-            Self::Size => format!("{:.1} MB", value / 1e6),
-            // Not rounded: 99.999 % is not all.
-            Self::Share => format!("{} %", (value * 1e8).floor() / 1e6),
-            // One digit is all that an estimate has; rounded down, because nearly all is not all.
-            Self::Estimate => format!("{:.1} %", (value * 1e3).floor() / 10.0),
-            Self::Frequency => format!("{value:.0}/s"),
-            Self::Number => value.to_string(),
+            Self::Time => show::time(value / 1e3),
+            Self::Rate => show::rate(value),
+            Self::Size => show::bytes(whole(value)),
+            Self::Share | Self::Estimate => show::share(value),
+            Self::Frequency => show::frequency(value),
+            Self::Number => show::number(value),
         }
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of bytes is not negative, and far below 2^53"
+)]
+fn whole(bytes: f64) -> u64 {
+    bytes.round() as u64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "units bounds both below 2^53")]
@@ -108,16 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn nearly_all_is_not_all() {
-        assert_eq!(Unit::Share.show(89_699.0 / 89_700.0), "99.998885 %");
-        assert_eq!(Unit::Share.show(1.0), "100 %");
+    fn values_are_shown_as_figures_are_everywhere() {
+        assert_eq!(Unit::Share.show(89_699.0 / 89_700.0), "99.9989 %", "nearly all is not all");
         assert_eq!(Unit::Time.show(0.0124), "12.4 us");
-        assert_eq!(Unit::Time.show(0.0), "0.0 ms");
-        assert_eq!(Unit::Time.show(1.0), "1.0 ms");
-        assert_eq!(Unit::Time.show(999.0), "999.0 ms");
-        assert_eq!(Unit::Time.show(15_204.0), "15.20 s");
-        assert_eq!(Unit::Rate.show(9_430_000.0), "9.4 Mbit/s");
-        assert_eq!(Unit::Size.show(9_999_999.0), "9999999 bytes");
-        assert_eq!(Unit::Size.show(359_816_060.0), "359.8 MB");
+        assert_eq!(Unit::Time.show(15_204.0), "15.2 s");
+        assert_eq!(Unit::Rate.show(1_250_000_000.0), "1.25 Gbit/s");
+        assert_eq!(Unit::Size.show(359_816_060.0), "360 MB");
+        assert_eq!(Unit::Frequency.show(10.0), "10/s");
+        assert_eq!(Unit::Number.show(0.5), "0.500");
     }
 }

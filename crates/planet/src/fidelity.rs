@@ -195,7 +195,7 @@ mod tests {
         assert!(judged(&with_deliveries(999, 1), 0).valid);
         let worse = judged(&with_deliveries(998, 2), 0);
         assert!(!worse.valid);
-        assert!(worse.reasons[0].starts_with("0.20 % of the packets were later"), "{:?}", worse.reasons);
+        assert!(worse.reasons[0].starts_with("0.2 % of the packets were later"), "{:?}", worse.reasons);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use claim::Doubt;
+
 use crate::{
     Counts, End, Error, Event, Header, Labels, Metric, Options, Origin, Reader, Recorder, Sample, Sink,
     Target, WriteOptions, create,
@@ -19,7 +21,7 @@ use crate::{
 };
 
 /// What [`merge`] did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Merged {
     /// Samples in the inputs.
     pub read: u64,
@@ -31,8 +33,8 @@ pub struct Merged {
     /// 0 for native, CSV and TSV. So `read` is `written` + `without_metric`, and for hlog and hgrm, which have no
     /// failures, + `failed`.
     pub without_metric: u64,
-    /// Notes on the values for the user, as sentences; with the file's name if there are several files.
-    pub warnings: Vec<String>,
+    /// What was noticed while the inputs were read; with the file's name if there are several files.
+    pub doubts: Vec<Doubt>,
     /// Losses because of the output's format, as sentences.
     pub lost: Vec<String>,
 }
@@ -93,18 +95,15 @@ pub fn merge(
         merged.failed += moved.failed;
         is_relative |= moved.is_relative;
         if origin.header.is_some() && headers[index].is_none() {
-            merged.warnings.push(named(
-                path,
-                inputs,
-                "its header is left out, because it cannot be read twice.",
-            ));
+            let lost = "its header is left out, because it cannot be read twice.".to_owned();
+            merged.doubts.push(noticed(path, inputs, lost));
         }
-        merged.warnings.extend(origin.warnings.iter().map(|warning| named(path, inputs, warning)));
         add(&mut end, &origin, shift_ns);
+        merged.doubts.extend(origin.warnings.into_iter().map(|words| noticed(path, inputs, words)));
     }
     if is_relative && starts.is_none() && inputs.len() > 1 {
         let warning = "Not all inputs have a start time: times that are not dates remain relative to the start of each input.";
-        merged.warnings.insert(0, warning.to_owned());
+        merged.doubts.insert(0, Doubt::Noticed(warning.to_owned()));
     }
     (end.samples, end.failed) = (merged.read, merged.failed);
     check(stop, output)?;
@@ -282,11 +281,11 @@ fn add(end: &mut End, origin: &Origin, shift_ns: u64) {
     end.invalid.extend(other.invalid.iter().cloned());
 }
 
-/// A warning with its file, where there are several.
-fn named(path: &Path, inputs: &[PathBuf], warning: &str) -> String {
+/// What was noticed in a file, with its name where there are several.
+fn noticed(path: &Path, inputs: &[PathBuf], words: String) -> Doubt {
     match inputs.len() {
-        1 => warning.to_owned(),
-        _ => format!("{}: {warning}", path.display()),
+        1 => Doubt::Noticed(words),
+        _ => Doubt::Noticed(words).of(path.display().to_string()),
     }
 }
 

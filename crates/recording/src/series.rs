@@ -2,6 +2,7 @@
 
 use std::{io::Read, path::Path};
 
+use claim::Doubt;
 use experience::Distribution;
 
 use crate::{Bucket, End, Error, Header, Metric, Place, Sample, read::Format};
@@ -65,10 +66,9 @@ pub struct Series {
     pub header: Option<Header>,
     /// The last line of a native recording that was not cut off.
     pub end: Option<End>,
-    /// Why the measuring program may have shaped the values itself, in its own words. Empty if there is no reason.
-    pub invalid: Vec<String>,
-    /// Notes on the values for the user, as sentences.
-    pub warnings: Vec<String>,
+    /// What the recording says against itself ([`Doubt::Recorded`]), and what was noticed while it was read
+    /// ([`Doubt::Noticed`]).
+    pub doubts: Vec<Doubt>,
 }
 
 /// A sample that failed.
@@ -226,8 +226,7 @@ impl Series {
             self.failures.extend(other.failures.into_iter().map(moved));
         }
         self.without_s.extend(other.without_s);
-        self.invalid.extend(other.invalid);
-        self.warnings.extend(other.warnings);
+        self.doubts.extend(other.doubts);
         Ok(())
     }
 
@@ -246,9 +245,9 @@ impl Series {
             }
             (None, None) => None,
             _ => {
-                self.warnings.push(
-                    "Only some of the recordings have the times of samples; times are left out.".into(),
-                );
+                self.doubts.push(Doubt::Noticed(
+                    "Only some of the recordings have the times of samples; times are left out.".to_owned(),
+                ));
                 None
             }
         };

@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use units::show::relative;
+
 use crate::{Counts, End, Error, Event, Header, Metric, Sink, Unknown};
 
 mod csv;
@@ -248,8 +250,8 @@ impl Chosen {
         }
         if self.relative_error > relative_error {
             self.lost.say(format!(
-                "The input has each value only within {:.3} %, which the file cannot contain.",
-                self.relative_error * 100.0
+                "The input has each value only within {}, which the file cannot contain.",
+                relative(self.relative_error)
             ));
         }
     }
@@ -306,7 +308,7 @@ impl Chosen {
 
 /// The sentence about the precision of a histogram.
 fn precision(relative_error: f64) -> String {
-    format!("Each value is kept within {:.3} %.", relative_error * 100.0)
+    format!("Each value is kept within {}.", relative(relative_error))
 }
 
 #[cfg(test)]

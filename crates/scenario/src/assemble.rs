@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use claim::{Caveat, Doubt};
 use report::{Condition, Partial, Question, Report, compare, of_comparison};
 use serde_json::Value;
+use units::show::time;
 
 use crate::{kind, outcome::Outcome, plan::Plan};
 
@@ -51,7 +52,7 @@ pub fn report(plan: &Plan, outcome: Outcome) -> Result<Report, experience::Error
 fn title(plan: &Plan, partial: Option<Partial>) -> String {
     match partial {
         Some(Partial { after_s, of_s }) => {
-            format!("{} (PARTIAL: interrupted after {after_s:.1} s of {of_s:.1} s)", plan.title)
+            format!("{} (PARTIAL: interrupted after {} of {})", plan.title, time(after_s), time(of_s))
         }
         None => plan.title.clone(),
     }

@@ -15,7 +15,7 @@ use std::{
 };
 
 use claim::Doubt;
-use units::Bytes;
+use units::{Bytes, show};
 
 use crate::error::Error;
 
@@ -134,7 +134,7 @@ impl Output {
         }
         let limit = self.keep.limit();
         (store.came > limit).then(|| {
-            let (came, kept) = (shown(store.came), shown(limit / 2));
+            let (came, kept) = (show::bytes(store.came), show::bytes(limit / 2));
             Doubt::OutputCut { name, came, kept }
         })
     }
@@ -179,7 +179,7 @@ impl Store {
     fn finish(&mut self) {
         let kept = self.keep.head() + self.tail.len() as u64;
         if matches!(self.keep, Keep::Ends(_)) && self.came > kept {
-            let note = format!("\n[{} are left out here]\n", shown(self.came - kept));
+            let note = format!("\n[{} are left out here]\n", show::bytes(self.came - kept));
             self.write(note.as_bytes());
         }
         let tail = std::mem::take(&mut self.tail);
@@ -194,14 +194,6 @@ impl Store {
             self.failed = self.file.write_all(bytes).err().map(|error| error.kind());
         }
     }
-}
-
-/// A number of bytes for people.
-#[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
-fn shown(bytes: u64) -> String {
-    let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3)];
-    let fits = units.into_iter().find(|(_, unit)| bytes as f64 >= *unit);
-    fits.map_or_else(|| format!("{bytes} bytes"), |(name, unit)| format!("{:.1} {name}", bytes as f64 / unit))
 }
 
 /// How much is read at once: as much as a pipe holds.
@@ -247,10 +239,10 @@ mod tests {
     fn beyond_it_beginning_and_end_are_kept_and_the_rest_is_counted() {
         for writes in ["abcdefghijklmn", "abc|def|ghijk|l|m|n", "abcd|efghijklmn"] {
             let (text, said, _) = kept(Keep::Ends(Bytes(8)), writes);
-            assert_eq!(text, "abcd\n[6 bytes are left out here]\nklmn");
+            assert_eq!(text, "abcd\n[6 B are left out here]\nklmn");
             assert_eq!(
                 said.as_deref(),
-                Some("x.log: of 14 bytes that were printed the first and the last 4 bytes are kept.")
+                Some("x.log: of 14 B that were printed the first and the last 4 B are kept.")
             );
         }
     }

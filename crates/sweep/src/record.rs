@@ -1,6 +1,6 @@
 //! The result of a run: what its reader says, how faithful the planet was, and what it was made from.
 
-use claim::{Doubt, Fidelity};
+use claim::{Caveat, Doubt, Fidelity};
 use scenario::Outcome;
 use serde::{Deserialize, Serialize};
 use traffic::oscil::{Ended as ReaderEnded, Programme, Recording};
@@ -34,8 +34,11 @@ pub(super) struct Inputs {
 pub(super) struct Read {
     /// Why its figures are not the connection's, as sentences.
     pub reasons: Vec<String>,
-    /// What it has to say beside that.
+    /// What weakens them, as sentences.
     pub warnings: Vec<String>,
+    /// Both with a word for each kind.
+    #[serde(default)]
+    pub doubts: Vec<Caveat>,
     /// What it measured.
     pub figures: Figures,
 }
@@ -48,6 +51,14 @@ impl Record {
     /// Whether neither the planet nor the reader were the bottleneck.
     pub(super) fn is_valid(&self) -> bool {
         self.fidelity.valid && self.read.reasons.is_empty()
+    }
+
+    /// What the planet and the reader say against themselves.
+    pub(super) fn doubts(&self) -> Vec<Caveat> {
+        let Self { read, fidelity, .. } = self;
+        let mut doubts = claim::caveats_of(&fidelity.doubts, &fidelity.reasons, &[]);
+        doubts.extend(claim::caveats_of(&read.doubts, &read.reasons, &read.warnings));
+        doubts
     }
 
     /// Whether it spares a run: it is valid, and was made from the same.
@@ -77,13 +88,13 @@ impl Read {
     /// What a recording says of itself: whether its figures are the connection's, and why not.
     fn of_recording(recording: Recording) -> Self {
         let figures = Figures::of(&recording);
-        let early = early(recording.ended, recording.ended_why.as_deref());
-        let early = early.map(|doubt| doubt.to_string());
-        let mut reasons: Vec<_> = early.into_iter().chain(recording.reasons).collect();
-        if !recording.valid && reasons.is_empty() {
-            reasons.push(Doubt::Unexplained.to_string());
+        let early = early(recording.ended, recording.ended_why.as_deref()).map(Caveat::from);
+        let own = claim::caveats_of(&recording.doubts, &recording.reasons, &recording.warnings);
+        let mut doubts: Vec<_> = early.into_iter().chain(own).collect();
+        if !recording.valid && claim::is_valid(&doubts) {
+            doubts.push(Doubt::Unexplained.into());
         }
-        Self { reasons, warnings: recording.warnings, figures }
+        Self { reasons: claim::reasons(&doubts), warnings: claim::warnings(&doubts), doubts, figures }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What came of a sweep, as data: what `--json` prints, and tables and charts show.
 
+use claim::{Caveat, Doubt};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -51,6 +52,9 @@ pub struct Measurement {
     /// What must be known before its figures are believed, as sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Both with a word for each kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Caveat>,
     /// What it measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figures: Option<Figures>,
@@ -119,17 +123,16 @@ impl Cell {
 
 impl Measurement {
     fn new(name: &str, ended: Ended) -> Self {
-        let (state, reasons, read) = match ended {
+        let (state, doubts, figures) = match ended {
             Ended::Measured(record) => {
                 let state = if record.is_valid() { State::Valid } else { State::Invalid };
-                let reasons = record.fidelity.reasons.iter().chain(&record.read.reasons).cloned().collect();
-                (state, reasons, Some(record.read))
+                (state, record.doubts(), Some(record.read.figures))
             }
-            Ended::Failed(why) => (State::Failed, vec![why], None),
+            Ended::Failed(why) => (State::Failed, vec![Doubt::RunFailed { why }.into()], None),
             Ended::Missing => (State::Missing, Vec::new(), None),
         };
-        let (warnings, figures) = read.map(|read| (read.warnings, read.figures)).unzip();
-        Self { name: name.to_owned(), state, reasons, warnings: warnings.unwrap_or_default(), figures }
+        let (reasons, warnings) = (claim::reasons(&doubts), claim::warnings(&doubts));
+        Self { name: name.to_owned(), state, reasons, warnings, doubts, figures }
     }
 }
 

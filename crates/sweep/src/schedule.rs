@@ -212,7 +212,7 @@ mod tests {
         assert!(all_that_may_begin(&mut schedule).is_empty());
         assert_eq!(schedule.ended(4, Verdict::Final), Worth::Kept);
         assert_eq!(all_that_may_begin(&mut schedule), [1]);
-        // Alone there is nobody else to blame.
+        // Of a run that was alone, nothing else can be the cause.
         assert_eq!(schedule.ended(1, Verdict::Invalid), Worth::Kept);
         assert!(all_that_may_begin(&mut schedule).is_empty());
     }

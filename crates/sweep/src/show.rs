@@ -1,6 +1,6 @@
 //! A sweep as tables and charts: its page, its CSV file, and its table for a terminal.
 
-use claim::Doubt;
+use claim::{Caveat, Doubt};
 use report::figures::{Column, Figures, Table};
 use units::show::{plain, plural};
 
@@ -28,8 +28,8 @@ pub fn figures(sweep: &Sweep) -> Figures {
         figures = figures.condition(parameter.name, value);
     }
     figures = figures.condition("kernel", &sweep.kernel).condition("longhaul", &sweep.longhaul);
-    for sentence in remarks(cells) {
-        figures = figures.doubt(Doubt::Noticed(sentence));
+    for remark in remarks(cells) {
+        figures = figures.doubt(remark);
     }
     if cells.iter().all(|cell| !cell.valid) {
         figures = figures.doubt(Doubt::NoValidRun);
@@ -37,13 +37,17 @@ pub fn figures(sweep: &Sweep) -> Figures {
     figures
 }
 
-/// What is to be said of single runs, a sentence each.
-fn remarks(cells: &[Cell]) -> Vec<String> {
+/// The doubts about single runs, each with the run's name. They take no validity from the others.
+fn remarks(cells: &[Cell]) -> Vec<Caveat> {
     let of_run = |cell: &Cell, run: &Measurement| {
         let name = label(cell, cells);
         let state = word(run.state).map_or_else(String::new, |word| format!(", {word}"));
-        let sentences = run.reasons.iter().chain(&run.warnings);
-        sentences.map(|sentence| format!("{name}{state}: {}", plain(sentence))).collect::<Vec<_>>()
+        let remark = |doubt: &Caveat| Caveat {
+            sentence: format!("{name}{state}: {}", plain(&doubt.sentence)),
+            invalid: false,
+            ..doubt.clone()
+        };
+        run.doubts.iter().map(remark).collect::<Vec<_>>()
     };
     cells.iter().flat_map(|cell| cell.runs.iter().flat_map(move |run| of_run(cell, run))).collect()
 }

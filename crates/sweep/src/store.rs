@@ -57,7 +57,7 @@ impl Store {
         replace(&self.record(run), &(text + "\n"))
     }
 
-    /// Forgets a result that is measured anew, so that nobody takes an old one for it.
+    /// Forgets a result that is measured anew, so that the old one is not taken for it.
     pub(super) fn forget(&self, run: &Run) -> Result<(), Error> {
         match fs::remove_file(self.record(run)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&self.record(run))(error)),

@@ -1,7 +1,7 @@
 //! A reader that misbehaves as real applications do, and a sender without end: what well-behaved benchmarks do not show.
 //!
 //! - [`Programme`]: what a reader does, as data.
-//! - [`serve`]: sends for ever to everybody who connects, whatever reads there.
+//! - [`serve`]: sends without end to every client that connects.
 //! - [`read`]: reads from any sender as a programme says, and looks at the connection meanwhile.
 //! - [`Recording`]: what it saw.
 //!
@@ -25,7 +25,7 @@ pub use self::{
     serve::{Served, Serving, serve},
 };
 
-/// Where [`serve`] listens and [`read`] connects if nobody says otherwise.
+/// Where [`serve`] listens and [`read`] connects by default.
 pub const DEFAULT_PORT: u16 = 5203;
 
 #[cfg(test)]

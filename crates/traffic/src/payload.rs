@@ -52,7 +52,7 @@ impl Pattern {
     }
 }
 
-/// Bytes of a block, and of one write: large beside the cost of a system call, small enough for a core's own cache.
+/// Bytes of a block, and of one write: large compared with the cost of a system call, small enough for a core's own cache.
 pub(crate) const BLOCK: usize = 128 * 1024;
 
 /// Both ends must have the same noise; any will do.

@@ -2,9 +2,9 @@
 //!
 //! [`measure`] does it for each strategy of [`tcp::source_port`], one after the other, with all ports free in between. A
 //! connect is timed from a socket that is there to a connection: options, `bind()`, `connect()`, and all of them again where
-//! a port did not do. So a strategy pays for what it tries.
+//! a port did not do: a strategy is charged for each of its tries.
 //!
-//! Inside: `fill` takes ports and times it, towards a `target`; `acceptor` is the one where nobody names another. `table`
+//! Inside: `fill` takes ports and times it, towards a `target`; `acceptor` is the default one. `table`
 //! gives a thread descriptors of its own, `occupied` sees whether ports are free again. The others are pure: `config` says
 //! what to do, `summary` makes numbers of what was done, `finding` a sentence, `forecast` when the ports run out.
 
@@ -27,6 +27,7 @@ use std::{
     ops::ControlFlow,
 };
 
+use claim::Caveat;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcp::{
@@ -34,6 +35,7 @@ use tcp::{
     kernel::Version,
     source_port::{Chooser, Strategy, Transport},
 };
+use units::show;
 
 pub use self::{config::Config, forecast::Forecast};
 use self::{
@@ -87,6 +89,9 @@ pub struct Measurement {
     pub forecast: Option<Forecast>,
     /// The result of each strategy.
     pub strategies: Vec<Run>,
+    /// What weakens all of its numbers, with a word for each kind. Absent if there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Caveat>,
     /// Strategies that could not be measured, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
@@ -108,6 +113,9 @@ pub struct Run {
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<String>,
+    /// Why not, and what weakens them, with a word for each kind. Absent if there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Caveat>,
     /// Whether it ended before the share was reached, because somebody wanted it to.
     pub is_partial: bool,
     /// What the numbers show.
@@ -212,11 +220,11 @@ pub fn measure(
     if goal == 0 {
         return Err(Error::Input {
             what: format!(
-                "{} of the {} ports towards {} are taken already, and --share is to use {:.0} % of them",
+                "{} of the {} ports towards {} are taken already, and --share is to use {} of them",
                 taken.all,
                 range.len(),
                 target.destination,
-                config.share.get() * 100.0
+                show::share(config.share.get())
             ),
             remedy: "wait until they are free (TIME_WAIT keeps a port for 60 s), or name another --range or a larger \
                      --share"
@@ -255,6 +263,7 @@ pub fn measure(
         share: config.share.get(),
         forecast: config.rate.map(|rate| Forecast::at(rate.per_second(), range.len())),
         strategies,
+        doubts: ports.doubt(taken.waiting).into_iter().map(Caveat::from).collect(),
         skipped,
     })
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use units::{
     duration,
-    show::{count, plural},
+    show::{count, ordinal, plural, share as percent, time},
 };
 
 use super::Doubt;
@@ -29,9 +29,17 @@ impl fmt::Display for Doubt {
             | Self::OwnSpeed
             | Self::MissedLooks { .. }
             | Self::SmallerBuffer { .. }
+            | Self::NotTraced { .. }
             | Self::EndedEarly { .. }
             | Self::Unexplained
+            | Self::RunFailed { .. }
             | Self::NoValidRun => reader(self, f),
+            Self::NotAccepted
+            | Self::NoSocket { .. }
+            | Self::ConnectSentAgain { .. }
+            | Self::ResetConnections { .. }
+            | Self::SlowedDown { .. }
+            | Self::PortsTaken { .. } => ports(self, f),
             Self::NoClaimJudged
             | Self::Undecided { .. }
             | Self::MostlyOwnError { .. }
@@ -56,19 +64,19 @@ fn emulator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::LatePackets { share, limit, most } => write!(
             f,
-            "{:.2} % of the packets were later than their path allows ({}, or 1 % of the round trip); at most {} % may be",
-            share * 100.0,
+            "{} of the packets were later than their path allows ({}, or 1 % of the round trip); at most {} may be",
+            percent(*share),
             duration::show(*limit),
-            most * 100.0
+            percent(*most)
         ),
         Doubt::OwnDrops { packets } => {
-            write!(f, "the emulator lost {packets} packets that no link dropped")
+            write!(f, "the emulator lost {} that no link dropped", plural(*packets, "packet"))
         }
         Doubt::LostDevices { hosts } => {
-            write!(f, "{hosts} hosts lost their network device to a program of theirs")
+            write!(f, "{} lost their network device to a program of theirs", plural(*hosts, "host"))
         }
         Doubt::LostBytes { entered, accounted } => {
-            write!(f, "{entered} bytes entered and {accounted} are accounted for: a bug")
+            write!(f, "{} bytes entered and {} are accounted for: a bug", count(*entered), count(*accounted))
         }
         Doubt::UnbalancedLinks { links } => {
             write!(f, "what went into {links} links is not what came out, was dropped or waits: a bug")
@@ -85,19 +93,20 @@ fn generator(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "about {left} of {due} requests were due but not sent when the time was up: the generator could not keep the \
              rate"
         ),
-        Doubt::LateRequests { percent, late, limit } => {
+        Doubt::LateRequests { percent: percentage, late, limit } => {
             let [late, limit] = [*late, *limit].map(duration::show);
             write!(
                 f,
-                "{percent:.1} % of the requests started {late} late or more (limit {limit}): the generator could not keep \
-                 the schedule"
+                "{} of the requests started {late} late or more (limit {limit}): the generator could not keep the \
+                 schedule",
+                percent(percentage / 100.0)
             )
         }
         Doubt::BusyGenerator { share, limit, effect } => write!(
             f,
-            "the generator used {:.0}% of its core (limit {:.0}%): {effect}",
-            share * 100.0,
-            limit * 100.0
+            "the generator used {} of its core (limit {}): {effect}",
+            percent(*share),
+            percent(*limit)
         ),
         Doubt::TooManyInFlight { requests } => write!(
             f,
@@ -117,8 +126,8 @@ fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match doubt {
         Doubt::StarvedReader { share } => write!(
             f,
-            "the reader waited for a processor in {:.0} % of the time; run less beside it",
-            share * 100.0
+            "the reader waited for a processor in {} of the time; run less at the same time",
+            percent(*share)
         ),
         Doubt::NothingSent { remote } => write!(
             f,
@@ -131,12 +140,13 @@ fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ),
         Doubt::MissedLooks { share } => write!(
             f,
-            "{:.0} % of the looks at the connection came too late and were left out; a longer interval costs less",
-            share * 100.0
+            "{} of the looks at the connection came too late and were left out; a longer interval costs less",
+            percent(*share)
         ),
         Doubt::SmallerBuffer { asked, given } => {
             write!(f, "SO_RCVBUF {asked} became {given}: sysctl -w net.core.rmem_max={asked} allows it")
         }
+        Doubt::NotTraced { why, remedy } => write!(f, "nothing was traced: {why}; {remedy}"),
         Doubt::EndedEarly { how, why } => {
             let why = why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
             write!(f, "the reader {how} before its programme was over{why}")
@@ -144,7 +154,47 @@ fn reader(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Doubt::Unexplained => {
             f.write_str("the reader says that its figures are not the connection's, and not why")
         }
+        Doubt::RunFailed { why } => f.write_str(why),
         Doubt::NoValidRun => f.write_str("no measurement is valid; the warnings say why"),
+        _ => Ok(()),
+    }
+}
+
+/// What a measurement of source ports says of itself.
+fn ports(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match doubt {
+        Doubt::NotAccepted => f.write_str(
+            "the listener of this measurement did not accept all connections: this machine is too busy",
+        ),
+        Doubt::NoSocket { why } => write!(f, "the system gives no more sockets: {why}"),
+        Doubt::ConnectSentAgain { took } => write!(
+            f,
+            "a connect took {}: its first packet got no answer and was sent again",
+            time(took.as_secs_f64())
+        ),
+        Doubt::ResetConnections { reset, all } => write!(
+            f,
+            "the destination has reset {} of {} connections: fewer ports were in use than it seems",
+            count(*reset),
+            count(*all)
+        ),
+        Doubt::SlowedDown { share } => {
+            write!(f, "for {} of the time it waited for a processor that other programs had", percent(*share))
+        }
+        Doubt::PortsTaken { taken, all, waiting } => {
+            #[expect(clippy::cast_precision_loss, reason = "there are 65536 ports")]
+            let part = percent(*taken as f64 / *all as f64);
+            let waiting = if *waiting > 0 {
+                format!(", {} of them in TIME_WAIT", count(*waiting))
+            } else {
+                String::new()
+            };
+            write!(
+                f,
+                "{} of these ports ({part}) were taken before it began{waiting}; every share counts them as used",
+                count(*taken)
+            )
+        }
         _ => Ok(()),
     }
 }
@@ -209,8 +259,9 @@ fn comparison(doubt: &Doubt, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Doubt::ThinTail { samples, percentile } => write!(
             f,
-            "with {}, what people above the {percentile:.1}th percentile experience is decided by fewer than 10 of them.",
-            plural(*samples, "sample")
+            "with {}, what people above the {} percentile experience is decided by fewer than 10 of them.",
+            plural(*samples, "sample"),
+            ordinal(*percentile)
         ),
         Doubt::FewToCross { least } => {
             write!(f, "Fewer than {least} samples on a side: too few to say where they cross.")

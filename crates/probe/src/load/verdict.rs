@@ -95,7 +95,7 @@ mod tests {
             reasons(&Config::default(), &tally(&samples), &busy(0.1))
         };
         assert_eq!(with_stalls(9), Vec::<String>::new());
-        assert!(with_stalls(11)[0].starts_with("1.0 % of the requests started 40"), "{:?}", with_stalls(11));
+        assert!(with_stalls(11)[0].starts_with("1 % of the requests started 40"), "{:?}", with_stalls(11));
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
         let reasons = reasons(&Config::default(), &tally(&samples), &busy(0.97));
         assert_eq!(reasons.len(), 4);
         assert!(reasons[0].contains("started 6ms late or more (limit 5ms)"), "{}", reasons[0]);
-        assert!(reasons[1].contains("97% of its core (limit 90%)"), "{}", reasons[1]);
+        assert!(reasons[1].contains("97 % of its core (limit 90 %)"), "{}", reasons[1]);
         assert!(reasons[2].starts_with("1 requests were due but not sent"), "{}", reasons[2]);
         assert!(reasons[3].starts_with("1 requests failed because this machine ran out"), "{}", reasons[3]);
     }

@@ -65,7 +65,7 @@ fn times_are_aligned_and_pages_stay_apart() {
     let early = folder.native("early.jsonl", &started("2025-03-14T09:26:53Z"), &[7, 1 << 63]);
     let output = folder.path("all.jsonl");
     let said = merged(&[late, early], &output).unwrap();
-    assert_eq!((said.read, said.written, said.failed, said.warnings.len(), said.lost.len()), (4, 4, 0, 0, 0));
+    assert_eq!((said.read, said.written, said.failed, said.doubts.len(), said.lost.len()), (4, 4, 0, 0, 0));
     let (header, samples, end) = samples(&output);
     assert_eq!(header.start.as_deref(), Some("2025-03-14T09:26:53Z"));
     assert_eq!((header.label.as_deref(), header.conditions.len()), (Some("edge"), 1));
@@ -84,7 +84,7 @@ fn without_a_start_times_stay() {
     let other = folder.text("other.csv", "started_s,latency_ms\n3,12\n");
     let output = folder.path("all.jsonl");
     let said = merged(&[one, other], &output).unwrap();
-    assert!(said.warnings[0].starts_with("Not all inputs have a start time"), "{said:?}");
+    assert!(said.doubts[0].to_string().starts_with("Not all inputs have a start time"), "{said:?}");
     let (header, samples, _) = samples(&output);
     assert_eq!((header.start, header.tool.as_str()), (None, "longhaul"));
     assert_eq!(
@@ -144,7 +144,7 @@ fn logs_merge_without_loss() {
     let said = merged(&inputs, &output).unwrap();
     assert_eq!((said.read, said.written), (900 + 2700 + 900, 4500));
     // Their times are dates, so there is no warning about them.
-    assert!(said.warnings[0].starts_with(&inputs[0].display().to_string()), "{said:?}");
+    assert!(said.doubts[0].to_string().starts_with(&inputs[0].display().to_string()), "{said:?}");
     let read = |path: &Path| read_series(path, &Wanted::default()).unwrap();
     let mut apart = read(&inputs[0]);
     inputs[1..].iter().for_each(|path| apart.append(read(path)).unwrap());

@@ -4,6 +4,8 @@
 //! they are counted at the upper row's value. So each listed percentile is reproduced exactly, and between
 //! two of them the values come out too large, by no more than the step between the rows.
 
+use units::show::{latency, relative};
+
 use super::{
     Frame, Input, Options, json,
     lines::{Line, Lines},
@@ -203,21 +205,22 @@ impl Table {
         }
         let points = counted(self.buckets.len() as u64, "point");
         let mut known = format!(
-            "Only {points} of the distribution {} known: events between two are counted at the upper one, up to {:.1} % \
-             too high.",
+            "Only {points} of the distribution {} known: events between two are counted at the upper one, up to {} too \
+             high.",
             if self.buckets.len() == 1 { "is" } else { "are" },
-            self.relative_error() * 100.0
+            relative(self.relative_error())
         );
         if let Some(mean) = self.mean_ms {
-            let deviation = (self.mean_ms() / mean - 1.0) * 100.0;
+            let deviation = self.mean_ms() / mean - 1.0;
             known += &match deviation.is_finite() {
                 true => format!(
-                    " The mean comes out as {:.3} ms, {:.2} % {} the {mean:.3} ms that the file states.",
-                    self.mean_ms(),
-                    deviation.abs(),
-                    if deviation < 0.0 { "below" } else { "above" }
+                    " The mean comes out as {} ms, {} {} the {} ms that the file states.",
+                    latency(self.mean_ms()),
+                    relative(deviation.abs()),
+                    if deviation < 0.0 { "below" } else { "above" },
+                    latency(mean)
                 ),
-                false => format!(" The mean comes out as {:.3} ms; the file states 0.", self.mean_ms()),
+                false => format!(" The mean comes out as {} ms; the file states 0.", latency(self.mean_ms())),
             };
         }
         warnings.push(known);

@@ -4,6 +4,8 @@
 
 use std::io::Read;
 
+use units::show::time;
+
 use super::{
     Frame, Input, Options, json,
     lines::{Line, Lines},
@@ -158,7 +160,7 @@ impl Log {
     /// Notes about units for the user.
     fn warn(&self, options: &Options, warnings: &mut Vec<String>) {
         if let (None, Some((largest, written))) = (options.unit, self.maximum) {
-            let shown = format!("the largest is {}", milliseconds(largest / 1e6));
+            let shown = format!("the largest is {}", time(largest / 1e9));
             warnings.push(match ratio(largest, written) {
                 Some(1_000_000) => format!(
                     "The log does not name its unit. Its values are read as nanoseconds ({shown}): the column of \
@@ -179,7 +181,7 @@ impl Log {
         {
             warnings.push(format!(
                 "The log was kept in units coarser than its digits: below {}, values are less precise than stated.",
-                milliseconds(below)
+                time(below / 1e3)
             ));
         }
     }
@@ -276,15 +278,6 @@ fn ratio(largest: f64, written: f64) -> Option<u64> {
     };
     let ratios = [1, 1_000, 1_000_000, 1_000_000_000];
     ratios.into_iter().find(|&ratio| written > 0.001 && explains(ratio))
-}
-
-/// For a sentence: four digits.
-fn milliseconds(value: f64) -> String {
-    match value {
-        value if value >= 1e3 => format!("{:.3} s", value / 1e3),
-        value if value >= 1.0 => format!("{value:.3} ms"),
-        value => format!("{:.3} us", value * 1e3),
-    }
 }
 
 /// More events than any log contains; counts up to this are also exact in f64.

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use claim::Doubt;
+use units::show::relative;
+
 use super::{
     Failure, Series, Values,
     beside::Beside,
@@ -10,7 +13,7 @@ use super::{
     wanted::Wanted,
 };
 use crate::{
-    Bucket, Counts, Error, Event, Histogram, Metric, Place, Sink,
+    Bucket, Counts, End, Error, Event, Histogram, Metric, Place, Sink,
     error::counted,
     read::{Origin, unix_seconds},
     sink::one_by_one,
@@ -208,9 +211,8 @@ impl<'w> Builder<'w> {
             failures,
             without_s: self.without_s,
             header: origin.header,
-            invalid: origin.end.as_ref().map(|end| end.invalid.clone()).unwrap_or_default(),
+            doubts: recorded(origin.end.as_ref()).chain(warnings.into_iter().map(Doubt::Noticed)).collect(),
             end: origin.end,
-            warnings,
         })
     }
 
@@ -239,10 +241,10 @@ impl<'w> Builder<'w> {
         self.warn_of_phases(warnings);
         if let Some(histogram) = &self.histogram {
             warnings.push(format!(
-                "More than {} samples: kept as a histogram, each value within {:.3} %; times, pages, labels and phases \
+                "More than {} samples: kept as a histogram, each value within {}; times, pages, labels and phases \
                  are left out.",
                 self.wanted.exact_up_to,
-                histogram.relative_error() * 100.0
+                relative(histogram.relative_error())
             ));
         }
     }
@@ -300,6 +302,12 @@ impl<'w> Builder<'w> {
         };
         Error::Metric { place, found, expected: format!("at least one sample with {wanted}") }
     }
+}
+
+/// What a recording says against itself.
+fn recorded(end: Option<&End>) -> impl Iterator<Item = Doubt> {
+    let reasons = end.map(|end| end.invalid.clone()).unwrap_or_default();
+    reasons.into_iter().map(Doubt::Recorded)
 }
 
 fn stem(path: &Path) -> String {

@@ -57,8 +57,9 @@ impl Clock {
             let start =
                 if *count == 1 { "1 sample starts".to_owned() } else { format!("{count} samples start") };
             format!(
-                "{start} long before one that stands before it, the first (number {number}) by {by_s:.1} s: the clock \
-                 went back, or the file is not in the order of time."
+                "{start} long before one that stands before it, the first (number {number}) by {}: the clock \
+                 went back, or the file is not in the order of time.",
+                units::show::time(*by_s)
             )
         });
         let mixed = self.is_mixed.then(|| {

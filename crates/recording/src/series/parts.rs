@@ -1,5 +1,7 @@
 //! Data of an HdrHistogram log besides its counts: when an interval began, and its tag.
 
+use claim::Doubt;
+
 use super::{Series, Values};
 use crate::{Bucket, Counts};
 
@@ -108,7 +110,7 @@ impl Series {
             let warning = format!(
                 "{intervals} over an end of the period, with {events} samples: all of an interval counts where it begins."
             );
-            self.warnings.push(warning);
+            self.doubts.push(Doubt::Noticed(warning));
         }
         Some(())
     }

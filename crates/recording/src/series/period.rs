@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use claim::Doubt;
+
 use super::{Series, Values};
 use crate::Error;
 
@@ -54,9 +56,9 @@ impl Series {
         let timed = self.failures.iter().filter(|failure| failure.started_s.is_some()).count();
         let timeless = self.failed + self.without_metric - (timed + self.without_s.len()) as u64;
         if timeless > 0 {
-            self.warnings.push(format!(
+            self.doubts.push(Doubt::Noticed(format!(
                 "{timeless} samples without a value have no time; they are counted as if in the period."
-            ));
+            )));
         }
         let before = (self.failures.len(), self.without_s.len());
         self.failures.retain(|failure| failure.started_s.as_ref().is_none_or(is_kept));

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use units::show::relative;
+
 use super::{Chosen, Output, Recorder, WriteOptions, Written};
 use crate::{Counts, End, Error, Event, Header, Histogram, Metric, Sink, error::counted};
 
@@ -116,10 +118,10 @@ fn precision(histogram: &Histogram, rows: &[Row]) -> String {
     let mut values: Vec<u64> = rows.iter().map(|row| row.value_ns).collect();
     values.dedup();
     format!(
-        "Only {} of the distribution {} kept, within {:.3} %: where the values between two lie is not in the file.",
+        "Only {} of the distribution {} kept, within {}: where the values between two lie is not in the file.",
         counted(values.len() as u64, "point"),
         if values.len() == 1 { "is" } else { "are" },
-        2.0 * histogram.relative_error() * 100.0
+        relative(2.0 * histogram.relative_error())
     )
 }
 

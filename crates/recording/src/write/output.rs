@@ -16,8 +16,43 @@ use crate::Error;
 /// Where a recording is written to.
 pub(super) struct Output {
     packer: Packer,
-    /// The temporary name and the final name; `None` if the destination is not a file, such as a pipe.
-    names: Option<(PathBuf, PathBuf)>,
+    /// The file that is written; `None` if the destination is not a file, such as a pipe.
+    part: Option<Part>,
+}
+
+/// A file under a temporary name, which it has until it is whole. Dropped before that, it is removed.
+struct Part {
+    /// The temporary name.
+    part: PathBuf,
+    /// The final name.
+    path: PathBuf,
+}
+
+impl Part {
+    /// A new file with the permissions of the one at `path`. `None` if `path` is not a file and cannot be replaced by one.
+    fn create(path: &Path) -> io::Result<Option<(Self, File)>> {
+        let Some((part, path)) = names(path)? else { return Ok(None) };
+        let present = fs::metadata(&path).ok();
+        let file = if present.is_some() { create_private(&part)? } else { File::create(&part)? };
+        // From here on it is removed where something fails.
+        let created = Self { part, path };
+        if let Some(present) = present {
+            file.set_permissions(present.permissions())?;
+        }
+        Ok(Some((created, file)))
+    }
+
+    /// Gives it its name, in place of what has it. Then nothing of the other name is left to be removed.
+    fn complete(self) -> io::Result<()> {
+        fs::rename(&self.part, &self.path)
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Nobody can be told, and the remaining file is named as temporary.
+        let _ = fs::remove_file(&self.part);
+    }
 }
 
 enum Packer {
@@ -32,18 +67,17 @@ impl Output {
     /// A file in the folder of `path`; or `path` itself, if it is not a file and cannot be replaced by one.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |source| Error::Open { path: path.to_owned(), source };
-        let names = names(path).map_err(failed)?;
-        let file = match &names {
-            None => File::options().write(true).open(path),
-            Some((part, path)) => create_part(part, path),
+        let (part, file) = match Part::create(path).map_err(failed)? {
+            None => (None, File::options().write(true).open(path).map_err(failed)?),
+            Some((part, file)) => (Some(part), file),
         };
-        let file = BufWriter::with_capacity(BUFFER, file.map_err(failed)?);
+        let file = BufWriter::with_capacity(BUFFER, file);
         let packer = match packing(path).1 {
             Packing::Gzip => Packer::Gzip(Box::new(GzEncoder::new(file, Compression::default()))),
             Packing::Zstd => Packer::Zstd(Frames { output: file, plain: Vec::new() }),
             Packing::None => Packer::Plain(file),
         };
-        Ok(Self { packer, names })
+        Ok(Self { packer, part })
     }
 
     /// Completes the file and gives it its name. `line` is how many lines it has, for messages.
@@ -56,11 +90,7 @@ impl Output {
             Packer::Done => return Ok(()),
         };
         file.flush().map_err(failed)?;
-        if let Some((part, path)) = &self.names {
-            fs::rename(part, path).map_err(failed)?;
-            self.names = None;
-        }
-        Ok(())
+        self.part.take().map_or(Ok(()), Part::complete).map_err(failed)
     }
 }
 
@@ -71,20 +101,14 @@ impl Output {
 /// # Errors
 /// The file system's; the path is the caller's to name.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let Some((part, path)) = names(path)? else {
+    let Some((part, mut file)) = Part::create(path)? else {
         return File::options().write(true).open(path)?.write_all(content);
     };
-    let write = |mut file: File| {
-        file.write_all(content)?;
-        // Some file systems only now find out that there is no room; and a name that outlives a power failure must not be
-        // that of an empty file.
-        file.sync_all()?;
-        fs::rename(&part, &path)
-    };
-    create_part(&part, &path).and_then(write).inspect_err(|_| {
-        // The error that counts is the first.
-        let _ = fs::remove_file(&part);
-    })
+    file.write_all(content)?;
+    // Some file systems only now find out that there is no room; and a name that outlives a power failure must not be
+    // that of an empty file.
+    file.sync_all()?;
+    part.complete()
 }
 
 impl Write for Output {
@@ -103,15 +127,6 @@ impl Write for Output {
             Packer::Gzip(packer) => packer.flush(),
             // A frame that ends early packs badly; the end of the file ends the last.
             Packer::Zstd(_) | Packer::Done => Ok(()),
-        }
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some((part, _)) = &self.names {
-            // Nobody can be told, and the remaining file is named as temporary.
-            let _ = fs::remove_file(part);
         }
     }
 }
@@ -153,18 +168,6 @@ fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
     // The file that a link leads to is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     Ok(Some((beside(&path, "part")?, path)))
-}
-
-/// A new file with the permissions of the one at `path`.
-fn create_part(part: &Path, path: &Path) -> io::Result<File> {
-    let Ok(present) = fs::metadata(path) else { return File::create(part) };
-    let file = create_private(part)?;
-    if let Err(error) = file.set_permissions(present.permissions()) {
-        // No other process has it open yet.
-        let _ = fs::remove_file(part);
-        return Err(error);
-    }
-    Ok(file)
 }
 
 /// A new file for this user only.

@@ -6,6 +6,8 @@ use std::{
     io::{self, Write},
 };
 
+use units::show::relative;
+
 use super::{Chosen, Output, Recorder, WriteOptions, Written};
 use crate::{Counts, End, Error, Event, Header, Metric, Sink};
 
@@ -100,14 +102,14 @@ impl Recorder for Prometheus {
         self.output.finish(1)?;
         if self.chosen.relative_error > 0.0 {
             self.chosen.lost.say(format!(
-                "The input has each value within {:.3} %, so that some lie in the bucket next to theirs.",
-                self.chosen.relative_error * 100.0
+                "The input has each value within {}, so that some lie in the bucket next to theirs.",
+                relative(self.chosen.relative_error)
             ));
         }
-        let width = ((-f64::from(self.schema)).exp2().exp2() - 1.0) * 100.0;
+        let width = relative((-f64::from(self.schema)).exp2().exp2() - 1.0);
         self.chosen
             .lost
-            .say(format!("Values within a bucket are no longer distinguished: each is {width:.1} % wide."));
+            .say(format!("Values within a bucket are no longer distinguished: each is {width} wide."));
         // They are in the file.
         self.chosen.samples += std::mem::take(&mut self.chosen.failed);
         Ok(self.chosen.written())

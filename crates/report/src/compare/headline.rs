@@ -5,7 +5,7 @@ use experience::Page;
 use super::failures::SideFailures;
 use crate::{
     model::{Basis, Certainty, FailureVerdict, Verdict},
-    text::{certainty, count, latency, milliseconds, percent, plural, relative},
+    text::{certainty, count, digits, latency, milliseconds, percent, plural, relative},
 };
 
 /// The subject of the sentences.
@@ -223,10 +223,7 @@ fn lead(verdict: &Verdict) -> String {
 
 /// "; about 12 times as many samples would decide it".
 fn needed(times: f64) -> String {
-    let times = match times {
-        10.0.. => format!("{times:.0}"),
-        _ => format!("{times:.1}"),
-    };
+    let times = digits(times);
     format!("; about {times} times as many samples would decide it, were the difference as it is")
 }
 

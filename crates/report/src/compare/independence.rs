@@ -5,7 +5,7 @@ use experience::{Error, Page, consecutive_maxima, independence, rank_autocorrela
 use super::{Question, SideInput};
 use crate::{
     model::{Independence, NeighbourCheck, PageCheck, SideIndependence},
-    text::{count, milliseconds, plural},
+    text::{count, milliseconds, plural, relative, share},
 };
 
 /// Checks page views if samples carry page ids, and neighbours in time if they carry times.
@@ -118,15 +118,14 @@ fn of_pages(label: &str, check: &PageCheck) -> String {
     if low <= 0.0 && 0.0 <= high {
         return format!("{found}: no sign that requests of a page depend on each other.");
     }
-    let off = check.off * 100.0;
-    if off.abs() < CLOSE {
-        return format!("{found}: it is off by {:.1} %, which is close enough.", off.abs());
+    let off = relative(check.off.abs());
+    if check.off.abs() < CLOSE {
+        return format!("{found}: it is off by {off}, which is close enough.");
     }
-    let verdict = if off > 0.0 { "pessimistic" } else { "optimistic" };
-    let (low, high) = (low.abs().min(high.abs()) * 100.0, low.abs().max(high.abs()) * 100.0);
+    let verdict = if check.off > 0.0 { "pessimistic" } else { "optimistic" };
+    let [low, high] = [low.abs().min(high.abs()), low.abs().max(high.abs())].map(relative);
     format!(
-        "{found}: requests of a page depend on each other, and the model is {verdict} by {:.1} % ({low:.1}-{high:.1} %).",
-        off.abs()
+        "{found}: requests of a page depend on each other, and the model is {verdict} by {off} ({low} to {high})."
     )
 }
 
@@ -157,15 +156,15 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
         );
     }
     let mut sentence = format!(
-        "{unchecked}; but slow requests come together in time: of {label}'s {} requests {:.1} % are slow, and \
-         {:.1} % of those after a slow one, which happens by chance {}.",
+        "{unchecked}; but slow requests come together in time: of {label}'s {} requests {} are slow, and \
+         {} of those after a slow one, which happens by chance {}.",
         count(check.n),
-        check.slow_share * 100.0,
-        check.slow_after_slow * 100.0,
+        share(check.slow_share),
+        share(check.slow_after_slow),
         if check.chance < 0.001 {
             "in less than one recording in a thousand".to_owned()
         } else {
-            format!("in {:.1} % of recordings", check.chance * 100.0)
+            format!("in {} of recordings", share(check.chance))
         }
     );
     if let (Some(observed), Some(model)) = (check.observed_ms, check.model_ms) {
@@ -179,8 +178,8 @@ fn of_neighbours(sides: &[SideIndependence], inputs: &[SideInput], page: Page) -
     sentence
 }
 
-/// A smaller error, in percent, changes no decision.
-const CLOSE: f64 = 3.0;
+/// A smaller error changes no decision.
+const CLOSE: f64 = 0.03;
 
 /// A request above this quantile is called slow.
 const SLOW: f64 = 0.95;

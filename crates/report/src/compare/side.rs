@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use claim::Doubt;
 use experience::{Bucket, Distribution};
 use recording::{Failure, Groups, Series, Values};
 
@@ -118,9 +119,14 @@ impl TryFrom<Series> for SideInput {
             failures: series.failures,
             without_metric: series.without_metric,
             excluded: series.excluded,
-            invalid: series.invalid,
+            invalid: worthless(&series.doubts),
         })
     }
+}
+
+/// The reasons for which its recording calls itself worthless, as sentences.
+fn worthless(doubts: &[Doubt]) -> Vec<String> {
+    doubts.iter().filter(|doubt| doubt.invalidates()).map(ToString::to_string).collect()
 }
 
 /// A tag of a histogram, if it has one, and its counts.

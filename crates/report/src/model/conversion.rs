@@ -1,5 +1,6 @@
 //! The result of converting or merging recordings: the output of `convert --json` and `merge --json`.
 
+use claim::Caveat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,9 @@ pub struct Conversion {
     pub lost: Vec<String>,
     /// What a reader must know before trusting the samples, as sentences.
     pub warnings: Vec<String>,
+    /// The warnings with the kind of each.
+    #[serde(default)]
+    pub doubts: Vec<Caveat>,
 }
 
 /// The schema of [`Conversion`] that this version writes.

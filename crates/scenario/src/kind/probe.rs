@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use claim::{Claim, Doubt, Evidence, Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
+use claim::{Claim, Evidence, Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
 use probe::{
     Family,
     client::{Connections, Protocol, Trust},
@@ -15,7 +15,10 @@ use report::{
 };
 use serde::Deserialize;
 use toml::Spanned;
-use units::{Bytes, Frequency, show::count};
+use units::{
+    Bytes, Frequency,
+    show::{count, time},
+};
 use world::Mistake;
 
 use self::answers::Answers;
@@ -280,9 +283,8 @@ impl<'p> OfSide<'p> {
             self.evidence.append(evidence);
         }
         let Some(mut series) = series else { return Ok(()) };
-        for sentence in series.invalid.iter_mut().chain(&mut series.warnings) {
-            *sentence = format!("from {}: {sentence}", probe.host);
-        }
+        let from = format!("from {}", probe.host);
+        series.doubts = series.doubts.into_iter().map(|doubt| doubt.of(from.as_str())).collect();
         let started = series.end.as_ref().and_then(|end| end.started_monotonic_ns);
         let more = reading.emulator.without_error(reading.layout, &probe.host, &timed, started);
         match &mut self.series {
@@ -310,8 +312,8 @@ impl<'p> OfSide<'p> {
                 .collect();
             found.conditions.push((side.clone(), format!("{} from {}", self.probes[0].url, some(&hosts))));
             found.conditions.push((format!("{side}, how"), how.join(", ")));
-            let warnings = series.warnings.iter().cloned();
-            found.doubts.extend(warnings.map(|words| Doubt::Noticed(words).of(side.as_str())));
+            let weak = series.doubts.iter().filter(|doubt| !doubt.invalidates()).cloned();
+            found.doubts.extend(weak.map(|doubt| doubt.of(side.as_str())));
             let without_error = emulator::distribution(self.without_error);
             let input = SideInput { label: side.clone(), without_error, ..SideInput::try_from(series)? };
             self.evidence.samples("request", Arc::clone(&input.distribution), input.without_error.clone());
@@ -346,8 +348,8 @@ fn figures(outages: &[Outages]) -> Figures {
     let mut table = Shown::new("Longest time without an answer", columns);
     for one in outages {
         let worst = one.hosts.iter().find(|host| host.longest_s >= one.max_s);
-        let worst = worst.map(|host| format!("{} from {:.1} s", host.host, host.at_s));
-        let [median, max] = [one.p50_s, one.max_s].map(|seconds| format!("{seconds:.2} s"));
+        let worst = worst.map(|host| format!("{} from {} on", host.host, time(host.at_s)));
+        let [median, max] = [one.p50_s, one.max_s].map(time);
         let hosts = count(one.hosts.len() as u64);
         table = table.row([one.side.clone(), hosts, median, max, worst.unwrap_or_default()]);
     }

@@ -13,7 +13,7 @@ use toml::Spanned;
 use traffic::transfer::Summary;
 use units::{
     Bytes,
-    show::{bytes, count, plural, rate},
+    show::{bytes, count, plural, rate, time},
 };
 use world::Mistake;
 
@@ -348,10 +348,10 @@ impl TransferResult {
             summary.goodput_mbps.map_or_else(absent, |mbps| rate(mbps * 1e6)),
             summary
                 .stall
-                .map_or_else(absent, |stall| format!("{:.2} s at {:.1} s", stall.longest_s, stall.at_s)),
+                .map_or_else(absent, |stall| format!("{} at {}", time(stall.longest_s), time(stall.at_s))),
             lost.map_or_else(absent, |bytes| format!("{} B", count(bytes))),
             summary.retransmits.map_or_else(absent, count),
-            summary.took_s.map_or_else(absent, |seconds| format!("{seconds:.2} s")),
+            summary.took_s.map_or_else(absent, time),
             summary.memory.map_or_else(absent, |memory| bytes(memory.most_bytes)),
             self.carrier(),
         ]
@@ -440,11 +440,11 @@ fn sentence(transfers: &[TransferResult], faults: &[FaultMark], length: f64) -> 
         format!(" during {}", plural(faults.len() as u64, "fault"))
     };
     let silence = longest.map_or_else(String::new, |(side, stall)| {
-        let (longest, at) = (stall.longest_s, stall.at_s);
-        format!(" The longest stall: {side}, {longest:.2} s from {at:.1} s.")
+        let [longest, at] = [stall.longest_s, stall.at_s].map(time);
+        format!(" The longest stall: {side}, {longest} from {at}.")
     });
     let what = plural(transfers.len() as u64, "transfer");
-    format!("What arrived of {what}{during}.{silence} Means over {length:.2} s.")
+    format!("What arrived of {what}{during}.{silence} Means over {}.", time(length))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for display")]

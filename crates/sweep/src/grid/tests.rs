@@ -101,7 +101,7 @@ fn a_product_beyond_all_numbers_is_refused() {
         |number: u64| (1..=number).map(|one| Size(Bytes(4096 + one))).map(Setting::Is).collect::<Vec<_>>();
     let grid =
         Grid { rmem: many(100_000), notsent_lowat: many(100_000), repeat: u32::MAX, ..Grid::default() };
-    // At once: nobody compares each of 100 000 values with each other.
+    // At once: 100 000 values are not compared pair by pair.
     let refusal = grid.check(&machine("6.18")).unwrap_err();
     assert!(refusal.why.contains("more than the limit of 10000"), "{refusal}");
 }

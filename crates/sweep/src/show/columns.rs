@@ -93,7 +93,7 @@ pub(crate) const FIGURES: [Figure; 11] = [
     Figure { name: "drops", unit: "", show: |of| of.drops.map(|drops| count(drops.into())) },
     Figure { name: "window", unit: "MiB", show: |of| of.window_bytes.map(mebibytes) },
     Figure { name: "buffer", unit: "MiB", show: |of| of.rcvbuf_bytes.map(mebibytes) },
-    Figure { name: "memory/byte", unit: "", show: |of| of.metadata_ratio.map(|ratio| format!("{ratio:.2}")) },
+    Figure { name: "memory/byte", unit: "", show: |of| of.metadata_ratio.map(digits) },
 ];
 
 /// "4.85", "never", "4.85, 1 never".
@@ -101,8 +101,8 @@ fn restart(of: &Figures) -> Option<String> {
     match (of.restart_s, of.restarts_missed) {
         (None, 0) => None,
         (None, _) => Some("never".to_owned()),
-        (Some(seconds), 0) => Some(format!("{seconds:.2}")),
-        (Some(seconds), missed) => Some(format!("{seconds:.2}, {missed} never")),
+        (Some(seconds), 0) => Some(digits(seconds)),
+        (Some(seconds), missed) => Some(format!("{}, {missed} never", digits(seconds))),
     }
 }
 

@@ -30,7 +30,7 @@ pub fn table(sweep: &Sweep) -> String {
     }
     let remarks = remarks(cells);
     for remark in remarks.iter().take(MOST_REMARKS) {
-        let _ = writeln!(text, "{}: {remark}", paint("note", YELLOW));
+        let _ = writeln!(text, "{}: {}", paint("note", YELLOW), remark.sentence);
     }
     if remarks.len() > MOST_REMARKS {
         let _ = writeln!(text, "and {} more in sweep.json", remarks.len() - MOST_REMARKS);

@@ -27,10 +27,15 @@ fn cell(rtt_ms: u32, rmem: &str, programme: &str, state: State) -> Cell {
         ..Measured::default()
     };
     let figures = (state != State::Missing).then_some(figures);
-    let reasons =
-        if state == State::Invalid { vec!["0.20 % of the packets were late".to_owned()] } else { Vec::new() };
+    let late = Caveat {
+        kind: "late_packets".to_owned(),
+        sentence: "0.2 % of the packets were late".to_owned(),
+        invalid: true,
+    };
+    let doubts = if state == State::Invalid { vec![late] } else { Vec::new() };
+    let reasons = claim::reasons(&doubts);
     let name = format!("{rtt_ms}ms-{rmem}-{programme}");
-    let run = Measurement { name, state, reasons, warnings: Vec::new(), figures: figures.clone() };
+    let run = Measurement { name, state, reasons, warnings: Vec::new(), doubts, figures: figures.clone() };
     Cell {
         parameters: Parameters {
             rtt: Duration::from_millis(rtt_ms.into()),
@@ -80,16 +85,16 @@ fn the_table_has_what_differs_and_what_is_known() {
         " rtt        rmem        reader          fast   mean   slow   restart   pause   window   buffer         n",
         "─────────────────────────────────────────────────────────────────────────────────────────────────────────",
         " 20ms    default        steady   9.41 to 941    941      -         -    20.5     20.0     40.0         1",
-        " 20ms    default   oscillating   9.41 to 941    941   47.0      0.45    20.5     20.0     40.0         1",
+        " 20ms    default   oscillating   9.41 to 941    941   47.0     0.450    20.5     20.0     40.0         1",
         " 20ms     512MiB        steady   9.41 to 941    941      -         -    20.5      128      256   INVALID",
-        " 20ms     512MiB   oscillating   9.41 to 941    941   47.0      0.45    20.5      128      256         1",
+        " 20ms     512MiB   oscillating   9.41 to 941    941   47.0     0.450    20.5      128      256         1",
         " 300ms   default        steady   5.59 to 559    559      -         -     300     20.0     40.0         1",
         " 300ms   default   oscillating   5.59 to 559    559   28.0     never     300     20.0     40.0         1",
         " 300ms    512MiB        steady   9.41 to 941    941      -         -     300      128      256         1",
         " 300ms    512MiB   oscillating             -      -      -         -       -        -        -   missing",
         "fast, mean, slow in Mbit/s; restart in s; pause in ms; window, buffer in MiB",
         "0 in all of them: prunes, collapsed",
-        "\u{1b}[33mnote\u{1b}[0m: 20ms, 512MiB, steady, INVALID: 0.20 % of the packets were late",
+        "\u{1b}[33mnote\u{1b}[0m: 20ms, 512MiB, steady, INVALID: 0.2 % of the packets were late",
         "",
     ];
     assert_eq!(table(&sweep()).split('\n').collect::<Vec<_>>(), expected);
@@ -147,7 +152,7 @@ fn a_line_goes_through_valid_cells_only() {
     let titles: Vec<_> = charts.iter().map(|chart| chart.y.title.as_str()).collect();
     assert_eq!(titles, ["mean throughput", "restart", "longest pause", "buffer"]);
     assert!(figures.valid);
-    assert_eq!(figures.warnings, ["20ms, 512MiB, steady, INVALID: 0.20 % of the packets were late"]);
+    assert_eq!(figures.warnings, ["20ms, 512MiB, steady, INVALID: 0.2 % of the packets were late"]);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::*;
 use claim::{Fidelity, HeldUp};
 
+use super::*;
 use crate::{
     Figures, Grid, Plan, Sweep,
     machine::Machine,
@@ -42,7 +42,12 @@ fn fidelity(reasons: &[&str]) -> Fidelity {
 
 fn record(plan: &Plan, run: usize, bytes: u64, late: &[&str], kept_waiting: &[&str]) -> Record {
     let reasons = kept_waiting.iter().map(|&reason| reason.to_owned()).collect();
-    let read = Read { reasons, warnings: Vec::new(), figures: Figures { bytes, ..Figures::default() } };
+    let read = Read {
+        reasons,
+        warnings: Vec::new(),
+        doubts: Vec::new(),
+        figures: Figures { bytes, ..Figures::default() },
+    };
     Record::new(Inputs::of(&plan.runs[run], &plan.machine), read, fidelity(late))
 }
 

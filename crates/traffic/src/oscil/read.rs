@@ -17,7 +17,7 @@ use tcp::{
     counters::Counters,
     diag::Diag,
     timeline::{Sample, Timeline},
-    trace::{Trace, Unavailable},
+    trace::Trace,
 };
 use units::Bytes;
 
@@ -156,13 +156,12 @@ pub fn read(
     let conditions = conditions(reading, local, remote, rtt_ms);
     let counters = timeline.counters()?;
     let mut recording = recording(conditions, &outcome, samples, counters);
+    let mut trouble = Trouble::of(&stream, &outcome);
     match trace.transpose() {
         Ok(trace) => recording.trace = trace.map(|trace| trace.read()).transpose()?,
-        Err(Unavailable { why, remedy }) => {
-            recording.warnings.push(format!("nothing was traced: {why}; {remedy}"));
-        }
+        Err(unavailable) => trouble.not_traced = Some(unavailable),
     }
-    warnings::note(&mut recording, &Trouble::of(&stream, &outcome));
+    warnings::note(&mut recording, trouble);
     Ok(Some(recording))
 }
 
@@ -206,14 +205,14 @@ fn look(
             let phase = reading.programme.phases.get(shared.phase.load(Relaxed));
             let phase = phase.map_or("", |phase| phase.name.as_str());
             let progress = Progress { elapsed, phase, bytes: shared.bytes.load(Relaxed), sample: &sample };
-            shared.obey(watch(Some(progress)));
+            shared.handle_order(watch(Some(progress)));
         }
         samples.push(sample);
         if shared.is_over.load(Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     // The connection has gone; a reader that has stopped for a while learns it when it reads again.
     while !shared.is_over.load(Relaxed) {
-        shared.obey(watch(None));
+        shared.handle_order(watch(None));
         clock.wait_until(clock.now() + wait::CALL);
     }
     Ok(samples)

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::wait;
 
-/// What the reader and who watches it say to each other.
+/// What the reader and the thread that watches it tell each other.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     /// The reader is to end.
@@ -32,9 +32,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Ends the reader if whoever watches it says so.
-    pub(super) fn obey(&self, said: ControlFlow<()>) {
-        if said.is_break() {
+    /// Ends the reader if that is the order of the caller who watches it.
+    pub(super) fn handle_order(&self, order: ControlFlow<()>) {
+        if order.is_break() {
             self.stop.store(true, Relaxed);
         }
     }
@@ -83,7 +83,7 @@ impl Reader<'_> {
 
     fn pump(&mut self, idle: &mut Duration) -> io::Result<End> {
         let mut buffer = vec![0; self.buffer];
-        // Whether the last read has left nothing behind, as far as is known.
+        // Whether the last read took everything, as far as is known.
         let mut is_drained = true;
         let mut now = self.clock.now();
         while let Some(Allow { bytes, until }) = self.pace.next(now) {

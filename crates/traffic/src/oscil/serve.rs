@@ -1,4 +1,4 @@
-//! `serve`: sends for ever to everybody who connects.
+//! `serve`: sends without end to every client that connects.
 
 use std::{
     io::{self, Read},

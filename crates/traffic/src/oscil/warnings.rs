@@ -4,6 +4,7 @@ use std::{net::TcpStream, time::Duration};
 
 use claim::{Caveat, Doubt};
 use socket2::SockRef;
+use tcp::trace::Unavailable;
 
 use super::{
     programme::Kind,
@@ -12,7 +13,7 @@ use super::{
 };
 
 /// What may have stood between the figures and the truth.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Trouble {
     /// Time in unlimited phases in which there was nothing to be read.
     pub idle: Duration,
@@ -20,23 +21,26 @@ pub(super) struct Trouble {
     pub kept_waiting: Option<Duration>,
     /// `SO_RCVBUF` as the kernel has it, bytes.
     pub rcvbuf: Option<u64>,
+    /// Why the kernel's functions were not traced, where they were to be.
+    pub not_traced: Option<Unavailable>,
 }
 
 impl Trouble {
     pub(super) fn of(stream: &TcpStream, outcome: &Outcome) -> Self {
         let rcvbuf = SockRef::from(stream).recv_buffer_size().ok().map(|size| size as u64);
-        Self { idle: outcome.idle, kept_waiting: outcome.kept_waiting, rcvbuf }
+        Self { idle: outcome.idle, kept_waiting: outcome.kept_waiting, rcvbuf, not_traced: None }
     }
 }
 
 /// Adds to a recording what has to be said, and that it is invalid if its figures are not the connection's.
-pub(super) fn note(recording: &mut Recording, trouble: &Trouble) {
+pub(super) fn note(recording: &mut Recording, trouble: Trouble) {
     let doubts = [
         starved(recording, trouble.kept_waiting),
         silent(recording),
         own_speed(recording, trouble.idle),
         missed_looks(recording),
         rcvbuf(recording, trouble.rcvbuf),
+        trouble.not_traced.map(|Unavailable { why, remedy }| Doubt::NotTraced { why, remedy }),
     ];
     recording.doubts = doubts.into_iter().flatten().map(Caveat::from).collect();
     recording.valid = claim::is_valid(&recording.doubts);
@@ -101,7 +105,7 @@ mod tests {
     fn said(change: impl FnOnce(&mut Recording), trouble: Trouble) -> Recording {
         let mut recording = recording(10.0, 1_000_000);
         change(&mut recording);
-        note(&mut recording, &trouble);
+        note(&mut recording, trouble);
         recording
     }
 
@@ -166,6 +170,14 @@ mod tests {
         // 5 of 100 are as many as may be; half of them is too many.
         assert_eq!(looks(|look| !(1..=5).contains(look)), [""; 0]);
         assert!(looks(|look| look % 2 == 0)[0].starts_with("50 % of the looks"));
+    }
+
+    #[test]
+    fn what_was_not_traced_is_named() {
+        let not_traced = Some(Unavailable { why: "no tracefs".to_owned(), remedy: "mount it".to_owned() });
+        let recording = said(|_| {}, Trouble { not_traced, ..idle() });
+        assert_eq!(recording.warnings, ["nothing was traced: no tracefs; mount it"]);
+        assert_eq!((recording.valid, recording.doubts[0].kind.as_str()), (true, "not_traced"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A listener to connect to, for those who name no destination.
+//! The listener to connect to where no destination is named.
 //!
 //! It closes each connection as soon as it has accepted it. So it holds no descriptors, and the client's end, then in
 //! `CLOSE_WAIT`, keeps its port. The price: the processor that accepts also sends a FIN for each connection, and the
@@ -36,7 +36,7 @@ impl Acceptor {
         let refused =
             |source| Error::Address { operation: "listen on", address: address.to_string(), source };
         let listener = TcpListener::bind((address, 0)).map_err(refused)?;
-        // The standard library asks for a short queue; who asks again gets the longest that there may be.
+        // The standard library asks for a short queue; a second listen() gets the longest that is allowed.
         listen(&listener, Backlog::MAXALLOWABLE).map_err(|errno| refused(errno.into()))?;
         let bound = listener.local_addr().map_err(refused)?;
         let accepted = Arc::new(AtomicU64::new(0));
@@ -59,7 +59,7 @@ impl Acceptor {
 
 impl Drop for Acceptor {
     fn drop(&mut self) {
-        // The thread waits in accept(), which ends with an error when nobody can connect any more.
+        // The thread waits in accept(), which ends with an error when the socket is shut down.
         let _ = shutdown(self.listener.as_raw_fd(), Shutdown::Both);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -72,7 +72,7 @@ fn accept(listener: &TcpListener, accepted: &AtomicU64) {
         match listener.accept() {
             Ok(connection) => drop(connection),
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            // Shut down. Anything else shows too: who connects waits in vain for the count to rise.
+            // Shut down. Any other failure shows too: a client waits in vain for the count to rise.
             Err(_) => return,
         }
         accepted.fetch_add(1, Ordering::Relaxed);

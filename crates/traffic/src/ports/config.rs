@@ -16,7 +16,7 @@ pub struct Config {
     /// TCP connections, or UDP sockets that are connected.
     pub transport: Transport,
     /// Where to connect to. Without one, TCP connects to a listener that is started for it on loopback, or on `source`. UDP
-    /// sends nothing, so nobody has to be there.
+    /// sends nothing, so that no server has to be there.
     pub destination: Option<SocketAddr>,
     /// Where to connect from; none: the kernel chooses.
     pub source: Option<IpAddr>,

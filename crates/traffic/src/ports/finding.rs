@@ -1,6 +1,7 @@
 //! One sentence that says what a strategy's numbers show. Pure.
 
 use tcp::source_port::Strategy;
+use units::show::{self, digits, plural, time};
 
 use super::{Fill, Run};
 
@@ -12,22 +13,27 @@ pub(super) fn of(run: &Run, strategy: Strategy) -> String {
             return failures(run).unwrap_or_else(|| "no connect was made".to_owned());
         }
         _ if first_half.n == 0 => second_half.p50_us.map_or_else(String::new, |us| {
-            format!("half of the ports were taken before it began, so there is no first half; median {us:.0} us in the second")
+            format!(
+                "half of the ports were taken before it began, so there is no first half; median {} in the second",
+                time(us / 1e6)
+            )
         }),
         (Some(times), Some(parity)) if times >= NOTICEABLE => format!(
-            "when half the range is used a connect becomes {times:.0}x slower ({}): all {parity} ports are taken",
+            "when half the range is used a connect becomes {} slower ({}): all {parity} ports are taken",
+            show::times(times),
             steps(first_half, second_half)
         ),
         (_, Some(parity)) => format!("{parity} ports first: the others are taken when all of these are used"),
         (Some(times), None) if times >= NOTICEABLE => {
             format!(
-                "a connect becomes {times:.1}x slower in the second half ({})",
+                "a connect becomes {} slower in the second half ({})",
+                show::times(times),
                 steps(first_half, second_half)
             )
         }
         (Some(_), None) => match slowdown(first_half, last) {
             Some(times) if times >= NOTICEABLE => {
-                format!("slower only near the end: {times:.1}x ({})", steps(first_half, last))
+                format!("slower only near the end: {} ({})", show::times(times), steps(first_half, last))
             }
             _ => "about as fast at the end as at the beginning".to_owned(),
         },
@@ -36,7 +42,7 @@ pub(super) fn of(run: &Run, strategy: Strategy) -> String {
     if let (Strategy::RandomBind, Some(tries)) =
         (strategy, last.mean_tries.filter(|tries| *tries >= NOTICEABLE))
     {
-        said += &format!("; in the end it takes {tries:.0} ports to find a free one");
+        said += &format!("; in the end it takes {} ports to find a free one", digits(tries));
     }
     if let Some(duplicates) = run.duplicates.filter(|duplicates| *duplicates > 0) {
         said += &format!("; {duplicates} sockets have a port that another one has too");
@@ -59,16 +65,13 @@ fn slowdown(from: &Fill, to: &Fill) -> Option<f64> {
 }
 
 fn steps(from: &Fill, to: &Fill) -> String {
-    let median = |fill: &Fill| fill.p50_us.map_or_else(String::new, |us| format!("{us:.0}"));
-    format!("median {} -> {} us", median(from), median(to))
+    let median = |fill: &Fill| fill.p50_us.map_or_else(String::new, |us| time(us / 1e6));
+    format!("median {} -> {}", median(from), median(to))
 }
 
 fn failures(run: &Run) -> Option<String> {
     let (most, _) = run.errors.iter().max_by_key(|(_, n)| **n)?;
-    let connects = match run.errors.values().sum() {
-        1_u64 => "1 connect".to_owned(),
-        n => format!("{n} connects"),
-    };
+    let connects = plural(run.errors.values().sum(), "connect");
     let mostly = if run.errors.len() > 1 { "most " } else { "" };
     Some(format!("{connects} failed, {mostly}with {most}"))
 }

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use claim::{Caveat, Doubt};
 use tcp::source_port::{Strategy, Transport};
 
 use super::{
@@ -29,6 +30,12 @@ impl Ports {
     fn share(self, held: usize) -> f64 {
         as_f64(self.taken + held) / as_f64(self.all)
     }
+
+    /// That some were taken before, of which so many were in `TIME_WAIT`.
+    pub(super) fn doubt(self, waiting: usize) -> Option<Doubt> {
+        let [taken, all, waiting] = [self.taken, self.all, waiting].map(|ports| ports as u64);
+        (taken > 0).then_some(Doubt::PortsTaken { taken, all, waiting })
+    }
 }
 
 impl Plan {
@@ -45,20 +52,23 @@ impl Plan {
         let reached_share = share(made);
         let connects_per_s = (made > 0).then(|| as_f64(made) / filled.busy.as_secs_f64());
         let forecast = connects_per_s.filter(|_| transport == Transport::Tcp);
-        let invalid = invalid(filled);
+        let waited_for_cpu_share = filled.waited.map(|waited| part(waited, filled.busy));
+        let doubts: Vec<Caveat> =
+            invalid(filled).into_iter().chain(slowed_down(waited_for_cpu_share)).map(Caveat::from).collect();
         let bins = (0..BINS).map(|bin| within(as_f64(bin) / as_f64(BINS), as_f64(bin + 1) / as_f64(BINS)));
         let window = if let Strategy::RandomWindow { size } = self.strategy { Some(size) } else { None };
         let mut run = Run {
             strategy: self.strategy.to_string(),
             window,
             reuse_address: self.sharing == Sharing::Yes,
-            valid: invalid.is_none(),
-            invalid,
+            valid: claim::is_valid(&doubts),
+            invalid: claim::reasons(&doubts).pop(),
+            doubts,
             is_partial: filled.ending == Ending::Stopped,
             finding: String::new(),
             reached_share,
             connects_per_s,
-            waited_for_cpu_share: filled.waited.map(|waited| part(waited, filled.busy)),
+            waited_for_cpu_share,
             errors: errors(connects),
             retries: connects.iter().map(|connect| u64::from(connect.tries - 1)).sum(),
             duplicates: (transport == Transport::Udp).then(|| duplicates(connects)),
@@ -114,26 +124,23 @@ impl Connect {
 }
 
 /// Why the numbers cannot be believed, if so.
-fn invalid(filled: &Filled) -> Option<String> {
+fn invalid(filled: &Filled) -> Option<Doubt> {
     let connects = &filled.connects;
     let reset = connects.iter().filter(|connect| connect.outcome == Outcome::Port(None)).count();
     let slowest = connects.iter().map(|connect| connect.latency).max().unwrap_or_default();
     match filled.ending {
-        Ending::Deaf => Some(
-            "the listener of this measurement did not accept all connections: this machine is too busy"
-                .to_owned(),
-        ),
-        Ending::NoSocket(errno) => Some(format!("the system gives no more sockets: {}", errno.desc())),
-        _ if slowest >= RETRANSMISSION => Some(format!(
-            "a connect took {:.1} s: its first packet got no answer and was sent again",
-            slowest.as_secs_f64()
-        )),
-        _ if reset > 0 => Some(format!(
-            "the destination has reset {reset} of {} connections: fewer ports were in use than it seems",
-            connects.len()
-        )),
+        Ending::Deaf => Some(Doubt::NotAccepted),
+        Ending::NoSocket(errno) => Some(Doubt::NoSocket { why: errno.desc().to_owned() }),
+        _ if slowest >= RETRANSMISSION => Some(Doubt::ConnectSentAgain { took: slowest }),
+        _ if reset > 0 => Some(Doubt::ResetConnections { reset: reset as u64, all: connects.len() as u64 }),
         _ => None,
     }
+}
+
+/// That the machine was busy, where that counts.
+fn slowed_down(waited_for_cpu_share: Option<f64>) -> Option<Doubt> {
+    let share = waited_for_cpu_share.filter(|share| *share >= BUSY)?;
+    Some(Doubt::SlowedDown { share })
 }
 
 fn errors(connects: &[Connect]) -> BTreeMap<String, u64> {
@@ -186,6 +193,9 @@ fn part(of: Duration, whole: Duration) -> f64 {
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
+
+/// A share of waiting for a processor that people should know of.
+const BUSY: f64 = 0.1;
 
 /// Intervals of the range.
 const BINS: usize = 20;

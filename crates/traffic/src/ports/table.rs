@@ -2,7 +2,7 @@
 //!
 //! A process may hold a limited number of descriptors (`ulimit -n`), often fewer than there are ports. The limit is one of
 //! each table, though, and a thread can leave the one that it shares (`CLONE_FILES` of unshare(2), which takes no
-//! privilege). So the sockets of a measurement are spread over as many threads as it takes, and nothing is left behind when
+//! privilege). So the sockets of a measurement are spread over as many threads as it takes, and nothing is left when
 //! the process ends, however it does.
 
 use nix::sched::{CloneFlags, unshare};

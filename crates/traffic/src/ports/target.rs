@@ -1,4 +1,4 @@
-//! Where the connections go: somebody who is there, or a listener of our own.
+//! Where the connections go: to a given destination, or to a listener of our own.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, UdpSocket},
@@ -55,7 +55,7 @@ impl Target {
         let source = config.source;
         if let Some(source) = source.filter(|source| source.is_ipv4() != destination.is_ipv4()) {
             return Err(Error::Input {
-                what: format!("there is no way from {source} to {destination}: one is IPv4, the other IPv6"),
+                what: format!("{source} cannot reach {destination}: one is IPv4, the other IPv6"),
                 remedy: "name a source of the destination's kind".to_owned(),
             });
         }

@@ -183,7 +183,7 @@ fn mistakes_are_told_before_anything_is_measured() {
         assert!(said.starts_with("cannot listen on 192.0.2.1: Cannot assign"), "{said}");
         assert!(hint.starts_with("use an address of this host"));
         let (said, _) = refuse(Config { source: "::1".parse().ok(), destination: Some(closed), ..good() });
-        assert_eq!(said, format!("there is no way from ::1 to {closed}: one is IPv4, the other IPv6"));
+        assert_eq!(said, format!("::1 cannot reach {closed}: one is IPv4, the other IPv6"));
         let (said, hint) = refuse(Config { range: Range::new(1, 100), ..good() });
         assert!(said.starts_with("the ports 1-100 are not all in"), "{said}");
         assert!(hint.contains("widen net.ipv4.ip_local_port_range"));

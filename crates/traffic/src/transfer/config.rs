@@ -40,7 +40,7 @@ pub enum Stopping {
 }
 
 impl Stopping {
-    /// For those who only want to know whether to go on.
+    /// For callers that only need to know whether to go on.
     pub(super) fn flow(self) -> ControlFlow<()> {
         if self == Self::No { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
@@ -68,7 +68,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// How long to send if nobody says how long or how much.
+    /// How long to send if neither a time nor an amount is given.
     pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
     /// Finer than this, one wake-up of the receiver fills several intervals.
     pub const LEAST_INTERVAL: Duration = Duration::from_millis(1);
@@ -102,7 +102,7 @@ pub struct Serving {
     /// Where to listen; port 0 is any free one. The default is every address, IPv4 and IPv6: a transfer needs another
     /// machine.
     pub listen: SocketAddr,
-    /// Whether Multipath TCP is spoken with those who want it. TCP always is.
+    /// Whether clients may use Multipath TCP. TCP they always may.
     pub protocol: Protocol,
     /// The receive buffer (`SO_RCVBUF`); the kernel sizes it as it sees fit without.
     pub rcvbuf: Option<Bytes>,

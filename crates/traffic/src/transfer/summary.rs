@@ -26,7 +26,7 @@ pub struct Summary {
     /// The congestion control. Absent if the kernel did not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// Why there is no receipt, so that nobody knows what arrived. Absent if there is one.
+    /// Why there is no receipt, so that it is not known what arrived. Absent if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
     /// Bytes handed to the sender's kernel.

@@ -73,7 +73,7 @@ impl Telemetry {
     }
 
     /// Looks at a connection that so many bytes were written to. To be called only while it is whole: what a broken one
-    /// says of what it owes is not to be relied on.
+    /// reports as unacknowledged cannot be relied on.
     pub(super) fn look(&mut self, stream: &TcpStream, written: u64) {
         if let Ok(owed) = sys::unacknowledged(stream) {
             self.acknowledged = self.acknowledged.max(written.saturating_sub(owed));

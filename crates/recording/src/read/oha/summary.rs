@@ -12,6 +12,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use units::show::{latency, relative};
 
 use super::ranks::Statistics;
 use crate::{
@@ -47,9 +48,9 @@ pub(super) fn read(input: Input<'_>, options: &Options, sink: &mut dyn Sink) -> 
         let (buckets, relative_error) = rebuilt;
         warnings.push(format!(
             "oha's JSON has no samples: only {} of the distribution are known, and between them values may be wrong \
-             by up to {:.0} %.{} Record with oha's CSV to compare.",
+             by up to {}.{} Record with oha's CSV to compare.",
             counted(known.points() as u64, "point"),
-            relative_error * 100.0,
+            relative(relative_error),
             summary.mean(metric, &buckets).unwrap_or_default()
         ));
         let length_s = summary.summary.total.map(|Seconds(nanos)| nanos as f64 / 1e9);
@@ -121,7 +122,11 @@ impl Summary {
         let count: u64 = buckets.iter().map(|bucket| bucket.count).sum();
         let sum: f64 = buckets.iter().map(|bucket| bucket.value_ms * bucket.count as f64).sum();
         let (mean, stated) = (sum / count as f64, average as f64 / 1e6);
-        Some(format!(" The mean comes out as {mean:.3} ms, where the file states {stated:.3} ms."))
+        Some(format!(
+            " The mean comes out as {} ms, where the file states {} ms.",
+            latency(mean),
+            latency(stated)
+        ))
     }
 
     /// Failed requests as events. Those that the end of the test cut off (`-z`) did not fail.
