@@ -1,4 +1,4 @@
-//! Speed, measured beside a peer in the same run. Not a test: a figure depends on the machine, a ratio much less.
+//! Speed, measured against a peer in the same run. Not a test: a figure depends on the machine, a ratio much less.
 
 mod compare;
 mod engines;

@@ -12,6 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use units::show::bytes;
 
 use self::deb::{Entry, Package};
 use crate::root;
@@ -31,7 +32,7 @@ pub(crate) fn dist() -> anyhow::Result<()> {
     let program = folder.join("longhaul");
     fs::copy(root().join(format!("target/{target}/shipped/longhaul")), &program)?;
     let size = fs::metadata(&program)?.len();
-    ensure!(size <= LARGEST_PROGRAM, "the program has {size} bytes; it may have {LARGEST_PROGRAM}");
+    ensure!(size <= LARGEST_PROGRAM, "the program is {}; it may be {}", bytes(size), bytes(LARGEST_PROGRAM));
     check_static(&program)?;
 
     output(Command::new(&program).arg("manual").arg(folder.join("man")))?;
@@ -50,10 +51,13 @@ pub(crate) fn dist() -> anyhow::Result<()> {
     fs::write(&package, text.bytes()?)?;
 
     for path in [&program, &package] {
-        let megabytes = fs::metadata(path)?.len() as f64 / 1e6;
-        println!("{megabytes:5.1} MB  {}", path.strip_prefix(root()).unwrap_or(path).display());
+        println!(
+            "{:>8}  {}",
+            bytes(fs::metadata(path)?.len()),
+            path.strip_prefix(root()).unwrap_or(path).display()
+        );
     }
-    println!("and beside them man/, completions/ and Containerfile");
+    println!("and with them man/, completions/ and Containerfile");
     Ok(())
 }
 

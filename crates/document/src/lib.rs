@@ -14,7 +14,7 @@ use std::{
 
 use serde::de::DeserializeOwned;
 
-/// A TOML file in memory, and behind it the files that it includes. A span counts from the start of the first one.
+/// A TOML file in memory, followed by the files that it includes. A span counts from the start of the first one.
 #[derive(Debug, Clone)]
 pub struct Document {
     files: Vec<Source>,

@@ -120,8 +120,7 @@ impl Compare {
         }
         self.spare_recordings()?;
         let progress = Progress::start("reading");
-        let (metric, sides, warnings) = self.sides()?;
-        let mut doubts: Vec<Doubt> = warnings.into_iter().map(Doubt::Noticed).collect();
+        let (metric, sides, mut doubts) = self.sides()?;
         if sides.len() < 2 && self.fail_if.iter().any(Threshold::is_relative) {
             bail!("--fail-if 'worse' holds one recording against another, and there is only one");
         }

@@ -1,6 +1,6 @@
 //! `longhaul complete`: what could come next on a command line. The completion scripts of shells ask it.
 //!
-//! It answers with a line for each candidate, and behind a tab what that is. `:files` says that names of files fit as well,
+//! It answers with a line for each candidate, and after a tab what that is. `:files` says that names of files fit as well,
 //! and `:nospace` that what was completed goes on without a blank.
 
 mod line;
@@ -32,7 +32,7 @@ impl Complete {
         let mut command = Cli::conventional();
         command.build();
         let next = walk(&command, before.get(1..).unwrap_or_default(), current);
-        // Bash completes no more than what is behind the last of the characters at which it takes words apart.
+        // Bash completes no more than what follows the last of the characters at which it takes words apart.
         let kept = if is_bash { current.rfind(['=', ':']).map_or(0, |at| at + 1) } else { 0 };
         output::print(&text(&next, kept))?;
         Ok(ExitCode::SUCCESS)

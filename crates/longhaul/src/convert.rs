@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
+use claim::Caveat;
 use clap::Args;
 use recording::{AccessLog, Metric, Options, Target, Unit, WriteOptions};
 use report::{CONVERSION_SCHEMA, Conversion};
@@ -20,7 +21,7 @@ use crate::{
 /// Write a recording in another format
 ///
 /// The format of IN is recognised by its content, that of OUT by its name: .jsonl (native), .csv, .tsv, .hlog
-/// (HdrHistogram log), .hgrm (its percentiles) or .prom (Prometheus text), packed if .gz or .zst is behind it.
+/// (HdrHistogram log), .hgrm (its percentiles) or .prom (Prometheus text), packed if .gz or .zst follows.
 ///
 /// Example: longhaul convert site.har site.jsonl.zst
 #[derive(Debug, Args)]
@@ -120,6 +121,7 @@ impl How {
             say(&format!("{}: stopped{what}", output::paint("error", output::RED)));
         })?;
         let merged = recording::merge(inputs, output, target, &read, &written, &stop)?;
+        let doubts: Vec<Caveat> = merged.doubts.iter().map(Caveat::from).collect();
         let conversion = Conversion {
             schema: CONVERSION_SCHEMA.to_owned(),
             inputs: inputs.iter().map(|path| path.display().to_string()).collect(),
@@ -130,7 +132,8 @@ impl How {
             failed: merged.failed,
             without_metric: merged.without_metric,
             lost: merged.lost,
-            warnings: merged.warnings,
+            warnings: claim::warnings(&doubts),
+            doubts,
         };
         if self.json {
             output::print_json(&conversion)?;

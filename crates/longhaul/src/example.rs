@@ -48,7 +48,8 @@ impl Example {
         fs::create_dir_all(&self.folder)
             .with_context(|| format!("{}: cannot be made", self.folder.display()))?;
         for (path, text) in paths.iter().zip(&texts) {
-            fs::write(path, text).with_context(|| format!("{}: cannot be written", path.display()))?;
+            recording::write_whole(path, text.as_bytes())
+                .with_context(|| format!("{}: cannot be written", path.display()))?;
         }
         let names = paths.map(|path| path.display().to_string());
         if self.json {

@@ -66,7 +66,7 @@ impl Interrupt {
         Ok(())
     }
 
-    /// Something that is readable when one has come, to be waited for beside other descriptors.
+    /// Something that is readable when one has come, to be waited for together with other descriptors.
     pub(crate) fn descriptor(&self) -> anyhow::Result<SignalFd> {
         Ok(SignalFd::with_flags(&self.signals, SfdFlags::SFD_CLOEXEC)?)
     }

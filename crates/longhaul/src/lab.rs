@@ -14,7 +14,6 @@ mod map;
 mod names;
 mod publish;
 mod status;
-mod table;
 mod up;
 mod view;
 mod which;

@@ -53,7 +53,7 @@ fn write(command: &Command, folder: &Path, files: &mut Vec<String>) -> anyhow::R
     let path = folder.join(page.get_filename());
     let mut text = Vec::new();
     page.render(&mut text)?;
-    fs::write(&path, text).with_context(|| format!("{}: cannot be written", path.display()))?;
+    recording::write_whole(&path, &text).with_context(|| format!("{}: cannot be written", path.display()))?;
     files.push(path.display().to_string());
     for command in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         write(command, folder, files)?;

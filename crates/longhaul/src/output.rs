@@ -1,13 +1,14 @@
-//! Results go to standard output, everything else to standard error. Colour turns itself off where nobody sees it.
+//! Results go to standard output, everything else to standard error. Colour turns itself off where it is not wanted (`NO_COLOR`, a
+//! pipe, a file): `anstream` decides that, for all commands.
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     os::fd::AsFd,
     process::ExitCode,
 };
 
-use anstyle::{AnsiColor, Style};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+pub(crate) use report::terminal::look::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 use serde::Serialize;
 
 use crate::wrong_file::WrongFile;
@@ -43,6 +44,20 @@ pub(crate) struct Named<T> {
     document: T,
 }
 
+/// Prints a text that takes the place of the one before it: on a terminal it clears the screen, elsewhere a blank line is
+/// between the two.
+pub(crate) fn print_again(text: &str, is_first: bool) -> anyhow::Result<()> {
+    let before = match (io::stdout().is_terminal(), is_first) {
+        (true, _) => CLEAR,
+        (false, true) => "",
+        (false, false) => "\n",
+    };
+    print(&format!("{before}{text}"))
+}
+
+/// Clears the screen and goes to its top.
+const CLEAR: &str = "\x1b[H\x1b[2J";
+
 fn print_to(mut output: impl Write, text: &str) -> anyhow::Result<()> {
     match output.write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -52,7 +67,7 @@ fn print_to(mut output: impl Write, text: &str) -> anyhow::Result<()> {
 
 /// Says something to the person at the terminal.
 pub(crate) fn say(text: &str) {
-    // If even standard error is gone, nobody is there to be told.
+    // If even standard error is gone, there is nowhere to say it.
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
@@ -66,7 +81,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(COULD_NOT_RUN)
 }
 
-/// Whether somebody still reads what is printed: for those that print until nobody does.
+/// Whether the output still has a reader: for commands that print until it has none.
 pub(crate) fn has_reader() -> bool {
     let stdout = io::stdout();
     let mut wanted = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
@@ -104,17 +119,3 @@ fn joined(chain: &[String]) -> String {
     }
     said
 }
-
-/// `text` in a style.
-pub(crate) fn paint(text: &str, style: Style) -> String {
-    format!("{style}{text}{style:#}")
-}
-
-/// As the terminal has it.
-pub(crate) const PLAIN: Style = Style::new();
-pub(crate) const BOLD: Style = Style::new().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
-pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
-pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
-pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
-pub(crate) const CYAN: Style = AnsiColor::Cyan.on_default();

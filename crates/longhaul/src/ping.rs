@@ -1,4 +1,4 @@
-//! `longhaul ping`: who answers, how fast, and what is lost; many targets from one process.
+//! `longhaul ping`: which targets answer, how fast, and what is lost; many targets from one process.
 
 mod show;
 

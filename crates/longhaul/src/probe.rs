@@ -321,7 +321,7 @@ pub(crate) fn watch(progress: &Progress, duration: Option<Duration>) -> anyhow::
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // The thread ends when it is told to, or when it finds nobody who could tell it.
+        // The thread ends when it is told to, or when its order can no longer come.
         let _ = self.done.send(());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

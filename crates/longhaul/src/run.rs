@@ -20,7 +20,7 @@ use crate::{
 
 /// Run a scenario, print its result, write its report
 ///
-/// Writes out/NAME/report.html, out/NAME/result.json and the recordings beside them. Ctrl-C ends the recordings in order, and
+/// Writes out/NAME/report.html, out/NAME/result.json and the recordings next to them. Ctrl-C ends the recordings in order, and
 /// the report is of what was measured until then.
 ///
 /// Exit codes: 0 every claim held, 1 a claim failed or something of ours was the bottleneck, 2 it could not run, 130

@@ -113,10 +113,10 @@ fn memory_limits() -> Check {
     else {
         return limited(name, "net.ipv4.tcp_mem cannot be read", "");
     };
-    let megabytes = pages * 4096 / 1_000_000;
-    let found = format!("all TCP sockets together may use {megabytes} MB");
+    let limit = pages.saturating_mul(4096);
+    let found = format!("all TCP sockets together may use {}", units::show::bytes(limit));
     // Two windows of 300 ms at 10 Gbit/s: one at each end.
-    if megabytes >= 750 {
+    if limit >= 750_000_000 {
         return ok(name, &found);
     }
     limited(

@@ -8,7 +8,7 @@ use claim::{Caveat, Fidelity};
 use self::look::{BOLD, GREEN, RED, YELLOW, paint};
 use crate::{
     model::{Comparison, Report},
-    text::{self, plain, plural},
+    text::{self, plain, plural, share, time},
 };
 
 mod breakdown;
@@ -23,6 +23,7 @@ mod own_error;
 mod pages;
 mod percentiles;
 mod phases;
+pub mod table;
 
 /// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -102,12 +103,14 @@ fn joined(sections: &[String]) -> String {
 pub fn fidelity(fidelity: &Fidelity) -> String {
     let verdict = if fidelity.valid { paint("valid", GREEN) } else { paint("INVALID", RED) };
     let lateness = match (fidelity.lateness_us.get("50"), fidelity.lateness_us.get("99.9")) {
-        (Some(median), Some(tail)) => format!("late by {median:.0} us at the median, {tail:.0} us at p99.9"),
+        (Some(median), Some(tail)) => {
+            let [median, tail] = [median, tail].map(|us| time(us / 1e6));
+            format!("late by {median} at the median, {tail} at p99.9")
+        }
         _ => "nothing delivered yet".to_owned(),
     };
-    let machine = fidelity
-        .machine_cpu_share
-        .map_or_else(String::new, |share| format!(", machine {:.0} % busy", share * 100.0));
+    let machine =
+        fidelity.machine_cpu_share.map_or_else(String::new, |busy| format!(", machine {} busy", share(busy)));
     let mut text = format!(
         "fidelity: {verdict}; {}, {lateness}; own drops {}{machine}",
         plural(fidelity.delivered, "packet"),

@@ -2,8 +2,8 @@
 //! and labels.
 
 pub(crate) use units::show::{
-    MINUS, count, difference, grouped, latency, list, ordinal, percent, plain, plural, relative,
-    signed_relative,
+    MINUS, count, difference, digits, grouped, latency, list, ordinal, percent, plain, plural, relative,
+    share, signed_relative, time,
 };
 
 use crate::model::{Certainty, Ci, Page};

@@ -1,4 +1,4 @@
-//! How long `longhaul compare` takes, and how much memory, beside pandas and numpy doing the same.
+//! How long `longhaul compare` takes, and how much memory, compared with pandas and numpy doing the same.
 
 use std::{
     fmt::Write as _,

@@ -1,4 +1,4 @@
-//! Delay x rate x loss: what iperf3 and ping see on the planet beside what the numbers of the world say.
+//! Delay x rate x loss: what iperf3 and ping see on the planet, compared with the numbers of the world.
 //!
 //! A round trip and a rate make a planet with three pairs of hosts, one for each loss. A planet that was not faithful is
 //! done again, twice at the most and as long as there is time, and then shown as INVALID.

@@ -92,7 +92,7 @@ impl Fidelity {
     }
 }
 
-/// Runs ping behind a command that leads to where it is to run; the mean round trip in ms.
+/// Runs ping after a command that enters the host where it is to run; the mean round trip in ms.
 pub(super) fn ping(mut at: Command, to: &str, count: u32, interval_s: f64) -> anyhow::Result<f64> {
     let (count, interval) = (count.to_string(), interval_s.to_string());
     let output = at.args(["ping", "-4", "-n", "-q", "-c", &count, "-i", &interval, to]).output()?;

@@ -1,6 +1,6 @@
 //! What TCP is measured with, measured itself: how fast the reader and its sender are, and what looking costs.
 //!
-//! What needs no distance runs on the loopback of a network namespace of its own, so that nobody else's connections, ports
+//! What needs no distance runs on the loopback of a network namespace of its own, so that no other connections, ports
 //! and counters are in the figures. Needs root, iperf3, ip and ss.
 
 mod cost;

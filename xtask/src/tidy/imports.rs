@@ -239,7 +239,7 @@ impl Reader<'_> {
                 self.read(group.stream(), Level::Item);
                 at + 1
             }
-            // What goes on after `::` begins elsewhere: behind `<...>`, or in another crate.
+            // What goes on after `::` begins elsewhere: after `<...>`, or in another crate.
             _ if is_double_colon(tokens, at) && self::word(tokens.get(at + 2)).is_some() => {
                 self.skip_path(tokens, at + 2)
             }
@@ -268,7 +268,7 @@ impl Reader<'_> {
         at + 1
     }
 
-    /// The tree of a `use`, behind a prefix.
+    /// The tree of a `use`, after a prefix.
     fn import(&mut self, tokens: &[TokenTree], prefix: &[String]) {
         let mut path = prefix.to_vec();
         let mut at = 0;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use claim::Doubt;
 use recording::{Metric, Series, Wanted, decode_series, read_series};
 use report::SideInput;
 
@@ -14,8 +15,8 @@ use super::Compare;
 
 impl Compare {
     /// The metric that all sides have, the sides, and what a reader must know of them.
-    pub(super) fn sides(&self) -> anyhow::Result<(Metric, Vec<SideInput>, Vec<String>)> {
-        let mut series = self.read()?;
+    pub(super) fn sides(&self) -> anyhow::Result<(Metric, Vec<SideInput>, Vec<Doubt>)> {
+        let series = self.read()?;
         if self.mark.is_some() && series.len() > 2 {
             bail!("--mark divides one recording into two sides; give one, or several with one label");
         }
@@ -32,13 +33,13 @@ impl Compare {
             );
         }
         self.check_phases(&series)?;
-        let mut warnings = Vec::new();
-        for side in &mut series {
-            let said = std::mem::take(&mut side.warnings);
-            warnings.extend(said.into_iter().map(|warning| format!("{}: {warning}", side.label)));
+        let mut doubts = Vec::new();
+        for side in &series {
+            let weak = side.doubts.iter().filter(|doubt| !doubt.invalidates()).cloned();
+            doubts.extend(weak.map(|doubt| doubt.of(side.label.as_str())));
         }
         let sides = in_parallel(series, SideInput::try_from).into_iter().collect::<Result<_, _>>()?;
-        Ok((metric, sides, warnings))
+        Ok((metric, sides, doubts))
     }
 
     /// Reads all files and puts those of one label together.

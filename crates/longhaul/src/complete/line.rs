@@ -1,6 +1,6 @@
 //! A line of a shell as words: blanks divide them, quotes and backslashes hold them together.
 
-/// The words of a line. The last is the one at hand, which is empty behind a blank; an open quote is closed at the end.
+/// The words of a line. The last is the one at hand, which is empty after a blank; an open quote is closed at the end.
 pub(super) fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

@@ -124,7 +124,7 @@ fn cities(layout: &Layout) -> impl Iterator<Item = Candidate> {
     layout.cities.iter().map(|city| Candidate::new(&*city.name, "a city"))
 }
 
-/// First a city with a hyphen, then the second city behind it: all pairs would be too many.
+/// First a city with a hyphen, then the second city: all pairs would be too many.
 fn links(layout: &Layout, current: &str) -> Vec<Candidate> {
     let first = layout
         .cities
@@ -140,7 +140,7 @@ fn links(layout: &Layout, current: &str) -> Vec<Candidate> {
     }
 }
 
-/// Cities that are not in the group yet, behind those that are.
+/// Cities that are not in the group yet, after those that are.
 fn group(layout: &Layout, current: &str) -> Vec<Candidate> {
     let before = current.rfind(',').map_or("", |at| &current[..=at]);
     let is_new = |city: &Candidate| before.split(',').all(|known| known != city.value);

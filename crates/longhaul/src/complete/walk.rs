@@ -47,7 +47,7 @@ pub(super) struct Reached<'c> {
     is_behind_dashes: bool,
 }
 
-/// What fits behind `before` where `current` has been written so far. `command` must have been built.
+/// What fits after `before` where `current` has been written so far. `command` must have been built.
 pub(super) fn walk(command: &Command, before: &[String], current: &str) -> Next {
     let mut reached = Reached {
         command,
@@ -165,7 +165,7 @@ impl<'c> Reached<'c> {
         self.positional().map_or_else(Next::default, |arg| self.values(arg, "", current))
     }
 
-    /// Values of an argument, each behind `prefix`.
+    /// Values of an argument, each after `prefix`.
     fn values(&self, arg: &Arg, prefix: &str, current: &str) -> Next {
         let mut next = match values::of(self, arg.get_id().as_str(), current) {
             Some(next) => next,

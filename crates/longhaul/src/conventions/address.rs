@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// `8080`, `:8080` and `localhost:8080` are on loopback: who wants to let other machines in says so with an address.
+/// `8080`, `:8080` and `localhost:8080` are on loopback: to let other machines in, name an address.
 pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);

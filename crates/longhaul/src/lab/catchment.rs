@@ -4,6 +4,7 @@ use std::{fmt::Write, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use planet::CatchmentOf;
+use report::terminal::table::{Table, Words};
 use units::show;
 use world::{Layout, map};
 
@@ -11,7 +12,6 @@ use super::{
     Which, figures, layout_of,
     map::{running, write},
     names::Names,
-    table::{Table, Words},
 };
 use crate::output::{self, PLAIN, RED, YELLOW};
 
@@ -66,7 +66,7 @@ fn text(catchment: &planet::Catchment) -> String {
 }
 
 /// How many cities each site serves.
-fn sites(catchment: &planet::Catchment) -> Table<4> {
+fn sites(catchment: &planet::Catchment) -> Table {
     let mut table = Table::new(2, ["site", "in", "cities", "share"]);
     for site in &catchment.sites {
         let served = catchment.cities.iter().filter(|city| city.site.as_ref() == Some(&site.host)).count();
@@ -90,7 +90,7 @@ fn sites(catchment: &planet::Catchment) -> Table<4> {
 }
 
 /// What serves each city: by site in the order of the sites, the nearest first, and at the end those that none serves.
-fn cities(catchment: &planet::Catchment) -> Table<4> {
+fn cities(catchment: &planet::Catchment) -> Table {
     let rank = |city: &CatchmentOf| {
         let place = catchment.sites.iter().position(|site| Some(&site.host) == city.site.as_ref());
         place.unwrap_or(usize::MAX)
@@ -167,18 +167,18 @@ mod tests {
             "\
 cdn: 192.0.2.0/24 and 2001:db8::/48
 
-site                in         cities  share
-────────────────────────────────────────────
-pop-nyc             newyork         2   50 %
-pop-fra, withdrawn  frankfurt       1   25 %
-none                                1   25 %
+ site                 in          cities   share
+─────────────────────────────────────────────────
+ pop-nyc              newyork          2    50 %
+ pop-fra, withdrawn   frankfurt        1    25 %
+ none                                  1    25 %
 
-city     site         rtt  until it has heard
-─────────────────────────────────────────────
-newyork  pop-nyc   300 us
-boston   pop-nyc  4.60 ms
-oslo     pop-fra  16.4 ms            old-site
-perth    none
+ city      site          rtt   until it has heard
+──────────────────────────────────────────────────
+ newyork   pop-nyc    300 us
+ boston    pop-nyc   4.60 ms
+ oslo      pop-fra   16.4 ms             old-site
+ perth     none
 1 city has not heard of the last change yet
 "
         );

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, os::fd::AsFd, process::ExitCode};
 use clap::Args;
 use nix::sys::signal::Signal;
 use planet::{End, Log, Piece, Planet, Program};
+use units::show;
 
 use super::Which;
 use crate::{
@@ -132,8 +133,9 @@ impl Shower {
                 Piece::Gone(bytes) => {
                     self.finish_line()?;
                     output::print(&format!(
-                        "{} ({bytes} bytes are gone: a log keeps its last 16 MiB)\n",
-                        self.number
+                        "{} ({} bytes are gone: a log keeps its last 16 MiB)\n",
+                        self.number,
+                        show::count(bytes)
                     ))?;
                 }
             }
@@ -169,7 +171,12 @@ impl Shower {
         }
         self.finish_line()?;
         let name = program.command.first().map_or("", String::as_str);
-        output::print(&format!("{} {name} {} after {:.1} s\n", self.number, outcome(end), program.ran_s))
+        output::print(&format!(
+            "{} {name} {} after {}\n",
+            self.number,
+            outcome(end),
+            show::time(program.ran_s)
+        ))
     }
 }
 

@@ -138,7 +138,7 @@ fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices('-').map(|(at, _)| (&text[..at], &text[at + 1..]))
 }
 
-/// The first names, for somebody who named none of them.
+/// The first names, for a caller that named none of them.
 fn some<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     let shown: Vec<_> = names.by_ref().take(SHOWN).collect();
     shown.join(", ") + if names.next().is_some() { ", ..." } else { "" }

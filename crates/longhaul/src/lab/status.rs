@@ -4,12 +4,10 @@ use std::{cmp::Reverse, collections::BTreeMap, process::ExitCode};
 
 use clap::Args;
 use planet::{HostStatus, LinkStatus, Overview, Program};
+use report::terminal::table::{Table, Words};
 use units::show;
 
-use super::{
-    Which, fault, logs,
-    table::{Table, Words},
-};
+use super::{Which, fault, logs};
 use crate::output::{self, PLAIN, RED, YELLOW};
 
 /// Show a planet's hosts, links, faults and programs, and how faithful it has been
@@ -165,7 +163,7 @@ pub(super) fn bad(number: u64) -> Words {
 /// What fits one screen.
 const SHORT: usize = 20;
 
-/// Characters of a command line; what is beside it needs as many again.
+/// Characters of a command line; the other columns need as many again.
 const LONGEST_COMMAND: usize = 40;
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use crate::{
 /// Watch a planet: what its links carry now, what is wrong, and how faithful it is
 ///
 /// Keys: m for the map and back, q or Ctrl-C to quit. With --json it is a line of JSON twice a
-/// second, until Ctrl-C, the end of the planet, or nobody reads any more.
+/// second, until Ctrl-C, the end of the planet, or the end of its reader.
 ///
 /// Examples:
 ///   longhaul lab view --map

@@ -41,7 +41,7 @@ impl Which {
         }
     }
 
-    /// The planet that is meant, for who only wants to know what there is on it.
+    /// The planet that is meant, for a command that only needs to know what there is on it.
     pub(crate) fn find_silently(&self) -> anyhow::Result<Planet> {
         match self.planet.clone().or_else(from_environment) {
             Some(name) => Ok(Planet::find(Some(&name))?),

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use probe::summary::{Phase, Summary};
 use recording::Sample;
+use report::terminal::look::table;
+use units::show::{bytes, count, latency, plural, time};
 
 use crate::output::{RED, paint};
 
@@ -16,11 +18,11 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
     let status = sample.status.map_or_else(String::new, |status| status.to_string());
     let protocol = sample.labels.get("protocol").map_or("", String::as_str);
     let remote = sample.remote.as_ref().map_or_else(String::new, |remote| {
-        let way = if sample.fallback == Some(true) { ", after another address" } else { "" };
-        format!("  from {remote}{way}")
+        let note = if sample.fallback == Some(true) { ", after another address" } else { "" };
+        format!("  from {remote}{note}")
     });
     let mut text =
-        format!("{url}  {status}  {protocol}  {} bytes{remote}\n", sample.body_bytes.unwrap_or_default());
+        format!("{url}  {status}  {protocol}  {}{remote}\n", bytes(sample.body_bytes.unwrap_or_default()));
     let phases = [
         ("dns", sample.dns_ns),
         ("connect", sample.connect_ns),
@@ -39,9 +41,9 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
         let (from, to) = (columns(start), columns(start + ns));
         start += ns;
         let bar = repeat(' ', from) + &repeat('█', (to - from).max(1.0));
-        let _ = writeln!(text, "  {name:8}{:>10.3} ms  {bar}", ns as f64 / 1e6);
+        let _ = writeln!(text, "  {name:8}{:>9}  {bar}", time(ns as f64 / 1e9));
     }
-    let _ = writeln!(text, "  {:8}{:>10.3} ms", "total", total / 1e6);
+    let _ = writeln!(text, "  {:8}{:>9}", "total", time(total / 1e9));
     if let Some(timing) = &sample.server_timing {
         let _ = writeln!(text, "  server-timing: {timing}");
     }
@@ -51,44 +53,37 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
 /// A run: one row a phase.
 pub(super) fn summary(summary: &Summary) -> String {
     let mut text = format!(
-        "{}: {} requests in {:.1} s, {} failed{}\n\n",
+        "{}: {} in {}, {} failed{}\n\n",
         summary.url,
-        summary.requests,
-        summary.duration_s,
-        summary.failed,
+        plural(summary.requests, "request"),
+        time(summary.duration_s),
+        count(summary.failed),
         if summary.failed > 0 { format!(" ({})", reasons(summary)) } else { String::new() }
     );
-    let _ = writeln!(
-        text,
-        "{:18}{:>8}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
-        "ms", "n", "min", "mean", "p50", "p95", "p99", "max"
-    );
-    for phase in summary.phases.iter().chain(&summary.lateness) {
-        let _ = writeln!(text, "{}", row(phase));
-    }
+    let header = ["ms", "n", "min", "mean", "p50", "p95", "p99", "max"].map(str::to_owned);
+    text += &table(header, summary.phases.iter().chain(&summary.lateness).map(row));
     if summary.phases.iter().any(|phase| phase.thin_above <= 99.0) {
         let _ = writeln!(text, "~ fewer than 10 samples beyond");
     }
     text
 }
 
-fn row(phase: &Phase) -> String {
+fn row(phase: &Phase) -> [String; 8] {
     let percentile = |name: &str| {
-        let value = phase.percentiles_ms.get(name).map_or_else(|| "-".to_owned(), |ms| format!("{ms:.3}"));
+        let value = phase.percentiles_ms.get(name).map_or_else(|| "-".to_owned(), |ms| latency(*ms));
         let is_thin = name.parse::<f64>().is_ok_and(|percentile| percentile >= phase.thin_above);
         if is_thin { value + "~" } else { value }
     };
-    format!(
-        "{:18}{:>8}{:>10.3}{:>10.3}{:>10}{:>10}{:>10}{:>10.3}",
-        phase.name,
-        phase.n,
-        phase.min_ms,
-        phase.mean_ms,
+    [
+        phase.name.clone(),
+        count(phase.n),
+        latency(phase.min_ms),
+        latency(phase.mean_ms),
         percentile("50"),
         percentile("95"),
         percentile("99"),
-        phase.max_ms
-    )
+        latency(phase.max_ms),
+    ]
 }
 
 /// Failures by reason, as a phrase.

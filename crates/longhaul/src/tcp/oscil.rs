@@ -27,9 +27,9 @@ pub(crate) enum Oscil {
     Programmes(Programmes),
 }
 
-/// Send without end to everybody who connects, until Ctrl-C
+/// Send without end to every client that connects, until Ctrl-C
 ///
-/// There is no handshake: whatever connects is sent to. Says of each connection at its end what the kernel told of it.
+/// There is no handshake: every client that connects is sent data. When a connection ends, prints what the kernel told of it.
 ///
 /// Example: longhaul tcp oscil serve --congestion bbr --notsent-lowat 128KiB
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use anyhow::anyhow;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use sweep::{Grid, Jobs, Machine, Options, Plan, Preview, Progress, Reader, Refusal, Setting, Size, State};
-use units::Bitrate;
+use units::{Bitrate, show::roughly};
 
 use crate::{
     interrupt::Interrupt,
@@ -171,9 +171,9 @@ fn foretold(plan: &Plan, preview: Preview) -> String {
     let mut text = format!("{} cells, {} runs", plan.cells().len(), kept + missing);
     // Writing to a String cannot fail.
     let _ = match (kept, missing) {
-        (0, _) => write!(text, "; {}", about(lasts)),
+        (0, _) => write!(text, "; {}", roughly(lasts.as_secs_f64())),
         (_, 0) => write!(text, ", all measured already"),
-        (_, _) => write!(text, ", of which {kept} are measured already; {}", about(lasts)),
+        (_, _) => write!(text, ", of which {kept} are measured already; {}", roughly(lasts.as_secs_f64())),
     };
     text
 }
@@ -185,30 +185,12 @@ fn told(progress: Progress) -> String {
         0 | 1 => format!("run {}", (done + 1).min(runs)),
         _ => format!("runs {} to {}", done + 1, (done + running).min(runs)),
     };
-    format!("{present} of {runs}, {} left", about(left))
-}
-
-/// A time that nobody knows better than so.
-fn about(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..90 => format!("about {seconds} s"),
-        90..5400 => format!("about {} min", (seconds + 30) / 60),
-        _ => format!("about {:.1} h", time.as_secs_f64() / 3600.0),
-    }
+    format!("{present} of {runs}, {} left", roughly(left.as_secs_f64()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_as_exact_as_they_are_known() {
-        let about = |seconds| about(Duration::from_secs(seconds));
-        assert_eq!([0, 89].map(about), ["about 0 s", "about 89 s"]);
-        assert_eq!([90, 248, 5399].map(about), ["about 2 min", "about 4 min", "about 90 min"]);
-        assert_eq!([5400, 36_000].map(about), ["about 1.5 h", "about 10.0 h"]);
-    }
 
     #[test]
     fn progress_names_the_run_and_the_time_left() {

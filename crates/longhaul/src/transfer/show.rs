@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use traffic::transfer::{Interval, Summary};
-
-use units::show::{bytes, rate};
+use units::show::{bytes, plural, rate, time};
 
 use crate::output::{RED, YELLOW, paint};
 
@@ -14,27 +13,29 @@ pub(super) fn summary(server: &str, summary: &Summary) -> String {
     if let Some(why) = &summary.unfinished {
         let unacknowledged = bytes(summary.bytes_unacknowledged.unwrap_or(summary.bytes_sent));
         let _ = writeln!(text, "  {}  {why}", paint("unfinished", RED));
-        let _ = writeln!(text, "  {:12}{unacknowledged}: nobody knows whether they arrived", "not acked");
+        let _ = writeln!(text, "  {:12}{unacknowledged}: not known whether they arrived", "not acked");
     }
     if let Some(received) = summary.bytes_received {
         let _ = writeln!(text, "  {:12}{}{}", "received", bytes(received), losses(summary));
     }
     if let (Some(goodput), Some(duration)) = (summary.goodput_mbps, summary.duration_s) {
-        let omitted = summary.omitted_s.map_or_else(String::new, |s| format!(", the first {s} s left out"));
-        let _ = writeln!(text, "  {:12}{} over {duration:.3} s{omitted}", "goodput", rate(goodput * 1e6));
+        let omitted =
+            summary.omitted_s.map_or_else(String::new, |s| format!(", the first {} left out", time(s)));
+        let _ = writeln!(text, "  {:12}{} over {}{omitted}", "goodput", rate(goodput * 1e6), time(duration));
     }
     if let Some(stall) = summary.stall {
         let _ = writeln!(
             text,
-            "  {:12}{:.1} ms without a byte, {:.3} s after the start",
+            "  {:12}{} without a byte, {} after the start",
             "stall",
-            stall.longest_s * 1e3,
-            stall.at_s
+            time(stall.longest_s),
+            time(stall.at_s)
         );
     }
     if let Some(retransmits) = summary.retransmits {
-        let least = summary.rtt_min_ms.map_or_else(String::new, |ms| format!(", least rtt {ms:.3} ms"));
-        let _ = writeln!(text, "  {:12}{retransmits} segments{least}", "sent again");
+        let least =
+            summary.rtt_min_ms.map_or_else(String::new, |ms| format!(", least rtt {}", time(ms / 1e3)));
+        let _ = writeln!(text, "  {:12}{}{least}", "sent again", plural(retransmits, "segment"));
     }
     if let Some(memory) = summary.memory {
         let (most, mean) = (bytes(memory.most_bytes), bytes(whole(memory.mean_bytes)));
@@ -58,7 +59,7 @@ fn carrier(summary: &Summary) -> String {
     if summary.fell_back {
         parts.push(paint("fell back to tcp", YELLOW));
     }
-    parts.extend(summary.subflows.map(|n| format!("{n} subflow{}", if n == 1 { "" } else { "s" })));
+    parts.extend(summary.subflows.map(|n| plural(n, "subflow")));
     parts.extend(summary.congestion.clone());
     parts.join(", ")
 }
@@ -66,7 +67,7 @@ fn carrier(summary: &Summary) -> String {
 fn losses(summary: &Summary) -> String {
     let of = |n: Option<u64>, what: &str| match n {
         None | Some(0) => format!(", none {what}"),
-        Some(n) => paint(&format!(", {n} bytes {what}"), RED),
+        Some(n) => paint(&format!(", {} {what}", bytes(n)), RED),
     };
     of(summary.bytes_lost, "lost") + &of(summary.bytes_bad, "bad")
 }
@@ -82,7 +83,7 @@ fn over_time(intervals: &[Interval]) -> String {
     let length = intervals[1].t_s - intervals[0].t_s;
     let width = length * f64::from(u32::try_from(group).unwrap_or(u32::MAX));
     let top = rate(bits(most) / width);
-    format!("\n  {bars}\n  0 to {:.1} s, {width:.3} s a bar; the highest is {top}\n", last.t_s + length)
+    format!("\n  {bars}\n  0 to {}, {} per bar; the highest is {top}\n", time(last.t_s + length), time(width))
 }
 
 pub(crate) fn bar(sum: u64, most: u64) -> char {

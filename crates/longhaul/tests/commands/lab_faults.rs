@@ -27,7 +27,7 @@ fn a_link_is_down_until_it_is_lifted() {
     );
     assert!(!passes(&planet));
     let list = planet.lab(&["fault", "list"]).ok();
-    assert!(list.contains("1      until it is lifted  london-newyork: down\n"), "{list}");
+    assert!(list.contains(" 1       until it is lifted   london-newyork: down\n"), "{list}");
     planet.lab(&["fault", "lift", "1"]).ok();
     assert!(passes(&planet));
     assert!(planet.lab(&["fault", "list"]).ok().starts_with("nothing is wrong"));

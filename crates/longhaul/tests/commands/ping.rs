@@ -80,7 +80,7 @@ fn what_is_lost_is_missing_and_not_zero() {
 fn the_table_has_a_line_a_target() {
     let text = longhaul(&["ping", "127.0.0.1", "127.0.0.2", "--count", "2", "--interval", "10ms"]).ok();
     let lines: Vec<_> = text.lines().collect();
-    assert!(lines[1].starts_with("127.0.0.1 ") && lines[2].starts_with("127.0.0.2 "), "{text}");
+    assert!(lines[2].starts_with(" 127.0.0.1 ") && lines[3].starts_with(" 127.0.0.2 "), "{text}");
     assert!(text.contains('~') && text.contains("fewer than 10 samples beyond"), "{text}");
     assert_eq!(longhaul(&["ping", "127.0.0.1", "--count", "1", "--quiet"]).ok(), "");
 }

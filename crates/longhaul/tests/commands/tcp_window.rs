@@ -12,9 +12,10 @@ fn a_plan_as_text() {
     let text = window(&["--rtt", "20ms,121ms", "--rate", "1Gbit", "--kernel", "5.15"]).ok();
     let expected = "\
 1.00 Gbit/s on one connection, Linux 5.15
-  rtt     on the way            window   tcp_rmem[2]  tcp_wmem[2]
-  20 ms   2.5MB = 2.38 MiB      2.5 MiB  5 MiB        5 MiB
-  121 ms  15.125MB = 14.42 MiB  15 MiB   30 MiB       30 MiB
+ rtt                 on the way    window   tcp_rmem[2]   tcp_wmem[2]
+──────────────────────────────────────────────────────────────────────
+ 20.0 ms       2.5MB = 2.38 MiB   2.5 MiB         5 MiB         5 MiB
+ 121 ms    15.125MB = 14.42 MiB    15 MiB        30 MiB        30 MiB
 
 rule: tcp_adv_win_scale = 1: window = buffer - buffer / 2
 settings, for sysctl.conf (tcp_rmem where it is received, tcp_wmem where it is sent):
@@ -52,9 +53,10 @@ fn ceilings_as_text() {
     let arguments = ["--rtt", "121ms,282ms", "--rmem", "16MiB", "--adv-win-scale", "-2", "--kernel", "5.15"];
     let expected = "\
 How fast one connection can be by this side's buffers, Linux 5.15
-                   buffer  window  Mbit/s  0 to 277 Mbit/s
-  121 ms  receive  16 MiB  4 MiB   277     ████████████████████████
-  282 ms  receive  16 MiB  4 MiB   119     ██████████
+                    buffer   window   Mbit/s   0 to 277 Mbit/s
+───────────────────────────────────────────────────────────────────────────
+ 121 ms   receive   16 MiB    4 MiB      277   ████████████████████████
+ 282 ms   receive   16 MiB    4 MiB      119   ██████████
 
 rule: tcp_adv_win_scale = -2: window = buffer / 4
 ";
@@ -71,13 +73,14 @@ fn destinations_that_buffers_cap() {
     // window: 895 to 1188 at 150 ms, 476 to 632 at 282 ms.
     let expected = "\
 How fast one connection can be by this side's buffers, Linux 6.18
-                              buffer  window               Mbit/s            0 to 1.00 Gbit/s
-  london, 8 ms       receive  32 MiB  16 MiB to 21.25 MiB  16 777 to 22 282  ████████████████████████  enough
-                     send     4 MiB   2.5 MiB to 4 MiB     2 621 to 4 194    ████████████████████████  enough
-  sydney, 150 ms     receive  32 MiB  16 MiB to 21.25 MiB  895 to 1 188      █████████████████████░░░  depends
-                     send     4 MiB   2.5 MiB to 4 MiB     140 to 224        ███░░                     capped
-  melbourne, 282 ms  receive  32 MiB  16 MiB to 21.25 MiB  476 to 632        ███████████░░░░           capped
-                     send     4 MiB   2.5 MiB to 4 MiB     74.4 to 119       ██░                       capped
+                               buffer                window             Mbit/s   0 to 1.00 Gbit/s
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ london, 8.00 ms     receive   32 MiB   16 MiB to 21.25 MiB   16 777 to 22 282   ████████████████████████    enough
+                     send       4 MiB      2.5 MiB to 4 MiB     2 621 to 4 194   ████████████████████████    enough
+ sydney, 150 ms      receive   32 MiB   16 MiB to 21.25 MiB       895 to 1 188   █████████████████████░░░   depends
+                     send       4 MiB      2.5 MiB to 4 MiB         140 to 224   ███░░                       capped
+ melbourne, 282 ms   receive   32 MiB   16 MiB to 21.25 MiB         476 to 632   ███████████░░░░             capped
+                     send       4 MiB      2.5 MiB to 4 MiB        74.4 to 119   ██░                         capped
 
 rule: window = buffer x payload / memory of the packets that arrive: 50 % before the first, up to 66 % with 1448 bytes in \
 each; tcp_adv_win_scale does nothing

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     model::{Heat, Report},
-    text::{count, plural},
+    text::{count, plural, time},
 };
 
 /// The chart of a side, if its samples carry their time.
@@ -27,10 +27,10 @@ pub(super) fn draw(report: &Report, side: usize) -> Option<String> {
             format!("{label}: half of the requests take up to {median} ms, 99 % up to {tail} ms")
         }
         [shift, ..] => format!(
-            "{label}: the median goes from {} to {} ms at {:.0} s",
+            "{label}: the median goes from {} to {} ms at {}",
             latency(shift.before_ms),
             latency(shift.after_ms),
-            shift.at_s
+            time(shift.at_s)
         ),
     };
     let mut canvas = headed_with(report, &title, &remark(&grid, chart.heat.as_ref()?.left_out));

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::{Detail, caveats, look::table};
 use crate::{
     figures::{Figures, Line, Panel, Table, Timeline},
-    text::{grouped, label, plain},
+    text::{digits, label, plain, time},
 };
 
 /// Everything that a terminal can show. Nothing of a document without tables and timelines.
@@ -89,9 +89,8 @@ impl Bars {
             let (before, during) = (" ".repeat(from), "━".repeat((until - from).max(1)));
             let _ = writeln!(text, " {:LABEL$} {before}{during} {}", "", label(&phase.label, PHASE));
         }
-        let (bar_s, unit) = (self.bar_s, &timeline.y.unit);
-        let top = grouped(&format!("{:.1}", self.top), ' ');
-        text + &format!(" {:LABEL$} {bar_s:.2} s per bar; the highest is {top} {unit}\n", "")
+        let (bar, top, unit) = (time(self.bar_s), digits(self.top), &timeline.y.unit);
+        text + &format!(" {:LABEL$} {bar} per bar; the highest is {top} {unit}\n", "")
     }
 
     fn column(&self, at_s: f64) -> usize {
@@ -150,7 +149,7 @@ mod tests {
         let bars = "█".repeat(10) + &"·".repeat(5) + &"▄".repeat(46);
         assert_eq!(lines[1], format!(" two lines      {bars}"));
         assert_eq!(lines[2], format!("{}━━━━━ phone's cable: down", " ".repeat(16 + 10)));
-        assert_eq!(lines[3], format!("{}1.00 s per bar; the highest is 8.0 Mbit/s", " ".repeat(16)));
+        assert_eq!(lines[3], format!("{}1.00 s per bar; the highest is 8.00 Mbit/s", " ".repeat(16)));
     }
 
     #[test]
@@ -163,7 +162,7 @@ mod tests {
         ));
         let lines = drawn(long);
         assert_eq!(lines[1], format!(" x              {}", "█".repeat(61)));
-        assert!(lines[2].contains("0.20 s per bar; the highest is 2.0 Mbit/s"), "{}", lines[2]);
+        assert!(lines[2].contains("200 ms per bar; the highest is 2.00 Mbit/s"), "{}", lines[2]);
         assert!(drawn(Timeline::new("", Axis::linear("", ""))).is_empty());
     }
 

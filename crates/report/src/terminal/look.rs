@@ -1,37 +1,35 @@
-//! The look of text on a terminal: tables with a line below the header, first column to the left, numbers to the
-//! right; and the few styles.
+//! The few styles that a terminal is shown, and the table of strings that most forms need.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-/// A table from its header and rows, without trailing blanks, ending in a newline.
+use super::table::{Table, Words};
+
+/// A table from its header and rows, the first column to the left and numbers to the right, ending in a newline.
 pub fn table<Row: IntoIterator<Item = String>>(
     header: impl IntoIterator<Item = String>,
     rows: impl IntoIterator<Item = Row>,
 ) -> String {
-    let mut table = Table::new();
-    let line_below_header = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-    table
-        .load_style(line_below_header)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header)
-        .add_rows(rows);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    format!("{}\n", table.trim_fmt())
+    let mut table = Table::new(1, header);
+    rows.into_iter().for_each(|row| table.row(row.into_iter().map(Words::from)));
+    table.to_string()
 }
 
-/// A text in a style. The caller removes styles where they are not wanted.
+/// A text in a style. The program that prints it removes styles where they are not wanted.
 pub fn paint(text: &str, style: Style) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// As the terminal has it.
+pub const PLAIN: Style = Style::new();
 /// The answer.
 pub const BOLD: Style = Style::new().bold();
+/// Details.
+pub const DIM: Style = Style::new().dimmed();
 /// Errors.
 pub const RED: Style = AnsiColor::Red.on_default().bold();
 /// Success.
 pub const GREEN: Style = AnsiColor::Green.on_default();
 /// Warnings.
 pub const YELLOW: Style = AnsiColor::Yellow.on_default();
+/// Names and numbers that lead a line.
+pub const CYAN: Style = AnsiColor::Cyan.on_default();

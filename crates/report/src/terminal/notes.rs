@@ -7,7 +7,7 @@ use claim::Judgement;
 use super::look::{GREEN, RED, YELLOW, paint};
 use crate::{
     model::{Comparison, Crossover, Shift, Side},
-    text::{label, latency, percent, plain, sure},
+    text::{label, latency, percent, plain, sure, time},
 };
 
 /// Where the lead changes between the first two sides.
@@ -30,10 +30,10 @@ pub(super) fn shifts(comparison: &Comparison) -> String {
     let of_side = |side: &Side| {
         let line = |shift: &Shift| {
             format!(
-                "{}: median {} ms up to {:.0} s, then {} ms ({} % sure)\n",
+                "{}: median {} ms up to {}, then {} ms ({} % sure)\n",
                 label(&side.label, LABEL),
                 latency(shift.before_ms),
-                shift.at_s,
+                time(shift.at_s),
                 latency(shift.after_ms),
                 sure(shift.sure)
             )

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, fmt::Write as _, time::Duration};
 
+use units::show;
+
 use super::{
     Overlay, escape, path,
     projection::{Point, Projection, from_middle},
@@ -90,7 +92,7 @@ pub(super) fn draw(strokes: &[Stroke], layout: &Layout, projection: &Projection,
             Kind::Faulty(_) => "fault".to_owned(),
         };
         let fault = if let Kind::Faulty(fault) = &stroke.kind { format!(", {fault}") } else { String::new() };
-        let title = format!("{} - {}: {:.1} ms{fault}", a.name, b.name, stroke.rtt.as_secs_f64() * 1000.0);
+        let title = format!("{} - {}: {}{fault}", a.name, b.name, show::time(stroke.rtt.as_secs_f64()));
         let _ = writeln!(out, "<path class=\"{class}\" d=\"{d}\"><title>{}</title></path>", escape(&title));
     }
     out.push_str("</g>\n");

@@ -3,6 +3,7 @@
 use std::{fmt, time::Duration};
 
 use serde::Serialize;
+use units::show;
 
 /// The measured round trips of a world compared with the generated ones. Shares are of the measured round trip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,8 +59,7 @@ impl Distance {
 
 impl fmt::Display for Distance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-        let ms = |time: Duration| format!("{:.1} ms", 1000.0 * time.as_secs_f64());
+        let time = |time: Duration| show::time(time.as_secs_f64());
         let Worst { between: [a, b], measured, generated } = &self.worst;
         write!(
             f,
@@ -67,12 +67,12 @@ impl fmt::Display for Distance {
              {} by {} on the mean; most between {a} and {b}: {} measured, {} by the map",
             self.measured,
             self.pairs,
-            percent(self.median),
-            percent(self.p90),
+            show::relative(self.median),
+            show::relative(self.p90),
             if self.bias < 0.0 { "short" } else { "long" },
-            percent(self.bias.abs()),
-            ms(*measured),
-            ms(*generated),
+            show::relative(self.bias.abs()),
+            time(*measured),
+            time(*generated),
         )
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn command(arguments: &[&str]) -> anyhow::Result<()> {
 }
 
 /// Sends on a schedule that a packet's lateness does not shift, for the machine is always a little late. When it stood
-/// still, the schedule does shift: a burst that makes up for it would be nobody's process.
+/// still, the schedule does shift: a burst that makes up for it would be no Poisson process.
 #[expect(clippy::disallowed_methods, reason = "a sender keeps a schedule")]
 fn send(to: &str, pace: Pace, payload: usize, per_second: f64, seconds: f64) -> anyhow::Result<()> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
@@ -157,5 +157,5 @@ const STANDSTILL: Duration = Duration::from_millis(1);
 const PORT: u16 = 4000;
 /// Number and time.
 const HEADER: usize = 16;
-/// The number of the packets behind the last one.
+/// The number of the packets after the last one.
 const END: u64 = u64::MAX;

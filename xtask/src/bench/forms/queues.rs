@@ -1,4 +1,4 @@
-//! How long packets wait: behind Poisson's arrivals, and behind a bulk flow with and without CoDel.
+//! How long packets wait: with Poisson arrivals, and with a bulk flow with and without CoDel.
 
 use std::{thread, time::Duration};
 
@@ -42,7 +42,7 @@ pub(super) fn poisson() -> anyhow::Result<()> {
     let engine = mean_sojourn_ms(config()?, seen.iter().map(|seen| seen.sent - first)) - SERVICE_MS;
     let planet = seen_ms - ONE_WAY_MS - SERVICE_MS;
     row(
-        &format!("the {} packets that were really sent, beside the engine with the same", seen.len()),
+        &format!("the {} packets that were really sent, compared with the engine on the same", seen.len()),
         "2 ms, give or take 5 % of chance",
         [engine, planet],
         "ms",
@@ -94,7 +94,7 @@ pub(super) fn standing() -> anyhow::Result<()> {
         let engine = reno::run(config, Flow { back: Duration::from_millis(20), seconds: 600 }).wait_ms;
         let planet = standing_queue_ms(&discipline)?;
         row(
-            &format!("what waits behind one Reno flow at 10 Mbit/s, 40 ms, {discipline}"),
+            &format!("the queue of one Reno flow at 10 Mbit/s, 40 ms, {discipline}"),
             expected,
             [engine, planet],
             "ms",
@@ -104,7 +104,7 @@ pub(super) fn standing() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much longer a ping takes beside a bulk flow than alone.
+/// How much longer a ping takes with a bulk flow than alone.
 fn standing_queue_ms(discipline: &Discipline) -> anyhow::Result<f64> {
     let link = format!("rate = \"10Mbit\"\nqueue = \"200ms\"\naqm = \"{discipline}\"\n");
     let world = world(&link).replace("10ms", "40ms");

@@ -70,7 +70,7 @@ struct Sender {
     acks: BinaryHeap<Reverse<(Duration, u64)>>,
     window: f64,
     threshold: f64,
-    /// The next segment's number, the last that was acknowledged plus one, and the first behind the last loss's round trip.
+    /// The next segment's number, the last that was acknowledged plus one, and the first after the last loss's round trip.
     next: u64,
     acknowledged: u64,
     recovered: u64,

@@ -1,4 +1,4 @@
-//! How late packets are: as the switch counts it, and as ping sees it, without load and beside a gigabit.
+//! How late packets are: as the switch counts it, and as ping sees it, without load and with a gigabit of it.
 
 use std::thread;
 

@@ -32,7 +32,7 @@ fn far() -> anyhow::Result<()> {
     judge(&planet)
 }
 
-/// One flow of CUBIC across town, beside veth.
+/// One flow of CUBIC across town, compared with veth.
 fn near() -> anyhow::Result<()> {
     let planet = Planet::up("bench", &world("0.3ms", LARGE_BUFFERS))?;
     let veth = Veth::up()?;
@@ -62,7 +62,7 @@ fn segments() -> anyhow::Result<()> {
     judge(&planet)
 }
 
-/// One thread of the switch beside two, in turns.
+/// One thread of the switch compared with two, in turns.
 fn threads() -> anyhow::Result<()> {
     let planets = [
         Planet::up("bench-one", &world("0.3ms", &format!("threads = 1\n{LARGE_BUFFERS}")))?,

@@ -1,4 +1,4 @@
-//! What explaining ten thousand sockets takes beyond the time that it looks, beside `ss` listing them.
+//! What explaining ten thousand sockets takes beyond the time that it looks, compared with `ss` listing them.
 
 use std::{
     io::{Read, Write},

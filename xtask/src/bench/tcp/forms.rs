@@ -1,4 +1,4 @@
-//! What a window and a round trip leave of a path, beside what the reader sees on a planet.
+//! What a window and a round trip leave of a path, compared with what the reader sees on a planet.
 
 use std::thread;
 
@@ -46,7 +46,7 @@ fn windows() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// 10 MB into a buffer that the application has set, beside one that the kernel tunes.
+/// 10 MB into a buffer that the application has set, compared with one that the kernel tunes.
 fn fixed_buffer() -> anyhow::Result<()> {
     let planet = Planet::up("bench", &pairs("", [link(110)]))?;
     let (mut fixed, mut tuned, mut ratios) = (Vec::new(), Vec::new(), Vec::new());

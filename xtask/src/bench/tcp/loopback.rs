@@ -1,4 +1,4 @@
-//! How fast the reader and its sender are where nothing but the kernel is between them, beside iperf3.
+//! How fast the reader and its sender are where nothing but the kernel is between them, compared with iperf3.
 //!
 //! Both sides copy: ours with write(2) and read(2) of up to 256 KiB, iperf3 with the same calls of 128 KiB, its default.
 

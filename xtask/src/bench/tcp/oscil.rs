@@ -23,7 +23,7 @@ impl Sender {
         Self::start_at(Command::new("env"), &[&["--listen", "127.0.0.1:0"], arguments].concat())
     }
 
-    /// Starts one behind a command that leads to where it is to run.
+    /// Starts one after a command that enters the host where it is to run.
     pub(super) fn start_at(mut at: Command, arguments: &[&str]) -> anyhow::Result<Self> {
         at.arg(binary()).args(["tcp", "oscil", "serve"]).args(arguments);
         let child = at.stderr(Stdio::piped()).spawn().context("cannot run longhaul")?;
@@ -45,7 +45,7 @@ impl Drop for Sender {
     }
 }
 
-/// A reader to be run behind a command that leads to where it is to run. It reads as fast as it can.
+/// A reader to be run after a command that enters the host where it is to run. It reads as fast as it can.
 pub(super) fn reader(mut at: Command, address: &str, arguments: &[&str]) -> Command {
     at.arg(binary())
         .args(["tcp", "oscil", "read", address, "--programme", "steady", "--json"])

@@ -1,4 +1,4 @@
-//! How many connections a second `tcp ports` makes with each strategy, beside what the machine can do.
+//! How many connections a second `tcp ports` makes with each strategy, compared with what the machine can do.
 //!
 //! The peer is a loop that does nothing but connect, as often, to a listener that closes what it accepts, as that of `tcp
 //! ports` does. Each of its connections is closed at once, so it never meets a port that is used.

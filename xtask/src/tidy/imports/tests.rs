@@ -72,7 +72,7 @@ fn what_is_no_use_is_not_counted() {
         "use ::b::B;",
         "fn f() { ::b::new(); }",
         "fn f() { <u8 as Default>::default(); }",
-        // A name alone is no use: what is used of it is.
+        // A name alone is not a use: what is used of it is.
         "use crate::b;",
     ] {
         assert_eq!(used(a), [""; 0], "{a}");

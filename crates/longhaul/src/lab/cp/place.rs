@@ -135,7 +135,7 @@ impl Place {
     /// A path in its folder as a user writes it.
     pub(super) fn show(&self, path: &Path) -> String {
         match &self.base {
-            // Without a "./" or a "/" that nobody has written.
+            // Without a "./" or a "/" that was not written.
             Spot::Machine(base) if base == Path::new(".") => path.display().to_string(),
             Spot::Machine(base) if path.as_os_str().is_empty() => base.display().to_string(),
             Spot::Machine(base) => base.join(path).display().to_string(),

@@ -4,14 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use planet::{FaultStatus, outcome::Lifted};
+use report::terminal::table::{Table, Words};
 
-use super::{
-    super::{
-        Which,
-        table::{Table, Words},
-    },
-    SCHEMA,
-};
+use super::{super::Which, SCHEMA};
 use crate::output::{self, PLAIN, YELLOW};
 
 /// Show what is wrong now, and what will be
@@ -100,7 +95,7 @@ impl Lift {
 }
 
 /// A line for each fault, as seen `now_s` after the planet came up.
-pub(crate) fn table(faults: &[FaultStatus], now_s: f64) -> Table<3> {
+pub(crate) fn table(faults: &[FaultStatus], now_s: f64) -> Table {
     let mut table = Table::new(3, ["fault", "when", "what"]);
     for fault in faults {
         let style = if fault.is_active { YELLOW } else { PLAIN };

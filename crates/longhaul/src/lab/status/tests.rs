@@ -30,14 +30,14 @@ fn the_busiest_link_is_first_and_what_is_down_before_it() {
         20,
     );
     let expected = "
-link                         delay        rate   passed  lost  dropped  waiting
-───────────────────────────────────────────────────────────────────────────────
-phone → london, lte, down  36.0 ms    no limit      0 B     0        0      0 B
-london → newyork           36.0 ms  100 Mbit/s  12.0 MB     7        5      0 B
-newyork → london           36.0 ms    no limit  1.00 MB     0        0      0 B
+ link                          delay         rate    passed   lost   dropped   waiting
+───────────────────────────────────────────────────────────────────────────────────────
+ phone → london, lte, down   36.0 ms     no limit       0 B      0         0       0 B
+ london → newyork            36.0 ms   100 Mbit/s   12.0 MB      7         5       0 B
+ newyork → london            36.0 ms     no limit   1.00 MB      0         0       0 B
 ";
     assert!(text.contains(expected), "{text}");
-    assert!(text.starts_with("planet \"p\", up for 12 min 03 s\n\nhost   city    addresses\n"), "{text}");
+    assert!(text.starts_with("planet \"p\", up for 12 min 03 s\n\n host    city     addresses\n"), "{text}");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn hundreds_of_cities_fit_one_screen() {
     let text = plain(&status(hosts, Vec::new()), 20);
     // Title, header, rule, 20 cities, total and fidelity; blank lines between the three sections.
     assert_eq!(text.lines().count(), 1 + (2 + 20 + 1) + 1 + 2, "{text}");
-    assert!(text.contains("\ncity-298  h298 … h299      2\ncity-0    h0               1\n"), "{text}");
+    assert!(text.contains("\n city-298   h298 … h299       2\n city-0     h0                1\n"), "{text}");
     assert!(text.contains("300 hosts in 299 cities; "), "{text}");
 }
 
@@ -58,7 +58,7 @@ fn hundreds_of_hosts_and_links_fit_one_screen() {
     let text = plain(&status, 20);
     // Title; cities: header, rule, 2, total; links: header, rule, 20, rest; fidelity. Blank lines between the four.
     assert_eq!(text.lines().count(), 1 + 5 + 23 + 1 + 3, "{text}");
-    assert!(text.contains("london  visitor-0 … visitor-199      200\n"), "{text}");
+    assert!(text.contains(" london   visitor-0 … visitor-199       200\n"), "{text}");
     assert!(text.contains("300 hosts in 2 cities; each with its addresses: --all\n"), "{text}");
     assert!(text.contains("and 280 that carried less: --all\n"), "{text}");
     assert_eq!(plain(&status, usize::MAX).lines().count(), 1 + (2 + 300) + (2 + 300) + 1 + 3);
@@ -83,11 +83,11 @@ fn programs_that_run_come_first_and_late_ones_before_early_ones() {
     let x = |count| "x".repeat(count);
     let expected = format!(
         "
-program  host    command                                    state                   for
-───────────────────────────────────────────────────────────────────────────────────────
-3        origin  ping {}…  runs                  1.5 s
-1        origin  serve {}…  runs                  1.5 s
-4        origin  sleep {}…  was ended by SIGTERM  1.5 s
+ program   host     command                                     state                    for
+─────────────────────────────────────────────────────────────────────────────────────────────
+ 3         origin   ping {}…  runs                  1.5 s
+ 1         origin   serve {}…  runs                  1.5 s
+ 4         origin   sleep {}…  was ended by SIGTERM  1.5 s
 and 1 more: --all
 ",
         x(35),

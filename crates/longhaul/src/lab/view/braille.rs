@@ -1,11 +1,9 @@
 //! A picture out of dots: each character of a terminal has two columns and four rows of them (Unicode's Braille patterns).
 
 use anstyle::Style;
+use report::terminal::table::{Line, Words};
 
-use crate::{
-    lab::table::{Line, Words},
-    output::{CYAN, DIM, PLAIN, RED, YELLOW},
-};
+use crate::output::{CYAN, DIM, PLAIN, RED, YELLOW};
 
 /// A dot's place: from the left, and from the top.
 pub(super) type Dot = (f64, f64);
@@ -64,7 +62,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a name beside the mark at a dot, right or left, where it covers neither a mark nor another name.
+    /// Writes a name next to the mark at a dot, right or left, where it covers neither a mark nor another name.
     pub(super) fn name(&mut self, dot: Dot, name: &str, style: Style) {
         let Some((column, row)) = character(dot) else { return };
         // A blank on both sides, so that two names do not become one.

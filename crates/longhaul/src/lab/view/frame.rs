@@ -1,6 +1,7 @@
 //! The live view as tables: how faithful, what is wrong, what moves.
 
 use planet::Fidelity;
+use report::terminal::table::{Line, Table, Words};
 use units::show;
 
 use super::{
@@ -9,9 +10,8 @@ use super::{
 };
 use crate::{
     lab::{
-        fault, figures,
+        fault,
         status::{name, rate},
-        table::{Line, Table, Words},
     },
     output::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW},
 };
@@ -62,7 +62,7 @@ fn fidelity(fidelity: &Fidelity) -> Line {
         _ => "nothing delivered yet".to_owned(),
     };
     let machine = fidelity.machine_cpu_share;
-    let machine = machine.map_or_else(String::new, |share| format!(", machine {:.0} % busy", share * 100.0));
+    let machine = machine.map_or_else(String::new, |busy| format!(", machine {} busy", show::share(busy)));
     let drops = format!("own drops {}", fidelity.own_drops);
     Line::new([verdict, format!("  {lateness}, {drops}{machine}").into()])
 }
@@ -102,14 +102,14 @@ fn now(flow: &Flow<'_>) -> Words {
 
 fn drops(flow: &Flow<'_>) -> Words {
     let style = if flow.drops_per_second > 0.0 { YELLOW } else { PLAIN };
-    Words::styled(figures::number(flow.drops_per_second), style)
+    Words::styled(show::digits(flow.drops_per_second), style)
 }
 
 fn below_a_blank(lines: Vec<Line>) -> Vec<Line> {
     std::iter::once(Line::default()).chain(lines).collect()
 }
 
-/// A table with as many rows as there is room for, and how many there are beside them.
+/// A table with as many rows as there is room for, and how many more there are.
 pub(super) fn shortened(mut table: Vec<Line>, room: usize) -> Vec<Line> {
     if table.len() <= room {
         return table;

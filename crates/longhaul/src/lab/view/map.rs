@@ -3,6 +3,7 @@
 use std::{cmp::Reverse, collections::BTreeSet};
 
 use planet::Status;
+use report::terminal::table::{Line, Words};
 use world::{
     CityId, Layout,
     geography::{Place, arc},
@@ -16,10 +17,7 @@ use super::{
     frame::{faults, shortened},
 };
 use crate::{
-    lab::{
-        figures::whole,
-        table::{Line, Words},
-    },
+    lab::figures::whole,
     output::{BOLD, RED},
 };
 

@@ -19,8 +19,7 @@ use nix::{
     },
     unistd::read,
 };
-
-use crate::lab::table::Line;
+use report::terminal::table::Line;
 
 /// What has happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use report::figures::{Axis, Column, Figures, Line, Look, Table, Timeline};
 use tcp::timeline::Sample;
 use traffic::oscil::{Ended, Passage, Recording, Second};
+use units::show::{bytes, time};
 
 use super::show;
-use units::show::bytes;
-
 use crate::lab::figures::whole;
 
 /// The page of a recording.
@@ -36,7 +35,7 @@ pub(super) fn figures(recording: &Recording) -> Figures {
         ("reader", Some(conditions.local.to_string())),
         ("sender", Some(conditions.remote.to_string())),
         ("kernel", Some(format!("Linux {}", conditions.kernel))),
-        ("samples", Some(format!("every {} ms", conditions.interval_ms))),
+        ("samples", Some(format!("every {}", time(conditions.interval_ms / 1e3)))),
         ("read at once", Some(bytes(conditions.buffer_bytes))),
         ("SO_RCVBUF", conditions.rcvbuf_bytes.map(bytes)),
         ("longhaul", Some(conditions.version.clone())),
@@ -66,7 +65,7 @@ fn summary(recording: &Recording) -> String {
     if let Some(restart) = show::restart(summary) {
         sentences.push(format!("As fast again after a slow one: {restart}."));
     }
-    sentences.push(format!("At most {:.0} ms without a byte.", summary.max_pause_ms));
+    sentences.push(format!("At most {} without a byte.", time(summary.max_pause_ms / 1e3)));
     sentences.join(" ")
 }
 
@@ -110,7 +109,7 @@ fn line(name: &str, samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) 
 fn window(recording: &Recording) -> Timeline {
     let samples = &recording.samples;
     Timeline::new("Window", Axis::linear("window", "MB"))
-        .says("What this end lets the sender send before it must hear again, and what it would if the buffer were empty.")
+        .says("What this end lets the sender send before the next acknowledgement, and what it would if the buffer were empty.")
         .line(line("window", samples, |sample| Some(megabytes(sample.tcp_info.as_ref()?.rcv_wnd?))))
         .line(line("limit", samples, |sample| Some(megabytes(sample.tcp_info.as_ref()?.rcv_ssthresh))).dashed())
 }

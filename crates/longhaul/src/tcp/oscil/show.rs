@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use tcp::trace::Bin;
 use traffic::oscil::{Conditions, Ended, Phase, Programme, Progress, Recording, Served, Summary};
-use units::show::{bytes, plural, rate, share};
+use units::show::{bytes, digits, plural, rate, share, time};
 
 use crate::{
     lab::figures::whole,
@@ -25,7 +25,7 @@ pub(super) fn progress(progress: &Progress<'_>) -> String {
 /// What became of a connection that was sent to.
 pub(super) fn served(served: &Served) -> String {
     let Served { peer, why, duration, .. } = served;
-    let mut text = format!("{peer}: {} in {:.1} s, {why}", bytes(served.bytes), duration.as_secs_f64());
+    let mut text = format!("{peer}: {} in {}, {why}", bytes(served.bytes), time(duration.as_secs_f64()));
     let Some(info) = &served.info else { return text };
     if let Some(busy) = info.busy_time_us.filter(|busy| *busy > 0) {
         let limits =
@@ -84,7 +84,7 @@ fn conditions(recording: &Recording) -> String {
         |name: &&str| Some(format!("{} {}", name.rsplit('.').next()?, conditions.settings.get(*name)?));
     let option = |name: &str, size: Option<u64>| size.map(|size| format!("{name} {}", bytes(size)));
     let mut parts = vec![format!("Linux {}", conditions.kernel)];
-    parts.extend(conditions.rtt_ms.map(|rtt| format!("rtt {rtt:.1} ms")));
+    parts.extend(conditions.rtt_ms.map(|rtt| format!("rtt {}", time(rtt / 1e3))));
     parts.extend(SETTINGS.iter().filter_map(setting));
     parts.extend(option("SO_RCVBUF", conditions.rcvbuf_bytes));
     parts.join(", ")
@@ -97,7 +97,7 @@ pub(super) fn ended(recording: &Recording) -> String {
         Ended::Interrupted => "interrupted: the programme was not over".to_owned(),
         Ended::PeerClosed => "the sender closed the connection before the programme was over".to_owned(),
         Ended::ConnectionLost => {
-            format!("connection lost: {}", recording.ended_why.as_deref().unwrap_or("nobody knows why"))
+            format!("connection lost: {}", recording.ended_why.as_deref().unwrap_or("for an unknown reason"))
         }
     }
 }
@@ -107,17 +107,17 @@ pub(super) fn figures(recording: &Recording) -> Vec<(&'static str, String)> {
     let summary = &recording.summary;
     let size = |size: Option<u32>| size.map(|size| format!("{} at most", bytes(size.into())));
     let figures = [
-        ("read", Some(format!("{} in {:.1} s", bytes(summary.bytes), summary.duration_s))),
+        ("read", Some(format!("{} in {}", bytes(summary.bytes), time(summary.duration_s)))),
         ("fast seconds", summary.fast_mbps.map(range)),
         ("  from the network", summary.network_mbps.map(range)),
         ("slow phases", summary.slow_mbps.map(|mbps| rate(mbps * 1e6))),
         ("restart", restart(summary)),
-        ("first byte", summary.first_byte_ms.map(|ms| format!("{ms:.1} ms"))),
-        ("longest pause", Some(format!("{:.1} ms", summary.max_pause_ms))),
+        ("first byte", summary.first_byte_ms.map(|ms| time(ms / 1e3))),
+        ("longest pause", Some(time(summary.max_pause_ms / 1e3))),
         ("window", size(summary.window_bytes.or(summary.window_limit_bytes))),
         ("buffer", size(summary.rcvbuf_bytes)),
         ("queue", size(summary.queue_bytes)),
-        ("  memory for a byte", summary.metadata_ratio.map(|ratio| format!("{ratio:.2} bytes"))),
+        ("  memory for a byte", summary.metadata_ratio.map(|ratio| format!("{} bytes", digits(ratio)))),
         ("out of order", summary.out_of_order.map(|count| plural(count.into(), "segment"))),
         ("dropped", summary.drops.map(|count| plural(count.into(), "packet"))),
     ];
@@ -129,10 +129,9 @@ pub(super) fn restart(summary: &Summary) -> Option<String> {
     let Summary { restarts, restarts_missed, .. } = summary;
     let missed =
         (*restarts_missed > 0).then(|| format!("never in {}", plural(*restarts_missed as u64, "fast phase")));
-    let reached = summary
-        .restart_s
-        .zip(summary.restart_max_s)
-        .map(|(median, longest)| format!("{median:.2} s (median of {restarts}, longest {longest:.2} s)"));
+    let reached = summary.restart_s.zip(summary.restart_max_s).map(|(median, longest)| {
+        format!("{} (median of {restarts}, longest {})", time(median), time(longest))
+    });
     let parts: Vec<_> = reached.into_iter().chain(missed).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -2,6 +2,7 @@
 
 use report::figures::{Axis, Column, Figures, Line, Scatter, Table};
 use traffic::ports::{Fill, Measurement, Run, Sample};
+use units::show::{digits, share};
 
 use super::show;
 
@@ -14,7 +15,7 @@ pub(super) fn figures(measurement: &Measurement) -> Figures {
         .condition("kernel", format!("Linux {kernel}"))
         .condition("ports", format!("{ports}, {port_low}-{port_high}"))
         .condition("to", destination.to_string());
-    let figures = show::taken(measurement).into_iter().fold(figures, Figures::warning);
+    let figures = measurement.doubts.iter().cloned().fold(figures, Figures::doubt);
     let figures = measurement.strategies.iter().map(scatter).fold(figures, Figures::panel);
     measurement.strategies.iter().fold(figures.table(table(&measurement.strategies)), judged)
 }
@@ -43,16 +44,13 @@ fn table(runs: &[Run]) -> Table {
     let table =
         Table::new("Strategies", std::iter::once(Column::text("")).chain(columns.map(Column::number)));
     runs.iter().fold(table, |table, run| {
-        let written = |value: Option<f64>, decimals| {
-            value.map_or_else(String::new, |value: f64| format!("{value:.decimals$}"))
-        };
-        let odd =
-            |fill: &Fill| fill.odd_share.map_or_else(String::new, |odd| format!("{:.0} %", odd * 100.0));
+        let written = |value: Option<f64>| value.map_or_else(String::new, digits);
+        let odd = |fill: &Fill| fill.odd_share.map_or_else(String::new, share);
         table.row([
             show::name(run),
-            written(run.connects_per_s, 0),
-            written(run.first_half.p50_us, 1),
-            written(run.second_half.p50_us, 1),
+            written(run.connects_per_s),
+            written(run.first_half.p50_us),
+            written(run.second_half.p50_us),
             odd(&run.first_half),
             odd(&run.second_half),
             run.errors.values().sum::<u64>().to_string(),
@@ -63,8 +61,5 @@ fn table(runs: &[Run]) -> Table {
 /// With what must be known before a run's numbers are trusted.
 fn judged(figures: Figures, run: &Run) -> Figures {
     let name = show::name(run);
-    let figures = show::waited(run)
-        .into_iter()
-        .fold(figures, |figures, waited| figures.warning(format!("{name}: {waited}.")));
-    run.invalid.iter().fold(figures, |figures, why| figures.invalid(format!("{name}: {why}.")))
+    run.doubts.iter().cloned().fold(figures, |figures, doubt| figures.doubt(doubt.of(&name)))
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use anstyle::Style;
+use report::terminal::look;
 use traffic::ports::{Fill, Forecast, Measurement, Run, Sample};
+use units::show::{count, digits, frequency, share, time};
 
 use crate::output::{BOLD, CYAN, DIM, PLAIN, RED, YELLOW, paint};
 
@@ -13,11 +15,9 @@ pub(super) fn measurement(measurement: &Measurement) -> String {
     text += &table(&measurement.strategies);
     for run in &measurement.strategies {
         let _ = writeln!(text, "\n{}  {}", paint(&name(run), BOLD), run.finding);
-        if let Some(why) = &run.invalid {
-            let _ = writeln!(text, "{} {why}", paint("INVALID", RED));
-        }
-        if let Some(waited) = waited(run) {
-            let _ = writeln!(text, "{} {waited}", paint("slowed down:", YELLOW));
+        for doubt in &run.doubts {
+            let word = if doubt.invalid { paint("INVALID:", RED) } else { paint("warning:", YELLOW) };
+            let _ = writeln!(text, "{word} {}", doubt.sentence);
         }
         if run.is_partial {
             let _ = writeln!(text, "ended before the share was reached");
@@ -33,60 +33,55 @@ pub(super) fn measurement(measurement: &Measurement) -> String {
 fn head(measurement: &Measurement) -> String {
     let Measurement { destination, ports, port_low, port_high, kernel, .. } = measurement;
     let listener = if measurement.is_own_listener { ", a listener of this measurement" } else { "" };
-    let percent = measurement.share * 100.0;
-    let taken = taken(measurement).map_or_else(String::new, |taken| format!("{}\n", paint(&taken, YELLOW)));
+    let goal = share(measurement.share);
+    let taken = measurement.doubts.iter().map(|doubt| format!("{}\n", paint(&doubt.sentence, YELLOW)));
+    let taken: String = taken.collect();
     format!(
-        "to {destination}{listener}\n{ports} ports, {port_low}-{port_high}, until {percent:.0} % are used; Linux {kernel}\n{taken}\n"
+        "to {destination}{listener}\n{ports} ports, {port_low}-{port_high}, until {goal} are used; Linux {kernel}\n{taken}\n"
     )
 }
 
-/// That ports were taken before it began, if so.
-pub(super) fn taken(measurement: &Measurement) -> Option<String> {
-    let Measurement { ports, taken_before, waiting_before, .. } = *measurement;
-    let percent = taken_before as f64 / ports as f64 * 100.0;
-    let waiting = match waiting_before {
-        0 => String::new(),
-        some => format!(", {some} of them in TIME_WAIT"),
-    };
-    (taken_before > 0).then(|| {
-        format!("{taken_before} of these ports ({percent:.0} %) were taken before it began{waiting}; every share counts them as used")
-    })
+fn table(runs: &[Run]) -> String {
+    let header = [
+        "us",
+        "connects/s",
+        "first half, p50",
+        "p99",
+        "second half, p50",
+        "p99",
+        "last 5 %, p50",
+        "p99",
+        "odd, 1st half",
+        "2nd",
+        "errors",
+    ];
+    look::table(header.map(str::to_owned), runs.iter().map(row))
 }
 
-fn table(runs: &[Run]) -> String {
-    let mut text = format!(
-        "{:<26}{:>11}  {:>15}  {:>15}  {:>15}  {:>9}  {:>7}\n{:<26}{:>11}  {:>15}  {:>15}  {:>15}  {:>9}  {:>7}\n",
-        "",
-        "connects",
-        "first half",
-        "second half",
-        "last 5 %",
-        "odd",
-        "",
-        "",
-        "per second",
-        "p50, p99 us",
-        "p50, p99 us",
-        "p50, p99 us",
-        "1st, 2nd",
-        "errors",
-    );
-    for run in runs {
-        let rate = run.connects_per_s.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
-        let odd =
-            |fill: &Fill| fill.odd_share.map_or_else(|| "-".to_owned(), |odd| format!("{:.0}%", odd * 100.0));
-        let odds = format!("{} {}", odd(&run.first_half), odd(&run.second_half));
-        let errors: u64 = run.errors.values().sum();
-        let _ = writeln!(
-            text,
-            "{:<26}{rate:>11}  {:>15}  {:>15}  {:>15}  {odds:>9}  {errors:>7}",
-            name(run),
-            latencies(&run.first_half),
-            latencies(&run.second_half),
-            latencies(&run.last),
-        );
-    }
-    text
+fn row(run: &Run) -> [String; 11] {
+    let odd = |fill: &Fill| fill.odd_share.map_or_else(absent, share);
+    let [first, second, last] = [&run.first_half, &run.second_half, &run.last].map(latencies);
+    [
+        name(run),
+        run.connects_per_s.map_or_else(absent, digits),
+        first[0].clone(),
+        first[1].clone(),
+        second[0].clone(),
+        second[1].clone(),
+        last[0].clone(),
+        last[1].clone(),
+        odd(&run.first_half),
+        odd(&run.second_half),
+        count(run.errors.values().sum()),
+    ]
+}
+
+fn latencies(fill: &Fill) -> [String; 2] {
+    [fill.p50_us, fill.p99_us].map(|us| us.map_or_else(absent, digits))
+}
+
+fn absent() -> String {
+    "-".to_owned()
 }
 
 /// "random-window (500 ports)".
@@ -96,17 +91,6 @@ pub(super) fn name(run: &Run) -> String {
     format!("{}{window}{reuse}", run.strategy)
 }
 
-/// That the machine was busy, where that counts.
-pub(super) fn waited(run: &Run) -> Option<String> {
-    let share = run.waited_for_cpu_share.filter(|share| *share >= BUSY)?;
-    Some(format!("{:.0} % of the time it waited for a processor that other programs had", share * 100.0))
-}
-
-fn latencies(fill: &Fill) -> String {
-    let us = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |us| format!("{us:.1}"));
-    format!("{} {:>7}", us(fill.p50_us), us(fill.p99_us))
-}
-
 fn forecasts(measurement: &Measurement) -> String {
     let asked = measurement.forecast.iter().map(|forecast| ("at the rate given", forecast));
     let fastest = measurement.strategies.iter().filter_map(|run| run.forecast.as_ref());
@@ -114,15 +98,15 @@ fn forecasts(measurement: &Measurement) -> String {
     let all: Vec<_> = asked.chain(fastest.map(|forecast| ("at the highest rate above", forecast))).collect();
     let Some((_, first)) = all.first() else { return String::new() };
     let mut text = format!(
-        "\nTIME_WAIT keeps a port for 60 s, so {:.2} connects/s to this destination can go on for ever\n",
-        first.sustainable_per_s
+        "\nTIME_WAIT keeps a port for 60 s, so {} connects/s to this destination can go on for ever\n",
+        digits(first.sustainable_per_s)
     );
     for (which, Forecast { rate_per_s, exhausted_after_s, .. }) in all {
         let when = exhausted_after_s.map_or_else(
             || "the ports last".to_owned(),
-            |after| format!("no port is left after {after:.1} s"),
+            |after| format!("no port is left after {}", time(after)),
         );
-        let _ = writeln!(text, "  {which}, {rate_per_s:.0}/s: {when}");
+        let _ = writeln!(text, "  {which}, {}: {when}", frequency(rate_per_s));
     }
     text
 }
@@ -187,9 +171,6 @@ const EVEN: &str = "●";
 const ODD: &str = "○";
 const BOTH: &str = "◐";
 const FAILED: &str = "x";
-
-/// A share of waiting for a processor that people should know of.
-const BUSY: f64 = 0.1;
 
 /// Columns of a picture.
 const WIDTH: usize = 60;

@@ -2,32 +2,30 @@
 
 use std::fmt::Write;
 
+use report::terminal::table::{Table, Words};
 use tcp::{
     kernel::Version,
     window::{Check, Destination, Judged, Plan, Verdict, binary},
 };
 use units::{
     Bytes,
-    show::{digits, rate},
+    show::{digits, rate, time},
 };
 
-use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, paint};
+use crate::output::{BOLD, GREEN, RED, YELLOW, paint};
 
 /// Plans for one rate. The settings and notes are those of the largest, which is enough for all.
 pub(super) fn plans(plans: &[Plan]) -> String {
     let Some(largest) = plans.iter().max_by_key(|plan| plan.window_bytes) else { return String::new() };
     let heading = format!("{} on one connection, Linux {}", rate(largest.rate_mbps * 1e6), largest.kernel);
     let mut text = format!("{}\n", paint(&heading, BOLD));
-    let mut rows =
-        vec![["rtt", "on the way", "window", "tcp_rmem[2]", "tcp_wmem[2]"].map(str::to_owned).to_vec()];
-    rows.extend(plans.iter().map(|plan| {
+    let mut table = Table::new(1, ["rtt", "on the way", "window", "tcp_rmem[2]", "tcp_wmem[2]"]);
+    for plan in plans {
         let on_the_way = format!("{} = {}", Bytes(plan.bdp_bytes), binary(plan.bdp_bytes));
-        let sizes = [plan.window_bytes, plan.rmem_max_bytes, plan.wmem_max_bytes].map(binary);
-        [vec![format!("{} ms", plan.rtt_ms), on_the_way], sizes.to_vec()].concat()
-    }));
-    for row in aligned(&rows) {
-        let _ = writeln!(text, "  {}", row.trim_end());
+        let [window, rmem, wmem] = [plan.window_bytes, plan.rmem_max_bytes, plan.wmem_max_bytes].map(binary);
+        table.row([time(plan.rtt_ms / 1e3), on_the_way, window, rmem, wmem].map(Words::from));
     }
+    text += &table.to_string();
     let _ = writeln!(text, "\nrule: {}", largest.rule);
     if largest.sysctl.is_empty() {
         text.push_str("settings: the present ones are enough\n");
@@ -53,17 +51,13 @@ pub(super) fn check(check: &Check, named: Option<Version>) -> String {
     let sides: Vec<_> = check.destinations.iter().flat_map(sides).collect();
     let highest = sides.iter().map(|side| side.judged.limit.mbps[1]).fold(0.0, f64::max);
     let full = check.rate_mbps.unwrap_or(highest);
-    let mut rows = vec![["", "", "buffer", "window", "Mbit/s"].map(str::to_owned).to_vec()];
-    rows.extend(sides.iter().map(Side::row));
-    let mut rows = aligned(&rows).into_iter();
-    let scale = paint(&format!("0 to {}", rate(full * 1e6)), DIM);
-    let _ = writeln!(text, "  {}  {scale}", rows.next().unwrap_or_default());
-    for (row, side) in rows.zip(&sides) {
-        let verdict = side.judged.verdict.map_or_else(String::new, |verdict| format!("  {}", word(verdict)));
-        let bar = bar(side.judged.limit.mbps, full);
-        let bar = if verdict.is_empty() { bar.trim_end() } else { &bar };
-        let _ = writeln!(text, "  {row}  {bar}{verdict}");
+    let scale = format!("{:WIDTH$}", format!("0 to {}", rate(full * 1e6)));
+    let header = ["", "", "buffer", "window", "Mbit/s", scale.as_str(), ""];
+    let mut table = Table::new(2, header);
+    for side in &sides {
+        table.row(side.row(full));
     }
+    text += &table.to_string();
     let _ = writeln!(text, "\nrule: {}", check.rule);
     if sides.iter().any(|side| side.judged.verdict == Some(Verdict::Depends)) {
         text.push_str(
@@ -103,19 +97,21 @@ impl Side<'_> {
         let Destination { name, rtt_ms, receive, .. } = self.destination;
         match name {
             _ if self.direction == SEND && receive.is_some() => String::new(),
-            Some(name) => format!("{name}, {rtt_ms} ms"),
-            None => format!("{rtt_ms} ms"),
+            Some(name) => format!("{name}, {}", time(rtt_ms / 1e3)),
+            None => time(rtt_ms / 1e3),
         }
     }
 
-    fn row(&self) -> Vec<String> {
+    fn row(&self, full: f64) -> [Words; 7] {
         let limit = &self.judged.limit;
-        vec![
-            self.place(),
-            self.direction.to_owned(),
-            binary(limit.buffer_bytes),
-            span(limit.window_bytes.map(binary)),
-            span(limit.mbps.map(digits)),
+        [
+            self.place().into(),
+            self.direction.into(),
+            binary(limit.buffer_bytes).into(),
+            span(limit.window_bytes.map(binary)).into(),
+            span(limit.mbps.map(digits)).into(),
+            bar(limit.mbps, full).into(),
+            self.judged.verdict.map_or_else(|| "".into(), word),
         ]
     }
 }
@@ -136,25 +132,12 @@ fn bar([least, most]: [f64; 2], full: f64) -> String {
     "█".repeat(sure) + &"░".repeat(likely - sure) + &" ".repeat(WIDTH - likely)
 }
 
-fn word(verdict: Verdict) -> String {
+fn word(verdict: Verdict) -> Words {
     match verdict {
-        Verdict::Enough => paint("enough", GREEN),
-        Verdict::Depends => paint("depends", YELLOW),
-        Verdict::Capped => paint("capped", RED),
+        Verdict::Enough => Words::styled("enough", GREEN),
+        Verdict::Depends => Words::styled("depends", YELLOW),
+        Verdict::Capped => Words::styled("capped", RED),
     }
-}
-
-/// Rows of a table as lines: columns as wide as they have to be.
-fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<_> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ")
-    };
-    rows.iter().map(line).collect()
 }
 
 const RECEIVE: &str = "receive";

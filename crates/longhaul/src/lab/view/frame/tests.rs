@@ -54,17 +54,17 @@ fn rates_are_what_has_changed_between_two_looks() {
 planet \"p\"  up 12 min 04 s  rates over 0.5 s                       m map  q quit
 valid  nothing delivered yet, own drops 0
 
-fault  when                what
-──────────────────────────────────────────────────
-1      until it is lifted  london-newyork: loss 5%
+ fault   when                 what
+──────────────────────────────────────────────────────
+ 1       until it is lifted   london-newyork: loss 5%
 
-link                      now          of  drops/s  waiting
-───────────────────────────────────────────────────────────
-london → newyork  20.0 Mbit/s  100 Mbit/s       10   120 KB
+ link                       now           of   drops/s   waiting
+─────────────────────────────────────────────────────────────────
+ london → newyork   20.0 Mbit/s   100 Mbit/s      10.0    120 KB
 
-line                         now        of  drops/s  waiting
-────────────────────────────────────────────────────────────
-phone → london, lte  4.00 Mbit/s  no limit        0      0 B";
+ line                          now         of   drops/s   waiting
+──────────────────────────────────────────────────────────────────
+ phone → london, lte   4.00 Mbit/s   no limit         0       0 B";
     assert_eq!(text(&window(), 80, 24).join("\n"), expected);
 }
 
@@ -73,7 +73,7 @@ fn a_first_look_counts_from_the_beginning() {
     let text = text(&Window { before: None, ..window() }, 80, 30).join("\n");
     assert!(text.contains("rates since it came up"), "{text}");
     // 7 MB in 723.5 s are 77.4 Kbit/s.
-    assert!(text.contains("newyork → paris   77.4 Kbit/s"), "{text}");
+    assert!(text.contains("newyork → paris    77.4 Kbit/s"), "{text}");
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn another_planet_of_the_same_name_begins_anew() {
 fn a_narrow_window_has_what_matters_most() {
     let text = text(&window(), 60, 24);
     assert!(text.iter().all(|line| line.chars().count() <= 60), "{text:#?}");
-    assert!(text.contains(&"london → newyork  20.0 Mbit/s       10".to_owned()), "{text:#?}");
-    assert!(text.contains(&"phone → london, lte  4.00 Mbit/s        0".to_owned()), "{text:#?}");
+    assert!(text.contains(&" london → newyork   20.0 Mbit/s      10.0".to_owned()), "{text:#?}");
+    assert!(text.contains(&" phone → london, lte   4.00 Mbit/s         0".to_owned()), "{text:#?}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn no_table_is_without_rows() {
     // The heading has 2 of 9 rows and the link 4: the line, which needs 4 as well, has no room left.
     assert_eq!(
         text(&window, 60, 9).last().map(String::as_str),
-        Some("london → newyork  20.0 Mbit/s       10")
+        Some(" london → newyork   20.0 Mbit/s      10.0")
     );
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tcp::timeline::Sample;
 use traffic::oscil::{Passage, Recording, Second};
-use units::show::{bytes, rate};
+use units::show::{bytes, rate, time};
 
 use crate::{
     lab::figures::whole,
@@ -36,7 +36,7 @@ pub(super) fn course(recording: &Recording) -> String {
     row("window", bins.most(&recording.samples, |sample| sample.tcp_info.as_ref()?.rcv_wnd), &bytes);
     row("queue", bins.most(&recording.samples, |sample| Some(sample.receive_queue_bytes)), &bytes);
     let _ = writeln!(text, "  {:10}{}", "phase", paint(&bins.names(&recording.phases), DIM));
-    let _ = writeln!(text, "  0 to {:.1} s, {:.3} s a bar", recording.summary.duration_s, bins.width_s);
+    let _ = writeln!(text, "  0 to {}, {} per bar", time(recording.summary.duration_s), time(bins.width_s));
     text
 }
 
