@@ -82,12 +82,12 @@ impl Read {
     /// What the reader of a scenario printed.
     pub(super) fn of(outcome: &Outcome) -> Result<Self, serde_json::Error> {
         let [read] = &outcome.measured[..] else { unreachable!("the scenario of a cell has one command") };
-        Ok(Self::of_recording(Recording::deserialize(&read.detail["value"])?))
+        Ok(Self::of_recording(&Recording::deserialize(&read.detail["value"])?))
     }
 
     /// What a recording says of itself: whether its figures are the connection's, and why not.
-    fn of_recording(recording: Recording) -> Self {
-        let figures = Figures::of(&recording);
+    fn of_recording(recording: &Recording) -> Self {
+        let figures = Figures::of(recording);
         let early = early(recording.ended, recording.ended_why.as_deref()).map(Caveat::from);
         let own = claim::caveats_of(&recording.doubts, &recording.reasons, &recording.warnings);
         let mut doubts: Vec<_> = early.into_iter().chain(own).collect();
@@ -137,7 +137,7 @@ mod tests {
         let mut value = printed();
         let all = value.as_object_mut().unwrap();
         all.extend(changes.as_object().unwrap().clone());
-        Read::of_recording(serde_json::from_value(value).unwrap())
+        Read::of_recording(&serde_json::from_value(value).unwrap())
     }
 
     #[test]

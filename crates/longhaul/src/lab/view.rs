@@ -15,6 +15,7 @@ use std::{
 use anyhow::bail;
 use clap::Args;
 use planet::{Planet, Status, outcome};
+use report::terminal::table::Line;
 use terminal_size::terminal_size_of;
 use world::Layout;
 
@@ -22,7 +23,7 @@ use self::{
     flow::Window,
     terminal::{Event, Terminal, ticks},
 };
-use super::{Which, layout_of, table::Line};
+use super::{Which, layout_of};
 use crate::{
     interrupt::{Interrupt, first_ready},
     output,

@@ -61,7 +61,13 @@ mod tests {
     }
 
     fn busy(cpu_share: f64) -> SelfReport {
-        SelfReport { duration: Duration::from_secs(1), cpu_share, left_over: 0, interrupted: false }
+        SelfReport {
+            duration: Duration::from_secs(1),
+            cpu_share,
+            left_over: 0,
+            interrupted: false,
+            started_monotonic_ns: None,
+        }
     }
 
     fn tally(samples: &[Sample]) -> Tally {

@@ -103,7 +103,10 @@ fn vantages_add_up() {
 
     side.append(read_as("ttfb_ms\n8\n", None).unwrap()).unwrap();
     assert_eq!((values(&side).len(), &side.started_s), (4, &None));
-    assert_eq!(warnings(&side), ["Only some of the recordings have the times of samples; times are left out."]);
+    assert_eq!(
+        warnings(&side),
+        ["Only some of the recordings have the times of samples; times are left out."]
+    );
 
     let before = side.clone();
     let error = side.append(read_as("tls_ms\n8\n", None).unwrap()).unwrap_err();

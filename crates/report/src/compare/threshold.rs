@@ -3,7 +3,7 @@
 use claim::{Condition, Failed, Judgement, Surely, Threshold};
 
 use super::{Judge, SideFailures};
-use crate::text::{difference, difference_beside, milliseconds, percent};
+use crate::text::{self, difference, difference_beside, milliseconds, percent};
 
 /// The data for judging a threshold.
 pub(super) struct Evidence<'e> {
@@ -44,7 +44,7 @@ fn judge_side(threshold: &Threshold, evidence: &Evidence<'_>, side: usize) -> (b
             // One comparison for each side that is compared with the baseline.
             let chance = (chance * (judge.sides.len() - 1) as f64).min(1.0);
             let ((_, figure), (_, of_baseline)) = (failed(evidence, side, of), failed(evidence, 0, of));
-            let sure = crate::text::sure((1.0 - chance).max(0.0));
+            let sure = text::sure((1.0 - chance).max(0.0));
             let holds = chance > (1.0 - judge.settings.level) / 2.0;
             let word = if holds { String::new() } else { format!(": sure ({sure} %)") };
             (holds, format!("{figure} against {of_baseline}{word}"))
@@ -81,22 +81,21 @@ fn judge_side(threshold: &Threshold, evidence: &Evidence<'_>, side: usize) -> (b
     }
 }
 
-/// The share of failures, and "40 of 1000 failed (4.000 %)".
+/// The share of failures, and "40 of 1000 failed (4 %)".
 fn failed(evidence: &Evidence<'_>, side: usize, of: Failed) -> (f64, String) {
     let failing = &evidence.failing[side];
-    let shown = |share: f64| format!("{:.3} %", share * 100.0);
     match of {
         Failed::Requests => {
             let (failed, all, share) = failing.of_requests();
-            (share, format!("{failed} of {all} failed ({})", shown(share)))
+            (share, format!("{failed} of {all} failed ({})", text::share(share)))
         }
         Failed::Pages => match failing.of_pages() {
             Some((failed, all, share)) => {
-                (share, format!("{failed} of {all} page views failed ({})", shown(share)))
+                (share, format!("{failed} of {all} page views failed ({})", text::share(share)))
             }
             None => {
                 let share = failing.described(evidence.judge.page, None).page_share;
-                (share, format!("{} of page views fail, by the model", shown(share)))
+                (share, format!("{} of page views fail, by the model", text::share(share)))
             }
         },
     }

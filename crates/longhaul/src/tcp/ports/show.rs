@@ -106,14 +106,14 @@ fn forecasts(measurement: &Measurement) -> String {
             || "the ports last".to_owned(),
             |after| format!("no port is left after {}", time(after)),
         );
-        let _ = writeln!(text, "  {which}, {}: {when}", frequency(rate_per_s));
+        let _ = writeln!(text, "  {which}, {}: {when}", frequency(*rate_per_s));
     }
     text
 }
 
 /// Latency against the used share: a row for each doubling, a column for each 60th of the range.
 fn picture(run: &Run) -> String {
-    let rows: Vec<_> = run.samples.iter().map(row).collect();
+    let rows: Vec<_> = run.samples.iter().map(doubling).collect();
     let (Some(&top), Some(&bottom)) = (rows.iter().max(), rows.iter().min()) else { return String::new() };
     let mut text = String::new();
     for line in (bottom..=top).rev() {
@@ -134,7 +134,7 @@ fn picture(run: &Run) -> String {
 }
 
 /// Which doubling of 1 us a latency lies in.
-fn row(sample: &Sample) -> u32 {
+fn doubling(sample: &Sample) -> u32 {
     let doublings = sample.latency_us.max(1.0).log2().floor();
     (0..63).find(|&row| f64::from(row) >= doublings).unwrap_or(63)
 }

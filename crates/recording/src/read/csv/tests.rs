@@ -119,7 +119,10 @@ fn dates_keep_their_nanoseconds() {
 fn numbers_without_a_header() {
     let series = read("1.5\n2\n3e1\n");
     assert_eq!((series.metric, values(&series)), (Metric::Latency, &[1.5, 2.0, 30.0][..]));
-    assert_eq!(warnings(&series), ["There is no header row; the numbers are read as latency in milliseconds."]);
+    assert_eq!(
+        warnings(&series),
+        ["There is no header row; the numbers are read as latency in milliseconds."]
+    );
     assert_eq!(read_as("7\n", Some(Metric::Tls)).unwrap().metric, Metric::Tls);
     assert!(refused("1,2\n3,4\n").contains("2 columns of numbers and no header row"));
 }
