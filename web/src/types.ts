@@ -1930,7 +1930,7 @@ export interface TransferResult {
    */
   took_s?: number | null;
   /**
-   * Why there is no receipt, so that nobody knows what arrived. Absent if there is one.
+   * Why there is no receipt, so that it is not known what arrived. Absent if there is one.
    */
   unfinished?: string | null;
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use probe::summary::{Phase, Summary};
 use recording::Sample;
-use report::terminal::look::table;
+use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, time};
 
 use crate::output::{RED, paint};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::look::table;
+use super::table::table;
 use crate::{
     model::{Basis, Breakdown, Certainty, Comparison, Group, GroupSide, Verdict},
     text::{count, label, latency, percent, plain, plural, sure},

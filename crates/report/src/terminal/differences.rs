@@ -1,6 +1,6 @@
 //! Differences between sides in means and percentiles, in milliseconds and in percent.
 
-use super::{Detail, look::table};
+use super::{Detail, table::table};
 use crate::{
     model::{Basis, Comparison, Difference, Differences},
     text::{difference, interval, label, signed_relative},

@@ -1,6 +1,6 @@
 //! What to expect of each side, for one request and on the page, with the number of samples.
 
-use super::{Detail, look::table};
+use super::{Detail, table::table};
 use crate::{
     model::{Basis, Certainty, Ci, Comparison, Side, Verdict},
     text::{count, label, latency, with_interval},

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Detail, caveats, look::table};
+use super::{Detail, caveats, table::table};
 use crate::{
     figures::{Figures, Line, Panel, Table, Timeline},
     text::{digits, label, plain, time},

@@ -1,6 +1,6 @@
 //! How many requests and page views failed: one row per side, with intervals.
 
-use super::{Detail, look::table};
+use super::{Detail, table::table};
 use crate::{
     model::{Basis, Comparison, Side},
     text::{count, label, percent},

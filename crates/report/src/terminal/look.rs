@@ -1,18 +1,6 @@
-//! The few styles that a terminal is shown, and the table of strings that most forms need.
+//! The few styles that a terminal is shown.
 
 use anstyle::{AnsiColor, Style};
-
-use super::table::{Table, Words};
-
-/// A table from its header and rows, the first column to the left and numbers to the right, ending in a newline.
-pub fn table<Row: IntoIterator<Item = String>>(
-    header: impl IntoIterator<Item = String>,
-    rows: impl IntoIterator<Item = Row>,
-) -> String {
-    let mut table = Table::new(1, header);
-    rows.into_iter().for_each(|row| table.row(row.into_iter().map(Words::from)));
-    table.to_string()
-}
 
 /// A text in a style. The program that prints it removes styles where they are not wanted.
 pub fn paint(text: &str, style: Style) -> String {

@@ -1,6 +1,6 @@
 //! Every side against every other, if there are more than two.
 
-use super::{Detail, look::table};
+use super::{Detail, table::table};
 use crate::{
     model::{Basis, Certainty, Comparison, Pair, Verdict},
     text::{difference, label, plural},

@@ -1,6 +1,6 @@
 //! How much of the figures is the emulator's own doing.
 
-use super::look::table;
+use super::table::table;
 use crate::{
     model::{Comparison, OwnError, Side},
     text::{label, latency},

@@ -1,6 +1,6 @@
 //! The waits of real page views, if samples have page ids.
 
-use super::{expectations::is_best, look::table};
+use super::{expectations::is_best, table::table};
 use crate::{
     model::{Comparison, ObservedPages, Side},
     text::{count, label, latency, with_interval},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Detail, look::table};
+use super::{Detail, table::table};
 use crate::{
     model::{Ci, Comparison, Side},
     text::{interval, label, latency, percent},

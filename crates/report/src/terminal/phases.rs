@@ -1,6 +1,6 @@
 //! Which phase makes the difference between the first two sides.
 
-use super::look::table;
+use super::table::table;
 use crate::{
     model::{Comparison, PhaseDifference},
     text::{difference_beside, label},

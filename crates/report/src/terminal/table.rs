@@ -7,6 +7,16 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::look::{PLAIN, paint};
 
+/// A table from its header and rows, the first column to the left and numbers to the right, ending in a newline.
+pub fn table<Row: IntoIterator<Item = String>>(
+    header: impl IntoIterator<Item = String>,
+    rows: impl IntoIterator<Item = Row>,
+) -> String {
+    let mut table = Table::new(1, header);
+    rows.into_iter().for_each(|row| table.row(row.into_iter().map(Words::from)));
+    table.to_string()
+}
+
 /// A few words in one style.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use report::terminal::look::{self, BOLD, YELLOW, paint};
+use report::terminal::{
+    look::{BOLD, YELLOW, paint},
+    table,
+};
 
 use super::{
     columns::{FIGURES, Figure, PARAMETERS},
@@ -22,7 +25,7 @@ pub fn table(sweep: &Sweep) -> String {
         let figures = figures.iter().map(|figure| figure.show(cell).unwrap_or_else(|| "-".to_owned()));
         values.chain(figures).chain([worth(cell)]).collect::<Vec<_>>()
     };
-    let table = look::table(names.chain(["n"]).map(str::to_owned), cells.iter().map(row));
+    let table = table::table(names.chain(["n"]).map(str::to_owned), cells.iter().map(row));
     let mut text = format!("{}\n\n{table}{}\n", paint(&heading(sweep), BOLD), units(&figures));
     if !none.is_empty() {
         let names: Vec<_> = none.iter().map(|figure| figure.name).collect();

@@ -7,10 +7,7 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use super::{
-    Explanation, Limit, Observation,
-    limit::source_ports::{self, SCARCE},
-};
+use super::{Explanation, Limit, Observation, limit::source_ports};
 use crate::{
     diag::{Socket, State},
     settings::Settings,
@@ -116,6 +113,9 @@ fn bracketed(address: IpAddr) -> String {
         IpAddr::V6(address) => format!("[{address}]"),
     }
 }
+
+/// From this share on all even ports are taken, if nothing else shares the range.
+const SCARCE: f64 = 0.5;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anstyle::Style;
-use report::terminal::look;
+use report::terminal::table as drawn;
 use traffic::ports::{Fill, Forecast, Measurement, Run, Sample};
 use units::show::{count, digits, frequency, share, time};
 
@@ -55,7 +55,7 @@ fn table(runs: &[Run]) -> String {
         "2nd",
         "errors",
     ];
-    look::table(header.map(str::to_owned), runs.iter().map(row))
+    drawn::table(header.map(str::to_owned), runs.iter().map(row))
 }
 
 fn row(run: &Run) -> [String; 11] {

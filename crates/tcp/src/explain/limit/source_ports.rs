@@ -47,9 +47,6 @@ pub(in crate::explain) fn finding(
     Finding { kind: Kind::SourcePorts, sentence, evidence, advice, is_inferred: false }
 }
 
-/// From this share on all even ports are taken, if nothing else shares the range.
-pub(in crate::explain) const SCARCE: f64 = 0.5;
-
 /// From this share on even a search of the whole range finds little.
 const FULL: f64 = 0.9;
 
