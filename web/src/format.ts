@@ -108,8 +108,9 @@ function scaled(value: number, units: readonly (readonly [string, number])[]): s
   // What would be rounded to 1000 of a unit is 1 of the next.
   const [unit, scale] = units.findLast(([, scale]) => Math.abs(value) >= 0.9995 * scale) ?? units[0] ?? ["", 1];
   const size = Math.abs(value / scale);
-  const below = scale > 1 ? 2 : Number.isInteger(size) ? 0 : 1;
-  const decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : below;
+  // The smallest unit is counted where it can be: 12 B, 12 us.
+  const counted = Math.abs(size - Math.round(size)) > 1e-9 ? 1 : 0;
+  const decimals = size >= 99.95 ? 0 : scale <= 1 ? counted : size >= 9.995 ? 1 : 2;
   return `${(value / scale).toFixed(decimals).replace("-", "\u2212")}\u00a0${unit}`;
 }
 

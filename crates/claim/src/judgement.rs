@@ -215,7 +215,7 @@ mod tests {
         };
         let sure = judged(limit("small", Relation::Below, 11.0), 4.0);
         assert!(sure.holds && sure.decided);
-        assert!(sure.figure.ends_with("(the emulator's own error is at most 4.0 ms)"), "{}", sure.figure);
+        assert!(sure.figure.ends_with("(the emulator's own error is at most 4.00 ms)"), "{}", sure.figure);
         // 10 ms is not below 8, but 6 ms would be.
         let turned = judged(limit("small", Relation::Below, 8.0), 4.0);
         assert!(!turned.holds && !turned.decided);

@@ -210,9 +210,10 @@ fn scaled(value: f64, units: &[(&str, f64)]) -> String {
     let value = value / scale;
     let decimals = match value.abs() {
         99.95.. => 0,
+        // The smallest unit is counted where it can be: 12 B, 12 us.
+        _ if scale <= 1.0 => usize::from((value - value.round()).abs() > 1e-9),
         9.995.. => 1,
-        _ if scale > 1.0 => 2,
-        _ => usize::from(value.fract() != 0.0),
+        _ => 2,
     };
     format!("{value:.decimals$} {name}").replacen('-', MINUS, usize::from(value < 0.0))
 }

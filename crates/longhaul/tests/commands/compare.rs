@@ -182,7 +182,7 @@ fn the_terminal_shows_verdict_expectations_and_percentiles() {
 }
 
 const EXPECTED: &str = "\
-Undecided for the expected page of 180 requests (90 required); at the median request swift is 10.0 ms (50.0 %) faster. In these samples steady's expected page is 281.7 ms (93.4 %) faster (the samples cannot bound that): undecided (50 %); about 4.9 times as many samples would decide it, were the difference as it is.
+Undecided for the expected page of 180 requests (90 required); at the median request swift is 10.0 ms (50.0 %) faster. In these samples steady's expected page is 281.7 ms (93.4 %) faster (the samples cannot bound that): undecided (50 %); about 4.86 times as many samples would decide it, were the difference as it is.
 
 latency in ms; page of 180 requests, 50 % required: 90 effective
             n    expected request     expected experienced

@@ -92,7 +92,7 @@ cdn: 192.0.2.0/24 and 2001:db8::/48
  pop-nyc   newyork          1    33 %
  pop-fra   frankfurt        2    67 %
 ";
-    assert!(said.starts_with(expected) && said.contains("\n paris      pop-fra   2.00 ms\n"), "{said}");
+    assert!(said.starts_with(expected) && said.contains("\n paris       pop-fra   2.00 ms\n"), "{said}");
 
     planet.lab(&["fault", "withdraw", "cdn", "--host", "pop-fra"]).ok();
     let of_paris = || {

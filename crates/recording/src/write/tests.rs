@@ -603,7 +603,7 @@ fn counts_of_any_format_become_a_histogram() {
     recorder.counts(&Counts { buckets, relative_error: 0.01, ..Counts::default() }).unwrap();
     let written = recorder.finish(&End::default()).unwrap();
     assert_eq!(written.samples, 4);
-    assert!(written.lost[0].starts_with("The input has each value within 1.000 %"), "{:?}", written.lost);
+    assert!(written.lost[0].starts_with("The input has each value within 1.0 %"), "{:?}", written.lost);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("longhaul_latency_seconds_sum 0.0245\n"), "{text}");
     assert!(decode_series(text.as_bytes(), Path::new("a.prom"), &Wanted::default()).is_err());

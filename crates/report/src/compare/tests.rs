@@ -129,7 +129,7 @@ fn what_is_missing_is_said() {
     let warnings = compared(Metric::Tls, &[side("some", &samples)], page()).warnings;
     assert_eq!(warnings.len(), 1);
     assert!(
-        warnings[0].contains("with 5 000 samples, what people above the 85.0th percentile"),
+        warnings[0].contains("with 5 000 samples, what people above the 85th percentile"),
         "{}",
         warnings[0]
     );

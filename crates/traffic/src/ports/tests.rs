@@ -234,7 +234,7 @@ fn the_step_of_parity_is_named() {
     let run = summary(connects.collect(), 100);
     assert_eq!(
         run.finding,
-        "when half the range is used a connect becomes 19x slower (median 10 -> 190 us): all even ports are taken"
+        "when half the range is used a connect becomes 19.0x slower (median 10 us -> 190 us): all even ports are taken"
     );
     assert_eq!((run.first_half.odd_share, run.second_half.odd_share), (Some(0.0), Some(1.0)));
     // 100 in 10 ms.
@@ -307,7 +307,7 @@ fn what_makes_a_result_invalid() {
     let why = |connect: Connect| summary(vec![connect], 10).invalid.unwrap();
     assert_eq!(
         why(made(0, 1_000_000, 1)),
-        "a connect took 1.0 s: its first packet got no answer and was sent again"
+        "a connect took 1.00 s: its first packet got no answer and was sent again"
     );
     assert_eq!(
         why(Connect { outcome: Outcome::Port(None), ..made(0, 1, 1) }),

@@ -85,9 +85,9 @@ fn programs_that_run_come_first_and_late_ones_before_early_ones() {
         "
  program   host     command                                     state                    for
 ─────────────────────────────────────────────────────────────────────────────────────────────
- 3         origin   ping {}…  runs                  1.5 s
- 1         origin   serve {}…  runs                  1.5 s
- 4         origin   sleep {}…  was ended by SIGTERM  1.5 s
+ 3         origin   ping {}…   runs                   1.5 s
+ 1         origin   serve {}…   runs                   1.5 s
+ 4         origin   sleep {}…   was ended by SIGTERM   1.5 s
 and 1 more: --all
 ",
         x(35),

@@ -85,8 +85,9 @@ fn the_deviation_of_the_mean_is_told() {
     );
     assert_eq!(warnings[0], "The file does not name its unit; its values are read as milliseconds.");
     let expected = format!(
-        "The mean comes out as {mean:.3} ms, {:.2} % above the 16.712 ms that the file states.",
-        (mean / 16.712 - 1.0) * 100.0
+        "The mean comes out as {} ms, {} above the 16.7 ms that the file states.",
+        latency(mean),
+        relative(mean / 16.712 - 1.0)
     );
     assert!(warnings[1].ends_with(&expected), "{warnings:?} {expected}");
     assert_eq!(warnings.len(), 2);
@@ -120,7 +121,7 @@ fn what_wrk2_prints_around_it() {
         warnings,
         [
             "Only 4 points of the distribution are known: events between two are counted at the upper one, up to 50.0 % \
-          too high. The mean comes out as 2.390 ms, 8.64 % above the 2.200 ms that the file states."
+          too high. The mean comes out as 2.39 ms, 8.6 % above the 2.20 ms that the file states."
         ]
     );
     // Without a footer, and with a second table of uncorrected latencies.

@@ -131,7 +131,7 @@ fn a_coarse_unit_is_told() {
     assert_eq!(counts[0].relative_error, 0.5 / 128.0);
     assert_eq!(
         warnings[1],
-        "The log was kept in units coarser than its digits: below 65.536 us, values are less precise than stated."
+        "The log was kept in units coarser than its digits: below 65.5 us, values are less precise than stated."
     );
 }
 
@@ -276,7 +276,7 @@ fn the_unit_is_an_assumption() {
     // The bucket of 1 000 000 ends at 1 000 447.
     assert!(warned("1.000").contains("a millionth of them"));
     assert!(
-        warned("1000.447").contains("(the largest is 1.000 ms), but its column of maxima is 1/1000 of them")
+        warned("1000.447").contains("(the largest is 1.00 ms), but its column of maxima is 1/1000 of them")
     );
     assert!(warned("0.000").contains("does not show it"));
     assert!(warned("77.7").contains("does not show it"));

@@ -128,7 +128,7 @@ fn a_summary_becomes_counts() {
         kept.warnings,
         [
             "oha's JSON has no samples: only 15 points of the distribution are known, and between them values may be \
-          wrong by up to 53 %. The mean comes out as 5.565 ms, where the file states 5.500 ms. Record with oha's CSV to \
+          wrong by up to 53.3 %. The mean comes out as 5.56 ms, where the file states 5.50 ms. Record with oha's CSV to \
           compare."
         ]
     );
