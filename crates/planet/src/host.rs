@@ -1,5 +1,6 @@
 //! A host that exists: a network namespace with its TUN devices, and what can be asked of it from outside.
 
+pub(crate) mod all;
 mod configure;
 mod multipath;
 mod processes;
@@ -21,12 +22,11 @@ use nix::{
     sched::{CloneFlags, setns, unshare},
     sys::signal::Signal,
 };
-use world::Layout;
 
 use crate::{
     device::Netlink,
     error::{Doing, Error, Needs},
-    host::configure::configure,
+    host::{all::Common, configure::configure},
     sys::tun::{self, Tun},
 };
 
@@ -51,7 +51,7 @@ struct Counters {
 
 impl Host {
     /// Makes the host, and leaves the calling thread inside its network namespace.
-    pub(crate) fn make(host: &world::Host, layout: &Layout) -> Result<Self, Error> {
+    pub(crate) fn make(host: &world::Host, common: Common<'_>) -> Result<Self, Error> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET)
             .doing_with(Needs::Namespaces, || format!("make a network namespace for {name}"))?;
@@ -60,7 +60,7 @@ impl Host {
         let open =
             |device| Tun::open(device).doing_with(Needs::Tun, || format!("open {} for {name}", tun::PATH));
         let tuns = (0..host.ports.len()).map(open).collect::<Result<Vec<_>, _>>()?;
-        let netlink = configure(host, layout)?;
+        let netlink = configure(host, common)?;
         let counters = Counters { netlink, at_cut: vec![None; host.ports.len()], forgiven: 0 };
         Ok(Self { tuns, namespace, is_frozen: AtomicBool::new(false), counters: Mutex::new(counters) })
     }

@@ -43,7 +43,7 @@ use crate::{
         programs,
     },
     furnish::furnish,
-    host::Host,
+    host::all::make_all,
     keeper::Keeper,
     switch,
     sys::process::{close_others, fork, ignore_children, is_alive, pidfd},
@@ -254,10 +254,7 @@ fn planet(orders: &Orders, uid: Uid) -> Result<ExitCode, Error> {
     let (_, layout) = World::read(&document)?;
     furnish(&layout)?;
 
-    // Network namespaces are made by a thread of their own, so that this one keeps the network it came with.
-    let make = || layout.hosts.iter().map(|host| Host::make(host, &layout)).collect::<Result<Vec<_>, _>>();
-    let hosts = std::thread::scope(|scope| scope.spawn(make).join()).expect("making hosts does not panic")?;
-    let (hosts, layout) = (Arc::new(hosts), Arc::new(layout));
+    let (hosts, layout) = (Arc::new(make_all(&layout)?), Arc::new(layout));
     let beats: Vec<_> = (0..heartbeat::count())
         .map(|_| Beat::new().map(Arc::new))
         .collect::<io::Result<_>>()

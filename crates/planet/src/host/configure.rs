@@ -4,7 +4,7 @@ use std::{
     fs::OpenOptions,
     io::{self, Write},
     net::IpAddr,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use world::{HostId, Layout, Port};
@@ -12,25 +12,28 @@ use world::{HostId, Layout, Port};
 use crate::{
     device::{Netlink, Table},
     error::{Doing, Error},
-    host::multipath,
+    host::{all::Common, multipath},
     sys::tun,
 };
 
 /// Configures the host whose network namespace the calling thread is in.
-pub(super) fn configure(host: &world::Host, layout: &Layout) -> Result<Netlink, Error> {
+pub(super) fn configure(host: &world::Host, common: Common<'_>) -> Result<Netlink, Error> {
+    let Common { layout, has_ipv6, .. } = common;
     let name = &host.name;
     let netlink = Netlink::open().doing(|| format!("open a netlink socket in {name}"))?;
     let loopback = netlink.device("lo").doing(|| format!("find the loopback device of {name}"))?;
-    netlink.switch_on(loopback.index, None).doing(|| format!("switch on the loopback device of {name}"))?;
+    netlink.switch_on(loopback.index).doing(|| format!("switch on the loopback device of {name}"))?;
 
-    let new = New { host, netlink, has_ipv6: Path::new("/proc/sys/net/ipv6").exists() };
+    let new = New { host, netlink, has_ipv6 };
     let ports = &layout.ports[host.ports.clone()];
     new.settings(ports.len())?;
     for port in ports {
         new.device(port, ports.len())?;
     }
     new.anycast(layout, ports[0].host, loopback.index)?;
-    multipath::set_up(host, layout, new.has_ipv6)?;
+    if common.has_mptcp {
+        multipath::set_up(host, layout, has_ipv6)?;
+    }
     Ok(new.netlink)
 }
 
@@ -71,8 +74,13 @@ impl New<'_> {
         let device =
             self.netlink.device(&device_name).doing(|| format!("find device {device_name} of {name}"))?;
         self.netlink
-            .switch_on(device.index, Some(QUEUE_LENGTH))
-            .doing(|| format!("switch on device {device_name} of {name}"))?;
+            .make_room(device.index, QUEUE_LENGTH)
+            .doing(|| format!("make room in device {device_name} of {name}"))?;
+        if self.host.nic.is_none() {
+            // A kernel that cannot has a queue that nothing waits in.
+            let _ = self.netlink.leave_out_discipline(device.index);
+        }
+        self.netlink.switch_on(device.index).doing(|| format!("switch on device {device_name} of {name}"))?;
         if let Some(rate) = self.host.nic {
             self.netlink
                 .limit_rate(device.index, rate)

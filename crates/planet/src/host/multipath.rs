@@ -7,12 +7,9 @@ use world::{Layout, file::Mptcp};
 
 use crate::error::{Doing, Error};
 
-/// Sets up the path manager of the calling thread's network namespace. Nothing is done in a world without MPTCP, so that
+/// Sets up the path manager of the calling thread's network namespace. Not to be called in a world without MPTCP, so that
 /// it runs on kernels that have none.
 pub(super) fn set_up(host: &world::Host, layout: &Layout, has_ipv6: bool) -> Result<(), Error> {
-    if layout.hosts.iter().all(|host| host.mptcp.is_none()) {
-        return Ok(());
-    }
     let set = || -> Result<(), tcp::Error> {
         let paths = PathManager::open()?;
         // Also on hosts with one device: a connection has what both ends admit.

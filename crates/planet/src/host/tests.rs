@@ -34,7 +34,7 @@ hosts = ['server']
 /// Makes the host of that number on a thread of its own, which then looks around in it.
 fn in_host<T: Send>(host: usize, look: impl FnOnce(&Host) -> T + Send) -> T {
     let layout = World::read(&Document::new("w.toml", WORLD)).unwrap().1;
-    let inside = || look(&Host::make(&layout.hosts[host], &layout).unwrap());
+    let inside = || look(&Host::make(&layout.hosts[host], Common::of(&layout)).unwrap());
     std::thread::scope(|scope| scope.spawn(inside).join().unwrap())
 }
 
@@ -43,6 +43,23 @@ fn said(command: &str) -> String {
     let output = Command::new(words[0]).args(&words[1..]).output().unwrap();
     assert!(output.status.success(), "{command}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn hosts_are_in_the_order_of_the_layout_whoever_made_them() {
+    // Some batches and a rest.
+    let world = "[[visitors]]\ncount = 70\ncities = ['rome', 'oslo']\n";
+    let layout = World::read(&Document::new("w.toml", world)).unwrap().1;
+    let hosts = all::make_all(&layout).unwrap();
+    assert_eq!(hosts.len(), 70);
+    for (host, made) in hosts.iter().enumerate().step_by(23) {
+        let look = || {
+            setns(made.namespace.as_fd(), CloneFlags::CLONE_NEWNET).unwrap();
+            said("ip -brief -4 address show net0")
+        };
+        let addresses = std::thread::scope(|scope| scope.spawn(look).join().unwrap());
+        assert!(addresses.contains(&format!("{}/32", layout.first_port(host).v4)), "{host}: {addresses}");
+    }
 }
 
 #[test]
