@@ -44,23 +44,51 @@ pub(crate) fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// How long a thread has waited for a processor, from one question to the next.
+/// What a thread waited for a processor, and how often it got one.
 #[derive(Debug, Default)]
 pub(crate) struct RunQueue {
     /// Of the thread that asks, and so opened when it first does.
     account: Option<tcp::RunQueue>,
-    seen: Duration,
+    /// How it stood when it was last asked for the wait since.
+    seen: Option<Turns>,
+}
+
+/// How a [`RunQueue`] stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Turns {
+    waited: Duration,
+    turns: u64,
 }
 
 impl RunQueue {
-    /// How long since this was last asked; the first answer is zero. Kernels without the statistics know of no wait.
-    pub(crate) fn waited(&mut self) -> Duration {
-        let is_first = self.account.is_none();
+    /// How it stands now. Kernels without the statistics know of no wait and no turn.
+    pub(crate) fn read(&mut self) -> Turns {
         let account = self.account.get_or_insert_with(tcp::RunQueue::of_this_thread);
-        let total = account.waited().unwrap_or(self.seen);
-        let waited = total.saturating_sub(self.seen);
-        self.seen = total;
-        if is_first { Duration::ZERO } else { waited }
+        account.account().map_or(Turns::default(), |(waited, turns)| Turns { waited, turns })
+    }
+
+    /// How it stands now, and how long the thread has waited since this was last asked; the first answer is zero.
+    pub(crate) fn read_on(&mut self) -> (Turns, Duration) {
+        let now = self.read();
+        let before = self.seen.replace(now);
+        (now, before.map_or(Duration::ZERO, |before| now.waited_since(before)))
+    }
+
+    /// How long since this was last asked; the first answer is zero.
+    pub(crate) fn waited(&mut self) -> Duration {
+        self.read_on().1
+    }
+}
+
+impl Turns {
+    /// How long the thread has waited since.
+    pub(crate) fn waited_since(self, earlier: Self) -> Duration {
+        self.waited.saturating_sub(earlier.waited)
+    }
+
+    /// Whether it has got a processor exactly once since: all of its waiting was for this one turn.
+    pub(crate) fn is_next_after(self, earlier: Self) -> bool {
+        self.turns == earlier.turns + 1
     }
 }
 
@@ -97,5 +125,33 @@ impl MachineCpu {
     pub(crate) fn share_since(&self, earlier: &Self) -> Option<f64> {
         let total = self.total.checked_sub(earlier.total).filter(|&total| total > 0)?;
         Some(self.busy.saturating_sub(earlier.busy) as f64 / total as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_for_one_turn_if_there_was_no_other() {
+        let at = |waited, turns| Turns { waited: Duration::from_micros(waited), turns };
+        let before = at(100, 7);
+        assert_eq!(at(350, 8).waited_since(before), Duration::from_micros(250));
+        assert!(at(350, 8).is_next_after(before));
+        // It did not sleep, or it was put off in between.
+        assert!(!at(100, 7).is_next_after(before) && !at(350, 9).is_next_after(before));
+        // Where the kernel does not count.
+        assert!(!Turns::default().is_next_after(Turns::default()));
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_gets_a_processor_once_more() {
+        let mut queue = RunQueue::default();
+        // The second reading finds the account open: opening it may wait for something.
+        let before = [queue.read(), queue.read()][1];
+        sleep(Duration::from_millis(1));
+        let after = queue.read();
+        let counts = before != Turns::default();
+        assert!(!counts || after.turns > before.turns, "{before:?} {after:?}");
     }
 }

@@ -23,14 +23,21 @@ impl RunQueue {
 
     /// How long the thread has waited since it began. None on kernels that do not count it (CONFIG_SCHED_INFO).
     pub fn waited(&self) -> Option<Duration> {
+        self.account().map(|(waited, _)| waited)
+    }
+
+    /// The same, and how often it got a processor.
+    pub fn account(&self) -> Option<(Duration, u64)> {
         let mut text = [0; LONGEST];
         let length = self.0.as_ref()?.read_at(&mut text, 0).ok()?;
-        second(std::str::from_utf8(&text[..length]).ok()?)
+        parsed(std::str::from_utf8(&text[..length]).ok()?)
     }
 }
 
-fn second(text: &str) -> Option<Duration> {
-    text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+fn parsed(text: &str) -> Option<(Duration, u64)> {
+    let mut numbers = text.split_whitespace().skip(1).map(str::parse);
+    let (waited, turns) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    Some((Duration::from_nanos(waited), turns))
 }
 
 /// Three numbers of up to 20 digits, two blanks and a line's end.
@@ -43,9 +50,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_number() {
-        assert_eq!(second("1802 54 3\n"), Some(Duration::from_nanos(54)));
-        assert_eq!((second(""), second("1 x")), (None, None));
+    fn the_second_number_and_the_third() {
+        assert_eq!(parsed("1802 54 3\n"), Some((Duration::from_nanos(54), 3)));
+        assert_eq!((parsed(""), parsed("1 x 3"), parsed("1 54")), (None, None, None));
     }
 
     #[test]
@@ -58,7 +65,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_can_be_read(text in "[0-9a-f \n]{0,60}") {
-            second(&text);
+            parsed(&text);
         }
     }
 }

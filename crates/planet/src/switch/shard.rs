@@ -13,7 +13,10 @@ use super::{Order, Reading, Shared, alarm::Alarm, mailbox::Mailbox, pool::Pool, 
 use crate::{
     clock::{self, Clock, RunQueue},
     fidelity::heartbeat::Beat,
-    sys::{poll, priority},
+    sys::{
+        poll,
+        priority::{self, Turn},
+    },
 };
 
 /// A thread of the switch and all that is its own.
@@ -24,6 +27,8 @@ pub(crate) struct Shard {
     looked: Vec<Duration>,
     /// When this thread was last ready to run after a sleep, or saw all devices empty.
     awake_since: Duration,
+    /// When the frame came that ended the last sleep, if that is known.
+    roused_at: Option<Duration>,
     run_queue: RunQueue,
     epoll: Epoll,
     orders: mpsc::Receiver<Order>,
@@ -55,6 +60,7 @@ impl Shard {
             alarm: Alarm::default(),
             looked: vec![Duration::ZERO; layout.ports.len()],
             awake_since: Duration::ZERO,
+            roused_at: None,
             run_queue: RunQueue::default(),
             epoll,
             orders,
@@ -67,10 +73,12 @@ impl Shard {
     /// Runs until the process ends.
     pub(crate) fn run(mut self) -> io::Result<()> {
         poll::wake_on_time()?;
-        priority::run_promptly();
+        // Programs must have a processor too.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        priority::run_promptly(if self.transit.shards() < processors { Turn::AtOnce } else { Turn::Early });
         let mut events = [EpollEvent::empty(); 64];
         loop {
-            self.transit.proceed(&self.clock)?;
+            self.transit.proceed(&self.clock, BURST)?;
             let ready = self.wait(&mut events)?;
             self.mailbox.awake();
             for event in &events[..ready] {
@@ -80,7 +88,7 @@ impl Shard {
                     FIRST_BEAT.. => continue,
                     port => self.collect(usize::try_from(port).expect("ports are numbered from 0"))?,
                 }
-                self.transit.proceed(&self.clock)?;
+                self.transit.proceed(&self.clock, BURST)?;
             }
         }
     }
@@ -116,12 +124,23 @@ impl Shard {
     /// Waits, and notes since when a packet that is read next can have been there: since this thread was ready to run after
     /// a sleep, since a bell rang that it has not heard, or since all devices were seen empty. Answers the bells.
     fn sleep(&mut self, events: &mut [EpollEvent], time: Option<Duration>) -> io::Result<usize> {
+        self.roused_at = None;
+        let is_sleep = time != Some(Duration::ZERO);
+        let before = is_sleep.then(|| (self.run_queue.read(), self.clock.now()));
         let ready = poll::wait(&self.epoll, events, time)?;
-        if time != Some(Duration::ZERO) {
+        if let Some((before, asleep_since)) = before {
             let now = self.clock.now();
-            let runnable = now.saturating_sub(self.run_queue.waited());
+            let (turns, waited) = self.run_queue.read_on();
+            let runnable = now.saturating_sub(waited);
             let rung = self.beats.iter().filter_map(|beat| beat.waits_since(now)).min();
             self.awake_since = rung.map_or(runnable, |rung| rung.min(runnable));
+            // One device alone, before the time was up: its frame made this thread ready, however long it then waited for a
+            // processor.
+            let roused_at = now.saturating_sub(turns.waited_since(before)).max(asleep_since);
+            let is_by_frame = ready == 1
+                && events[0].data() < FIRST_BEAT
+                && time.is_none_or(|time| roused_at < asleep_since + time);
+            self.roused_at = (is_by_frame && turns.is_next_after(before)).then_some(roused_at);
         } else if ready == 0 {
             self.awake_since = self.clock.now();
         }
@@ -132,14 +151,23 @@ impl Shard {
         Ok(ready)
     }
 
-    /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long.
+    /// Takes what a host has sent, at most [`BATCH`] frames so that nobody else waits long, and not for longer than
+    /// [`PATIENCE`] while something is due.
     fn collect(&mut self, from: PortId) -> io::Result<()> {
+        let mut began = None;
         for _ in 0..BATCH {
             match self.transit.read(from) {
                 Ok(Some(length)) => {
                     let now = self.clock.now();
-                    let waited = now.saturating_sub(self.looked[from].max(self.awake_since));
-                    self.transit.accept(now, waited, from, length);
+                    let (arrived, waited) = match self.roused_at.take() {
+                        Some(roused_at) => (roused_at, Duration::ZERO),
+                        None => (now, now.saturating_sub(self.looked[from].max(self.awake_since))),
+                    };
+                    self.transit.accept(arrived, now, waited, from, length);
+                    let began = *began.get_or_insert(now);
+                    if now > began + PATIENCE && self.transit.next_due().is_some_and(|due| due <= now) {
+                        break;
+                    }
                 }
                 Ok(None) => break,
                 // A program in the host removed its device. The other hosts live on.
@@ -186,6 +214,13 @@ impl Shard {
 
 /// Frames taken from one host before what is due is delivered.
 const BATCH: usize = 64;
+
+/// A frame of 64 KB takes some 10 us to read, and 64 of them longer than a packet may be late.
+const PATIENCE: Duration = Duration::from_micros(50);
+
+/// Handing over a frame of 64 KB takes some 15 us, in which its acknowledgement is there: what a host has to say must not
+/// wait until all of a window has been handed over.
+const BURST: Duration = Duration::from_micros(100);
 
 /// The event of the mailbox's bell; devices count from 0.
 const BELL: u64 = u64::MAX;

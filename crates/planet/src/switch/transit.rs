@@ -48,6 +48,8 @@ pub(super) struct Transit {
     mailboxes: Vec<Arc<Mailbox>>,
     outgoing: Vec<Vec<(Duration, InFlight)>>,
     incoming: Vec<(Duration, InFlight)>,
+    /// A short frame on its way into a device.
+    whole: Vec<u8>,
     /// Verdicts of edges that nobody has acted on yet.
     verdicts: Vec<(InFlight, Verdict)>,
     taps: Vec<Arc<Taps>>,
@@ -72,6 +74,7 @@ impl Transit {
             mailboxes: mailboxes.to_vec(),
             outgoing: vec![Vec::new(); mailboxes.len()],
             incoming: Vec::new(),
+            whole: Vec::new(),
             verdicts: Vec::new(),
             taps: Vec::new(),
             answers: Allowance::default(),
@@ -82,6 +85,11 @@ impl Transit {
     /// Whether a city is this shard's.
     pub(super) fn is_mine(&self, city: CityId) -> bool {
         city % self.shards == self.number
+    }
+
+    /// How many shards there are.
+    pub(super) fn shards(&self) -> usize {
+        self.shards
     }
 
     pub(super) fn tun(&self, port: PortId) -> &Tun {
@@ -119,8 +127,15 @@ impl Transit {
         self.hosts[host].tun(number).read(self.pool.buffer())
     }
 
-    /// Sends the frame in the pool's buffer on its way.
-    pub(super) fn accept(&mut self, now: Duration, waited: Duration, from: PortId, length: usize) {
+    /// Sends the frame in the pool's buffer on its way, from when it came.
+    pub(super) fn accept(
+        &mut self,
+        arrived: Duration,
+        now: Duration,
+        waited: Duration,
+        from: PortId,
+        length: usize,
+    ) {
         // What is not an IP packet, or is for nobody (multicast, an address without a host), never entered the network.
         let frame = match Frame::parse(&self.pool.buffer()[..length]) {
             Ok(frame) => frame,
@@ -139,15 +154,19 @@ impl Transit {
         let packet = InFlight { held, segments, path, hop: 0, treatment: Treatment::default(), waited };
         self.tally.bytes_in += bytes(&packet);
         self.watch_port(from, &packet);
-        self.arrive(now, now, packet);
+        self.arrive(now, arrived, packet);
     }
 
-    /// Lets everything happen that is due.
-    pub(super) fn proceed(&mut self, clock: &Clock) -> io::Result<()> {
+    /// Lets happen what is due, but no longer than `most` before somebody looks at the devices again.
+    pub(super) fn proceed(&mut self, clock: &Clock, most: Duration) -> io::Result<()> {
         self.take_mail();
         self.taps.retain(|tap| tap.is_watched());
+        let mut began = None;
         loop {
             let now = clock.now();
+            if now > began.get_or_insert(now).saturating_add(most) {
+                break;
+            }
             let Some((due, event)) = self.schedule.pop_due(now) else { break };
             match event {
                 Event::Arrival(packet) => self.arrive(now, due, packet),
@@ -159,7 +178,7 @@ impl Transit {
 
     /// Brings everything to the present, also what edges need not say yet, so that what waits is what waits now.
     pub(super) fn settle(&mut self, clock: &Clock) -> io::Result<()> {
-        self.proceed(clock)?;
+        self.proceed(clock, Duration::MAX)?;
         let now = clock.now();
         for edge in self.edges.ids() {
             self.decide(now, edge);
@@ -287,7 +306,15 @@ impl Transit {
         self.watch_port(port, &packet);
         let (headers, payload) =
             packet.held.frame.slice(packet.held.bytes(), &packet.segments, packet.treatment);
-        let written = self.tun(port).write(&headers, &payload);
+        let written = if payload.len() > SHORT {
+            self.tun(port).write(&headers, &payload)
+        } else {
+            // A list of parts takes the kernel longer than it takes us to copy a short one.
+            self.whole.clear();
+            self.whole.extend_from_slice(&headers);
+            self.whole.extend_from_slice(&payload);
+            self.tun(port).write_whole(&self.whole)
+        };
         drop(payload);
         match written {
             Ok(()) => {
@@ -393,6 +420,9 @@ fn bytes(packet: &InFlight) -> u64 {
     let shape = packet.held.frame.packet;
     shape.link_bytes(packet.segments.end, 0) - shape.link_bytes(packet.segments.start, 0)
 }
+
+/// One segment of an ordinary path.
+const SHORT: usize = 2048;
 
 /// How many answers routers may give: real ones limit them too (RFC 1812, section 4.3.2.8).
 #[derive(Debug, Default)]

@@ -2,15 +2,31 @@
 
 #![expect(unsafe_code, reason = "sched_setattr has no safe wrapper")]
 
-/// Runs this thread before others: with the highest priority where that is permitted, and else with a short slice, which
-/// brings its turn forward at the price of a shorter one (Linux 6.12 and newer; older ones ignore it). Without either,
-/// the thread waits for its turn among the programs that are being measured.
-pub(crate) fn run_promptly() {
+/// How this thread takes its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// At once, whatever else runs on its processor (SCHED_FIFO). Not for threads that could take all processors.
+    AtOnce,
+    /// Before others, but with them.
+    Early,
+}
+
+/// Runs this thread before others. [`Turn::AtOnce`] takes a privilege (root's, or a limit RLIMIT_RTPRIO above 0); without it,
+/// and for [`Turn::Early`], it is the highest ordinary priority where that is permitted, and else a short slice, which brings
+/// its turn forward at the price of a shorter one (Linux 6.12 and newer; older ones ignore it). Without any of these, the
+/// thread waits for its turn among the programs that are being measured.
+pub(crate) fn run_promptly(turn: Turn) {
     let attributes =
         |nice| Attributes { policy: SCHED_OTHER, nice, runtime: SHORTEST_SLICE_NS, ..Attributes::default() };
-    if !set(&attributes(-20)) {
+    let is_set = turn == Turn::AtOnce && can_run_at_once() || set(&attributes(-20));
+    if !is_set {
         set(&attributes(0));
     }
+}
+
+/// Makes this thread run at once whenever it can run; whether that could be had.
+pub(crate) fn can_run_at_once() -> bool {
+    set(&Attributes { policy: SCHED_FIFO, priority: LOWEST_PRIORITY, ..Attributes::default() })
 }
 
 /// Runs this thread only when its processor would be idle otherwise; whether that could be had. Its time counts as
@@ -46,5 +62,8 @@ impl Default for Attributes {
 }
 
 const SCHED_OTHER: u32 = 0;
+const SCHED_FIFO: u32 = 1;
 const SCHED_IDLE: u32 = 5;
+/// Of the real-time priorities. It is above all ordinary ones, and below the kernel's own threads that have one.
+const LOWEST_PRIORITY: u32 = 1;
 const SHORTEST_SLICE_NS: u64 = 100_000;

@@ -54,7 +54,12 @@ impl Tun {
         }
     }
 
-    /// Hands the host a frame in two parts. The host's stack runs inside this call.
+    /// Hands the host a frame. The host's stack runs inside this call.
+    pub(crate) fn write_whole(&self, frame: &[u8]) -> io::Result<()> {
+        (&self.0).write(frame).map(drop)
+    }
+
+    /// The same in two parts.
     pub(crate) fn write(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
         (&self.0).write_vectored(&[IoSlice::new(headers), IoSlice::new(payload)]).map(drop)
     }
