@@ -1,19 +1,25 @@
-//! `longhaul doctor`: what this machine allows.
+//! `longhaul doctor`: what this machine allows, and what it is good for.
+
+mod trial;
 
 use std::{fmt::Write, process::ExitCode};
 
 use clap::Args;
-use planet::doctor::{Check, Findings, State, examine};
+use planet::doctor::{Check, Errors, Findings, State, Trial, examine};
 
-use crate::output::{self, COULD_NOT_RUN, GREEN, RED, YELLOW, paint};
+use crate::output::{self, COULD_NOT_RUN, GREEN, RED, YELLOW, paint, say};
 
-/// Say what this machine allows, and the remedy for what it does not
+/// Say what this machine allows and is good for, and the remedy for what it does not allow
 ///
-/// Exits with 2 when no planet can run here. Measuring real networks (probe, compare) needs none of this.
+/// Runs a small planet for some seconds to see how exact it is; --quick leaves that out. Exits with 2 when
+/// no planet can run here. Measuring real networks (probe, compare) needs none of this.
 ///
 /// Example: longhaul doctor --json
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
+    /// Leave out the trial
+    #[arg(long)]
+    quick: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -23,13 +29,40 @@ impl Doctor {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let checks = examine();
         let can_emulate = checks.iter().all(|check| check.state != State::Missing);
-        if self.json {
-            output::print_json(&output::named("longhaul.doctor/1", Findings { can_emulate, checks }))?;
-        } else {
+        if !self.json {
             output::print(&table(&checks))?;
+        }
+        let trial = (can_emulate && !self.quick).then(|| {
+            say("trying a planet for 5 s: pings over 20 ms, alone and beside a bulk flow");
+            trial::run()
+        });
+        let trial = trial.transpose()?;
+        if self.json {
+            output::print_json(&output::named("longhaul.doctor/1", Findings { can_emulate, checks, trial }))?;
+        } else if let Some(trial) = trial {
+            output::print(&told(&trial))?;
         }
         Ok(if can_emulate { ExitCode::SUCCESS } else { ExitCode::from(COULD_NOT_RUN) })
     }
+}
+
+/// What the trial showed, and what follows.
+fn told(trial: &Trial) -> String {
+    let errors = |errors: &Errors| {
+        format!(
+            "{:.0} us at the median, {:.0} us at p99, {} of {} answered",
+            errors.median_us, errors.p99_us, errors.answered, errors.sent
+        )
+    };
+    let flow =
+        trial.bulk_mbps.map_or_else(String::new, |mbps| format!(" of {}", units::show::rate(mbps * 1e6)));
+    format!(
+        "\npings over {} ms were off by {}\nbeside a bulk flow{flow} by {}\ngood for: {}\n",
+        trial.round_trip_ms,
+        errors(&trial.idle),
+        errors(&trial.busy),
+        trial.good_for
+    )
 }
 
 fn table(checks: &[Check]) -> String {

@@ -1,6 +1,7 @@
 //! What this machine allows, and the remedy for what it does not.
 
 mod features;
+mod trial;
 
 use std::{fs::OpenOptions, path::Path};
 
@@ -15,6 +16,8 @@ use crate::{
     sys::tun,
 };
 
+pub use self::trial::{Errors, Trial};
+
 /// What this machine allows.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Findings {
@@ -22,6 +25,9 @@ pub struct Findings {
     pub can_emulate: bool,
     /// All that was looked at.
     pub checks: Vec<Check>,
+    /// What a small planet showed. Absent with --quick, and where none can run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trial: Option<Trial>,
 }
 
 /// One thing that was looked at.

@@ -10,7 +10,10 @@ use super::{Check, limited, ok};
 use crate::{
     device::{Netlink, Table},
     process,
-    sys::tun::{self, Tun},
+    sys::{
+        priority,
+        tun::{self, Tun},
+    },
 };
 
 /// Which features there are, a bit each.
@@ -22,7 +25,8 @@ impl Features {
     pub(super) fn find() -> Option<Self> {
         process::in_new_namespaces(|| {
             let mptcp = if PathManager::open().is_ok() { MPTCP } else { 0 };
-            mptcp | try_device().unwrap_or(0)
+            let priority = if priority::can_run_at_once() { PRIORITY } else { 0 };
+            mptcp | priority | try_device().unwrap_or(0)
         })
         .map(Self)
     }
@@ -30,7 +34,7 @@ impl Features {
     /// What each of them is good for. Those of a device are not known without one.
     pub(super) fn checks(self) -> Vec<Check> {
         let has_device = self.0 & DEVICE != 0;
-        let known = FEATURES.iter().filter(|feature| has_device || feature.bit == MPTCP);
+        let known = FEATURES.iter().filter(|feature| has_device || feature.bit & (MPTCP | PRIORITY) != 0);
         known.map(|feature| feature.check(self.0 & feature.bit != 0)).collect()
     }
 }
@@ -72,8 +76,9 @@ const CARRIER: u8 = 4;
 const RULES: u8 = 8;
 const RATE: u8 = 16;
 const MPTCP: u8 = 32;
+const PRIORITY: u8 = 64;
 
-const FEATURES: [Feature; 5] = [
+const FEATURES: [Feature; 6] = [
     Feature {
         bit: UDP_OFFLOAD,
         name: "UDP super-packets",
@@ -109,6 +114,13 @@ const FEATURES: [Feature; 5] = [
         missing: "worlds with mptcp cannot run: the kernel has none",
         remedy: "Linux 5.6 or newer with CONFIG_MPTCP",
     },
+    Feature {
+        bit: PRIORITY,
+        name: "priority",
+        there: "the switch runs before all programs (SCHED_FIFO)",
+        missing: "the switch takes turns with the programs, and packets are late while these compute",
+        remedy: "run as root, or allow it: rtprio 1 in /etc/security/limits.conf",
+    },
 ];
 
 #[cfg(test)]
@@ -121,7 +133,7 @@ mod tests {
         let told = |bits| {
             Features(bits).checks().into_iter().map(|check| (check.name, check.state)).collect::<Vec<_>>()
         };
-        assert_eq!(told(MPTCP), [("MPTCP", State::Ok)]);
+        assert_eq!(told(MPTCP), [("MPTCP", State::Ok), ("priority", State::Limited)]);
         let all = told(DEVICE | RATE);
         assert_eq!(all.len(), FEATURES.len());
         for (name, state) in all {
