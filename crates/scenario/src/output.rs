@@ -283,7 +283,7 @@ mod tests {
             assert!(kept.shared.store().tail.capacity() <= 1_100_000);
         }
         drop(writer);
-        assert!(kept.conclude("x").unwrap().to_string().starts_with("x: of 100.0 MB that were printed"));
+        assert!(kept.conclude("x").unwrap().to_string().starts_with("x: of 100 MB that were printed"));
         assert!(path.metadata().unwrap().len() < 1_000_100);
     }
 }

@@ -87,7 +87,7 @@ fn throughput_and_what_happened_meanwhile_are_one_chart() {
     let figures = figures(&[transfer("two lines")], &[fault]);
     let row = figures.tables[0].rows[0].join("   ");
     assert!(row.contains("4.40 Mbit/s   5.25 s at 9.90 s   12 B"), "{row}");
-    assert!(row.contains("61.04 s   4.26 MB   mptcp, 2 subflows"), "{row}");
+    assert!(row.contains("61.0 s   4.26 MB   mptcp, 2 subflows"), "{row}");
     let [Panel::Timeline(timeline)] = &figures.panels[..] else { panic!("{:?}", figures.panels) };
     // 60 s in 60 points: a second each.
     let line = &timeline.lines[0];
