@@ -97,7 +97,7 @@ fn throughput_and_what_happened_meanwhile_are_one_chart() {
     assert_eq!((timeline.phases[0].from_s, timeline.phases[0].to_s), (10.0, 15.0));
     assert_eq!(
         timeline.sentence,
-        "What arrived of 1 transfer during 1 fault. The longest stall: two lines, 5.25 s from 9.9 s. Means over \
+        "What arrived of 1 transfer during 1 fault. The longest stall: two lines, 5.25 s from 9.90 s. Means over \
          1.00 s."
     );
 }
