@@ -32,6 +32,9 @@ pub struct Fidelity {
     /// Share of packets that were later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_share: Option<f64>,
+    /// The flows whose packets were latest, the latest first: at most 10 of those that carried anything while it was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latest_flows: Vec<LateFlow>,
     /// What else held up packets and programs.
     #[serde(default)]
     pub held_up: HeldUp,
@@ -60,18 +63,34 @@ pub struct Fidelity {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HeldUp {
-    /// How long it takes to wake the switch and then a program, in microseconds: the percentiles "50", "95" and "99". Seen by
-    /// a thread on each processor that is always due. Empty before its first beat.
+    /// How long a packet takes from a program through a kernel to the switch, and from there to a program, both of which it
+    /// wakes, in microseconds: the percentiles "50", "95" and "99". Seen by a thread on each processor that is always due. Empty before its first beat.
     pub wake_us: BTreeMap<String, f64>,
     /// For how long a processor stood still, in milliseconds: the hypervisor had it, or interrupts. Seen by the same threads.
     pub stalls_ms: f64,
     /// For how long programs of hosts waited for a processor or were stopped by something else than a fault, all together.
     pub programs_ms: f64,
-    /// For how long some program waited for memory. Always 0 where the kernel does not count it (CONFIG_PSI).
-    pub memory_ms: f64,
+    /// For how long some program waited for memory. Absent where the kernel does not count it (CONFIG_PSI).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_ms: Option<f64>,
     /// The time that the hypervisor took from the processors, all together. Absent where it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steal_ms: Option<f64>,
+}
+
+/// How late the packets of a flow were: those of one service from one host to another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LateFlow {
+    /// The host that sent them.
+    pub from: String,
+    /// The host that got them.
+    pub to: String,
+    /// What for: "tcp/443" by the lower port, "udp" where there were too many ports to keep apart, "icmp".
+    pub service: String,
+    /// Packets delivered.
+    pub packets: u64,
+    /// How late they were, in microseconds: at most so late the percentiles "50" and "99", to a factor of two, and "max".
+    pub lateness_us: BTreeMap<String, f64>,
 }
 
 /// Packets that were about as late.

@@ -37,6 +37,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// The propagation delay with the least that jitter leaves of it.
+    pub fn least_propagation(&self) -> Duration {
+        self.jitter.as_ref().map_or(self.propagation, |jitter| jitter.least(self.propagation))
+    }
+
     /// The capacity of the queue.
     pub(crate) fn capacity(&self) -> Amount {
         let bytes = |bytes| Amount { bytes, ..Amount::MAX };

@@ -34,6 +34,11 @@ pub(crate) fn monotonic() -> Duration {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }
 
+/// A time in ns, which fills a u64 after 584 years.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Lets time pass.
 pub(crate) fn sleep(time: Duration) {
     std::thread::sleep(time);

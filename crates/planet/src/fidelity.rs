@@ -1,11 +1,12 @@
 //! The proof that a run was shaped by its world and not by the emulator: what the planet counts of itself, and judges.
 //!
 //! - [`flows`]: how late packets were, by flow and time.
-//! - [`heartbeat`]: how long the switch and programs take to wake, and when processors stood still.
+//! - [`heartbeat`]: how long the switch and programs take to wake, and when processors stood still; `echo`: its packets.
 //! - [`programs`]: how long the programs of hosts were held up.
 //! - [`delays`]: times in which something was held up.
 
 pub(crate) mod delays;
+mod echo;
 pub(crate) mod flows;
 pub(crate) mod heartbeat;
 pub(crate) mod programs;
@@ -14,6 +15,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use claim::{Bin, Caveat, Doubt, Fidelity, HeldUp};
 use hdrhistogram::Histogram;
+
+use crate::clock::nanoseconds;
 
 /// What the switch counts while it runs.
 #[derive(Debug, Clone)]
@@ -59,7 +62,7 @@ impl Tally {
 
     /// Counts a delivery: how late it was, and how late its path allows, if the world has a limit.
     pub(crate) fn delivered(&mut self, late: Duration, allowance: Option<Duration>) {
-        self.lateness_ns.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
+        self.lateness_ns.saturating_record(nanoseconds(late));
         self.late += u64::from(allowance.is_some_and(|allowance| late > allowance));
     }
 
@@ -116,6 +119,7 @@ impl Tally {
             lateness_histogram: self.histogram(),
             lateness_limit_us: surroundings.lateness_limit.map(|limit| limit.as_secs_f64() * 1e6),
             late_share: surroundings.lateness_limit.map(|_| late_share),
+            latest_flows: Vec::new(),
             held_up: surroundings.held_up,
             own_drops,
             bytes_in: self.bytes_in,

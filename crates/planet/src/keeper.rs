@@ -6,7 +6,7 @@ use claim::{Flow, Held, HeldUp, Journal};
 use world::{AnycastId, HostId, Layout, file::Transient};
 
 use crate::{
-    clock::{MachineCpu, monotonic},
+    clock::{MachineCpu, monotonic, nanoseconds},
     control::{Reply, Request},
     fidelity::{
         Surroundings, Tally,
@@ -179,7 +179,7 @@ impl Keeper {
             wake_us: [wake("50", 50.0), wake("95", 95.0), wake("99", 99.0)].into_iter().flatten().collect(),
             stalls_ms: milliseconds(self.pulse.stalled()),
             programs_ms: milliseconds(programs),
-            memory_ms: milliseconds(memory),
+            memory_ms: memory.map(milliseconds),
             steal_ms: machine.map(|(before, now)| milliseconds(now.stolen_since(before))),
         }
     }
@@ -195,8 +195,8 @@ impl Keeper {
             to: name(flow.key.to),
             service: flow.key.service,
             slots: flow.slots,
+            lateness: flow.bins.to_vec(),
         };
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let held = |(host, delays)| Held { host: name(host), delays };
         Ok(Journal {
             start_ns: nanoseconds(monotonic().saturating_sub(self.handle.now())),

@@ -62,4 +62,6 @@ pub use series::{
 };
 pub use sink::{Counts, Event, Sink};
 pub use unit::Unit;
-pub use write::{Growing, Recorder, Target, WriteOptions, Writer, Written, create, part_of, write_whole};
+pub use write::{
+    Growing, Recorder, Target, WriteOptions, Writer, Written, annotate, create, part_of, write_whole,
+};

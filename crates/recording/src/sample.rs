@@ -7,6 +7,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::unit::nanoseconds;
+
 /// One measured event: a request, a ping, a connect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -81,6 +83,9 @@ pub struct Sample {
     /// was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<bool>,
+    /// How much of the event's time may be the doing of an emulator and not of what was measured, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_error_ns: Option<u64>,
     /// Identifies the redirect chain that this request belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<u64>,
@@ -139,6 +144,11 @@ impl Sample {
         };
         *field = nanoseconds;
         true
+    }
+
+    /// Notes how much of the event's time may be the doing of an emulator, at most.
+    pub fn set_own_error(&mut self, milliseconds: f64) {
+        self.own_error_ns = Some(nanoseconds(milliseconds));
     }
 
     /// Whether any phase was measured.

@@ -45,6 +45,8 @@ pub struct Series {
     /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for one that did not happen. Absent if the
     /// recording has no phases.
     pub phases: Option<[Vec<f32>; 6]>,
+    /// How much of each value may be an emulator's doing, ms. Absent unless it is known of all.
+    pub own_errors_ms: Option<Vec<f64>>,
     /// Counted values by interval and tag, where the file tells these and all values are in one. What a label is for
     /// samples the tag is for these.
     pub parts: Option<Vec<Part>>,
@@ -204,6 +206,13 @@ impl Series {
             }
             _ => None,
         };
+        self.own_errors_ms = match (self.own_errors_ms.take(), other.own_errors_ms) {
+            (Some(mut errors), Some(more)) => {
+                errors.extend(more);
+                Some(errors)
+            }
+            _ => None,
+        };
         self.parts = match (self.parts.take(), other.parts) {
             (Some(mut parts), Some(more)) => {
                 parts.extend(more);
@@ -214,6 +223,7 @@ impl Series {
         self.values.append(other.values);
         if self.values.exact().is_none() {
             (self.started_s, self.pages, self.groups, self.phases) = (None, None, None, None);
+            self.own_errors_ms = None;
             self.failures = Vec::new();
         }
         self.read += other.read;
@@ -272,6 +282,7 @@ impl Series {
             retain(&mut groups.of, kept);
         }
         self.phases.iter_mut().flatten().for_each(|phase| retain(phase, kept));
+        self.own_errors_ms.iter_mut().for_each(|errors| retain(errors, kept));
     }
 }
 

@@ -9,6 +9,7 @@ use units::show::relative;
 
 use crate::{Counts, End, Error, Event, Header, Metric, Sink, Unknown};
 
+mod annotate;
 mod csv;
 mod growing;
 mod hgrm;
@@ -19,6 +20,7 @@ mod native;
 mod output;
 mod prometheus;
 
+pub use annotate::annotate;
 pub use growing::Growing;
 use lost::Lost;
 use named::Named;

@@ -4,26 +4,31 @@ use std::{
     collections::HashMap,
     net::{IpAddr, SocketAddr},
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
-use claim::{Journal, OwnError, Route, Service};
-use experience::Distribution;
-use world::{HostId, Layout};
+use claim::{Index, Journal, OwnError, Route, Service, Span};
+use recording::Sample;
+use world::{HostId, Layout, Timed as TimedFault};
 
 /// What a planet held up while something was measured, and when each measurement ran.
 #[derive(Debug, Default)]
 pub(crate) struct Emulator {
-    pub journal: Journal,
+    journal: Index,
+    hosts: HashMap<IpAddr, HostId>,
+    /// The shortest round trip that a fault gave a link.
+    shortened: Option<Duration>,
     /// By the log of a measurement: when it began and ended, on the machine's monotonic clock.
-    pub ran: HashMap<PathBuf, [Duration; 2]>,
+    ran: Ran,
 }
+
+/// By the log of a measurement: when it began and ended, on the machine's monotonic clock.
+pub(crate) type Ran = HashMap<PathBuf, [Duration; 2]>;
 
 /// Samples of one host with the times at which they were measured.
 #[derive(Debug, Default)]
 pub(crate) struct Timed {
-    samples: Vec<Sample>,
+    samples: Vec<Exchange>,
     peers: Vec<Peer>,
     numbers: HashMap<Peer, usize>,
 }
@@ -38,25 +43,41 @@ pub(crate) struct Peer {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Sample {
+struct Exchange {
     value_ms: f64,
+    /// At least so many are in the value.
+    round_trips: u32,
     /// Since the recording's start.
     from_ns: u64,
     until_ns: u64,
     peer: usize,
 }
 
+/// What is known of exchanges between a host and a peer.
+struct Exchanges<'e> {
+    route: Route<'e>,
+    /// The shortest round trip that they can take.
+    rtt_ns: u64,
+}
+
 impl Emulator {
-    /// What is known of exchanges between a host and a peer.
-    fn route(&self, layout: &Layout, host: &str, peer: Peer) -> Route {
-        let known = layout.addresses();
-        let other = peer.address.and_then(|address| known.get(&address)).map(|&port| layout.ports[port].host);
-        let name = other.map(|other| layout.hosts[other].name.as_str());
-        self.journal.route(host, name, peer.service, shortest_rtt(layout, host, other))
+    /// `faults` are those that happened while it was measured.
+    pub(crate) fn new(layout: &Layout, faults: &[TimedFault], journal: Journal, ran: Ran) -> Self {
+        let hosts = layout.addresses().into_iter().map(|(address, port)| (address, layout.ports[port].host));
+        let shortened = faults.iter().filter_map(|fault| fault.fault.rtt).min();
+        Self { journal: journal.into(), hosts: hosts.collect(), shortened, ran }
     }
 
-    /// The values less what of each may be the emulator's; `None` if it is not known when the recording started.
-    pub(crate) fn without_error(
+    /// What is known of exchanges between a host and a peer.
+    fn exchanges(&self, layout: &Layout, host: &str, peer: Peer) -> Exchanges<'_> {
+        let other = peer.address.and_then(|address| self.hosts.get(&address).copied());
+        let name = other.map(|other| layout.hosts[other].name.as_str());
+        let rtt_ns = self.shortest_rtt(layout, host, other);
+        Exchanges { route: self.journal.route(host, name, peer.service, rtt_ns), rtt_ns }
+    }
+
+    /// How much of each sample may be the emulator's, in ms; `None` if it is not known when the recording started.
+    pub(crate) fn errors(
         &self,
         layout: &Layout,
         host: &str,
@@ -64,18 +85,33 @@ impl Emulator {
         origin_ns: Option<u64>,
     ) -> Option<Vec<f64>> {
         let origin_ns = origin_ns?;
-        let mut values = Vec::with_capacity(timed.samples.len());
-        for (number, &peer) in timed.peers.iter().enumerate() {
-            let of_peer = timed.samples.iter().filter(|sample| sample.peer == number);
-            let at = |since_start: u64| origin_ns.saturating_add(since_start);
-            let samples: Vec<(f64, u64, u64)> =
-                of_peer.map(|sample| (sample.value_ms, at(sample.from_ns), at(sample.until_ns))).collect();
-            let bounds = self.route(layout, host, peer).bounds_ns(&samples);
-            let without =
-                samples.iter().zip(bounds).map(|((value, ..), bound)| (value - milliseconds(bound)).max(0.0));
-            values.extend(without);
+        let at = |since_start: u64| origin_ns.saturating_add(since_start);
+        let mut errors = vec![0.0; timed.samples.len()];
+        let mut places = vec![Vec::new(); timed.peers.len()];
+        timed.samples.iter().enumerate().for_each(|(place, sample)| places[sample.peer].push(place));
+        for (&peer, places) in timed.peers.iter().zip(&places) {
+            let exchanges = self.exchanges(layout, host, peer);
+            let span = |&place: &usize| {
+                let Exchange { value_ms, round_trips, from_ns, until_ns, .. } = timed.samples[place];
+                let least_ms = milliseconds(exchanges.rtt_ns) * f64::from(round_trips);
+                Span { value_ms, least_ms, from_ns: at(from_ns), until_ns: at(until_ns) }
+            };
+            let spans: Vec<Span> = places.iter().map(span).collect();
+            let bounds = exchanges.route.bounds_ms(&spans);
+            places.iter().zip(bounds).for_each(|(&place, bound)| errors[place] = bound);
         }
-        Some(values)
+        Some(errors)
+    }
+
+    /// The shortest round trip from a host to another, or to any other.
+    fn shortest_rtt(&self, layout: &Layout, host: &str, other: Option<HostId>) -> u64 {
+        let Some(host) = layout.host(host) else { return 0 };
+        let others = match other {
+            Some(other) => other..other + 1,
+            None => 0..layout.hosts.len(),
+        };
+        let round_trips = others.filter(|&other| other != host).map(|other| layout.least_rtt(host, other));
+        round_trips.chain(self.shortened).min().map_or(0, nanoseconds)
     }
 
     /// The error of what a measurement says it took, if it is known when it ran.
@@ -91,20 +127,28 @@ impl Emulator {
         let [from_ns, until_ns] = [from, until].map(nanoseconds);
         let took = took.unwrap_or_else(|| until.saturating_sub(from));
         let took_ms = took.as_secs_f64() * 1e3;
-        let error_ms = milliseconds(self.route(layout, host, peer).bound_ns(from_ns, until_ns, ORDINARY));
+        let error_ms =
+            milliseconds(self.exchanges(layout, host, peer).route.bound_ns(from_ns, until_ns, ORDINARY));
         Some(OwnError { error_ms: error_ms.min(took_ms), took_ms })
     }
 }
 
 impl Timed {
-    /// A sample that took from one moment to another since the recording's start.
-    pub(crate) fn push(&mut self, value_ms: f64, from_ns: u64, until_ns: u64, peer: Peer) {
+    /// A sample that was measured between two moments since the recording's start, with so many round trips in its value at
+    /// least.
+    pub(crate) fn push(
+        &mut self,
+        value_ms: f64,
+        round_trips: u32,
+        [from_ns, until_ns]: [u64; 2],
+        peer: Peer,
+    ) {
         let peers = &mut self.peers;
         let peer = *self.numbers.entry(peer).or_insert_with(|| {
             peers.push(peer);
             peers.len() - 1
         });
-        self.samples.push(Sample { value_ms, from_ns, until_ns, peer });
+        self.samples.push(Exchange { value_ms, round_trips, from_ns, until_ns, peer });
     }
 }
 
@@ -123,20 +167,18 @@ impl Peer {
     }
 }
 
-/// The values of several hosts as a distribution, if they are known of all.
-pub(crate) fn distribution(values: Option<Vec<f64>>) -> Option<Arc<Distribution>> {
-    Distribution::new(values?).ok().map(Arc::new)
-}
-
-/// The world's shortest round trip from a host to another, or to any other.
-fn shortest_rtt(layout: &Layout, host: &str, other: Option<HostId>) -> u64 {
-    let Some(host) = layout.host(host) else { return 0 };
-    let others = match other {
-        Some(other) => other..other + 1,
-        None => 0..layout.hosts.len(),
-    };
-    let round_trips = others.filter(|&other| other != host).map(|other| layout.rtt(host, other));
-    round_trips.min().map_or(0, nanoseconds)
+/// Writes into a recording how much of each of its values may be the emulator's. `has_value` tells which samples have one.
+pub(crate) fn note(
+    path: &Path,
+    errors_ms: &[f64],
+    has_value: impl Fn(&Sample) -> bool,
+) -> Result<(), recording::Error> {
+    let mut errors = errors_ms.iter();
+    recording::annotate(path, |sample| {
+        if has_value(sample) {
+            errors.next().into_iter().for_each(|&ms| sample.set_own_error(ms));
+        }
+    })
 }
 
 /// Of a long exchange with many wake-ups few take longer than in this share of the cases.
@@ -147,6 +189,6 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
-fn milliseconds(ns: u64) -> f64 {
+pub(crate) fn milliseconds(ns: u64) -> f64 {
     ns as f64 / 1e6
 }

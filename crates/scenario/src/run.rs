@@ -1,7 +1,6 @@
 //! Runs a plan: planet up, programs, measurements and faults, planet down, judgement.
 
 use std::{
-    collections::HashMap,
     fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -16,7 +15,7 @@ use world::file::Fault;
 
 use crate::{
     clock::{Clock, pause},
-    emulator::Emulator,
+    emulator::{Emulator, Ran},
     error::Error,
     evaluate::evaluate,
     folder::Folder,
@@ -172,7 +171,9 @@ impl Stage<'_> {
         let (partial, ran) = self.measure(folder, look)?;
         info!(partial = partial.is_some(), "measuring ended");
         let fidelity = self.planet.brief_status()?.fidelity;
-        Ok((partial, fidelity, Emulator { journal: self.planet.journal()?, ran }))
+        let journal = self.planet.journal()?;
+        let fidelity = Fidelity { latest_flows: journal.latest(FEW), ..fidelity };
+        Ok((partial, fidelity, Emulator::new(&self.plan.layout, &self.plan.faults, journal, ran)))
     }
 
     fn start(&mut self, job: Job) -> Result<Process, Error> {
@@ -311,8 +312,8 @@ impl Stage<'_> {
     }
 }
 
-/// By the log of a measurement: when it began and ended, on the machine's monotonic clock.
-type Ran = HashMap<PathBuf, [Duration; 2]>;
+/// Flows that a result lists.
+const FEW: usize = 10;
 
 /// How long a measurement that was asked to end may wait for answers in flight: for one lost SYN on a long path.
 const IN_ORDER: Duration = Duration::from_secs(3);

@@ -210,13 +210,18 @@ impl Layout {
 
     /// The time a packet needs from one device to another without queues or transmission times.
     pub fn one_way(&self, from: PortId, to: PortId) -> Duration {
+        self.passing(from, to, |link| link.propagation)
+    }
+
+    /// The sum of a time that each link on the way takes.
+    fn passing(&self, from: PortId, to: PortId, time: impl Fn(&link::Config) -> Duration) -> Duration {
         let line = |port: PortId, side: fn(&Line) -> &link::Config| {
-            self.ports[port].line.as_ref().map_or(Duration::ZERO, |line| side(line).propagation)
+            self.ports[port].line.as_ref().map_or(Duration::ZERO, |line| time(side(line)))
         };
         let is_access = self.is_access(from) || self.is_access(to);
         let hop = |a, b| {
             let detour = if is_access { self.access_detour(a, b) } else { Duration::ZERO };
-            self.link(a, b).propagation + detour
+            time(&self.link(a, b)) + detour
         };
         let route = self.route(self.city_of(from), self.city_of(to));
         let hops: Duration = match route.as_slice() {
@@ -224,6 +229,14 @@ impl Layout {
             cities => cities.windows(2).map(|pair| hop(pair[0], pair[1])).sum(),
         };
         line(from, |line| &line.up) + hops + line(to, |line| &line.down)
+    }
+
+    /// The shortest time a packet can need from one host's first device to another's and back: without queues or transmission
+    /// times, and with the least that jitter leaves of each delay.
+    pub fn least_rtt(&self, a: HostId, b: HostId) -> Duration {
+        let (a, b) = (self.hosts[a].ports.start, self.hosts[b].ports.start);
+        let least = link::Config::least_propagation;
+        self.passing(a, b, least) + self.passing(b, a, least)
     }
 
     /// The round trip between the routers of two cities without queues.

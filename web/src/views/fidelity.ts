@@ -13,7 +13,7 @@ export function fidelity(element: HTMLElement, report: Report): void {
   const verdict = run.valid
     ? el("p", {}, el("span", { class: "badge good" }, "\u2713 VALID"), " The emulator stayed within its limits.")
     : el("p", {}, el("span", { class: "badge bad" }, "\u2715 INVALID"), ` ${run.reasons.join(" ")}`);
-  element.replaceChildren(verdict, el("div", { class: "pair" }, latenessTable(run), factsTable(run)));
+  element.replaceChildren(verdict, el("div", { class: "pair" }, latenessTable(run), factsTable(run)), ...latestFlows(run));
 }
 
 function latenessTable(run: Fidelity): HTMLElement {
@@ -33,6 +33,32 @@ function latenessTable(run: Fidelity): HTMLElement {
     ],
     rows,
   );
+}
+
+/** The flows with the latest packets. A report of an earlier version has none. */
+function latestFlows(run: Fidelity): HTMLElement[] {
+  const flows = run.latest_flows ?? [];
+  if (flows.length === 0) return [];
+  const rows = flows.map((flow) => [
+    { text: `${flow.from} \u2192 ${flow.to}` },
+    { text: flow.service },
+    { text: count(flow.packets) },
+    ...["50", "99", "max"].map((name) => ({ text: microseconds(flow.lateness_us[name]) })),
+  ]);
+  return [
+    table(
+      "The latest packets, by flow (\u00b5s; p50 and p99 to a factor of two)",
+      [
+        { title: "from \u2192 to", align: "text" },
+        { title: "service", align: "text" },
+        { title: "packets", align: "number" },
+        { title: "p50, at most (\u00b5s)", align: "number" },
+        { title: "p99, at most (\u00b5s)", align: "number" },
+        { title: "max (\u00b5s)", align: "number" },
+      ],
+      rows,
+    ),
+  ];
 }
 
 const microseconds = (value: number | null | undefined): string =>

@@ -16,6 +16,7 @@ pub(super) fn status(hosts: Vec<HostStatus>, links: Vec<LinkStatus>) -> Status {
         lateness_histogram: Vec::new(),
         lateness_limit_us: None,
         late_share: None,
+        latest_flows: Vec::new(),
         held_up: HeldUp::default(),
         own_drops: 0,
         bytes_in: 0,

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use claim::Delay;
 
+use crate::clock::nanoseconds;
+
 /// Delays in the order in which they were found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delays(Vec<Delay>);
@@ -40,10 +42,6 @@ impl Delays {
             })
             .collect();
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Of 24 bytes each: hours at one every 10 ms take 1.5 MB a host.

@@ -9,6 +9,8 @@ use std::{collections::HashMap, time::Duration};
 use claim::{Service, Slot};
 use world::HostId;
 
+use crate::clock::nanoseconds;
+
 /// Packets of one service from one host to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key {
@@ -119,14 +121,7 @@ impl Flow {
     /// Puts each two slots together.
     fn halve(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.number /= 2);
-        self.slots.dedup_by(|next, kept| {
-            let is_same = next.number == kept.number;
-            if is_same {
-                kept.late_ns = kept.late_ns.max(next.late_ns);
-                kept.packets = kept.packets.saturating_add(next.packets);
-            }
-            is_same
-        });
+        Slot::merge(&mut self.slots);
     }
 }
 
@@ -138,10 +133,6 @@ fn slot_number(now: Duration, slot: Duration) -> u32 {
 fn bin_of(late_ns: u64) -> usize {
     let us = late_ns / 1000;
     usize::try_from(u64::BITS - us.leading_zeros()).map_or(BINS - 1, |bin| bin.min(BINS - 1))
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Short beside most round trips, long beside the time between packets of a busy flow.

@@ -1,5 +1,5 @@
-//! Something that is always due: a thread on each processor that wakes on a schedule, rings at the switch and waits for its
-//! answer. What it has to wait for, packets and programs have to wait for as well, and nobody else can tell:
+//! Something that is always due: a thread on each processor that wakes on a schedule, sends a packet to the switch and waits
+//! until it is back. What it has to wait for, packets and programs have to wait for as well, and nobody else can tell:
 //!
 //! - it wakes late: its processor was taken by the hypervisor, or interrupts kept it busy;
 //! - the switch answers late: it slept, was stopped, or did something else, while packets waited to be read;
@@ -21,13 +21,12 @@ use claim::Delay;
 use hdrhistogram::Histogram;
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
-    sys::eventfd::{EfdFlags, EventFd},
     unistd::Pid,
 };
 
-use super::delays::Delays;
+use super::{delays::Delays, echo::Echo};
 use crate::{
-    clock::{Clock, RunQueue},
+    clock::{Clock, RunQueue, nanoseconds},
     sys::poll,
 };
 
@@ -35,11 +34,9 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Beat {
     /// Readable for the shard when it was rung.
-    pub bell: EventFd,
-    answer: EventFd,
+    pub bell: Echo,
     /// When it was rung, in ns; 0 when it was answered.
     rung_ns: AtomicU64,
-    answered_ns: AtomicU64,
 }
 
 /// What all beats have found so far.
@@ -56,12 +53,7 @@ struct Found {
 
 impl Beat {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self {
-            bell: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
-            answer: EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?,
-            rung_ns: AtomicU64::new(0),
-            answered_ns: AtomicU64::new(0),
-        })
+        Ok(Self { bell: Echo::new()?, rung_ns: AtomicU64::new(0) })
     }
 
     /// Since when a packet that is read at `now` may have been there, as far as this bell can tell: a bell that has waited for
@@ -70,26 +62,17 @@ impl Beat {
         let rung = Some(self.rung_ns.load(Ordering::Acquire)).filter(|&rung| rung > 0);
         let rung = Duration::from_nanos(rung?);
         let is_stalled = now.saturating_sub(rung) > PERIOD;
-        Some(if is_stalled { rung.saturating_sub(PERIOD * RING_EVERY) } else { rung })
+        Some(if is_stalled { rung.saturating_sub(BETWEEN_RINGS) } else { rung })
     }
 
     /// The switch has heard it.
-    pub(crate) fn answer(&self, now: Duration) -> io::Result<()> {
-        // It may have been silent: it is asked for whenever the switch wakes.
-        let _ = self.bell.read();
-        if self.rung_ns.swap(0, Ordering::AcqRel) > 0 {
-            self.answered_ns.store(nanoseconds(now), Ordering::Release);
-            self.answer.write(1)?;
-        }
-        Ok(())
+    pub(crate) fn answer(&self) -> io::Result<()> {
+        self.bell.answer(|| self.rung_ns.store(0, Ordering::Release))
     }
 
-    fn ring(&self, now: Duration) -> io::Result<()> {
+    fn ring(&self, now: Duration, number: u64) -> io::Result<()> {
         self.rung_ns.store(nanoseconds(now).max(1), Ordering::Release);
-        self.bell.write(1)?;
-        // It blocks until the switch has answered, however long that takes.
-        self.answer.read()?;
-        Ok(())
+        self.bell.go_round(number)
     }
 }
 
@@ -118,7 +101,7 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
     let mut run_queue = RunQueue::default();
     run_queue.waited();
     let mut due = clock.now();
-    let mut beats: u32 = 0;
+    let mut beats: u64 = 0;
     loop {
         // One that comes late does not make up for what it missed.
         due = clock.now().max(due + PERIOD);
@@ -134,7 +117,7 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
         if beats.is_multiple_of(RING_EVERY) {
             run_queue.waited();
             let rung = clock.now();
-            beat.ring(rung)?;
+            beat.ring(rung, beats)?;
             let heard = clock.now();
             pulse.woken(heard.saturating_sub(rung).saturating_sub(run_queue.waited()));
         }
@@ -183,13 +166,11 @@ impl Default for Found {
     }
 }
 
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// A beat costs about 4 us of a processor, and one that rings 20 us: 0.8 % of one in all.
 const PERIOD: Duration = Duration::from_millis(1);
-const RING_EVERY: u32 = 5;
+const RING_EVERY: u64 = 5;
+
+const BETWEEN_RINGS: Duration = Duration::from_millis(5);
 
 /// Waking from sleep takes less.
 const LONG: Duration = Duration::from_micros(200);

@@ -32,7 +32,8 @@ pub(crate) struct Account(Mutex<Found>);
 struct Found {
     /// Of each host that had a delay.
     hosts: HashMap<HostId, Delays>,
-    memory: Delays,
+    /// Absent where the kernel does not count it.
+    memory: Option<Delays>,
 }
 
 impl Account {
@@ -45,13 +46,13 @@ impl Account {
 
     /// Times in which somebody waited for memory.
     pub(crate) fn of_memory(&self) -> Vec<Delay> {
-        self.found().memory.all()
+        self.found().memory.as_ref().map(Delays::all).unwrap_or_default()
     }
 
-    /// For how long programs were held up, all together, and for how long memory was short.
-    pub(crate) fn totals(&self) -> (Duration, Duration) {
+    /// For how long programs were held up, all together, and for how long memory was short, if the kernel counts that.
+    pub(crate) fn totals(&self) -> (Duration, Option<Duration>) {
         let found = self.found();
-        (found.hosts.values().map(Delays::total).sum(), found.memory.total())
+        (found.hosts.values().map(Delays::total).sum(), found.memory.as_ref().map(Delays::total))
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {
@@ -152,8 +153,11 @@ impl Watch {
         for (host, (from, delay)) in held {
             found.hosts.entry(host).or_default().push(from, now, delay);
         }
-        if let Some(memory) = memory.filter(|memory| !memory.is_zero()) {
-            found.memory.push(since, now, memory);
+        if let Some(memory) = memory {
+            let delays = found.memory.get_or_insert_default();
+            if !memory.is_zero() {
+                delays.push(since, now, memory);
+            }
         }
     }
 

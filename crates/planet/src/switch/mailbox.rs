@@ -16,6 +16,7 @@ use std::{
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
 use super::schedule::InFlight;
+use crate::clock::nanoseconds;
 
 /// Packets for a shard, each with the time of its arrival there.
 #[derive(Debug)]
@@ -75,8 +76,4 @@ impl AsFd for Mailbox {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -145,8 +145,7 @@ impl Shard {
             self.awake_since = self.clock.now();
         }
         if events[..ready].iter().any(|event| event.data() >= FIRST_BEAT && event.data() != BELL) {
-            let now = self.clock.now();
-            self.beats.iter().try_for_each(|beat| beat.answer(now))?;
+            self.beats.iter().try_for_each(|beat| beat.answer())?;
         }
         Ok(ready)
     }

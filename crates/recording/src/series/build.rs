@@ -31,6 +31,8 @@ pub(super) struct Builder<'w> {
     started_s: Vec<f64>,
     clock: Clock,
     beside: Beside,
+    /// As long as the values, or shorter if it is not known of some.
+    own_errors_ms: Vec<f64>,
     /// Values beyond those that are kept exactly.
     histogram: Option<Histogram>,
     buckets: Vec<Bucket>,
@@ -83,6 +85,7 @@ impl Sink for Builder<'_> {
         self.started_s.extend(self.clock.since(event));
         self.clock.look(event, value);
         self.beside.push(event.sample, self.values.len(), self.wanted);
+        self.own_errors_ms.extend(event.sample.own_error_ns.map(|ns| ns as f64 / 1e6));
         self.values.push(value);
         Ok(())
     }
@@ -120,6 +123,7 @@ impl<'w> Builder<'w> {
             started_s: Vec::new(),
             clock: Clock::default(),
             beside: Beside::default(),
+            own_errors_ms: Vec::new(),
             histogram: None,
             buckets: Vec::new(),
             parts: Parts::default(),
@@ -162,7 +166,7 @@ impl<'w> Builder<'w> {
         }
         histogram.record(nanoseconds(value));
         self.histogram = Some(histogram);
-        (self.started_s, self.beside, self.failures) = Default::default();
+        (self.started_s, self.beside, self.failures, self.own_errors_ms) = Default::default();
     }
 
     pub(super) fn finish(mut self, origin: Origin) -> Result<Series, Error> {
@@ -191,6 +195,8 @@ impl<'w> Builder<'w> {
         // Counts have no further columns.
         let (beside, failures) = values.exact().map(|_| (self.beside, self.failures)).unwrap_or_default();
         let (pages, groups, phases) = beside.into_columns();
+        let count = values.exact().map(<[f64]>::len);
+        let own_errors_ms = Some(self.own_errors_ms).filter(|errors| count == Some(errors.len()));
         let label = origin.header.as_ref().and_then(|header| header.label.clone());
         Ok(Series {
             label: label.unwrap_or_else(|| stem(&self.path)),
@@ -201,6 +207,7 @@ impl<'w> Builder<'w> {
             pages,
             groups,
             phases,
+            own_errors_ms,
             values,
             parts,
             read: self.read,

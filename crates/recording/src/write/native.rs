@@ -69,6 +69,11 @@ impl<W: Write> Writer<W> {
         Ok(self.output)
     }
 
+    /// The output of a recording without an end.
+    pub(crate) fn into_inner(self) -> W {
+        self.output
+    }
+
     /// One line, in one write.
     fn put(&mut self, value: &impl Serialize) -> Result<(), Error> {
         let line = self.written + 1;

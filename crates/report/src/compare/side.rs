@@ -86,6 +86,7 @@ impl TryFrom<Series> for SideInput {
     /// Takes the samples that were read. The header and warnings of the series are not in a side: show them yourself.
     fn try_from(series: Series) -> Result<Self, experience::Error> {
         let tagged = tagged(&series)?;
+        let without_error = without_error(&series)?;
         let (values, columns) = match series.values {
             Values::Exact(values_ms) => {
                 let has_columns = series.started_s.is_some()
@@ -111,7 +112,7 @@ impl TryFrom<Series> for SideInput {
             label: series.label,
             format: series.format.name().to_owned(),
             distribution: Arc::new(values.try_into()?),
-            without_error: None,
+            without_error,
             columns,
             tagged,
             read: series.read,
@@ -122,6 +123,15 @@ impl TryFrom<Series> for SideInput {
             invalid: worthless(&series.doubts),
         })
     }
+}
+
+/// The values without what may be an emulator's doing, where that is known.
+fn without_error(series: &Series) -> Result<Option<Arc<Distribution>>, experience::Error> {
+    let (Some(errors), Some(values)) = (&series.own_errors_ms, series.values.exact()) else {
+        return Ok(None);
+    };
+    let without = values.iter().zip(errors).map(|(value, error)| (value - error).max(0.0)).collect();
+    Ok(Some(Arc::new(Distribution::new(without)?)))
 }
 
 /// The reasons for which its recording calls itself worthless, as sentences.

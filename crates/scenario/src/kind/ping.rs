@@ -14,7 +14,7 @@ use self::tally::Tally;
 pub use self::tally::{Pair, PingResult, RoundTripError};
 use crate::{
     check::Check,
-    emulator::{Peer, Timed},
+    emulator::{self, Peer, Timed, milliseconds},
     error::Error,
     folder::{Folder, some, words},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -226,9 +226,10 @@ fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Err
     let numbers = ping.targets.iter().enumerate();
     let numbers: BTreeMap<String, usize> =
         numbers.map(|(number, target)| (target.address.to_string(), number)).collect();
+    let path = reading.folder.file(&ping.file());
     let mut pings = Vec::new();
-    let mut timed = Timed::default();
-    let mut recording = recording::open(&reading.folder.file(&ping.file()))?;
+    let (mut timed, mut errors_ms) = (Timed::default(), Vec::new());
+    let mut recording = recording::open(&path)?;
     for sample in &mut recording {
         let sample = sample?;
         let target = sample.labels.get("target").and_then(|address| numbers.get(address));
@@ -236,13 +237,20 @@ fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Err
         let round_trip = sample.get(Metric::Latency);
         if let (Some(took), Some(started)) = (round_trip, sample.started_ns) {
             let Target { address, rtt, .. } = &ping.targets[target];
-            let error_ms = tally::error_ms(took, rtt.as_secs_f64() * 1e3);
-            timed.push(error_ms, started, started.saturating_add(took), Peer::ping((*address).into()));
+            let span = [started, started.saturating_add(took)];
+            timed.push(milliseconds(took), 1, span, Peer::ping((*address).into()));
+            errors_ms.push(tally::error_ms(took, rtt.as_secs_f64() * 1e3));
         }
         pings.push((target, round_trip));
     }
     let started = recording.end().and_then(|end| end.started_monotonic_ns);
-    tally.without_error(reading.emulator.without_error(reading.layout, &ping.host, &timed, started));
+    let own = reading.emulator.errors(reading.layout, &ping.host, &timed, started);
+    if let Some(own) = &own {
+        emulator::note(&path, own, |sample| sample.get(Metric::Latency).is_some())?;
+    }
+    let without =
+        |own: Vec<f64>| errors_ms.iter().zip(own).map(|(error, own)| (error - own).max(0.0)).collect();
+    tally.without_error(own.map(without));
     let world_ms = |target: &Target| (target.host.clone(), target.rtt.as_secs_f64() * 1e3);
     let targets: Vec<_> = ping.targets.iter().map(world_ms).collect();
     tally.count(&ping.host, &targets, pings);

@@ -246,8 +246,6 @@ struct OfSide<'p> {
     /// Not empty once it is used.
     probes: Vec<&'p Probe>,
     series: Option<Series>,
-    /// The values without the emulator's own error, as long as it is known of all of them.
-    without_error: Option<Vec<f64>>,
     evidence: Evidence,
     outages: Vec<Outage>,
 }
@@ -286,14 +284,13 @@ impl<'p> OfSide<'p> {
         let from = format!("from {}", probe.host);
         series.doubts = series.doubts.into_iter().map(|doubt| doubt.of(from.as_str())).collect();
         let started = series.end.as_ref().and_then(|end| end.started_monotonic_ns);
-        let more = reading.emulator.without_error(reading.layout, &probe.host, &timed, started);
+        series.own_errors_ms = reading.emulator.errors(reading.layout, &probe.host, &timed, started);
+        if let Some(errors) = &series.own_errors_ms {
+            emulator::note(&path, errors, |sample| sample.get(reading.metric).is_some())?;
+        }
         match &mut self.series {
-            Some(known) => {
-                known.append(series)?;
-                let both = self.without_error.take().zip(more);
-                self.without_error = both.map(|(known, more)| [known, more].concat());
-            }
-            None => (self.series, self.without_error) = (Some(series), more),
+            Some(known) => known.append(series)?,
+            None => self.series = Some(series),
         }
         Ok(())
     }
@@ -314,8 +311,7 @@ impl<'p> OfSide<'p> {
             found.conditions.push((format!("{side}, how"), how.join(", ")));
             let weak = series.doubts.iter().filter(|doubt| !doubt.invalidates()).cloned();
             found.doubts.extend(weak.map(|doubt| doubt.of(side.as_str())));
-            let without_error = emulator::distribution(self.without_error);
-            let input = SideInput { label: side.clone(), without_error, ..SideInput::try_from(series)? };
+            let input = SideInput { label: side.clone(), ..SideInput::try_from(series)? };
             self.evidence.samples("request", Arc::clone(&input.distribution), input.without_error.clone());
             found.sides.push(input);
         }

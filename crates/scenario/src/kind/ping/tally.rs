@@ -6,7 +6,7 @@ use experience::Distribution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::emulator::distribution;
+use crate::emulator::milliseconds;
 
 /// The pings of a side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -106,15 +106,18 @@ impl Tally {
 
     /// Adds a host's errors of round trips without the part of the emulator, or that it is not known.
     pub(crate) fn without_error(&mut self, errors_ms: Option<Vec<f64>>) {
-        let both = self.without_error_ms.take().zip(errors_ms);
-        self.without_error_ms = both.map(|(known, more)| [known, more].concat());
+        match (&mut self.without_error_ms, errors_ms) {
+            (Some(known), Some(more)) => known.extend(more),
+            _ => self.without_error_ms = None,
+        }
     }
 
     /// The result, and all errors of round trips: as they were measured, and without the emulator's part.
     pub(crate) fn finish(self) -> (PingResult, Option<Distribution>, Option<Arc<Distribution>>) {
         let received = self.errors_ms.len() as u64;
         let errors = Distribution::new(self.errors_ms).ok();
-        let without_error = distribution(self.without_error_ms);
+        let without_error =
+            self.without_error_ms.and_then(|errors| Distribution::new(errors).ok()).map(Arc::new);
         let error_ms = errors.as_ref().map(RoundTripError::of);
         let own_error_ms = error_ms.clone().zip(without_error.as_deref()).map(|(error_ms, without)| {
             let without = RoundTripError::of(without);
@@ -145,11 +148,6 @@ impl RoundTripError {
 /// How far a round trip is from the world's.
 pub(crate) fn error_ms(round_trip_ns: u64, world_ms: f64) -> f64 {
     (milliseconds(round_trip_ns) - world_ms).abs()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
-fn milliseconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e6
 }
 
 /// How many silent pairs are named. More have the same cause.

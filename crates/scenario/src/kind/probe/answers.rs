@@ -66,15 +66,17 @@ impl<'l> Answers<'l> {
         self.answers_s.extend(answered.map(|(started, took)| as_f64(started.saturating_add(took)) / 1e9));
     }
 
-    /// Notes when a sample was measured: all of the request, because a phase may be anywhere inside it.
+    /// Notes when a sample was measured: all of the request, because a phase may be anywhere inside it. What the emulator may
+    /// have added to the request is the most that it may have added to a phase.
     fn time(&mut self, sample: &Sample) {
-        let (Some(value_ns), Some(started)) = (sample.get(self.metric), sample.started_ns) else { return };
+        let (Some(value), Some(started)) = (sample.get(self.metric), sample.started_ns) else { return };
         let is_response = self.metric == Metric::Response;
         let from = sample.intended_ns.filter(|_| is_response).unwrap_or(started);
-        let whole = sample.get(Metric::Total).unwrap_or(0);
-        let until = started.saturating_add(whole).max(from.saturating_add(value_ns));
+        let until = started.saturating_add(sample.get(Metric::Total).unwrap_or(value));
+        let whole_ms = as_f64(until.saturating_sub(from)) / 1e6;
+        let shaken_hands = u32::from(sample.connect_ns.is_some()) + u32::from(sample.tls_ns.is_some());
         let server = sample.remote.as_deref().and_then(|remote| remote.parse().ok());
-        self.timed.push(as_f64(value_ns) / 1e6, from, until, server.map_or(Peer::ANY, Peer::tcp));
+        self.timed.push(whole_ms, shaken_hands + 1, [from, until], server.map_or(Peer::ANY, Peer::tcp));
     }
 
     /// The samples with their times.

@@ -1,0 +1,124 @@
+//! A packet that goes through a kernel to the switch, and back to the program that sent it: as far as a packet between two
+//! hosts has to go, without a link between them.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, UdpSocket},
+    os::fd::{AsFd, BorrowedFd},
+    time::Duration,
+};
+
+use nix::sched::{CloneFlags, unshare};
+
+use crate::{
+    device::{Netlink, Table},
+    frame::VIRTIO_HEADER,
+    sys::tun::{self, Tun},
+};
+
+/// Both ends: a device of the switch, and a socket in the network namespace on the other side of it.
+#[derive(Debug)]
+pub(crate) struct Echo {
+    tun: Tun,
+    socket: UdpSocket,
+}
+
+impl Echo {
+    pub(crate) fn new() -> io::Result<Self> {
+        // A thread that enters a network namespace stays there.
+        let made = std::thread::spawn(Self::make).join();
+        made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    fn make() -> io::Result<Self> {
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        let tun = Tun::open(0)?;
+        let netlink = Netlink::open()?;
+        let device = netlink.device(&tun::name(0))?;
+        // A kernel that cannot has a queue that nothing waits in.
+        let _ = netlink.leave_out_discipline(device.index);
+        netlink.switch_on(device.index)?;
+        netlink.add_address(device.index, IpAddr::V4(HERE))?;
+        netlink.add_default_route(device.index, IpAddr::V4(HERE), Table::MAIN, None)?;
+        let socket = UdpSocket::bind((HERE, PORT))?;
+        socket.connect((THERE, PORT))?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self { tun, socket })
+    }
+
+    /// Sends a packet of this number and waits until it is back, however long that takes.
+    pub(crate) fn go_round(&self, number: u64) -> io::Result<()> {
+        loop {
+            self.socket.send(&number.to_ne_bytes())?;
+            loop {
+                let mut back = [0; 8];
+                match self.socket.recv(&mut back) {
+                    Ok(_) if u64::from_ne_bytes(back) == number => return Ok(()),
+                    // One that was given up.
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    /// Sends back all that has come, on the side of the switch. `came` hears of each before it goes.
+    pub(crate) fn answer(&self, came: impl Fn()) -> io::Result<()> {
+        let mut frame = [0; 128];
+        while let Some(length) = self.tun.read(&mut frame)? {
+            if turn_round(&mut frame[..length]) {
+                came();
+                self.tun.write_whole(&frame[..length])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Echo {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.tun.as_fd()
+    }
+}
+
+/// Makes of a packet to the far address one from it. Whatever else a kernel sends is not ours. No checksum changes, because
+/// both ports are the same and a sum does not depend on the order of the addresses.
+fn turn_round(frame: &mut [u8]) -> bool {
+    let Some(packet) = frame.get_mut(VIRTIO_HEADER..) else { return false };
+    let is_ours = packet.len() >= IP_HEADER_BYTES && packet[0] >> 4 == 4 && packet[16..20] == THERE.octets();
+    if is_ours {
+        let (from, to) = packet[12..20].split_at_mut(4);
+        from.swap_with_slice(to);
+    }
+    is_ours
+}
+
+/// Nobody else is in that network.
+const HERE: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 1);
+const THERE: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 2);
+const PORT: u16 = 9;
+
+const IP_HEADER_BYTES: usize = 20;
+
+/// A packet that takes longer is sent once more, in case that a kernel without memory has dropped it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_packets_to_the_far_address_are_turned_round() {
+        let mut frame = [0; VIRTIO_HEADER + 28];
+        let packet = &mut frame[VIRTIO_HEADER..];
+        packet[0] = 0x45;
+        packet[12..16].copy_from_slice(&HERE.octets());
+        packet[16..20].copy_from_slice(&THERE.octets());
+        assert!(turn_round(&mut frame));
+        assert_eq!(frame[VIRTIO_HEADER + 12..][..8], [10, 255, 255, 2, 10, 255, 255, 1]);
+        assert!(!turn_round(&mut frame), "that one goes the other way");
+        assert!(!turn_round(&mut frame[..VIRTIO_HEADER + 19]) && !turn_round(&mut []));
+    }
+}
