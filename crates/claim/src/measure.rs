@@ -34,6 +34,11 @@ impl Measure {
         Self { of: Of::Request, statistic }
     }
 
+    /// A number of what people on the page wait.
+    pub fn of_people(statistic: Statistic) -> Self {
+        Self { of: Of::Experienced, statistic }
+    }
+
     /// Its value in milliseconds; `None` if it rests on too few samples.
     pub fn value(self, samples: &Distribution, page: Page) -> Option<f64> {
         let requests = page.effective_requests();

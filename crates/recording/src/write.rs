@@ -234,6 +234,9 @@ impl Chosen {
         if sample.intended_ns.is_some() {
             self.lost.note("Intended starts");
         }
+        if sample.own_error_ns.is_some() {
+            self.lost.note(OWN_ERRORS);
+        }
         value
     }
 
@@ -312,6 +315,9 @@ impl Chosen {
 fn precision(relative_error: f64) -> String {
     format!("Each value is kept within {}.", relative(relative_error))
 }
+
+/// What an emulator may have added to samples.
+const OWN_ERRORS: &str = "The emulator's own errors";
 
 #[cfg(test)]
 mod tests;

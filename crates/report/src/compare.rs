@@ -134,7 +134,7 @@ pub fn compare<'s>(question: &Question, sides: &'s [SideInput]) -> Result<Analys
         side.invalid.iter().map(|words| Doubt::Recorded(words.clone()).of(label.as_str()))
     });
     let verdict = verdict::verdicts(&judge, &failing, &identical);
-    let own = own_error::doubts(&described, verdict.as_ref());
+    let own = own_error::doubts(&described);
     let doubts: Vec<Caveat> = invalid.chain(own).chain(weak).map(Caveat::from).collect();
     let comparison = Comparison {
         schema: SCHEMA.to_owned(),

@@ -51,7 +51,7 @@ function tile(report: Report, what: string, one: Verdict, of: string): HTMLEleme
   const index = sides.findIndex((side) => side.label === one.better);
   const answer =
     index < 0
-      ? [el("b", {}, "a tie")]
+      ? [el("b", {}, one.within_own_error ? "within the emulator's own error" : "a tie")]
       : [el("b", {}, sideName(one.better ?? "", index)), ` faster by ${ms(one.difference_ms)}${relative(one)}`];
   const small = [
     one.ci_ms && intervals && `${levelName(intervals)}: ${interval(one.ci_ms)}\u00a0ms`,

@@ -254,8 +254,8 @@ fn stalled(text: &str) -> Option<Duration> {
 const PERIOD: Duration = Duration::from_millis(10);
 const COST_SHARE: u32 = 50;
 
-/// A thread that lives shorter may be missed.
-const SEARCH_EVERY: Duration = Duration::from_millis(200);
+/// A thread that lives shorter may be missed, and so may a stop of a program that is younger.
+const SEARCH_EVERY: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use std::{
     path::Path,
 };
 
-use super::{Lost, Output, Recorder, Target, Written, output, refuse_counts};
+use super::{Lost, OWN_ERRORS, Output, Recorder, Target, Written, output, refuse_counts};
 use crate::{Counts, End, Error, Event, Header, Metric, Sample, Sink, Unit};
 
 pub(super) struct Csv {
@@ -106,6 +106,9 @@ impl Csv {
         }
         if sample.chain.is_some() {
             self.lost.note("Redirect chains");
+        }
+        if sample.own_error_ns.is_some() {
+            self.lost.note(OWN_ERRORS);
         }
     }
 

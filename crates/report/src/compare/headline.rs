@@ -104,7 +104,7 @@ impl Answer<'_> {
     fn speed(&self) -> String {
         let (median, people, place) = (self.median, self.experienced, self.place());
         let at = "at the median request";
-        let level = if self.labels.len() > 2 { "the best are level" } else { "both are level" };
+        let level = self.level(if people.better.is_none() { people } else { median });
         let is_undecided = |verdict: &Verdict| verdict.certainty == Some(Certainty::Undecided);
         match (&median.better, &people.better) {
             (Some(_), Some(_)) if is_undecided(median) && is_undecided(people) => {
@@ -132,6 +132,15 @@ impl Answer<'_> {
             (Some(_), None) => format!("{} {at}, but {level} {place}", self.lead(median)),
             (None, Some(_)) => format!("{level} {at}, but {} {place}", self.lead(people)),
             (None, None) => format!("{level} {at} and {place}"),
+        }
+    }
+
+    /// What is said of a verdict that names no side.
+    fn level(&self, verdict: &Verdict) -> &'static str {
+        match (verdict.within_own_error, self.labels.len()) {
+            (true, _) => "there is no difference beyond the emulator's own error",
+            (false, 2) => "both are level",
+            (false, _) => "the best are level",
         }
     }
 
@@ -203,7 +212,7 @@ impl Answer<'_> {
     fn of_model(&self) -> Option<String> {
         let verdict = self.model?;
         let said = match (&verdict.better, verdict.certainty, verdict.sure) {
-            (None, ..) => "both are level".to_owned(),
+            (None, ..) => self.level(verdict).to_owned(),
             (Some(better), None, _) | (Some(better), _, None) => {
                 format!("{better} is {} faster", lead(verdict))
             }
@@ -255,6 +264,7 @@ fn capitalised(text: &str) -> String {
     for (small, large) in [
         ("undecided", "Undecided"),
         ("both are level", "Both are level"),
+        ("there is no", "There is no"),
         ("the best are", "The best are"),
         ("real page views and", "Real page views and"),
     ] {

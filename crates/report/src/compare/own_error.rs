@@ -1,11 +1,11 @@
-//! How much of a side's figures may be the emulator's own doing, and what cannot be said because of it.
+//! How much of a side's figures may be the emulator's own doing, and which are worth nothing because of it.
 
 use claim::Doubt;
 use experience::{Distribution, Page};
 
 use super::{SideInput, by_percentile};
 use crate::{
-    model::{OwnError, Side, Verdicts},
+    model::{OwnError, Side},
     text::milliseconds,
 };
 
@@ -26,9 +26,9 @@ pub(super) fn described(side: &SideInput, page: Page) -> Option<OwnError> {
     })
 }
 
-/// Figures that are mostly the emulator's own error, and a verdict that its error may turn.
-pub(super) fn doubts(sides: &[Side], verdict: Option<&Verdicts>) -> Vec<Doubt> {
-    sides.iter().flat_map(mostly).chain(verdict.and_then(|verdict| turned(sides, verdict))).collect()
+/// Figures that are mostly the emulator's own error.
+pub(super) fn doubts(sides: &[Side]) -> Vec<Doubt> {
+    sides.iter().flat_map(mostly).collect()
 }
 
 /// Of the figures that everybody looks at; one that few samples decide is marked as such anyway.
@@ -52,18 +52,6 @@ fn mostly(side: &Side) -> Vec<Doubt> {
             Doubt::MostlyOwnError { figure, value, error }.of(side.label.as_str())
         })
         .collect()
-}
-
-/// Whether the better side is better only because of the error of another one.
-fn turned(sides: &[Side], verdict: &Verdicts) -> Option<Doubt> {
-    let better = verdict.request.better.as_ref()?;
-    let best = sides.iter().find(|side| side.label == *better)?;
-    let is_turned = |other: &&Side| {
-        let error = other.own_error_ms.as_ref().map_or(0.0, |error| error.expected_request);
-        other.label != *better && other.expected_request_ms - error < best.expected_request_ms
-    };
-    let other = sides.iter().find(is_turned)?;
-    Some(Doubt::Undecided { claim: format!("{better} is faster than {}", other.label) })
 }
 
 /// Beyond this share a figure describes the emulator.
@@ -112,18 +100,36 @@ mod tests {
     }
 
     #[test]
-    fn a_lead_within_the_error_of_the_other_is_not_decided() {
+    fn a_lead_within_the_error_of_the_other_is_none() {
         let values: Vec<f64> = (0..100).map(f64::from).map(|n| 50.0 + n / 10.0).collect();
         let slower: Vec<f64> = values.iter().map(|value| value + 3.0).collect();
-        let decided = |error: f64| {
+        let verdict = |error: f64| {
             let sides = [side("swift", &values, &[0.0]), side("slow", &slower, &[error])];
-            compare(&question(), &sides)
-                .unwrap()
-                .comparison
-                .doubts
-                .iter()
-                .all(|doubt| doubt.kind != "undecided")
+            let comparison = compare(&question(), &sides).unwrap().comparison;
+            assert!(comparison.valid, "that there is none is an answer");
+            comparison.verdict.unwrap()
         };
-        assert!(decided(2.9) && !decided(3.1));
+        let beyond = verdict(2.9);
+        assert_eq!(beyond.request.better.as_deref(), Some("swift"));
+        let within = verdict(3.1);
+        assert!(within.request.better.is_none() && within.request.within_own_error);
+        let said =
+            "There is no difference beyond the emulator's own error at the median request and on average.";
+        assert_eq!(within.sentence, said);
+    }
+
+    #[test]
+    fn what_is_surely_worse_is_so_without_the_error_too() {
+        let values: Vec<f64> = (0..200).map(f64::from).map(|n| 50.0 + n / 100.0).collect();
+        let slower: Vec<f64> = values.iter().map(|value| value + 20.0).collect();
+        let holds = |error: f64| {
+            let sides = [side("swift", &values, &[0.0]), side("slow", &slower, &[error])];
+            let thresholds = vec!["mean surely worse by 10ms".parse().unwrap()];
+            let page = Page::new(1, 1.0).unwrap();
+            let question = Question { thresholds, ..Question::new(recording::Metric::Total, page) };
+            compare(&question, &sides).unwrap().comparison.thresholds[0].holds
+        };
+        // A threshold that holds makes the comparison pass: it is not surely worse.
+        assert!(!holds(8.0) && holds(12.0));
     }
 }

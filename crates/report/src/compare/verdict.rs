@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use claim::Measure;
+use claim::{Measure, Statistic};
 use experience::{Certainty, Difference, Page, Resamples, Settings, share_faster, together};
 
 use super::{
@@ -25,6 +25,16 @@ enum By {
     Model,
     /// What people waited, by the page views of the recordings.
     Observed,
+}
+
+impl By {
+    fn measure(self) -> Measure {
+        match self {
+            Self::MedianRequest => Measure::of_samples(Statistic::Percentile(50.0)),
+            Self::Request => Measure::of_samples(Statistic::Mean),
+            Self::Model | Self::Observed => Measure::of_people(Statistic::Mean),
+        }
+    }
 }
 
 /// Everything that verdicts are made from.
@@ -137,7 +147,9 @@ impl Judge<'_> {
         side: usize,
         limit_ms: f64,
     ) -> Option<(bool, Option<f64>, &'static str)> {
-        let low = self.measured(measure, side)?.interval.low;
+        // Without the emulator's own error it may be less.
+        let own = self.own_error(side, measure);
+        let low = self.measured(measure, side)?.interval.low.map(|low| low - own);
         let is_beyond = low.is_some_and(|low| low > limit_ms);
         if limit_ms > 0.0 {
             return Some((is_beyond, low, ""));
@@ -149,7 +161,7 @@ impl Judge<'_> {
         let at = others.iter().position(|(place, _)| *place == side)?;
         let (is_above, word) = (claims[at].difference_ms > 0.0, claims[at].certainty);
         let said = if is_above && word == Certainty::Borderline { ", borderline" } else { "" };
-        Some((is_above && word == Certainty::Sure, low, said))
+        Some((is_above && word == Certainty::Sure && (own == 0.0 || is_beyond), low, said))
     }
 
     /// How far a side's number is above the first's.
@@ -158,6 +170,14 @@ impl Judge<'_> {
             Some(observed) => observed.difference(0, side, measure),
             None => measure.difference(&self.resamples?.pair(0, side)?),
         }
+    }
+
+    /// How much of a side's number may be the emulator's doing, by the model of independent requests if it is about people.
+    fn own_error(&self, side: usize, measure: Measure) -> f64 {
+        let SideInput { distribution, without_error, .. } = &self.sides[side];
+        let value = |samples| measure.value(samples, self.page);
+        let without = without_error.as_deref().and_then(value);
+        value(distribution).zip(without).map_or(0.0, |(with, without)| (with - without).max(0.0))
     }
 
     /// The side with the smallest number among `contenders` (at least two), and its lead over the next. It is as
@@ -184,6 +204,7 @@ impl Judge<'_> {
         let mut verdict = Verdict {
             better: None,
             difference_ms: 0.0,
+            within_own_error: false,
             relative: None,
             ci_ms: difference.map(|difference| inference::ci(difference.interval)),
             share_better: None,
@@ -200,10 +221,14 @@ impl Judge<'_> {
         if next - least <= LEVEL * next {
             return verdict;
         }
-        let (share, share_ci) = self.share_faster(best, other, by);
-        verdict.better = Some(self.labels[best].clone());
         verdict.difference_ms = next - least;
         verdict.relative = Some((next - least) / next);
+        if next - self.own_error(other, by.measure()) < least {
+            verdict.within_own_error = true;
+            return verdict;
+        }
+        let (share, share_ci) = self.share_faster(best, other, by);
+        verdict.better = Some(self.labels[best].clone());
         (verdict.share_better, verdict.share_better_ci) = (Some(share), share_ci);
         if let Some(difference) = difference {
             claim(&mut verdict, &difference);

@@ -33,11 +33,15 @@ pub struct Verdicts {
 /// The best side by one number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// Label of the side with the smaller number; absent for a tie. `certainty` tells whether to believe it.
+    /// Label of the side with the smaller number; absent for a tie, and where `within_own_error`. `certainty` tells whether to
+    /// believe it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<String>,
     /// Its lead over the next best.
     pub difference_ms: f64,
+    /// Whether the emulator's own error of the next best may be all of that lead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub within_own_error: bool,
     /// The same as a share of the next best's number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative: Option<f64>,

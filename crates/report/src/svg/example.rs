@@ -220,6 +220,7 @@ fn comparison(sides: &[Samples; 2]) -> Comparison {
     let verdict = |better: &str, difference_ms: f64| Verdict {
         better: Some(better.to_owned()),
         difference_ms,
+        within_own_error: false,
         ci_ms: Some([Some(difference_ms * 0.9), Some(difference_ms * 1.1)]),
         share_better: Some(0.7),
         share_better_ci: Some([0.68, 0.72]),

@@ -48,6 +48,7 @@ fn verdict(better: &str, difference_ms: f64) -> Verdict {
     Verdict {
         better: Some(better.to_owned()),
         difference_ms,
+        within_own_error: false,
         ci_ms: Some([Some(difference_ms - 10.0), Some(difference_ms + 10.0)]),
         share_better: None,
         share_better_ci: None,

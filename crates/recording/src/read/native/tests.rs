@@ -167,6 +167,7 @@ prop_compose! {
             remote: led.0,
             family: led.1,
             fallback: led.2,
+            own_error_ns: numbers[15],
             server_timing,
             error,
             labels,
