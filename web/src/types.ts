@@ -505,7 +505,8 @@ export interface Verdict {
    */
   basis?: Basis | null;
   /**
-   * Label of the side with the smaller number; absent for a tie. `certainty` tells whether to believe it.
+   * Label of the side with the smaller number; absent for a tie, and where `within_own_error`. `certainty` tells whether to
+   * believe it.
    */
   better?: string | null;
   /**
@@ -548,6 +549,10 @@ export interface Verdict {
    * How sure it is that it is the better one, 0.5..=1. Corrected if several comparisons are made at once (Holm).
    */
   sure?: number | null;
+  /**
+   * Whether the emulator's own error of the next best may be all of that lead.
+   */
+  within_own_error?: boolean;
 }
 /**
  * One value of a label on one side.
@@ -1641,6 +1646,10 @@ export interface Fidelity {
     [k: string]: number;
   };
   /**
+   * The flows whose packets were latest, the latest first: at most 10 of those that carried anything while it was measured.
+   */
+  latest_flows?: LateFlow[];
+  /**
    * Share of all cores that were busy during the run.
    */
   machine_cpu_share?: number | null;
@@ -1670,9 +1679,9 @@ export interface Fidelity {
  */
 export interface HeldUp {
   /**
-   * For how long some program waited for memory. Always 0 where the kernel does not count it (CONFIG_PSI).
+   * For how long some program waited for memory. Absent where the kernel does not count it (CONFIG_PSI).
    */
-  memory_ms: number;
+  memory_ms?: number | null;
   /**
    * For how long programs of hosts waited for a processor or were stopped by something else than a fault, all together.
    */
@@ -1686,8 +1695,8 @@ export interface HeldUp {
    */
   steal_ms?: number | null;
   /**
-   * How long it takes to wake the switch and then a program, in microseconds: the percentiles "50", "95" and "99". Seen by
-   * a thread on each processor that is always due. Empty before its first beat.
+   * How long a packet takes from a program through a kernel to the switch, and from there to a program, both of which it
+   * wakes, in microseconds: the percentiles "50", "95" and "99". Seen by a thread on each processor that is always due. Empty before its first beat.
    */
   wake_us: {
     [k: string]: number;
@@ -1705,6 +1714,33 @@ export interface Bin {
    * At most so late, in microseconds.
    */
   up_to_us: number;
+}
+/**
+ * How late the packets of a flow were: those of one service from one host to another.
+ */
+export interface LateFlow {
+  /**
+   * The host that sent them.
+   */
+  from: string;
+  /**
+   * How late they were, in microseconds: at most so late the percentiles "50" and "99", to a factor of two, and "max".
+   */
+  lateness_us: {
+    [k: string]: number;
+  };
+  /**
+   * Packets delivered.
+   */
+  packets: number;
+  /**
+   * What for: "tcp/443" by the lower port, "udp" where there were too many ports to keep apart, "icmp".
+   */
+  service: string;
+  /**
+   * The host that got them.
+   */
+  to: string;
 }
 /**
  * The longest times that the hosts of a side went without an answer.

@@ -169,6 +169,36 @@ pub struct Explanation {
     pub missing: Vec<String>,
 }
 
+impl Explanation {
+    /// Of what is not one connection that was looked at: a listener, or the ports to one destination.
+    fn without_connection(local: String, remote: String, limit: Limit, finding: Finding) -> Self {
+        Self {
+            local,
+            remote,
+            limit,
+            finding,
+            limit_share: None,
+            shares: None,
+            also: Vec::new(),
+            role: None,
+            state: None,
+            has_closed: false,
+            is_subflow: false,
+            pid: None,
+            process: None,
+            uid: None,
+            seconds: 0.0,
+            bytes_sent: 0,
+            bytes_received: 0,
+            rate_mbps: 0.0,
+            rtt_ms: None,
+            min_rtt_ms: None,
+            congestion: None,
+            missing: Vec::new(),
+        }
+    }
+}
+
 /// A limit, what the time went to, and what was found: the first finding is why.
 struct Verdict {
     role: Role,

@@ -5,8 +5,8 @@
 //! - the switch answers late: it slept, was stopped, or did something else, while packets waited to be read;
 //! - the answer wakes it late: a program that gets a packet is woken in the same way.
 //!
-//! Times in which it waited in the run queue for another program are not counted here: programs of the planet have accounts of
-//! their own for that (`programs`).
+//! Where it may, it runs before all programs, and each wait is the machine's. Elsewhere its time in the run queue does not count,
+//! in which it may have waited for another program: programs of the planet have accounts of their own for that (`programs`).
 
 use std::{
     io,
@@ -27,7 +27,7 @@ use nix::{
 use super::{delays::Delays, echo::Echo};
 use crate::{
     clock::{Clock, RunQueue, nanoseconds},
-    sys::poll,
+    sys::{poll, priority},
 };
 
 /// A bell at the switch, and its answer.
@@ -99,7 +99,9 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
     sched_setaffinity(Pid::from_raw(0), &here)?;
     poll::wake_on_time()?;
     let mut run_queue = RunQueue::default();
-    run_queue.waited();
+    let is_first = priority::can_run_first();
+    let mut for_programs = || if is_first { Duration::ZERO } else { run_queue.waited() };
+    for_programs();
     let mut due = clock.now();
     let mut beats: u64 = 0;
     loop {
@@ -110,16 +112,20 @@ fn go_on(cpu: usize, beat: &Beat, clock: Clock, pulse: &Pulse) -> io::Result<()>
         let woke = clock.now();
         // Most are on time, and ask no further.
         if woke.saturating_sub(due) > LONG {
-            let stalled = woke.saturating_sub(due).saturating_sub(run_queue.waited());
-            pulse.stalled_at(due, woke, stalled);
+            pulse.stalled_at(due, woke, woke.saturating_sub(due).saturating_sub(for_programs()));
         }
         beats = beats.wrapping_add(1);
         if beats.is_multiple_of(RING_EVERY) {
-            run_queue.waited();
+            for_programs();
             let rung = clock.now();
             beat.ring(rung, beats)?;
             let heard = clock.now();
-            pulse.woken(heard.saturating_sub(rung).saturating_sub(run_queue.waited()));
+            let took = heard.saturating_sub(rung).saturating_sub(for_programs());
+            pulse.woken(took);
+            // Beats were due in the meantime.
+            if took > PERIOD {
+                pulse.stalled_at(rung, heard, took);
+            }
         }
     }
 }

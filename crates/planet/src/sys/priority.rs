@@ -29,6 +29,11 @@ pub(crate) fn can_run_at_once() -> bool {
     set(&Attributes { policy: SCHED_FIFO, priority: LOWEST_PRIORITY, ..Attributes::default() })
 }
 
+/// Makes this thread run before those too; whether that could be had. For threads that hardly take any time.
+pub(crate) fn can_run_first() -> bool {
+    set(&Attributes { policy: SCHED_FIFO, priority: LOWEST_PRIORITY + 1, ..Attributes::default() })
+}
+
 /// Runs this thread only when its processor would be idle otherwise; whether that could be had. Its time counts as
 /// low-priority time, for which the kernel goes by the niceness, and that only the ordinary policy sets.
 pub(crate) fn run_only_when_idle() -> bool {

@@ -99,29 +99,15 @@ impl Listener {
 pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanation> + use<'_> {
     let full = observation.listeners.iter().filter(|each| each.is_asked_for && each.is_full());
     full.filter_map(|each| Some((each, accept_queue::of_listener(each, each.after?)))).map(
-        |(listener, finding)| Explanation {
-            local: listener.local.to_string(),
-            remote: "*".to_owned(),
-            limit: Limit::AcceptQueue,
-            finding,
-            limit_share: None,
-            shares: None,
-            also: Vec::new(),
-            role: None,
-            state: Some(State::Listen),
-            has_closed: false,
-            is_subflow: false,
-            pid: listener.process.as_ref().map(|process| process.pid),
-            process: listener.process.as_ref().map(|process| process.name.clone()),
-            uid: Some(listener.uid),
-            seconds: 0.0,
-            bytes_sent: 0,
-            bytes_received: 0,
-            rate_mbps: 0.0,
-            rtt_ms: None,
-            min_rtt_ms: None,
-            congestion: None,
-            missing: Vec::new(),
+        |(listener, finding)| {
+            let local = listener.local.to_string();
+            Explanation {
+                state: Some(State::Listen),
+                pid: listener.process.as_ref().map(|process| process.pid),
+                process: listener.process.as_ref().map(|process| process.name.clone()),
+                uid: Some(listener.uid),
+                ..Explanation::without_connection(local, "*".to_owned(), Limit::AcceptQueue, finding)
+            }
         },
     )
 }

@@ -81,29 +81,9 @@ pub(super) fn judge(observation: &Observation) -> impl Iterator<Item = Explanati
         let is_scarce = each.out_of_reach(settings) as f64 >= size as f64 * SCARCE;
         is_scarce.then(|| (each, source_ports::finding(each, [first, last], size, *kernel, settings)))
     });
-    scarce.map(|(each, finding)| Explanation {
-        local: format!("{}:*", bracketed(each.local)),
-        remote: each.remote.to_string(),
-        limit: Limit::SourcePorts,
-        finding,
-        limit_share: None,
-        shares: None,
-        also: Vec::new(),
-        role: None,
-        state: None,
-        has_closed: false,
-        is_subflow: false,
-        pid: None,
-        process: None,
-        uid: None,
-        seconds: 0.0,
-        bytes_sent: 0,
-        bytes_received: 0,
-        rate_mbps: 0.0,
-        rtt_ms: None,
-        min_rtt_ms: None,
-        congestion: None,
-        missing: Vec::new(),
+    scarce.map(|(each, finding)| {
+        let local = format!("{}:*", bracketed(each.local));
+        Explanation::without_connection(local, each.remote.to_string(), Limit::SourcePorts, finding)
     })
 }
 
