@@ -181,7 +181,8 @@ impl Planet {
 
     /// What it held up since it came up, and when: packets by flow, programs of hosts, the machine.
     pub fn journal(&self) -> Result<Journal, Error> {
-        match self.ask(&Request::Journal)? {
+        // There is much of it after a long run, and without it the figures of that run have no error.
+        match self.ask_within(&Request::Journal, LONG_PATIENCE)? {
             Reply::Journal(journal) => Ok(*journal),
             Reply::Refused(reason) => Err(self.refused(&reason)),
             _ => Err(self.refused("it gave no journal")),
@@ -258,7 +259,7 @@ impl Planet {
             Ok((stream, Reply::Done)) => Ok(stream),
             Ok((_, Reply::Refused(reason))) => Err(self.refused(&reason)),
             Ok(_) => Err(self.refused("it does not capture")),
-            Err(source) => Err(self.unheard(&source)),
+            Err(source) => Err(self.unheard(&source, PATIENCE)),
         }
     }
 
@@ -288,21 +289,25 @@ impl Planet {
     }
 
     fn ask(&self, request: &Request) -> Result<Reply, Error> {
+        self.ask_within(request, PATIENCE)
+    }
+
+    fn ask_within(&self, request: &Request, patience: Duration) -> Result<Reply, Error> {
         let talk = || -> io::Result<Reply> {
             let (mut stream, _) = dial(&self.name)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(patience))?;
             write_line(&mut stream, request)?;
             read_line(&stream)
         };
-        talk().map_err(|source| self.unheard(&source))
+        talk().map_err(|source| self.unheard(&source, patience))
     }
 
-    /// Why it did not answer: it is busy, or gone.
-    fn unheard(&self, source: &io::Error) -> Error {
+    /// Why it did not answer in that time: it is busy, or gone.
+    fn unheard(&self, source: &io::Error, patience: Duration) -> Error {
         match source.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.refused(&format!(
                 "no answer within {} s; it, or the machine, is too busy: try again",
-                PATIENCE.as_secs()
+                patience.as_secs()
             )),
             _ => Error::Gone { name: self.name.clone(), detail: format!(": {source}") },
         }
@@ -412,6 +417,9 @@ const LONGEST_NAME: usize = 60;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PATIENCE_MS: u16 = 5000;
 
+/// For what takes long to put together.
+const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
 /// Who has not read a byte for this long may not want the answer. Less than the patience of those who wait behind him.
 const READING: Duration = Duration::from_secs(1);
 
@@ -426,7 +434,7 @@ mod tests {
     #[test]
     fn a_planet_that_is_busy_is_not_said_to_be_gone() {
         let planet = Planet { name: "atlantic".to_owned(), pid: Pid::this() };
-        let said = |kind: io::ErrorKind| planet.unheard(&kind.into()).to_string();
+        let said = |kind: io::ErrorKind| planet.unheard(&kind.into(), PATIENCE).to_string();
         let busy = "planet \"atlantic\": no answer within 5 s; it, or the machine, is too busy: try again";
         assert_eq!(said(io::ErrorKind::WouldBlock), busy);
         assert!(said(io::ErrorKind::BrokenPipe).starts_with("planet \"atlantic\" ended unexpectedly"));

@@ -102,6 +102,10 @@ fn make(trouble: Trouble, planet: &Planet, port: &str, seed: u64, sender: &mut R
         random ^= random << 17;
         Duration::from_millis(1 + random % most)
     };
+    if trouble == Trouble::Frozen {
+        // A program that is stopped at once is not known yet.
+        std::thread::sleep(Duration::from_millis(200));
+    }
     while !sender.has_ended() {
         std::thread::sleep(draw(300));
         if let Some(target) = target {
@@ -242,11 +246,15 @@ fn the_same_scenario_twice_has_no_difference_beyond_the_error() {
 #[test]
 #[ignore = "takes a quarter of an hour"]
 fn two_hundred_runs() {
-    println!("| trouble | runs | within | datagrams within | mean off, stated | p50 | p99 | max |");
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!(
+        "| trouble | runs | all figures within | figures within | datagrams within | mean off, stated | p50 | p99 | max |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (number, trouble) in (0_u64..).zip(TROUBLES) {
         let trials: Vec<Trial> = (0..RUNS).map(|run| trial(trouble, 1000 + number * 100 + run)).collect();
         let within = trials.iter().filter(|trial| trial.is_within()).count();
+        let figures =
+            trials.iter().flat_map(|trial| &trial.figures).filter(|(_, off, stated)| off <= stated).count();
         let covered = trials.iter().map(|trial| trial.covered).sum::<f64>() / trials.len() as f64;
         let median = |pick: &dyn Fn(&Trial) -> f64| {
             Distribution::new(trials.iter().map(pick).collect()).unwrap().quantile(0.5)
@@ -257,6 +265,6 @@ fn two_hundred_runs() {
             format!("{off:.3}, {stated:.3}")
         });
         let (runs, covered) = (trials.len(), covered * 100.0);
-        println!("| {trouble:?} | {runs} | {within} | {covered:.2} % | {} |", cells.join(" | "));
+        println!("| {trouble:?} | {runs} | {within} | {figures} | {covered:.2} % | {} |", cells.join(" | "));
     }
 }
