@@ -25,6 +25,7 @@ fn fidelity(reasons: &[&str]) -> Fidelity {
         delivered: 1,
         lateness_us: BTreeMap::new(),
         lateness_histogram: Vec::new(),
+        latest_flows: Vec::new(),
         lateness_limit_us: Some(10_000.0),
         late_share: None,
         held_up: HeldUp::default(),
