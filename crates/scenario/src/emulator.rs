@@ -18,7 +18,6 @@ pub(crate) struct Emulator {
     hosts: HashMap<IpAddr, HostId>,
     /// The shortest round trip that a fault gave a link.
     shortened: Option<Duration>,
-    /// By the log of a measurement: when it began and ended, on the machine's monotonic clock.
     ran: Ran,
 }
 
@@ -31,6 +30,7 @@ pub(crate) struct Timed {
     samples: Vec<Exchange>,
     peers: Vec<Peer>,
     numbers: HashMap<Peer, usize>,
+    has_unknown: bool,
 }
 
 /// With whom a sample was exchanged.
@@ -76,7 +76,7 @@ impl Emulator {
         Exchanges { route: self.journal.route(host, name, peer.service, rtt_ns), rtt_ns }
     }
 
-    /// How much of each sample may be the emulator's, in ms; `None` if it is not known when the recording started.
+    /// How much of each sample may be the emulator's, in ms; `None` if it is not known when each was measured.
     pub(crate) fn errors(
         &self,
         layout: &Layout,
@@ -84,7 +84,7 @@ impl Emulator {
         timed: &Timed,
         origin_ns: Option<u64>,
     ) -> Option<Vec<f64>> {
-        let origin_ns = origin_ns?;
+        let origin_ns = origin_ns.filter(|_| !timed.has_unknown)?;
         let at = |since_start: u64| origin_ns.saturating_add(since_start);
         let mut errors = vec![0.0; timed.samples.len()];
         let mut places = vec![Vec::new(); timed.peers.len()];
@@ -134,6 +134,11 @@ impl Emulator {
 }
 
 impl Timed {
+    /// A sample of which it is not known when it was measured.
+    pub(crate) fn push_unknown(&mut self) {
+        self.has_unknown = true;
+    }
+
     /// A sample that was measured between two moments since the recording's start, with so many round trips in its value at
     /// least.
     pub(crate) fn push(

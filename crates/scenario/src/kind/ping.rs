@@ -232,14 +232,21 @@ fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Err
     let mut recording = recording::open(&path)?;
     for sample in &mut recording {
         let sample = sample?;
-        let target = sample.labels.get("target").and_then(|address| numbers.get(address));
-        let Some(&target) = target else { continue };
         let round_trip = sample.get(Metric::Latency);
+        let target = sample.labels.get("target").and_then(|address| numbers.get(address));
+        let Some(&target) = target else {
+            if round_trip.is_some() {
+                timed.push_unknown();
+            }
+            continue;
+        };
         if let (Some(took), Some(started)) = (round_trip, sample.started_ns) {
             let Target { address, rtt, .. } = &ping.targets[target];
             let span = [started, started.saturating_add(took)];
             timed.push(milliseconds(took), 1, span, Peer::ping((*address).into()));
             errors_ms.push(tally::error_ms(took, rtt.as_secs_f64() * 1e3));
+        } else if round_trip.is_some() {
+            timed.push_unknown();
         }
         pings.push((target, round_trip));
     }

@@ -69,7 +69,8 @@ impl<'l> Answers<'l> {
     /// Notes when a sample was measured: all of the request, because a phase may be anywhere inside it. What the emulator may
     /// have added to the request is the most that it may have added to a phase.
     fn time(&mut self, sample: &Sample) {
-        let (Some(value), Some(started)) = (sample.get(self.metric), sample.started_ns) else { return };
+        let Some(value) = sample.get(self.metric) else { return };
+        let Some(started) = sample.started_ns else { return self.timed.push_unknown() };
         let is_response = self.metric == Metric::Response;
         let from = sample.intended_ns.filter(|_| is_response).unwrap_or(started);
         let until = started.saturating_add(sample.get(Metric::Total).unwrap_or(value));
