@@ -1646,7 +1646,7 @@ export interface Fidelity {
     [k: string]: number;
   };
   /**
-   * The flows whose packets were latest, the latest first: at most 10 of those that carried anything while it was measured.
+   * The flows whose packets were latest since the planet came up, the latest first: at most 10. Only in results of runs.
    */
   latest_flows?: LateFlow[];
   /**
@@ -1696,7 +1696,8 @@ export interface HeldUp {
   steal_ms?: number | null;
   /**
    * How long a packet takes from a program through a kernel to the switch, and from there to a program, both of which it
-   * wakes, in microseconds: the percentiles "50", "95" and "99". Seen by a thread on each processor that is always due. Empty before its first beat.
+   * wakes, in microseconds: the percentiles "50", "95" and "99". Seen by a thread on each processor that is always due.
+   * Empty before its first beat.
    */
   wake_us: {
     [k: string]: number;

@@ -32,7 +32,7 @@ pub struct Fidelity {
     /// Share of packets that were later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_share: Option<f64>,
-    /// The flows whose packets were latest, the latest first: at most 10 of those that carried anything while it was measured.
+    /// The flows whose packets were latest since the planet came up, the latest first: at most 10. Only in results of runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latest_flows: Vec<LateFlow>,
     /// What else held up packets and programs.
@@ -64,7 +64,8 @@ pub struct Fidelity {
 #[serde(default)]
 pub struct HeldUp {
     /// How long a packet takes from a program through a kernel to the switch, and from there to a program, both of which it
-    /// wakes, in microseconds: the percentiles "50", "95" and "99". Seen by a thread on each processor that is always due. Empty before its first beat.
+    /// wakes, in microseconds: the percentiles "50", "95" and "99". Seen by a thread on each processor that is always due.
+    /// Empty before its first beat.
     pub wake_us: BTreeMap<String, f64>,
     /// For how long a processor stood still, in milliseconds: the hypervisor had it, or interrupts. Seen by the same threads.
     pub stalls_ms: f64,

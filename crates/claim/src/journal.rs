@@ -98,8 +98,8 @@ impl Flow {
         self.slots.iter().map(|slot| slot.late_ns).max().unwrap_or(0)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "counts of packets are below 2^53")]
     /// How late at most this share of its packets was, in us: to a factor of two, and never later than the latest.
+    #[expect(clippy::cast_precision_loss, reason = "counts of packets are below 2^53")]
     fn late_us(&self, share: f64) -> f64 {
         let packets: u64 = self.lateness.iter().map(|&count| u64::from(count)).sum();
         let (mut seen, mut up_to_us) = (0, 1.0_f64);

@@ -69,7 +69,7 @@ function heldUp(held: Fidelity["held_up"] | undefined): [string, string][] {
   if (held === undefined) return [];
   const wake = (name: string): string => microseconds(held.wake_us?.[name]);
   return [
-    ["waking the switch and a program, median and p99", `${wake("50")} and ${wake("99")} \u00b5s`],
+    ["a packet to the switch and back, median and p99", `${wake("50")} and ${wake("99")} \u00b5s`],
     ["processors stood still", milliseconds(held.stalls_ms)],
     ["programs of hosts waited for a processor or were stopped", milliseconds(held.programs_ms)],
     ["programs waited for memory", milliseconds(held.memory_ms)],
