@@ -10,12 +10,12 @@ pub struct Claim {
     /// What it speaks of.
     pub subject: Subject,
     /// What it says of that.
-    pub says: Says,
+    pub says: Statement,
 }
 
-/// What a claim says. Values are in the unit of its subject.
+/// A statement of a claim. Values are in the unit of its subject.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Says {
+pub enum Statement {
     /// One side is faster than another: its time is smaller, or its rate larger.
     Faster {
         /// The faster side.
@@ -60,8 +60,8 @@ impl Claim {
     /// Whether it speaks of this side.
     pub fn is_about(&self, name: &str) -> bool {
         match &self.says {
-            Says::Faster { side, than, .. } => side == name || than == name,
-            Says::Limit { side, .. } => side == name,
+            Statement::Faster { side, than, .. } => side == name || than == name,
+            Statement::Limit { side, .. } => side == name,
         }
     }
 }

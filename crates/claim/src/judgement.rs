@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    claim::{Claim, Margin, Relation, Says},
+    claim::{Claim, Margin, Relation, Statement},
     own_error::Ranged,
     subject::Subject,
     unit::Faster,
@@ -33,13 +33,13 @@ fn yes() -> bool {
 pub fn judge(claim: &Claim, value: impl Fn(&Subject, &str) -> Result<Ranged, String>) -> Judgement {
     let subject = &claim.subject;
     let verdict = || match &claim.says {
-        Says::Faster { side, than, by } => {
+        Statement::Faster { side, than, by } => {
             let (own, other) = (value(subject, side)?, value(subject, than)?);
             let at = |own, other| faster(subject, (side, own), (than, other), *by);
             let ends = [at(own.low, other.high).0, at(own.high, other.low).0];
             Ok((at(own.value, other.value), ends, own.own_error().max(other.own_error())))
         }
-        Says::Limit { side, relation, limit } => {
+        Statement::Limit { side, relation, limit } => {
             let value = value(subject, side)?;
             let at = |value| limited(subject, (side, value), *relation, *limit);
             Ok((at(value.value), [at(value.low).0, at(value.high).0], value.own_error()))
@@ -120,7 +120,7 @@ mod tests {
         Subject::new(Source::new("probe"), at, query, unit).tempo(tempo)
     }
 
-    fn judged(at: &str, says: Says) -> Judgement {
+    fn judged(at: &str, says: Statement) -> Judgement {
         let claim = Claim { text: "it is so".to_owned(), subject: subject(at), says };
         judge(&claim, |_, side| match side {
             "small" => Ok(10.0.into()),
@@ -129,17 +129,17 @@ mod tests {
         })
     }
 
-    fn faster(side: &str, than: &str, by: f64) -> Says {
+    fn faster(side: &str, than: &str, by: f64) -> Statement {
         let by = Margin::Difference(by);
-        Says::Faster { side: side.to_owned(), than: than.to_owned(), by }
+        Statement::Faster { side: side.to_owned(), than: than.to_owned(), by }
     }
 
-    fn times(side: &str, than: &str, by: f64) -> Says {
-        Says::Faster { side: side.to_owned(), than: than.to_owned(), by: Margin::Times(by) }
+    fn times(side: &str, than: &str, by: f64) -> Statement {
+        Statement::Faster { side: side.to_owned(), than: than.to_owned(), by: Margin::Times(by) }
     }
 
-    fn limit(side: &str, relation: Relation, limit: f64) -> Says {
-        Says::Limit { side: side.to_owned(), relation, limit }
+    fn limit(side: &str, relation: Relation, limit: f64) -> Statement {
+        Statement::Limit { side: side.to_owned(), relation, limit }
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod subject;
 mod threshold;
 mod unit;
 
-pub use claim::{Claim, Margin, Relation, Says};
+pub use claim::{Claim, Margin, Relation, Statement};
 pub use doubt::{Caveat, Doubt, caveats_of, is_valid, reasons, warnings};
 pub use evidence::{Evidence, Measured, Object};
 pub use fidelity::{Bin, Fidelity, HeldUp, LateFlow};

@@ -255,7 +255,7 @@ fn take_number() -> io::Result<u64> {
     }
 }
 
-/// Replaces a record as a whole: somebody may be reading it.
+/// Replaces a record as a whole: somebody may be reading it. Nothing is synced: /srv is memory, and ends with the planet.
 fn write_record(number: u64, record: &Record) -> io::Result<()> {
     let draft = format!("{RECORDS}/{number}.draft");
     fs::write(&draft, serde_json::to_vec(record)?)?;

@@ -230,7 +230,7 @@ fn a_claim_can_ask_for_a_share_by_label() {
         .map(|share| claim::Claim {
             text: share.to_owned(),
             subject: kind::subject(&format!("request.share[{share}]")).unwrap(),
-            says: claim::Says::Limit { side: "swift".to_owned(), relation: Relation::Above, limit: 0.5 },
+            says: claim::Statement::Limit { side: "swift".to_owned(), relation: Relation::Above, limit: 0.5 },
         })
         .into();
     // Of each host: two hits, a miss, and one that timed out.

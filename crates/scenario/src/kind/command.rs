@@ -299,7 +299,7 @@ mod tests {
         let claim = |at: &str| Claim {
             text: "x".to_owned(),
             subject: subject(at).unwrap().unwrap(),
-            says: claim::Says::Limit {
+            says: claim::Statement::Limit {
                 side: "small".to_owned(),
                 relation: claim::Relation::Below,
                 limit: 5.0,

@@ -1,6 +1,6 @@
 //! Checks claims against the measurements.
 
-use claim::{Claim, Margin, Query, Relation, Says, Subject};
+use claim::{Claim, Margin, Query, Relation, Statement, Subject};
 use document::{Document, Mistake, suggestion};
 use toml::Spanned;
 
@@ -49,7 +49,7 @@ impl Check<'_> {
         faster: Spanned<String>,
         than: Spanned<String>,
         by: Option<Spanned<String>>,
-    ) -> Result<Says, Mistake> {
+    ) -> Result<Statement, Mistake> {
         if self.subject.unit().faster().is_none() {
             let message = format!(
                 "{} cannot tell which side is faster; expected side and one of below, above, is",
@@ -58,7 +58,7 @@ impl Check<'_> {
             return Err(self.document.mistake(faster.span(), message));
         }
         let by = by.map_or(Ok(Margin::Difference(0.0)), |by| self.margin(&by))?;
-        Ok(Says::Faster { side: self.side(faster)?, than: self.side(than)?, by })
+        Ok(Statement::Faster { side: self.side(faster)?, than: self.side(than)?, by })
     }
 
     /// "50ms", or "3x".
@@ -77,13 +77,13 @@ impl Check<'_> {
         side: Spanned<String>,
         relation: Relation,
         limit: &Spanned<String>,
-    ) -> Result<Says, Mistake> {
+    ) -> Result<Statement, Mistake> {
         if relation == Relation::Is && !self.subject.unit().is_counted() {
             let message =
                 format!("{} is never exactly equal to a number; expected below or above", self.subject);
             return Err(self.document.mistake(limit.span(), message));
         }
-        Ok(Says::Limit { side: self.side(side)?, relation, limit: self.value(limit)? })
+        Ok(Statement::Limit { side: self.side(side)?, relation, limit: self.value(limit)? })
     }
 
     fn value(&self, text: &Spanned<String>) -> Result<f64, Mistake> {

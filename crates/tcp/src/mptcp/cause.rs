@@ -315,7 +315,7 @@ impl Case<'_> {
         let bearing = self.account.bearing(sent);
         let is_own = bearing == Bearing::Certain;
         let bearing = if is_own { bearing } else { Bearing::Likely };
-        let counted = Counted { bearing, evidence: evidence(), scope: self.account.scope() };
+        let counted = CounterEvidence { bearing, evidence: evidence(), scope: self.account.scope() };
         let refused = sent.saturating_sub(answered);
         let has_tried = self.connection.tried > 0 || self.connection.accepted.0 > 0;
         // What has happened to all joins of this host has happened to this connection's.
@@ -331,11 +331,15 @@ impl Case<'_> {
 
     /// These counters, if they say something of this connection: they are of it alone, or count as much as there were
     /// connections.
-    fn counted(&self, names: &[&str]) -> Option<Counted> {
+    fn counted(&self, names: &[&str]) -> Option<CounterEvidence> {
         let bearing = self.account.bearing(self.account.sum(names));
         let evidence = self.account.evidence(names);
         let scope = self.account.scope();
-        matches!(bearing, Bearing::Likely | Bearing::Certain).then_some(Counted { bearing, evidence, scope })
+        matches!(bearing, Bearing::Likely | Bearing::Certain).then_some(CounterEvidence {
+            bearing,
+            evidence,
+            scope,
+        })
     }
 
     /// Adds to a finding what is counted and does not decide: it has happened to some connections, and it is not known to which.
@@ -350,13 +354,13 @@ impl Case<'_> {
 }
 
 /// What is counted, and how it bears on the connection.
-struct Counted {
+struct CounterEvidence {
     bearing: Bearing,
     evidence: Vec<String>,
     scope: String,
 }
 
-impl Counted {
+impl CounterEvidence {
     /// What follows from it, with since when and of how many connections it is counted.
     fn finding(self, cause: impl FnOnce(Vec<String>) -> Finding) -> Finding {
         let mut finding = cause(self.evidence);
