@@ -298,7 +298,7 @@ export interface PhaseColumn {
    */
   mean_ms: number[];
   /**
-   * "dns", "connect", "tls", "send", "wait", "load" or "rest".
+   * "dns", "connect", "tls", "quic", "send", "wait", "load" or "rest".
    */
   phase: string;
 }
@@ -913,7 +913,7 @@ export interface PhaseShare {
    */
   first_ms: number;
   /**
-   * "dns", "connect", "tls", "send", "wait", "load" or "rest".
+   * "dns", "connect", "tls", "quic", "send", "wait", "load" or "rest".
    */
   phase: string;
   /**

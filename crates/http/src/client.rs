@@ -6,22 +6,29 @@
 //! HTTP/1.1's stamps are exact to the read or write that carried the byte. On an HTTP/2 connection, which
 //! requests share, sending lasts from handing the request over to the connection's first flush after its last
 //! part, and incoming data is stamped with the connection's latest read when it is found; a header comes as a
-//! whole, so its stamp is that of its last byte.
+//! whole, so its stamp is that of its last byte. HTTP/3 is stamped alike, with datagrams in the place of reads and flushes.
 //!
 //! TCP_NODELAY is on. Nothing has a time limit but waiting for a server that is closed by the kernel: a caller that has
 //! had enough drops the future or the body, which closes the stream or connection, and still has the trace.
 
+mod alternatives;
 mod config;
 mod connect;
 mod download;
 mod http1;
 mod http2;
+mod http3;
 mod io;
+mod life;
 #[cfg(test)]
 mod outcome;
 mod pool;
+mod prepare;
+mod quic;
+mod race;
 mod refusal;
 mod resolve;
+mod shared;
 mod stamps;
 mod tls;
 mod trace;
@@ -38,9 +45,9 @@ pub use self::{
 };
 use self::{
     connect::{Connector, Fresh},
-    http2::Http2,
     pool::{Lease, OriginPool, Place, Pool, Speaks},
     refusal::{Refusal, again},
+    shared::Shared,
 };
 use crate::{Body, Error, Failure, Origin, clock::Clock};
 
@@ -109,10 +116,12 @@ impl Client {
             Connections::New => None,
             Connections::Reuse => self.inner.pool.of(origin),
         };
-        match pool {
-            None => self.inner.alone(origin, request, trace).await,
-            Some(pool) => self.inner.pooled(&pool, origin, request, trace).await,
-        }
+        let response = match pool {
+            None => self.inner.alone(origin, request, trace).await?,
+            Some(pool) => self.inner.pooled(&pool, origin, request, trace).await?,
+        };
+        self.inner.connector.learn(origin, response.headers());
+        Ok(response)
     }
 }
 
@@ -126,7 +135,7 @@ impl Inner {
     ) -> Result<Response<Body>, Failure> {
         let outcome = match self.connector.open(origin, trace).await? {
             Fresh::Http1(connection) => on_lease(Lease::once(connection), origin, request, trace).await,
-            Fresh::Http2(connection) => on_shared(&connection, origin, request, trace).await,
+            Fresh::Shared(connection) => on_shared(&connection, origin, request, trace).await,
         };
         outcome.map_err(Failure::from)
     }
@@ -207,7 +216,7 @@ impl Inner {
                 let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
                 on_lease(lease, origin, request, trace).await
             }
-            Fresh::Http2(connection) => {
+            Fresh::Shared(connection) => {
                 pool.share(&connection, permit);
                 drop(opening);
                 on_shared(&connection, origin, request, trace).await
@@ -246,15 +255,22 @@ async fn on_lease(
 }
 
 async fn on_shared(
-    connection: &Http2,
+    connection: &Shared,
     origin: &Origin,
     request: Request<Body>,
     trace: &mut Trace,
 ) -> Result<Response<Body>, Loss> {
-    match connection.exchange(origin, request, trace).await {
-        Ok(response) => {
-            Ok(response.map(|body| download::stamped(body, trace.stamps(), connection.recorder(), None)))
-        }
-        Err(refusal) => Err(Loss { refusal, permit: None }),
-    }
+    let recorder = connection.life().recorder();
+    let stamps = trace.stamps();
+    let response = match connection {
+        Shared::Http2(http2) => http2
+            .exchange(origin, request, trace)
+            .await
+            .map(|response| response.map(|body| download::stamped(body, stamps, recorder, None))),
+        Shared::Http3(http3) => http3
+            .exchange(origin, request, trace)
+            .await
+            .map(|response| response.map(|body| download::stamped(body, stamps, recorder, None))),
+    };
+    response.map_err(|refusal| Loss { refusal, permit: None })
 }

@@ -2,6 +2,8 @@
 //!
 //! Failures are counted by their phrase, so nothing that a server chooses may get into one.
 
+mod quic;
+
 use std::{error::Error as _, fmt, io};
 
 use rustls::CertificateError;
@@ -38,6 +40,10 @@ pub enum Failure {
     Tls(&'static str),
     /// The other end reset the stream or ended the connection with this code.
     Http2(Option<h2::Reason>),
+    /// The other end reset the stream or ended the connection with this code, or its messages called for it.
+    Http3(u64),
+    /// QUIC's connection could not be made, or was lost.
+    Quic(&'static str),
     /// The received data is not HTTP.
     Garbled,
     /// A response's header is beyond [`crate::limits`], or a body longer than was allowed.
@@ -73,13 +79,19 @@ impl Failure {
                 | Self::Http2(
                     Some(Reason::NO_ERROR | Reason::REFUSED_STREAM | Reason::ENHANCE_YOUR_CALM) | None
                 )
-        )
+                | Self::Quic(quic::SILENT | quic::RESET)
+        ) || self == Self::Http3(h3::error::Code::H3_REQUEST_REJECTED.value())
+    }
+
+    /// What an error of TLS comes to.
+    pub(crate) fn from_tls(error: &rustls::Error) -> Self {
+        Self::Tls(tls_phrase(error))
     }
 
     /// What an error of a socket or of TLS on it comes to.
     pub fn from_io(error: &io::Error) -> Self {
         if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-            return Self::Tls(tls_phrase(tls));
+            return Self::from_tls(tls);
         }
         match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) => return Self::OutOfFiles,
@@ -143,6 +155,8 @@ impl fmt::Display for Failure {
             Self::Closed(Stage::Body) => f.write_str("closed within the body"),
             Self::Tls(what) => write!(f, "tls: {what}"),
             Self::Http2(reason) => write!(f, "http/2: {}", http2_phrase(*reason)),
+            Self::Http3(code) => write!(f, "http/3: {}", quic::http3_phrase(*code)),
+            Self::Quic(what) => write!(f, "quic: {what}"),
             Self::Garbled => f.write_str("not an HTTP response"),
             Self::TooLarge => f.write_str("response header too large"),
             Self::Source => f.write_str("the request's body broke off"),
@@ -211,10 +225,18 @@ fn tls_phrase(error: &rustls::Error) -> &'static str {
         Tls::NoApplicationProtocol => "no common HTTP version",
         Tls::InvalidMessage(_) => "not TLS",
         Tls::PeerIncompatible(_) => "no common TLS version",
-        Tls::AlertReceived(rustls::AlertDescription::NoApplicationProtocol) => "no common HTTP version",
-        Tls::AlertReceived(rustls::AlertDescription::ProtocolVersion) => "no common TLS version",
-        Tls::AlertReceived(rustls::AlertDescription::UnrecognisedName) => "server knows no such name",
-        Tls::AlertReceived(_) => "alert from the server",
+        Tls::AlertReceived(alert) => alert_phrase(*alert),
         _ => "handshake failed",
+    }
+}
+
+/// What the other end refused a handshake for.
+fn alert_phrase(alert: rustls::AlertDescription) -> &'static str {
+    use rustls::AlertDescription as Alert;
+    match alert {
+        Alert::NoApplicationProtocol => "no common HTTP version",
+        Alert::ProtocolVersion => "no common TLS version",
+        Alert::UnrecognisedName => "server knows no such name",
+        _ => "alert from the server",
     }
 }

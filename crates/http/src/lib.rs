@@ -1,30 +1,34 @@
-//! HTTP/1.1 and HTTP/2, in clear text and under TLS: what a probe, a load generator and a proxy have in common.
+//! HTTP/1.1 and HTTP/2 in clear text and under TLS, and HTTP/3 over QUIC: what a probe, a load generator and a proxy have in common.
 //!
 //! | to see | look into |
 //! | --- | --- |
 //! | a request on its way to a server: pool, connection, retry | [`client`] |
-//! | from a name to addresses; which of them answers first | `client/resolve.rs`, `client/connect.rs` |
+//! | from a name to addresses; which of them answers first | `client/resolve.rs`, `client/race.rs` |
 //! | the TLS handshake and its time stamp; whose certificates count | `client/tls.rs`, `client/trust.rs` |
-//! | one exchange, and where its stamps are taken | `client/http1.rs`, `client/http2.rs`; `client/io.rs` for the bytes |
+//! | QUIC: its handshake, and a socket whose datagrams are stamped | `client/quic.rs` |
+//! | one exchange, and where its stamps are taken | `client/http1.rs`, `client/http2.rs`, `client/http3.rs`; `client/io.rs` for the bytes |
 //! | connections that are kept, and how many | `client/pool.rs` |
 //! | listening, accepting, ending in order | [`server`] |
 //! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
 //! | certificates of a server | `server/certificate.rs` |
+//! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
 //! | why a request failed, in a phrase | [`Failure`] |
 //! | what a peer may cost | [`limits`] |
 //!
 //! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
 //! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
 //!
-//! HTTP from outside is parsed by hyper, h2 and rustls only. Time is read in [`clock`] and waited for in [`timer`] and by
+//! HTTP from outside is parsed by hyper, h2, h3, quinn and rustls only. Time is read in [`clock`] and waited for in [`timer`] and by
 //! tokio's timer, nowhere else. Nothing is printed or logged.
 
+pub mod alt_svc;
 pub mod body;
 pub mod client;
 pub mod clock;
 mod error;
 mod failure;
 mod family;
+mod http3;
 pub mod limits;
 mod origin;
 pub mod server;

@@ -1,6 +1,7 @@
 //! A server: listens, accepts connections, hands their requests to a handler, and ends in order.
 //!
-//! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text.
+//! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text; HTTP/3 on the UDP port of
+//! the same number, announced to the others by Alt-Svc.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), http::Error> {
@@ -15,10 +16,14 @@ mod certificate;
 mod config;
 mod connection;
 mod handler;
+mod http3;
 mod listen;
+mod quic;
 mod upload;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use quinn::{Endpoint, crypto::rustls::QuicServerConfig};
 
 use tokio::{
     net::TcpListener,
@@ -40,7 +45,14 @@ use crate::{Error, Stop, sys};
 pub struct Server {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
+    http3: Option<Http3>,
     config: Config,
+}
+
+/// What HTTP/3 takes besides.
+struct Http3 {
+    endpoints: Vec<Endpoint>,
+    tls: Arc<QuicServerConfig>,
 }
 
 /// How a server ended.
@@ -64,13 +76,23 @@ impl Server {
 
     /// Serves sockets that listen already, such as those handed over by another process.
     pub fn on(listeners: Vec<TcpListener>) -> Self {
-        Self { listeners, tls: None, config: Config::default() }
+        Self { listeners, tls: None, http3: None, config: Config::default() }
     }
 
     /// Speaks TLS on all sockets. Without it, clear text.
     #[must_use]
     pub fn with_tls(self, identity: &Identity) -> Self {
         Self { tls: Some(TlsAcceptor::from(identity.config())), ..self }
+    }
+
+    /// Speaks HTTP/3 as well, on the UDP ports of the same numbers, and TLS on all sockets.
+    ///
+    /// # Errors
+    /// When one of these ports is not free.
+    pub fn with_http3(self, identity: &Identity) -> Result<Self, Error> {
+        let endpoints = quic::listen(&self.addresses()?)?;
+        let http3 = Some(Http3 { endpoints, tls: identity.quic() });
+        Ok(Self { http3, ..self.with_tls(identity) })
     }
 
     /// With other limits than the default's.
@@ -97,21 +119,32 @@ impl Server {
     pub async fn serve<H: Handler>(self, handler: H, stop: &Stop) -> End {
         // Each connection is one file; a few are for listeners, timers and standard streams.
         let room = self.config.connections.min(sys::open_files().saturating_sub(RESERVED_FILES));
-        let room = u32::try_from(room.clamp(1, Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
-        let permits = Arc::new(Semaphore::new(usize::try_from(room).unwrap_or(Semaphore::MAX_PERMITS)));
-        let context =
-            Context { handler: Arc::new(handler), tls: self.tls, config: self.config, stop: stop.clone() };
-        let context = Arc::new(context);
+        let room = room.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        let permits = Arc::new(Semaphore::new(room));
+        let context = Arc::new(Context {
+            handler: Arc::new(handler),
+            tls: self.tls,
+            has_http3: self.http3.is_some(),
+            config: self.config,
+            stop: stop.clone(),
+        });
         // Connections end when the other end is dropped.
         let (alive, cut) = watch::channel(());
         let mut accepting = JoinSet::new();
         for listener in self.listeners {
             accepting.spawn(accept(listener, Arc::clone(&context), Arc::clone(&permits), cut.clone()));
         }
+        if let Some(Http3 { endpoints, tls }) = self.http3 {
+            for endpoint in endpoints {
+                endpoint.set_server_config(Some(quic::config(&tls, &self.config)));
+                let permits = quic::Permits { all: Arc::clone(&permits), room };
+                accepting.spawn(quic::accept(endpoint, Arc::clone(&context), permits, cut.clone()));
+            }
+        }
         stop.asked().await;
         info!("asked to stop: requests in flight are finished");
         let end = tokio::select! {
-            _ = permits.acquire_many(room) => End::Complete,
+            _ = permits.acquire_many(u32::try_from(room).unwrap_or(u32::MAX)) => End::Complete,
             () = tokio::time::sleep(self.config.stop_grace) => End::Cut,
             () = stop.insisted() => End::Cut,
         };

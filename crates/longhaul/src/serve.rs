@@ -13,7 +13,7 @@ use crate::{interrupt::Interrupt, output::say};
 
 /// Serve a small origin for experiments
 ///
-/// Answers every GET with a body of the given size after a service time. HTTP/1.1 and HTTP/2.
+/// Answers every GET with a body of the given size after a service time. HTTP/1.1 and HTTP/2, and with --http3 HTTP/3.
 ///
 /// Example: longhaul serve --body 20KB --service-time exp:5ms
 #[derive(Debug, Args)]
@@ -33,6 +33,9 @@ pub(crate) struct Serve {
     /// Speak TLS, with a certificate made on the spot
     #[arg(long)]
     tls: bool,
+    /// Speak HTTP/3 as well, on the UDP port of the same number
+    #[arg(long, requires = "tls")]
+    http3: bool,
     /// A further name that the certificate is for; may be given several times
     #[arg(long, requires = "tls")]
     name: Vec<String>,
@@ -51,7 +54,7 @@ impl Serve {
             body: self.body,
             service_time: self.service_time,
             seed: self.seed,
-            tls: self.tls.then_some(Tls { names: self.name, write_ca: self.write_ca }),
+            tls: self.tls.then_some(Tls { names: self.name, write_ca: self.write_ca, http3: self.http3 }),
         };
         let scheme = if self.tls { "https" } else { "http" };
         let served = serve::serve(

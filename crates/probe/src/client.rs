@@ -5,6 +5,7 @@
 //! | `dns` | the resolver is asked | it has answered |
 //! | `connect` | the first SYN | established |
 //! | `tls` | ClientHello | the handshake is finished |
+//! | `quic` | the first datagram of QUIC | the handshake is finished, TLS included |
 //! | `send` | first request byte | the kernel has accepted the last |
 //! | `wait` | that | first byte of the final response's header |
 //! | `load` | first body byte | last byte of the response |
@@ -12,11 +13,11 @@
 //! HTTP/1.1's stamps are exact to the read or write that carried the byte. On an HTTP/2 connection, which
 //! requests share, `send` lasts from handing the request over to the connection's first flush after its last
 //! part, and incoming data is stamped with the connection's latest read when it is found; a header comes as a
-//! whole, so its stamp is that of its last byte. A request that met the server's limit of concurrent streams
+//! whole, so its stamp is that of its last byte. HTTP/3 is stamped alike, with datagrams in the place of reads and flushes.
+//! A request that met the server's limit of concurrent streams
 //! carries the label `queued`: some of its `wait` was spent here.
 //!
-//! A phase that did not happen is absent: `dns` of a literal address or a remembered name, all three first
-//! phases on a reused connection, `load` without a body. Some time belongs to no phase: a wait for
+//! A phase that did not happen is absent: `dns` of a literal address or a remembered name, all phases before `send` on a reused connection, `load` without a body. Some time belongs to no phase: a wait for
 //! a shared connection, this program's own time.
 //!
 //! A failure is a sample with `error` and without latency. TCP_NODELAY is on; bodies are read to their end

@@ -141,6 +141,7 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
                 Protocol::Negotiated => "negotiated",
                 Protocol::Http1 => "http/1.1",
                 Protocol::Http2 => "h2",
+                Protocol::Http3 => "h3",
             }),
         ),
         (

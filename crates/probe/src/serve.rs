@@ -1,7 +1,7 @@
 //! A small origin for experiments: bodies of one size, after service times from a distribution.
 //!
-//! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text. Each
-//! response reports in Server-Timing how long it was worked on, so that a probe can tell the network's share
+//! HTTP/1.1 and HTTP/2 on the same port, told apart by ALPN under TLS and by the preface in clear text; HTTP/3 on the UDP port
+//! of the same number. Each response reports in Server-Timing how long it was worked on, so that a probe can tell the network's share
 //! from the origin's. GET, HEAD, POST and PUT of any path are answered alike; other methods get 405.
 
 mod config;
@@ -66,7 +66,7 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     let mut ca_pem = None;
     if let Some(tls) = &config.tls {
         let made = identity(tls, &addresses)?;
-        server = server.with_tls(&made.identity);
+        server = if tls.http3 { server.with_http3(&made.identity)? } else { server.with_tls(&made.identity) };
         ca_pem = Some(made.ca_pem);
     }
 

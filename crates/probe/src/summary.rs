@@ -58,7 +58,7 @@ pub struct Summary {
 /// One number of a request - a phase, or a sum of phases - over all requests that have it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
-    /// "dns", "connect", "tls", "send", "wait", "load", "ttfb", "ttfb_without_dns", "total", "response" or
+    /// "dns", "connect", "tls", "quic", "send", "wait", "load", "ttfb", "ttfb_without_dns", "total", "response" or
     /// "lateness".
     pub name: String,
     /// Requests that have it.

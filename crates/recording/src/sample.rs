@@ -32,6 +32,9 @@ pub struct Sample {
     /// Phase: ClientHello to handshake finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_ns: Option<u64>,
+    /// Phase: first datagram of QUIC to handshake finished, TLS included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quic_ns: Option<u64>,
     /// Phase: first request byte to last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_ns: Option<u64>,
@@ -111,12 +114,13 @@ impl Sample {
         }
         match metric {
             Metric::Latency => self.latency_ns,
-            Metric::Dns => self.dns_ns,
-            Metric::Connect => self.connect_ns,
-            Metric::Tls => self.tls_ns,
-            Metric::Send => self.send_ns,
-            Metric::Wait => self.wait_ns,
-            Metric::Load => self.load_ns,
+            Metric::Dns
+            | Metric::Connect
+            | Metric::Tls
+            | Metric::Quic
+            | Metric::Send
+            | Metric::Wait
+            | Metric::Load => self.phase(metric),
             Metric::Ttfb => self.ttfb(self.dns_ns).or(self.ttfb_ns),
             Metric::TtfbWithoutDns => self.ttfb(None),
             Metric::Total => self.last_byte_ns,
@@ -135,6 +139,7 @@ impl Sample {
             Metric::Dns => &mut self.dns_ns,
             Metric::Connect => &mut self.connect_ns,
             Metric::Tls => &mut self.tls_ns,
+            Metric::Quic => &mut self.quic_ns,
             Metric::Send => &mut self.send_ns,
             Metric::Wait => &mut self.wait_ns,
             Metric::Load => &mut self.load_ns,
@@ -151,10 +156,23 @@ impl Sample {
         self.own_error_ns = Some(nanoseconds(milliseconds));
     }
 
+    /// How long a phase took, whether the event failed afterwards or not.
+    pub fn phase(&self, phase: Metric) -> Option<u64> {
+        match phase {
+            Metric::Dns => self.dns_ns,
+            Metric::Connect => self.connect_ns,
+            Metric::Tls => self.tls_ns,
+            Metric::Quic => self.quic_ns,
+            Metric::Send => self.send_ns,
+            Metric::Wait => self.wait_ns,
+            Metric::Load => self.load_ns,
+            _ => None,
+        }
+    }
+
     /// Whether any phase was measured.
     pub fn has_phases(&self) -> bool {
-        let phases = [self.dns_ns, self.connect_ns, self.tls_ns, self.send_ns, self.wait_ns, self.load_ns];
-        phases.iter().any(Option::is_some)
+        Metric::PHASES.into_iter().any(|phase| self.phase(phase).is_some())
     }
 
     /// The sample's value of a label, whose name may be in capitals or not: one of `labels`, or `status`, `reused`, `remote`,
@@ -182,13 +200,13 @@ impl Sample {
         if is("error") { self.error.as_deref().map(Cow::from) } else { None }
     }
 
-    /// connect + tls + send + wait, and `dns` if it counts. Phases that did not happen add nothing; `wait` must be there.
+    /// connect + tls + quic + send + wait, and `dns` if it counts. Phases that did not happen add nothing; `wait` must be there.
     ///
     /// A sender that was kept from running between its write and the stamp after it has a long `send` and a short `wait`:
     /// only both together are never less than a round trip of the path.
     fn ttfb(&self, dns: Option<u64>) -> Option<u64> {
         let wait = self.wait_ns?;
-        let mut parts = [dns, self.connect_ns, self.tls_ns, self.send_ns].into_iter().flatten();
+        let mut parts = [dns, self.connect_ns, self.tls_ns, self.quic_ns, self.send_ns].into_iter().flatten();
         let sum = parts.try_fold(wait, u64::checked_add)?;
         // A server that answers before it has the whole request: its first byte came while there was still sending.
         let early = self.final_headers_ns.filter(|_| wait == 0);
@@ -208,15 +226,17 @@ pub enum Metric {
     Connect,
     /// ClientHello to finished.
     Tls,
+    /// First datagram to finished, TLS included.
+    Quic,
     /// First request byte to last.
     Send,
     /// Last request byte to first byte of the final response's header.
     Wait,
     /// First body byte to last.
     Load,
-    /// dns + connect + tls + send + wait: from the first thing done to the first byte of the response.
+    /// dns + connect + tls + quic + send + wait: from the first thing done to the first byte of the response.
     Ttfb,
-    /// connect + tls + send + wait: what fair comparisons of providers use.
+    /// connect + tls + quic + send + wait: what fair comparisons of providers use.
     TtfbWithoutDns,
     /// Start to last byte.
     Total,
@@ -226,11 +246,12 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric, in the order in which a request meets them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Latency,
         Self::Dns,
         Self::Connect,
         Self::Tls,
+        Self::Quic,
         Self::Send,
         Self::Wait,
         Self::Load,
@@ -241,7 +262,8 @@ impl Metric {
     ];
 
     /// The phases: what a request's time is made of, one after the other.
-    pub const PHASES: [Self; 6] = [Self::Dns, Self::Connect, Self::Tls, Self::Send, Self::Wait, Self::Load];
+    pub const PHASES: [Self; 7] =
+        [Self::Dns, Self::Connect, Self::Tls, Self::Quic, Self::Send, Self::Wait, Self::Load];
 
     /// The default metric: the first of these that a sample has.
     pub const CANDIDATES: [Self; 3] = [Self::Latency, Self::Ttfb, Self::Total];
@@ -263,6 +285,7 @@ impl Metric {
             Self::Dns => "dns",
             Self::Connect => "connect",
             Self::Tls => "tls",
+            Self::Quic => "quic",
             Self::Send => "send",
             Self::Wait => "wait",
             Self::Load => "load",

@@ -44,7 +44,7 @@ pub struct Series {
     pub groups: Option<Groups>,
     /// The phases of each value, in the order of [`Metric::PHASES`], ms; NaN for one that did not happen. Absent if the
     /// recording has no phases.
-    pub phases: Option<[Vec<f32>; 6]>,
+    pub phases: Option<[Vec<f32>; Metric::PHASES.len()]>,
     /// How much of each value may be an emulator's doing, ms. Absent unless it is known of all.
     pub own_errors_ms: Option<Vec<f64>>,
     /// Counted values by interval and tag, where the file tells these and all values are in one. What a label is for

@@ -15,7 +15,7 @@ pub struct Config {
     pub connections: Connections,
     /// How many connections are kept, and for how long.
     pub limits: Limits,
-    /// How much of an HTTP/2 response may arrive before it is read.
+    /// How much of an HTTP/2 or HTTP/3 response may arrive before it is read.
     pub windows: Windows,
     /// How often a name is resolved.
     pub lookups: Lookups,
@@ -72,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// Bytes that a server may send on HTTP/2 before they are read, and so what a slow reader may cost in memory.
+/// Bytes that a server may send on HTTP/2 or HTTP/3 before they are read, and so what a slow reader may cost in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
     /// On one stream, up to 2^31 - 1.
@@ -87,11 +87,12 @@ impl Default for Windows {
     }
 }
 
-/// Which version of HTTP to speak; in a file "auto", "http1" or "http2".
+/// Which version of HTTP to speak; in a file "auto", "http1", "http2" or "http3".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Over TLS what the server picks by ALPN, HTTP/2 preferred; in clear text HTTP/1.1.
+    /// Over TLS what the server picks by ALPN, HTTP/2 preferred, and HTTP/3 for connections that are opened after it has said
+    /// where it speaks that (Alt-Svc); in clear text HTTP/1.1.
     #[default]
     #[serde(rename = "auto")]
     Negotiated,
@@ -99,11 +100,13 @@ pub enum Protocol {
     Http1,
     /// HTTP/2 only; in clear text with prior knowledge (RFC 9113 section 3.3).
     Http2,
+    /// HTTP/3 only, over QUIC (RFC 9114); there is none in clear text.
+    Http3,
 }
 
 impl Protocol {
     /// All, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Negotiated, Self::Http1, Self::Http2];
+    pub const ALL: [Self; 4] = [Self::Negotiated, Self::Http1, Self::Http2, Self::Http3];
 
     /// The word for it in files and on the command line.
     pub fn name(self) -> &'static str {
@@ -111,6 +114,7 @@ impl Protocol {
             Self::Negotiated => "auto",
             Self::Http1 => "http1",
             Self::Http2 => "http2",
+            Self::Http3 => "http3",
         }
     }
 }
@@ -121,7 +125,7 @@ impl Protocol {
 pub enum Connections {
     /// A connection per request, without TLS resumption: what a first visit sees.
     New,
-    /// HTTP/1.1: the idle connection used last, or a new one if all are busy. HTTP/2: one connection for all
+    /// HTTP/1.1: the idle connection used last, or a new one if all are busy. HTTP/2 and HTTP/3: one connection for all
     /// requests; those that start before it stands wait for it, and that time is in their total but in none
     /// of their phases.
     Reuse,

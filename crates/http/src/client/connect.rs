@@ -1,26 +1,33 @@
-//! From an origin to a connection that speaks HTTP: dns, connect and tls, each timed.
+//! From an origin to a connection that speaks HTTP: dns, connect and tls, or dns and quic, each timed.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::{net::TcpStream, task::JoinSet};
+use tokio::net::TcpStream;
 
 use super::{
+    alternatives::{Alternative, Alternatives},
     config::{Config, Protocol, Windows},
     http1::Http1,
     http2::Http2,
+    http3::Http3,
     io::Connection,
+    quic::Quic,
+    race::{Winner, first_to_answer},
     resolve::Resolver,
+    shared::Shared,
     tls::Tls,
     trace::Trace,
 };
-use crate::{Error, Failure, Origin, Scheme, clock::Clock};
+use crate::{Error, Failure, HeaderMap, Origin, Scheme, clock::Clock};
 
 /// Opens connections.
 pub(crate) struct Connector {
     protocol: Protocol,
     connect_to: Option<SocketAddr>,
     resolver: Resolver,
-    tls: Tls,
+    tls: Arc<Tls>,
+    quic: Arc<Quic>,
+    alternatives: Alternatives,
     windows: Windows,
     clock: Clock,
 }
@@ -28,7 +35,7 @@ pub(crate) struct Connector {
 /// A connection that is ready for a request.
 pub(crate) enum Fresh {
     Http1(Http1),
-    Http2(Http2),
+    Shared(Shared),
 }
 
 impl Connector {
@@ -37,7 +44,9 @@ impl Connector {
             protocol: config.protocol,
             connect_to: config.connect_to,
             resolver: Resolver::new(config.lookups, config.family, clock),
-            tls: Tls::new(config.protocol, config.trust.clone(), clock)?,
+            tls: Arc::new(Tls::new(config.protocol, config.trust.clone(), clock)?),
+            quic: Arc::new(Quic::new(config.windows, clock)),
+            alternatives: Alternatives::new(clock),
             windows: config.windows,
             clock,
         })
@@ -45,26 +54,119 @@ impl Connector {
 
     /// Reads whose certificates count, if that was not done yet.
     pub(crate) fn prepare(&self) -> Result<(), Error> {
-        self.tls.connector().map(drop)
+        self.tls.prepare()
     }
 
     /// Whether a connection to this origin may turn out to be one that requests share.
     pub(crate) fn may_share(&self, origin: &Origin) -> bool {
         match self.protocol {
             Protocol::Http1 => false,
-            Protocol::Http2 => true,
+            Protocol::Http2 | Protocol::Http3 => true,
             Protocol::Negotiated => origin.scheme == Scheme::Https,
         }
     }
 
     /// Opens a connection, and puts the phases that this took into `trace`.
     pub(crate) async fn open(&self, origin: &Origin, trace: &mut Trace) -> Result<Fresh, Failure> {
-        let addresses = match self.connect_to {
-            Some(address) => vec![address],
-            None => self.resolver.resolve(origin, trace).await?,
+        if self.protocol == Protocol::Http3 && origin.scheme == Scheme::Http {
+            return Err(Failure::Quic("HTTP/3 is for https only"));
+        }
+        match (self.protocol, self.alternatives.of(origin)) {
+            (Protocol::Http3, _) => {
+                let addresses = self.addresses(origin, trace).await?;
+                self.over_quic(origin, &addresses, trace).await
+            }
+            (Protocol::Negotiated, Some(alternative)) => self.over_either(origin, &alternative, trace).await,
+            _ => {
+                let addresses = self.addresses(origin, trace).await?;
+                self.over_tcp(origin, &addresses, trace).await
+            }
+        }
+    }
+
+    /// Notes what a response says of where else its origin is served.
+    pub(crate) fn learn(&self, origin: &Origin, headers: &HeaderMap) {
+        if self.protocol == Protocol::Negotiated && origin.scheme == Scheme::Https {
+            self.alternatives.learn(origin, headers);
+        }
+    }
+
+    async fn addresses(&self, origin: &Origin, trace: &mut Trace) -> Result<Vec<SocketAddr>, Failure> {
+        match self.connect_to {
+            Some(address) => Ok(vec![address]),
+            None => self.resolver.resolve(origin, trace).await,
+        }
+    }
+
+    /// HTTP/3 at the alternative, and after a head start what the origin speaks over TCP; the first connection wins. So nobody
+    /// waits long whose network lets no UDP through.
+    async fn over_either(
+        &self,
+        origin: &Origin,
+        alternative: &Alternative,
+        trace: &mut Trace,
+    ) -> Result<Fresh, Failure> {
+        let (mut swift, mut sure) = (trace.clone(), trace.clone());
+        let winner = self.race(origin, alternative, &mut swift, &mut sure).await;
+        let (fresh, of_winner) = match winner {
+            Ok(fresh) => (Ok(fresh), swift),
+            Err(over_tcp) => {
+                self.alternatives.failed(origin);
+                (over_tcp, sure)
+            }
         };
+        *trace = of_winner;
+        fresh
+    }
+
+    /// The connection over QUIC, or else what TCP came to.
+    async fn race(
+        &self,
+        origin: &Origin,
+        alternative: &Alternative,
+        swift: &mut Trace,
+        sure: &mut Trace,
+    ) -> Result<Fresh, Result<Fresh, Failure>> {
+        let over_quic = async {
+            let there = alternative.of(origin);
+            let mut addresses = self.addresses(&there, swift).await?;
+            addresses.iter_mut().for_each(|address| address.set_port(alternative.port));
+            self.over_quic(origin, &addresses, swift).await
+        };
+        let over_tcp = async {
+            let addresses = self.addresses(origin, sure).await?;
+            self.over_tcp(origin, &addresses, sure).await
+        };
+        let (mut over_quic, mut over_tcp) = (std::pin::pin!(over_quic), std::pin::pin!(over_tcp));
+        if let Ok(ended) = tokio::time::timeout(HEAD_START, over_quic.as_mut()).await {
+            return match ended {
+                Ok(fresh) => Ok(fresh),
+                Err(_) => Err(over_tcp.await),
+            };
+        }
+        tokio::select! {
+            ended = over_quic.as_mut() => match ended {
+                Ok(fresh) => Ok(fresh),
+                Err(_) => Err(over_tcp.await),
+            },
+            ended = over_tcp.as_mut() => match ended {
+                Ok(fresh) => Err(Ok(fresh)),
+                Err(failure) => over_quic.await.map_err(|_| Err(failure)),
+            },
+        }
+    }
+
+    async fn over_tcp(
+        &self,
+        origin: &Origin,
+        addresses: &[SocketAddr],
+        trace: &mut Trace,
+    ) -> Result<Fresh, Failure> {
         let started = self.clock.now();
-        let Winner { stream: tcp, remote, fallback } = first_to_answer(&addresses).await?;
+        let reach = |remote: SocketAddr| async move {
+            TcpStream::connect(remote).await.map_err(|error| Failure::from_io(&error))
+        };
+        let Winner { connection: tcp, remote, fallback } = first_to_answer(addresses, reach).await?;
         trace.connect = Some(self.clock.now().saturating_sub(started));
         (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
@@ -80,56 +182,32 @@ impl Connector {
             }
         };
         if speaks_http2 {
-            Http2::start(stream, remote, self.windows, self.clock).await.map(Fresh::Http2)
+            let connection = Http2::start(stream, remote, self.windows, self.clock).await?;
+            Ok(Fresh::Shared(Shared::Http2(connection)))
         } else {
             Http1::start(stream, remote, self.clock).await.map(Fresh::Http1)
         }
     }
-}
 
-/// The connection that was there first, and where it leads.
-struct Winner {
-    stream: TcpStream,
-    remote: SocketAddr,
-    /// Whether the address that was tried first is another one.
-    fallback: bool,
-}
-
-/// Happy Eyeballs (RFC 8305): the next address is tried when the one before has failed or has been silent for
-/// a while; the first connection wins. If all fail, the first failure is the answer, as its address was the
-/// preferred one.
-async fn first_to_answer(addresses: &[SocketAddr]) -> Result<Winner, Failure> {
-    let reach = |remote: SocketAddr, fallback| async move {
-        let stream = TcpStream::connect(remote).await?;
-        Ok::<_, io::Error>(Winner { stream, remote, fallback })
-    };
-    if let [only] = addresses {
-        return reach(*only, false).await.map_err(|error| Failure::from_io(&error));
-    }
-    let mut waiting = addresses.iter().copied().enumerate();
-    let mut attempts = JoinSet::new();
-    let mut first_failure = None;
-    loop {
-        if let Some((number, address)) = waiting.next() {
-            attempts.spawn(reach(address, number > 0));
-        }
-        tokio::select! {
-            attempt = attempts.join_next() => match attempt {
-                Some(Ok(Ok(winner))) => return Ok(winner),
-                Some(Ok(Err(error))) => {
-                    first_failure.get_or_insert(Failure::from_io(&error));
-                }
-                // Attempts are neither cancelled nor do they panic.
-                Some(Err(_)) => {}
-                None => return Err(first_failure.unwrap_or(Failure::Dns)),
-            },
-            () = tokio::time::sleep(STAGGER), if waiting.len() > 0 => {}
-        }
+    /// Both handshakes are one here: its time is phase `quic`.
+    async fn over_quic(
+        &self,
+        origin: &Origin,
+        addresses: &[SocketAddr],
+        trace: &mut Trace,
+    ) -> Result<Fresh, Failure> {
+        let started = self.clock.now();
+        let reach = |remote: SocketAddr| {
+            let (quic, tls, host) = (Arc::clone(&self.quic), Arc::clone(&self.tls), origin.host.clone());
+            async move { quic.open(&tls, &host, remote).await }
+        };
+        let Winner { connection, remote, fallback } = first_to_answer(addresses, reach).await?;
+        trace.quic = Some(self.clock.now().saturating_sub(started));
+        (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
+        let connection = Http3::start(connection, remote, self.clock).await?;
+        Ok(Fresh::Shared(Shared::Http3(connection)))
     }
 }
 
-/// The "Connection Attempt Delay" that RFC 8305 section 5 recommends.
-const STAGGER: Duration = Duration::from_millis(250);
-
-#[cfg(test)]
-mod tests;
+/// How long HTTP/3 may take before TCP is tried as well: Chrome's, where it knows no round trip.
+const HEAD_START: Duration = Duration::from_millis(300);

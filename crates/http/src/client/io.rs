@@ -25,6 +25,7 @@ pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 
 /// Stamps the bytes of one connection for the requests on it.
+#[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
     last_read: AtomicU64,
@@ -60,7 +61,8 @@ impl Recorder {
         }
     }
 
-    fn flushed(&self) {
+    /// What was handed over until now has gone out.
+    pub(crate) fn flushed(&self) {
         let now = self.clock.now();
         if let Some(stamps) = &*lock(&self.alone) {
             stamps.flushed(now);
@@ -70,7 +72,8 @@ impl Recorder {
         }
     }
 
-    fn read(&self) {
+    /// Bytes came in.
+    pub(crate) fn read(&self) {
         let now = self.clock.now();
         if let Some(stamps) = &*lock(&self.alone) {
             stamps.read(now);

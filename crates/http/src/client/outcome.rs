@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use hyper::{Request, Response};
 
-use super::{Loss, Trace, http1::Http1, http2::Http2, on_lease, on_shared, pool::Lease};
+use super::{Loss, Trace, http1::Http1, http2::Http2, on_lease, on_shared, pool::Lease, shared::Shared};
 use crate::{Body, Failure, HeaderMap, Origin, StatusCode, clock::Clock};
 
 /// The result of a request, in nanoseconds from its start.
@@ -46,7 +46,7 @@ pub(crate) async fn on_http1(connection: Http1, request: Request<Body>, clock: C
 
 pub(crate) async fn on_http2(connection: &Http2, request: Request<Body>, clock: Clock) -> Outcome {
     let mut trace = Trace::start(clock.now());
-    let outcome = on_shared(connection, &origin(), request, &mut trace).await;
+    let outcome = on_shared(&Shared::Http2(connection.clone()), &origin(), request, &mut trace).await;
     read(outcome, trace).await
 }
 

@@ -1,6 +1,6 @@
 //! Connections kept for the next request, and the room for new ones.
 //!
-//! One permit is one connection: in the hand of an HTTP/1 request, or held by an HTTP/2 connection for its life. An idle
+//! One permit is one connection: in the hand of an HTTP/1 request, or held by an HTTP/2 or HTTP/3 connection for its life. An idle
 //! HTTP/1 connection holds none, but nobody opens a connection while one is idle; so there are never more connections
 //! than permits, and a request that waits for a permit wakes when a connection becomes idle as well as when one ends.
 
@@ -15,7 +15,7 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{config::Limits, http1::Http1, http2::Http2, trace::Trace};
+use super::{config::Limits, http1::Http1, shared::Shared, trace::Trace};
 use crate::{
     Failure, Origin,
     clock::{Clock, nanos},
@@ -33,7 +33,7 @@ pub(crate) struct OriginPool {
     limits: Limits,
     clock: Clock,
     idle: Mutex<Idle>,
-    shared: Mutex<Option<Http2>>,
+    shared: Mutex<Option<Shared>>,
     opening: tokio::sync::Mutex<Speaks>,
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -52,9 +52,9 @@ struct Idle {
 /// The protocol of a server that could choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Speaks {
-    /// Nothing, or HTTP/2: a request that needs a connection had better wait for the one being opened.
+    /// Nothing, HTTP/2 or HTTP/3: a request that needs a connection had better wait for the one being opened.
     #[default]
-    PerhapsHttp2,
+    PerhapsShared,
     /// HTTP/1.1: each opens its own.
     Http1,
 }
@@ -62,7 +62,7 @@ pub(crate) enum Speaks {
 /// What a request is to be made on.
 pub(crate) enum Place<'p> {
     /// A connection that others use too.
-    Shared(Http2),
+    Shared(Shared),
     /// One that was idle.
     Idle(Http1, OwnedSemaphorePermit),
     /// Room for a new one; others that might share it wait for as long as `opening` is held.
@@ -123,7 +123,8 @@ impl OriginPool {
     /// Whether no request is on its way here. One that begins now would have to ask the pool of all origins, which is
     /// locked while this is asked.
     fn is_unused(self: &Arc<Self>) -> bool {
-        Arc::strong_count(self) == 1 && self.shared().is_none_or(|shared| shared.idle_since().is_some())
+        Arc::strong_count(self) == 1
+            && self.shared().is_none_or(|shared| shared.life().idle_since().is_some())
     }
 
     /// The connection for the next request; waits until there is one. `may_share` is whether a new connection may
@@ -158,7 +159,7 @@ impl OriginPool {
             Ok(speaks) => speaks,
             Err(_) => self.waited(trace, self.opening.lock()).await?,
         };
-        Ok((*speaks == Speaks::PerhapsHttp2).then_some(speaks))
+        Ok((*speaks == Speaks::PerhapsShared).then_some(speaks))
     }
 
     /// Waits until there may be one more connection in use.
@@ -213,24 +214,24 @@ impl OriginPool {
     }
 
     /// The shared connection, if it lives as far as is known.
-    fn shared(&self) -> Option<Http2> {
+    fn shared(&self) -> Option<Shared> {
         let oldest = self.oldest();
         let mut shared = lock(&self.shared);
-        if shared.as_ref().is_some_and(|shared| shared.is_closed() || is_older(shared, oldest)) {
+        if shared.as_ref().is_some_and(|shared| shared.life().is_closed() || is_older(shared, oldest)) {
             *shared = None;
         }
         shared.clone()
     }
 
     /// Shares a connection, which keeps `permit` for its life.
-    pub(crate) fn share(self: &Arc<Self>, connection: &Http2, permit: OwnedSemaphorePermit) {
-        connection.hold(permit);
+    pub(crate) fn share(self: &Arc<Self>, connection: &Shared, permit: OwnedSemaphorePermit) {
+        connection.life().hold(permit);
         *lock(&self.shared) = Some(connection.clone());
         self.sweep(&mut lock(&self.idle));
     }
 
     /// A request was refused on this connection: no other is to use it.
-    pub(crate) fn unshare(&self, refused: &Http2) {
+    pub(crate) fn unshare(&self, refused: &Shared) {
         let mut shared = lock(&self.shared);
         // Another request may have replaced it already.
         if shared.as_ref().is_some_and(|shared| shared.is_same(refused)) {
@@ -303,8 +304,8 @@ impl Lease {
 }
 
 /// Whether a connection carries no request, and has not since before `oldest`.
-fn is_older(connection: &Http2, oldest: u64) -> bool {
-    connection.idle_since().is_some_and(|since| since < oldest)
+fn is_older(connection: &Shared, oldest: u64) -> bool {
+    connection.life().idle_since().is_some_and(|since| since < oldest)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,14 +2,20 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustls::{ClientConfig, client::Resumption, pki_types::ServerName};
+use rustls::{
+    ClientConfig, SupportedProtocolVersion,
+    client::{Resumption, danger::ServerCertVerifier},
+    crypto::CryptoProvider,
+    pki_types::ServerName,
+    version::TLS13,
+};
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use super::{
     config::{Protocol, Trust},
     trace::Trace,
-    trust,
+    trust::{self, Witness},
 };
 use crate::{Error, Failure, clock::Clock};
 
@@ -19,40 +25,46 @@ pub(crate) struct Tls {
     trust: Trust,
     clock: Clock,
     /// Made when it is needed: to read the system's store takes longer than to start a program.
-    connector: OnceLock<TlsConnector>,
+    ready: OnceLock<Ready>,
+}
+
+/// What all handshakes share.
+struct Ready {
+    provider: Arc<CryptoProvider>,
+    verifier: Arc<dyn ServerCertVerifier>,
+    connector: TlsConnector,
 }
 
 impl Tls {
     /// A file named by the user is read at once.
     pub(crate) fn new(protocol: Protocol, trust: Trust, clock: Clock) -> Result<Self, Error> {
-        let tls = Self { protocol, trust, clock, connector: OnceLock::new() };
+        let tls = Self { protocol, trust, clock, ready: OnceLock::new() };
         if matches!(tls.trust, Trust::File(_)) {
-            tls.connector()?;
+            tls.prepare()?;
         }
         Ok(tls)
     }
 
-    /// The connector; fails if the trusted certificates cannot be read.
-    pub(crate) fn connector(&self) -> Result<&TlsConnector, Error> {
-        if let Some(connector) = self.connector.get() {
-            return Ok(connector);
+    /// Reads the trusted certificates, if that was not done yet.
+    pub(crate) fn prepare(&self) -> Result<(), Error> {
+        self.ready().map(drop)
+    }
+
+    fn ready(&self) -> Result<&Ready, Error> {
+        if let Some(ready) = self.ready.get() {
+            return Ok(ready);
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = trust::verifier(&self.trust, &provider)?;
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("ring's provider has suites for TLS 1.2 and 1.3")
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
-        config.resumption = Resumption::disabled();
         let offered: &[&[u8]] = match self.protocol {
             Protocol::Negotiated => &[b"h2", b"http/1.1"],
             Protocol::Http1 => &[b"http/1.1"],
             Protocol::Http2 => &[b"h2"],
+            Protocol::Http3 => &[],
         };
-        config.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
-        Ok(self.connector.get_or_init(|| TlsConnector::from(Arc::new(config))))
+        let config = config(&provider, Arc::clone(&verifier), rustls::ALL_VERSIONS, offered);
+        let connector = TlsConnector::from(Arc::new(config));
+        Ok(self.ready.get_or_init(|| Ready { provider, verifier, connector }))
     }
 
     /// The handshake with a server known as `host`: a name or an address. Its time is phase `tls`.
@@ -63,11 +75,38 @@ impl Tls {
         trace: &mut Trace,
     ) -> Result<TlsStream<TcpStream>, Failure> {
         let started = self.clock.now();
-        let connector = self.connector().map_err(|_| Failure::Tls("no trusted certificates can be read"))?;
+        let ready = self.ready().map_err(|_| UNTRUSTING)?;
         let name =
             ServerName::try_from(host.to_owned()).map_err(|_| Failure::Tls("the host is not a name"))?;
-        let stream = connector.connect(name, stream).await.map_err(|error| Failure::from_io(&error))?;
+        let stream = ready.connector.connect(name, stream).await.map_err(|error| Failure::from_io(&error))?;
         trace.tls = Some(self.clock.now().saturating_sub(started));
         Ok(stream)
     }
+
+    /// What one handshake of QUIC needs, and who tells why it refused the server's certificate.
+    pub(crate) fn for_quic(&self) -> Result<(ClientConfig, Arc<Witness>), Failure> {
+        let ready = self.ready().map_err(|_| UNTRUSTING)?;
+        let witness = Witness::of(Arc::clone(&ready.verifier));
+        let verifier: Arc<dyn ServerCertVerifier> = Arc::clone(&witness) as _;
+        Ok((config(&ready.provider, verifier, &[&TLS13], &[b"h3"]), witness))
+    }
 }
+
+fn config(
+    provider: &Arc<CryptoProvider>,
+    verifier: Arc<dyn ServerCertVerifier>,
+    versions: &[&'static SupportedProtocolVersion],
+    offered: &[&[u8]],
+) -> ClientConfig {
+    let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
+        .with_protocol_versions(versions)
+        .expect("ring's provider has suites for TLS 1.2 and 1.3")
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    config.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
+    config
+}
+
+const UNTRUSTING: Failure = Failure::Tls("no trusted certificates can be read");

@@ -11,8 +11,8 @@ use crate::Failure;
 /// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock). Clones share the stamps
 /// that are still to come.
 ///
-/// What did not happen is `None`: `dns` of a literal address or a remembered name; `dns`, `connect` and `tls` on a
-/// connection that was there before.
+/// What did not happen is `None`: `dns` of a literal address or a remembered name; `dns`, `connect`, `tls` and `quic`
+/// on a connection that was there before.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
     /// When the request was made.
@@ -25,9 +25,11 @@ pub struct Trace {
     pub connect: Option<u64>,
     /// From the ClientHello to the end of the handshake.
     pub tls: Option<u64>,
-    /// When the final response's head came in: its first byte on HTTP/1, its last on HTTP/2.
+    /// From QUIC's first datagram to the end of its handshake, TLS included.
+    pub quic: Option<u64>,
+    /// When the final response's head came in: its first byte on HTTP/1, its last on HTTP/2 and HTTP/3.
     pub final_headers: Option<u64>,
-    /// "http/1.1" or "h2", once there is a connection.
+    /// "http/1.1", "h2" or "h3", once there is a connection.
     pub protocol: Option<&'static str>,
     /// Whether the connection had carried a request before.
     pub reused: Option<bool>,
@@ -48,7 +50,7 @@ impl Trace {
         Self { started: now, ..Self::default() }
     }
 
-    /// When the request's first bytes were handed to the kernel (HTTP/1) or to the connection (HTTP/2).
+    /// When the request's first bytes were handed to the kernel (HTTP/1) or to the connection (HTTP/2, HTTP/3).
     pub fn first_write(&self) -> Option<u64> {
         self.stamps.first_write()
     }

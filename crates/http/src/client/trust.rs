@@ -1,5 +1,7 @@
 //! Whose certificates count: the system's store, those in a file, or anybody's.
 
+mod witness;
+
 use std::{
     env,
     path::{Path, PathBuf},
@@ -18,6 +20,7 @@ use rustls::{
     server::ParsedCertificate,
 };
 
+pub(crate) use self::witness::Witness;
 use super::config::Trust;
 use crate::{Error, failure::is_authority};
 

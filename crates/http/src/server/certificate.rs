@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use quinn::crypto::rustls::QuicServerConfig;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     KeyUsagePurpose,
@@ -15,10 +16,11 @@ use crate::Error;
 
 /// What a server needs for TLS: its certificate, those that lead from it to an authority, and its key.
 ///
-/// It offers HTTP/2 and HTTP/1.1 by ALPN. Clones share it.
+/// It offers HTTP/2 and HTTP/1.1 by ALPN, and HTTP/3 on QUIC. Clones share it.
 #[derive(Clone)]
 pub struct Identity {
     config: Arc<ServerConfig>,
+    quic: Arc<QuicServerConfig>,
 }
 
 /// An identity made on the spot, and what a client must trust to talk to it.
@@ -68,8 +70,17 @@ impl Identity {
                 .expect("ring's provider has suites for TLS 1.2 and 1.3")
                 .with_no_client_auth()
                 .with_single_cert(chain, key)?;
+        // QUIC has TLS 1.3 only, and the library picks it. Early data is not accepted: it can be replayed.
+        let mut quic = config.clone();
+        quic.alpn_protocols = vec![b"h3".to_vec()];
+        let quic =
+            QuicServerConfig::try_from(quic).expect("ring's provider has the suite of QUIC's first packets");
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Self { config: Arc::new(config) })
+        Ok(Self { config: Arc::new(config), quic: Arc::new(quic) })
+    }
+
+    pub(super) fn quic(&self) -> Arc<QuicServerConfig> {
+        Arc::clone(&self.quic)
     }
 
     pub(super) fn config(&self) -> Arc<ServerConfig> {

@@ -1,10 +1,18 @@
 //! One connection of a server: which protocol it speaks, and its life until it ends or the server does.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Poll, ready},
+};
 
+use bytes::Bytes;
 use hyper::{
     Request,
-    body::Incoming,
+    body::{Body as Frames, Frame, Incoming, SizeHint},
+    header::{ALT_SVC, HeaderValue},
     server::conn::{http1, http2},
     service::service_fn,
 };
@@ -21,12 +29,14 @@ use super::{
     handler::{Handler, Peer},
     upload::patient,
 };
-use crate::{Scheme, Stop, limits};
+use crate::{Failure, Scheme, Stage, Stop, limits};
 
 /// What all connections share.
 pub(super) struct Context<H> {
     pub(super) handler: Arc<H>,
     pub(super) tls: Option<TlsAcceptor>,
+    /// Whether HTTP/3 is spoken on the UDP port of the same number.
+    pub(super) has_http3: bool,
     pub(super) config: Config,
     pub(super) stop: Stop,
 }
@@ -42,24 +52,30 @@ impl<H: Handler> Context<H> {
     /// Serves a connection to its end. How it ended is the client's business.
     pub(super) async fn serve(&self, stream: TcpStream, address: SocketAddr) {
         let _ = stream.set_nodelay(true);
+        let port = self.has_http3.then(|| stream.local_addr().ok()).flatten();
+        let alternative = port.and_then(|local| alternative(local.port()));
         match &self.tls {
             None => {
                 if let Some(version) = self.opened(first_words(&stream), address).await {
-                    self.speak(version, stream, Peer { address, scheme: Scheme::Http }).await;
+                    self.speak(version, stream, Peer { address, scheme: Scheme::Http }, None).await;
                 }
             }
             Some(tls) => {
                 if let Some(stream) = self.opened(tls.accept(stream), address).await {
                     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                     let version = if is_http2 { Version::Http2 } else { Version::Http1 };
-                    self.speak(version, stream, Peer { address, scheme: Scheme::Https }).await;
+                    self.speak(version, stream, Peer { address, scheme: Scheme::Https }, alternative).await;
                 }
             }
         }
     }
 
     /// What `opening` comes to, if it does in time and before the server is stopped.
-    async fn opened<T>(&self, opening: impl Future<Output = io::Result<T>>, client: SocketAddr) -> Option<T> {
+    pub(super) async fn opened<T>(
+        &self,
+        opening: impl Future<Output = io::Result<T>>,
+        client: SocketAddr,
+    ) -> Option<T> {
         let opened = tokio::select! {
             opened = tokio::time::timeout(self.config.read_timeout, opening) => opened,
             () = self.stop.asked() => return None,
@@ -77,17 +93,22 @@ impl<H: Handler> Context<H> {
         }
     }
 
-    async fn speak<S>(&self, version: Version, stream: S, peer: Peer)
+    /// Serves requests until the connection ends; `alternative` tells of another protocol.
+    async fn speak<S>(&self, version: Version, stream: S, peer: Peer, alternative: Option<HeaderValue>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (handler, patience) = (Arc::clone(&self.handler), self.config.read_timeout);
         let service = service_fn(move |request: Request<Incoming>| {
-            let handler = Arc::clone(&handler);
+            let (handler, alternative) = (Arc::clone(&handler), alternative.clone());
             async move {
-                let mut request = request.map(|body| patient(body, patience));
+                let mut request = request.map(|body| patient(Received(body), patience));
                 request.extensions_mut().insert(peer);
-                handler.handle(request).await
+                let mut response = handler.handle(request).await;
+                if let (Ok(response), Some(alternative)) = (&mut response, alternative) {
+                    response.headers_mut().entry(ALT_SVC).or_insert(alternative);
+                }
+                response
             }
         });
         let stream = TokioIo::new(stream);
@@ -127,6 +148,38 @@ impl<H: Handler> Context<H> {
                 }
             }
         }
+    }
+}
+
+/// What tells that HTTP/3 is spoken on a UDP port of this server (RFC 7838).
+fn alternative(port: u16) -> Option<HeaderValue> {
+    HeaderValue::from_str(&format!("h3=\":{port}\"; ma={ALTERNATIVE_S}")).ok()
+}
+
+/// How long a client may remember that: a day, as is common.
+const ALTERNATIVE_S: u32 = 86_400;
+
+/// A request's body as hyper receives it, with our reasons why it breaks off.
+struct Received(Incoming);
+
+impl Frames for Received {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        let frame = ready!(Pin::new(&mut self.0).poll_frame(cx));
+        Poll::Ready(frame.map(|frame| frame.map_err(|error| Failure::from_hyper(&error, Stage::Body))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
     }
 }
 

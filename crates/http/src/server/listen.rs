@@ -9,16 +9,24 @@ use crate::Error;
 
 /// Listens on all `addresses`. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0 has that port as well.
 pub(crate) fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
-    let is_taken = |port| addresses.iter().any(|other| other.is_ipv4() && other.port() == port && port != 0);
-    addresses.iter().map(|&address| open_one(address, is_taken(address.port()))).collect()
+    let open = |&address: &SocketAddr| {
+        open(address, is_taken_by_v4(addresses, address.port())).map_err(|source| refused(address, source))
+    };
+    addresses.iter().map(open).collect()
 }
 
-fn open_one(address: SocketAddr, only_v6: bool) -> Result<TcpListener, Error> {
-    open(address, only_v6).map_err(|source| match source.kind() {
+/// Whether an IPv4 address has this port, so that :: must leave it alone.
+pub(super) fn is_taken_by_v4(addresses: &[SocketAddr], port: u16) -> bool {
+    addresses.iter().any(|other| other.is_ipv4() && other.port() == port && port != 0)
+}
+
+/// Why there is no socket at an address.
+pub(super) fn refused(address: SocketAddr, source: io::Error) -> Error {
+    match source.kind() {
         io::ErrorKind::AddrInUse => Error::AddressInUse { address },
         io::ErrorKind::PermissionDenied => Error::PortForbidden { address },
         _ => Error::Listen { address, source },
-    })
+    }
 }
 
 fn open(address: SocketAddr, only_v6: bool) -> io::Result<TcpListener> {

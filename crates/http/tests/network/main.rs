@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod failing;
 #[cfg(test)]
+mod http3;
+#[cfg(test)]
 mod pool;
 #[cfg(test)]
 mod stop;

@@ -31,16 +31,19 @@ pub struct Serving {
 pub enum Security {
     Clear,
     Tls,
+    /// TLS, and HTTP/3 beside the others.
+    Quic,
 }
 
 pub fn serve(security: Security, config: server::Config, handler: impl Handler) -> Serving {
     let mut server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_config(config);
     let address = server.addresses().unwrap()[0];
-    let scheme = if security == Security::Tls {
-        server = server.with_tls(&Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity);
-        "https"
-    } else {
-        "http"
+    let identity = Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
+    let scheme = if security == Security::Clear { "http" } else { "https" };
+    server = match security {
+        Security::Clear => server,
+        Security::Tls => server.with_tls(&identity),
+        Security::Quic => server.with_http3(&identity).unwrap(),
     };
     let stop = Stop::new();
     let asked = stop.clone();
@@ -51,6 +54,14 @@ pub fn serve(security: Security, config: server::Config, handler: impl Handler) 
 pub fn serve_clear(handler: impl Handler) -> Serving {
     serve(Security::Clear, server::Config::default(), handler)
 }
+
+/// A server without limits of its own, over what `protocol` needs.
+pub fn serve_as(protocol: Protocol, handler: impl Handler) -> Serving {
+    let security = if protocol == Protocol::Http3 { Security::Quic } else { Security::Clear };
+    serve(security, server::Config::default(), handler)
+}
+
+pub const VERSIONS: [Protocol; 3] = [Protocol::Http1, Protocol::Http2, Protocol::Http3];
 
 pub fn client(protocol: Protocol, limits: client::Limits) -> Client {
     let config = client::Config { protocol, limits, trust: Trust::Anyone, ..client::Config::default() };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use probe::summary::{Phase, Summary};
-use recording::Sample;
+use recording::{Metric, Sample};
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, time};
 
@@ -23,14 +23,7 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
     });
     let mut text =
         format!("{url}  {status}  {protocol}  {}{remote}\n", bytes(sample.body_bytes.unwrap_or_default()));
-    let phases = [
-        ("dns", sample.dns_ns),
-        ("connect", sample.connect_ns),
-        ("tls", sample.tls_ns),
-        ("send", sample.send_ns),
-        ("wait", sample.wait_ns),
-        ("load", sample.load_ns),
-    ];
+    let phases = Metric::PHASES.map(|phase| (phase.name(), sample.phase(phase)));
     let total =
         sample.last_byte_ns.unwrap_or_else(|| phases.iter().filter_map(|(_, ns)| *ns).sum()).max(1) as f64;
     let columns = |ns: u64| (ns as f64 / total * f64::from(WIDTH)).round();

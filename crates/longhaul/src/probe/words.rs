@@ -27,6 +27,7 @@ pub(super) fn protocol() -> impl TypedValueParser<Value = Protocol> {
         Protocol::Negotiated => "What the server prefers",
         Protocol::Http1 => "HTTP/1.1",
         Protocol::Http2 => "HTTP/2",
+        Protocol::Http3 => "HTTP/3, over QUIC; https only",
     })
 }
 

@@ -38,6 +38,7 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
         dns_ns: trace.dns,
         connect_ns: trace.connect,
         tls_ns: trace.tls,
+        quic_ns: trace.quic,
         send_ns: span(first_write, last_write),
         // 0 if the response came before the request had been sent to its end.
         wait_ns: span(last_write, trace.final_headers),

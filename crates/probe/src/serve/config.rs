@@ -33,6 +33,8 @@ pub struct Tls {
     pub names: Vec<String>,
     /// Where to write the certificate of the authority that signed it (PEM), for probes to trust.
     pub write_ca: Option<PathBuf>,
+    /// Speak HTTP/3 as well, on the UDP ports of the same numbers.
+    pub http3: bool,
 }
 
 impl Default for Config {

@@ -29,8 +29,9 @@ fn assert_whole(sample: &Sample, protocol: &str, security: Security) {
     assert_eq!(sample.reused, Some(false));
     assert_eq!(sample.dns_ns, None, "the address is literal");
     assert_eq!(sample.fallback, Some(false));
-    assert!(sample.connect_ns > Some(0));
-    assert_eq!(sample.tls_ns.is_some(), security == Security::Tls);
+    assert_eq!(sample.connect_ns > Some(0), security != Security::Quic);
+    assert_eq!(sample.tls_ns > Some(0), security == Security::Tls);
+    assert_eq!(sample.quic_ns > Some(0), security == Security::Quic);
     // The service time begins after the request's first byte was written, and ends before the header's first
     // byte comes.
     assert!(sample.get(Metric::Ttfb).unwrap() >= SERVICE_NS, "{sample:?}");
@@ -49,9 +50,13 @@ fn assert_whole(sample: &Sample, protocol: &str, security: Security) {
 #[test]
 fn every_protocol_over_both_families() {
     for address in [V4, V6] {
-        for security in [Security::Clear, Security::Tls] {
+        for security in [Security::Clear, Security::Tls, Security::Quic] {
             let origin = origin(address, security, slow);
-            for (protocol, spoken) in [(Protocol::Http1, "http/1.1"), (Protocol::Http2, "h2")] {
+            let versions: &[_] = match security {
+                Security::Quic => &[(Protocol::Http3, "h3")],
+                _ => &[(Protocol::Http1, "http/1.1"), (Protocol::Http2, "h2")],
+            };
+            for &(protocol, spoken) in versions {
                 let config = origin.client_with(|http| http.protocol = protocol);
                 let sample = fetch_one(&config, &origin.target());
                 assert_whole(&sample, spoken, security);
@@ -71,18 +76,21 @@ fn negotiation_prefers_http2_where_there_is_any() {
 }
 
 #[test]
-fn a_reused_connection_has_no_connect_and_no_tls() {
-    for security in [Security::Clear, Security::Tls] {
+fn a_reused_connection_has_no_handshake() {
+    for security in [Security::Clear, Security::Tls, Security::Quic] {
         let origin = origin(V4, security, |_| {});
-        for protocol in [Protocol::Http1, Protocol::Http2] {
+        for protocol in [Protocol::Http1, Protocol::Http2, Protocol::Http3] {
+            if (protocol == Protocol::Http3) != (security == Security::Quic) {
+                continue;
+            }
             let config =
                 origin.client_with(|http| (http.protocol, http.connections) = (protocol, Connections::Reuse));
             let samples = fetch(&config, &[origin.target(), origin.target(), origin.target()]);
             assert_eq!(samples[0].reused, Some(false));
-            assert!(samples[0].connect_ns.is_some());
+            assert!(samples[0].connect_ns.or(samples[0].quic_ns).is_some());
             for sample in &samples[1..] {
                 assert_eq!((sample.status, sample.reused), (Some(200), Some(true)), "{sample:?}");
-                assert_eq!((sample.dns_ns, sample.connect_ns, sample.tls_ns), (None, None, None));
+                assert_eq!((sample.connect_ns, sample.tls_ns, sample.quic_ns), (None, None, None));
                 // It leads where it led; no address was tried for it.
                 assert_eq!((&sample.remote, sample.fallback), (&samples[0].remote, None));
                 assert!(sample.wait_ns.is_some() && sample.load_ns.is_some());
@@ -211,7 +219,7 @@ fn the_certificate_covers_what_is_listened_on_and_the_ca_is_written() {
     assert_eq!(Some(written), origin.ready.ca_pem);
     let unwritable = serve::Config {
         listen: vec![V4.parse().unwrap()],
-        tls: Some(Tls { names: Vec::new(), write_ca: Some("/nonexistent/ca.pem".into()) }),
+        tls: Some(Tls { write_ca: Some("/nonexistent/ca.pem".into()), ..Tls::default() }),
         ..serve::Config::default()
     };
     let error = serve::serve(&unwritable, |_| {}, &probe::Stop::new()).unwrap_err();

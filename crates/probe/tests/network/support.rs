@@ -32,6 +32,8 @@ pub struct Origin {
 pub enum Security {
     Clear,
     Tls,
+    /// TLS, and HTTP/3 besides.
+    Quic,
 }
 
 pub const V4: &str = "127.0.0.1:0";
@@ -40,8 +42,11 @@ pub const V6: &str = "[::1]:0";
 /// An origin with 1000 bytes and no service time, unless `adjust` changes that.
 pub fn origin(address: &str, security: Security, adjust: impl FnOnce(&mut serve::Config)) -> Origin {
     let ca = tempfile::tempdir().unwrap();
-    let tls = (security == Security::Tls)
-        .then(|| Tls { names: Vec::new(), write_ca: Some(ca.path().join("ca.pem")) });
+    let tls = (security != Security::Clear).then(|| Tls {
+        write_ca: Some(ca.path().join("ca.pem")),
+        http3: security == Security::Quic,
+        ..Tls::default()
+    });
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut config =
         serve::Config { listen: vec![address.parse().unwrap()], tls, ..serve::Config::default() };

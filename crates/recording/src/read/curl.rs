@@ -1,7 +1,7 @@
 //! Reads what `curl -w '%{json}'` writes: an object for each transfer, with stamps in seconds since its start.
 //!
 //! A stamp of 0 was never set. `time_queue` (from 8.12) lies inside of the name lookup's time and is taken out of it;
-//! without `time_posttransfer` (from 8.10) sending is a part of `wait`. A QUIC handshake is all TLS. curl does not say when
+//! without `time_posttransfer` (from 8.10) sending is a part of `wait`. The handshake of HTTP/3 is `quic`. curl does not say when
 //! a transfer started.
 //!
 //! After redirects (`-L`) curl adds up each stamp over all requests of the chain (`progress.total` in its
@@ -115,7 +115,7 @@ impl Transfer {
         sample.dns_ns = between(Some(queued), named).filter(|_| !self.is_address());
         let started = Some(named.unwrap_or(queued));
         if self.http_version.text().is_some_and(|version| version.starts_with('3')) {
-            sample.tls_ns = between(started, secured);
+            sample.quic_ns = between(started, secured);
         } else {
             sample.connect_ns = between(started, connected);
             sample.tls_ns = connected.and(between(connected, secured));

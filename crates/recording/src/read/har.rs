@@ -183,7 +183,7 @@ impl Reader<'_> {
         sample.started_ns = entry.started_date_time.map(|Moment(nanos)| nanos);
         let total = timings.fill(sample, entry.time);
         sample.last_byte_ns = total.and_then(milliseconds);
-        sample.reused = match (sample.connect_ns.or(sample.tls_ns), sample.wait_ns) {
+        sample.reused = match (sample.connect_ns.or(sample.tls_ns).or(sample.quic_ns), sample.wait_ns) {
             (Some(_), _) => Some(false),
             // Without a connect, and yet an answer that did not come out of a cache.
             (None, Some(1..)) if !is_cached && timings.connect.0.is_some() => Some(true),
@@ -239,9 +239,12 @@ impl Timings {
         sample.tls_ns = ssl.and_then(milliseconds);
         sample.connect_ns = connect.and_then(milliseconds);
         if !is_beside {
-            // A QUIC handshake is all of both.
             let tcp = sample.connect_ns.map(|connect| connect.saturating_sub(sample.tls_ns.unwrap_or(0)));
             sample.connect_ns = tcp.filter(|&tcp| tcp > 0);
+            // A QUIC handshake is all of both.
+            if tcp == Some(0) {
+                sample.quic_ns = sample.tls_ns.take();
+            }
         }
         sample.send_ns = measured(self.send);
         sample.wait_ns = measured(self.wait);

@@ -204,9 +204,14 @@ impl Entry {
         let connected = happened(connect_start, connect_end);
         // Lies before a connection that is being made where that connection is an older one.
         let secure = set(secure_start).filter(|&secure| Some(secure) >= connect_start);
-        (sample.connect_ns, sample.tls_ns) = match (connected, secure) {
-            (Some(_), Some(_)) => (happened(connect_start, secure), happened(secure, connect_end)),
-            (connected, _) => (connected, None),
+        let handshake = |secure| (happened(connect_start, secure), happened(secure, connect_end));
+        (sample.connect_ns, sample.tls_ns, sample.quic_ns) = match (connected, secure) {
+            (Some(_), Some(_)) => match handshake(secure) {
+                // QUIC's begins with the connection.
+                (None, quic) => (None, None, quic),
+                (tcp, tls) => (tcp, tls, None),
+            },
+            (connected, _) => (connected, None, None),
         };
         let first_byte = set(headers).or(set(response));
         sample.wait_ns = between(set(request), first_byte);

@@ -11,11 +11,11 @@ pub(super) struct Beside {
     page_numbers: Numbers<u64>,
     groups: Vec<u32>,
     group_numbers: Numbers<String>,
-    phases: [Vec<f32>; 6],
+    phases: [Vec<f32>; Metric::PHASES.len()],
 }
 
 /// Pages, groups and phases.
-pub(super) type Columns = (Option<Vec<u32>>, Option<Groups>, Option<[Vec<f32>; 6]>);
+pub(super) type Columns = (Option<Vec<u32>>, Option<Groups>, Option<[Vec<f32>; Metric::PHASES.len()]>);
 
 impl Beside {
     /// Whether no value has further columns.

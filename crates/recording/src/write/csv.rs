@@ -265,12 +265,13 @@ fn written(sample: &Sample, metric: Metric) -> Option<u64> {
     }
     match metric {
         Metric::Latency => sample.latency_ns,
-        Metric::Dns => sample.dns_ns,
-        Metric::Connect => sample.connect_ns,
-        Metric::Tls => sample.tls_ns,
-        Metric::Send => sample.send_ns,
-        Metric::Wait => sample.wait_ns,
-        Metric::Load => sample.load_ns,
+        Metric::Dns
+        | Metric::Connect
+        | Metric::Tls
+        | Metric::Quic
+        | Metric::Send
+        | Metric::Wait
+        | Metric::Load => sample.phase(metric),
         // Beside a wait nobody looks at it.
         Metric::Ttfb => sample.ttfb_ns.filter(|_| sample.wait_ns.is_none()),
         Metric::Total => sample.last_byte_ns,

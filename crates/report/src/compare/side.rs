@@ -51,7 +51,7 @@ pub struct Columns {
     /// The value of the requested label.
     pub groups: Option<Groups>,
     /// Phases in the order of [`recording::Metric::PHASES`], ms; NaN if they did not occur.
-    pub phases: Option<[Vec<f32>; 6]>,
+    pub phases: Option<[Vec<f32>; recording::Metric::PHASES.len()]>,
 }
 
 impl SideInput {

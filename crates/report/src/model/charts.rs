@@ -92,7 +92,7 @@ pub struct PhaseStack {
 /// One phase of a [`PhaseStack`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseColumn {
-    /// "dns", "connect", "tls", "send", "wait", "load" or "rest".
+    /// "dns", "connect", "tls", "quic", "send", "wait", "load" or "rest".
     pub phase: String,
     /// The mean over requests around each share; 0 if it never occurred.
     pub mean_ms: Vec<f64>,

@@ -211,7 +211,7 @@ pub struct PhaseDifference {
 /// One phase on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseShare {
-    /// "dns", "connect", "tls", "send", "wait", "load" or "rest".
+    /// "dns", "connect", "tls", "quic", "send", "wait", "load" or "rest".
     pub phase: String,
     /// The first side.
     pub first_ms: f64,

@@ -184,7 +184,7 @@ fn side(label: &str, shape: fn(f64) -> f64, n: usize, seed: u64, beside: u64) ->
     // Ends within an interval, and some begin within one.
     let started_s = (0..n).map(|i| 3.7 * beside as f64 + i as f64 * 0.037).collect();
     let phase = |part: f64| values_ms.iter().map(|ms| (ms * part) as f32).collect::<Vec<f32>>();
-    let phases = [0.05, 0.2, 0.2, 0.05, 0.4, 0.1].map(phase);
+    let phases = [0.05, 0.2, 0.1, 0.1, 0.05, 0.4, 0.1].map(phase);
     side.columns = Some(Columns {
         values_ms,
         started_s: Some(started_s),

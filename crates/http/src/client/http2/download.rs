@@ -9,7 +9,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use hyper::body::{Body, Frame};
 
-use super::{Count, upload::Upload};
+use super::{super::life::Count, upload::Upload};
 use crate::{Failure, Stage};
 
 /// The body, and what else is of this exchange: when it is dropped, the exchange is over.

@@ -3,8 +3,15 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use socket2::{Domain, Socket, Type};
+use tokio::net::TcpStream;
 
 use super::*;
+
+async fn race(addresses: &[SocketAddr]) -> Result<Winner<TcpStream>, Failure> {
+    let connect =
+        |remote| async move { TcpStream::connect(remote).await.map_err(|error| Failure::from_io(&error)) };
+    first_to_answer(addresses, connect).await
+}
 
 /// An address that refuses connections for as long as the socket lives: bound, so nobody else gets it, but
 /// not listening.
@@ -21,12 +28,12 @@ async fn the_next_address_is_tried_when_one_fails() {
     let (_held, refuses) = refusing((Ipv6Addr::LOCALHOST, 0));
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let listens = listener.local_addr().unwrap();
-    let winner = first_to_answer(&[refuses, listens]).await.unwrap();
-    assert_eq!(winner.stream.peer_addr().unwrap(), listens);
+    let winner = race(&[refuses, listens]).await.unwrap();
+    assert_eq!(winner.connection.peer_addr().unwrap(), listens);
     assert_eq!((winner.remote, winner.fallback), (listens, true));
-    let winner = first_to_answer(&[listens, refuses]).await.unwrap();
+    let winner = race(&[listens, refuses]).await.unwrap();
     assert_eq!((winner.remote, winner.fallback), (listens, false));
-    let winner = first_to_answer(&[listens]).await.unwrap();
+    let winner = race(&[listens]).await.unwrap();
     assert_eq!((winner.remote, winner.fallback), (listens, false));
 }
 
@@ -40,7 +47,7 @@ async fn an_address_that_is_silent_is_overtaken() {
     let _first = TcpStream::connect(deaf).await.unwrap();
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let listens = listener.local_addr().unwrap();
-    let winner = first_to_answer(&[deaf, listens]).await.unwrap();
+    let winner = race(&[deaf, listens]).await.unwrap();
     assert_eq!((winner.remote, winner.fallback), (listens, true));
 }
 
@@ -48,6 +55,6 @@ async fn an_address_that_is_silent_is_overtaken() {
 async fn if_all_fail_the_first_failure_counts() {
     let (_a, v6) = refusing((Ipv6Addr::LOCALHOST, 0));
     let (_b, v4) = refusing((Ipv4Addr::LOCALHOST, 0));
-    assert_eq!(first_to_answer(&[v6, v4]).await.err(), Some(Failure::Refused));
-    assert_eq!(first_to_answer(&[]).await.err(), Some(Failure::Dns));
+    assert_eq!(race(&[v6, v4]).await.err(), Some(Failure::Refused));
+    assert_eq!(race(&[]).await.err(), Some(Failure::Dns));
 }

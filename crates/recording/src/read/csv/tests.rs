@@ -260,7 +260,7 @@ fn what_stands_beside_the_metric() {
     assert_eq!((values(&series), series.pages.as_deref()), (&[30.0, 40.0, 50.0][..], Some(&[0, 1, 0][..])));
     let groups = series.groups.unwrap();
     assert_eq!((groups.names, groups.of), (vec!["Oslo".to_owned(), "Lima".to_owned()], vec![0, 1, u32::MAX]));
-    let [dns, .., wait, _] = series.phases.unwrap();
+    let [dns, _, _, _, _, wait, _] = series.phases.unwrap();
     assert_eq!((dns[0], dns[1].is_nan(), wait), (10.0, true, vec![5.0, 6.0, 7.0]));
     assert_eq!(read_wanted(text, &by("status")).unwrap().groups.unwrap().names, ["200", "404"]);
     let without = Wanted { excluded_phases: vec![Metric::Dns], ..by("city") };

@@ -57,9 +57,11 @@ pub(in crate::read) fn one(text: impl AsRef<[u8]>) -> Sample {
     kept.samples.remove(0)
 }
 
-/// The metrics of a sample in milliseconds, absent ones as -1, for compact comparisons.
+/// The phases of a sample over TCP in milliseconds, absent ones as -1, for compact comparisons.
 pub(in crate::read) fn phases(sample: &Sample) -> [f64; 6] {
-    Metric::PHASES.map(|phase| sample.get(phase).map_or(-1.0, |nanos| nanos as f64 / 1e6))
+    use Metric::{Connect, Dns, Load, Send, Tls, Wait};
+    [Dns, Connect, Tls, Send, Wait, Load]
+        .map(|phase| sample.get(phase).map_or(-1.0, |nanos| nanos as f64 / 1e6))
 }
 
 /// The file with a part of it replaced by other bytes, or cut off.

@@ -134,7 +134,7 @@ fn a_disk_that_fails_is_named() {
 
 prop_compose! {
     fn any_sample()(
-        numbers in prop::collection::vec(prop::option::of(any::<u64>()), 16),
+        numbers in prop::collection::vec(prop::option::of(any::<u64>()), 17),
         stated in prop::option::of(any::<u64>()),
         status in any::<Option<u16>>(),
         reused in any::<Option<bool>>(),
@@ -150,6 +150,7 @@ prop_compose! {
             dns_ns: numbers[3],
             connect_ns: numbers[4],
             tls_ns: numbers[5],
+            quic_ns: numbers[16],
             send_ns: numbers[6],
             wait_ns: numbers[7],
             load_ns: numbers[8],

@@ -155,7 +155,7 @@ fn stamps_out_of_order_are_no_phases() {
     // QUIC: the handshake is all there is.
     let quic =
         one(resource("\"connectStart\":5,\"secureConnectionStart\":5,\"connectEnd\":35,\"requestStart\":36"));
-    assert_eq!((quic.connect_ns, quic.tls_ns, quic.reused), (None, Some(30_000_000), Some(false)));
+    assert_eq!((quic.connect_ns, quic.quic_ns, quic.reused), (None, Some(30_000_000), Some(false)));
     let plain = one(resource("\"connectStart\":5,\"secureConnectionStart\":0,\"connectEnd\":35"));
     assert_eq!((plain.connect_ns, plain.tls_ns), (Some(30_000_000), None));
     let negative = one(resource("\"responseEnd\":-1,\"duration\":null"));

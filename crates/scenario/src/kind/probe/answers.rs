@@ -75,9 +75,10 @@ impl<'l> Answers<'l> {
         let from = sample.intended_ns.filter(|_| is_response).unwrap_or(started);
         let until = started.saturating_add(sample.get(Metric::Total).unwrap_or(value));
         let whole_ms = as_f64(until.saturating_sub(from)) / 1e6;
-        let shaken_hands = u32::from(sample.connect_ns.is_some()) + u32::from(sample.tls_ns.is_some());
+        let shaken_hands = [sample.connect_ns, sample.tls_ns, sample.quic_ns].into_iter().flatten().count();
         let server = sample.remote.as_deref().and_then(|remote| remote.parse().ok());
-        self.timed.push(whole_ms, shaken_hands + 1, [from, until], server.map_or(Peer::ANY, Peer::tcp));
+        let round_trips = u32::try_from(shaken_hands).unwrap_or(u32::MAX).saturating_add(1);
+        self.timed.push(whole_ms, round_trips, [from, until], server.map_or(Peer::ANY, Peer::tcp));
     }
 
     /// The samples with their times.

@@ -1,0 +1,73 @@
+//! QUIC connections of the client: each has a UDP socket of its own, whose datagrams are stamped.
+
+mod socket;
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use quinn::{
+    ClientConfig, ConnectError, Endpoint, EndpointConfig, TokioRuntime, TransportConfig, VarInt,
+    crypto::rustls::QuicClientConfig,
+};
+
+use self::socket::Socket;
+use super::{config::Windows, io::Recorder, tls::Tls};
+use crate::{Failure, clock::Clock};
+
+/// Makes QUIC connections.
+pub(crate) struct Quic {
+    transport: Arc<TransportConfig>,
+    clock: Clock,
+}
+
+/// A connection whose handshake is complete.
+pub(crate) struct Opened {
+    pub(crate) connection: quinn::Connection,
+    pub(crate) recorder: Arc<Recorder>,
+}
+
+impl Quic {
+    pub(crate) fn new(windows: Windows, clock: Clock) -> Self {
+        let mut transport = TransportConfig::default();
+        transport
+            .stream_receive_window(VarInt::from_u32(windows.stream))
+            .receive_window(VarInt::from_u32(windows.connection))
+            // Servers push nothing, and have three streams of HTTP/3 and QPACK to open.
+            .max_concurrent_bidi_streams(VarInt::from_u32(0))
+            .max_concurrent_uni_streams(VarInt::from_u32(SERVER_STREAMS))
+            .keep_alive_interval(Some(KEEP_ALIVE));
+        Self { transport: Arc::new(transport), clock }
+    }
+
+    /// Connects to a server known as `host`. In the tokio runtime that this is called in.
+    pub(crate) async fn open(&self, tls: &Tls, host: &str, remote: SocketAddr) -> Result<Opened, Failure> {
+        let (config, witness) = tls.for_quic()?;
+        let crypto = QuicClientConfig::try_from(config).map_err(|_| Failure::Tls("handshake failed"))?;
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.transport_config(Arc::clone(&self.transport));
+        let recorder = Arc::new(Recorder::new(self.clock));
+        let failed = |error: io::Error| Failure::from_io(&error);
+        let socket = Arc::new(Socket::to(remote, Arc::clone(&recorder)).map_err(failed)?);
+        let shared: Arc<dyn quinn::AsyncUdpSocket> = Arc::clone(&socket) as _;
+        let runtime = Arc::new(TokioRuntime);
+        let endpoint = Endpoint::new_with_abstract_socket(EndpointConfig::default(), None, shared, runtime)
+            .map_err(failed)?;
+        let connecting = endpoint.connect_with(config, remote, host).map_err(|error| match error {
+            ConnectError::InvalidServerName(_) => Failure::Tls("the host is not a name"),
+            _ => Failure::Unreachable,
+        })?;
+        let connection = tokio::select! {
+            connected = connecting => {
+                connected.map_err(|error| witness.refusal().unwrap_or_else(|| Failure::from_quic(&error)))?
+            }
+            failure = socket.refused() => return Err(failure),
+        };
+        Ok(Opened { connection, recorder })
+    }
+}
+
+/// One for control and two for QPACK (RFC 9114 section 6.2, RFC 9204 section 4.2), and some for what a server may try out.
+const SERVER_STREAMS: u32 = 16;
+
+/// A connection whose server works on an answer for long is silent, and servers end those that are: nginx after 60 seconds,
+/// quinn after 30.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);

@@ -1,0 +1,113 @@
+//! A body on its way in on an HTTP/3 stream.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use bytes::{Buf, Bytes};
+use h3::{
+    client,
+    error::{Code, StreamError},
+    quic::RecvStream,
+    server,
+};
+use hyper::{
+    HeaderMap,
+    body::{Body, Frame},
+};
+
+use crate::{Failure, Stage};
+
+/// The receiving half of a request's stream, at either end.
+pub(crate) trait Receive {
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, StreamError>>;
+    fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<HeaderMap>, StreamError>>;
+}
+
+/// Both ends' streams have the same methods and no trait for them.
+macro_rules! receive {
+    ($stream:ty) => {
+        impl<S: RecvStream> Receive for $stream {
+            fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, StreamError>> {
+                let data = ready!(self.poll_recv_data(cx))?;
+                Poll::Ready(Ok(data.map(|mut data| data.copy_to_bytes(data.remaining()))))
+            }
+
+            fn poll_trailers(
+                &mut self,
+                cx: &mut Context<'_>,
+            ) -> Poll<Result<Option<HeaderMap>, StreamError>> {
+                self.poll_recv_trailers(cx)
+            }
+        }
+    };
+}
+
+receive!(client::RequestStream<S, Bytes>);
+receive!(server::RequestStream<S, Bytes>);
+
+/// The body, and `kept`, which lives as long as it is read.
+pub(crate) struct Incoming<R, K> {
+    stream: R,
+    /// Bytes that are still to come, if the message has announced its length.
+    left: Option<u64>,
+    stage: BodyStage,
+    _kept: K,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BodyStage {
+    Data,
+    Trailers,
+    End,
+}
+
+impl<R, K> Incoming<R, K> {
+    /// A body that is `announced` to be so long.
+    pub(crate) fn new(stream: R, announced: Option<u64>, kept: K) -> Self {
+        Self { stream, left: announced, stage: BodyStage::Data, _kept: kept }
+    }
+
+    /// The library does not compare a body with its announced length; RFC 9114 section 4.1.2 calls for it.
+    fn count(&mut self, bytes: u64) -> Result<(), Failure> {
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(bytes).ok_or(MALFORMED)?;
+        }
+        Ok(())
+    }
+}
+
+impl<R: Receive + Unpin, K: Unpin> Body for Incoming<R, K> {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        let failed = |error: StreamError| Failure::from_h3(&error, Stage::Body);
+        if self.stage == BodyStage::Data {
+            if let Some(data) = ready!(self.stream.poll_data(cx)).map_err(failed)? {
+                self.count(data.len() as u64)?;
+                return Poll::Ready(Some(Ok(Frame::data(data))));
+            }
+            if self.left.is_some_and(|left| left > 0) {
+                return Poll::Ready(Some(Err(MALFORMED)));
+            }
+            self.stage = BodyStage::Trailers;
+        }
+        if self.stage == BodyStage::Trailers {
+            let trailers = ready!(self.stream.poll_trailers(cx)).map_err(failed)?;
+            self.stage = BodyStage::End;
+            return Poll::Ready(trailers.map(|trailers| Ok(Frame::trailers(trailers))));
+        }
+        Poll::Ready(None)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.stage == BodyStage::End
+    }
+}
+
+const MALFORMED: Failure = Failure::Http3(Code::H3_MESSAGE_ERROR.value());

@@ -1,0 +1,97 @@
+//! A body on its way out on an HTTP/3 stream.
+
+use bytes::Bytes;
+use h3::{
+    client,
+    error::{Code, StreamError},
+    quic::SendStream,
+    server,
+};
+use hyper::{HeaderMap, body::Body as _};
+
+use crate::{Body, Failure};
+
+/// The sending half of a request's stream, at either end.
+pub(crate) trait Transmit {
+    fn data(&mut self, data: Bytes) -> impl Future<Output = Result<(), StreamError>> + Send;
+    fn trailers(&mut self, trailers: HeaderMap) -> impl Future<Output = Result<(), StreamError>> + Send;
+    fn finish(&mut self) -> impl Future<Output = Result<(), StreamError>> + Send;
+    fn reset(&mut self, code: Code);
+}
+
+/// Both ends' streams have the same methods and no trait for them.
+macro_rules! transmit {
+    ($stream:ty) => {
+        impl<S: SendStream<Bytes> + Send> Transmit for $stream {
+            fn data(&mut self, data: Bytes) -> impl Future<Output = Result<(), StreamError>> + Send {
+                self.send_data(data)
+            }
+
+            fn trailers(
+                &mut self,
+                trailers: HeaderMap,
+            ) -> impl Future<Output = Result<(), StreamError>> + Send {
+                self.send_trailers(trailers)
+            }
+
+            fn finish(&mut self) -> impl Future<Output = Result<(), StreamError>> + Send {
+                self.finish()
+            }
+
+            fn reset(&mut self, code: Code) {
+                self.stop_stream(code);
+            }
+        }
+    };
+}
+
+transmit!(client::RequestStream<S, Bytes>);
+transmit!(server::RequestStream<S, Bytes>);
+
+/// A stream that is to be ended by a whole body; dropped before that, it is reset with `code`.
+pub(crate) struct Outgoing<T: Transmit> {
+    stream: T,
+    is_whole: bool,
+    code: Code,
+}
+
+impl<T: Transmit> Outgoing<T> {
+    pub(crate) fn new(stream: T, code: Code) -> Self {
+        Self { stream, is_whole: false, code }
+    }
+
+    pub(crate) fn stream(&mut self) -> &mut T {
+        &mut self.stream
+    }
+
+    /// Sends a body to its end, as fast as the other end takes it. Fails with [`Failure::Source`] if it breaks off where it
+    /// comes from; that the other end wants no more of it is the other end's business.
+    pub(crate) async fn send(mut self, mut body: Body) -> Result<(), Failure> {
+        while let Some(frame) = body.frame().await {
+            let sent = match frame.map_err(|_| Failure::Source)?.into_data() {
+                Ok(data) if data.is_empty() => Ok(()),
+                Ok(data) => self.stream.data(data).await,
+                Err(frame) => match frame.into_trailers() {
+                    Ok(trailers) => self.stream.trailers(trailers).await,
+                    Err(_) => Ok(()),
+                },
+            };
+            if sent.is_err() {
+                return Ok(());
+            }
+            if body.is_end_stream() {
+                break;
+            }
+        }
+        self.is_whole = self.stream.finish().await.is_ok();
+        Ok(())
+    }
+}
+
+impl<T: Transmit> Drop for Outgoing<T> {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            self.stream.reset(self.code);
+        }
+    }
+}

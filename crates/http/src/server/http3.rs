@@ -1,0 +1,170 @@
+//! One HTTP/3 connection of a server, and one request on it.
+
+use std::{sync::Arc, time::SystemTime};
+
+use bytes::Bytes;
+use h3::{
+    error::{Code, StreamError},
+    server::{self, RequestResolver, RequestStream},
+};
+use hyper::{
+    Method, Request, Response,
+    body::Body as _,
+    header::{self, HeaderName, HeaderValue},
+    http::{request, response},
+};
+use tokio::task::JoinSet;
+use tracing::debug;
+
+use super::{
+    connection::Context,
+    handler::{Handler, Peer},
+    upload::patient,
+};
+use crate::{
+    Body, Failure, Scheme,
+    http3::{Incoming, Outgoing, announced},
+    limits,
+};
+
+type Resolver = RequestResolver<h3_quinn::Connection, Bytes>;
+type Downstream = RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
+type Upstream = RequestStream<h3_quinn::RecvStream, Bytes>;
+
+impl<H: Handler> Context<H> {
+    /// Serves an HTTP/3 connection to its end. How it ended is the client's business.
+    pub(super) async fn serve_http3(self: &Arc<Self>, quic: quinn::Connection) {
+        let client = quic.remote_address();
+        if let Err(error) = self.requests(quic).await {
+            debug!(%client, %error, "an HTTP/3 connection ended");
+        }
+    }
+
+    /// Accepts requests until the client has gone, or the server is stopped and those in flight are finished.
+    async fn requests(self: &Arc<Self>, quic: quinn::Connection) -> Result<(), h3::error::ConnectionError> {
+        let peer = Peer { address: quic.remote_address(), scheme: Scheme::Https };
+        let mut connection = server::builder()
+            .max_field_section_size(limits::HEADER_BYTES as u64)
+            .send_grease(false)
+            .build::<_, Bytes>(h3_quinn::Connection::new(quic.clone()))
+            .await?;
+        // Dropped with this connection, which cuts the requests off.
+        let mut answering = JoinSet::new();
+        let most = usize::try_from(self.config.streams).unwrap_or(usize::MAX);
+        let mut is_stopping = false;
+        // Once the client was told which requests are the last, those that come after them are not begun.
+        while !is_stopping || !answering.is_empty() {
+            tokio::select! {
+                // A client that opens and resets streams faster than they are answered waits here.
+                accepted = connection.accept(), if answering.len() < most => match accepted? {
+                    Some(resolver) => {
+                        let context = Arc::clone(self);
+                        answering.spawn(async move { context.exchange(resolver, peer).await });
+                    }
+                    None => break,
+                },
+                Some(_) = answering.join_next() => {}
+                () = self.stop.asked(), if !is_stopping => {
+                    is_stopping = true;
+                    connection.shutdown(0).await?;
+                }
+            }
+        }
+        while answering.join_next().await.is_some() {}
+        flushed(&quic).await;
+        Ok(())
+    }
+
+    /// One request and its response.
+    async fn exchange(&self, resolver: Resolver, peer: Peer) {
+        let head = tokio::time::timeout(self.config.read_timeout, resolver.resolve_request());
+        let Ok(Ok((head, stream))) = head.await else { return };
+        let (down, up) = stream.split();
+        let outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR);
+        let (mut head, ()) = head.into_parts();
+        head.extensions.insert(peer);
+        let method = head.method.clone();
+        let Ok(body) = self.upload(&head, up).await else { return };
+        if let Ok(response) = self.handler.handle(Request::from_parts(head, body)).await {
+            // What the client does not take any more is its own business.
+            let _ = answer(outgoing, response, &method).await;
+        }
+    }
+
+    /// The request's body. HTTP/3 does not tell with the head whether there is one, so that its beginning or its end is waited
+    /// for where the method has none as a rule; a proxy must not add a body to a GET.
+    async fn upload(&self, head: &request::Parts, up: Upstream) -> Result<Body, Failure> {
+        let length = announced(&head.headers);
+        let incoming = Incoming::new(up, length, ());
+        let mut body = patient(incoming, self.config.read_timeout);
+        let has_none = length.is_none() && !matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
+        if length == Some(0) || has_none {
+            return Ok(match body.frame().await.transpose()? {
+                None => Body::empty(),
+                Some(first) => Body::stream(super::upload::Begun::new(first, body)),
+            });
+        }
+        Ok(body)
+    }
+}
+
+async fn answer(
+    mut outgoing: Outgoing<Downstream>,
+    response: Response<Body>,
+    method: &Method,
+) -> Result<(), StreamError> {
+    let (mut head, body) = response.into_parts();
+    prepare(&mut head, &body);
+    outgoing.stream().send_response(Response::from_parts(head, ())).await?;
+    let body = if *method == Method::HEAD { Body::empty() } else { body };
+    // A body that breaks off resets the stream.
+    let _ = outgoing.send(body).await;
+    Ok(())
+}
+
+/// A response's head as HTTP/3 has it, with what hyper adds to those of HTTP/1.1 and HTTP/2.
+fn prepare(head: &mut response::Parts, body: &Body) {
+    for field in CONNECTION_FIELDS {
+        head.headers.remove(field);
+    }
+    let has_length = !head.status.is_informational() && head.status != hyper::StatusCode::NO_CONTENT;
+    if let Some(length) = body.size_hint().exact().filter(|_| has_length) {
+        head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
+    }
+    if !head.headers.contains_key(header::DATE)
+        && let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(now()))
+    {
+        head.headers.insert(header::DATE, date);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the Date field of a response is a date")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// Waits until what was sent has arrived, as far as one can see from here: nothing more is sent for some round trips.
+/// quinn throws away what is not acknowledged when a connection is closed.
+async fn flushed(quic: &quinn::Connection) {
+    let mut sent = u64::MAX;
+    while quic.close_reason().is_none() {
+        let now = quic.stats().udp_tx.datagrams;
+        if now == sent {
+            return;
+        }
+        sent = now;
+        let pause = (ROUND_TRIPS * quic.rtt()).max(LEAST_PAUSE);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = quic.closed() => {}
+        }
+    }
+}
+
+/// Fields of HTTP/1.1 connections, which HTTP/3 forbids (RFC 9114 section 4.2).
+const CONNECTION_FIELDS: [HeaderName; 4] =
+    [header::CONNECTION, header::TE, header::TRANSFER_ENCODING, header::UPGRADE];
+
+/// Longer than a lost packet takes to be sent again.
+const ROUND_TRIPS: u32 = 3;
+const LEAST_PAUSE: std::time::Duration = std::time::Duration::from_millis(20);

@@ -1,0 +1,95 @@
+//! UDP sockets of a server, and the QUIC connections that come in there.
+
+use std::{io, net::SocketAddr, sync::Arc};
+
+use quinn::{
+    Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig, TokioRuntime, TransportConfig, VarInt,
+    crypto::rustls::QuicServerConfig,
+};
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::sync::{Semaphore, watch};
+use tracing::debug;
+
+use super::{config::Config, connection::Context, handler::Handler, listen};
+use crate::Error;
+
+/// Sockets at the addresses of those that listen for TCP; they accept nothing yet. In the tokio runtime that this is called in.
+pub(super) fn listen(addresses: &[SocketAddr]) -> Result<Vec<Endpoint>, Error> {
+    let open = |&address: &SocketAddr| {
+        let only_v6 = listen::is_taken_by_v4(addresses, address.port());
+        open(address, only_v6).map_err(|source| listen::refused(address, source))
+    };
+    addresses.iter().map(open).collect()
+}
+
+fn open(address: SocketAddr, only_v6: bool) -> io::Result<Endpoint> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(only_v6)?;
+    }
+    socket.bind(&address.into())?;
+    socket.set_nonblocking(true)?;
+    Endpoint::new(EndpointConfig::default(), None, socket.into(), Arc::new(TokioRuntime))
+}
+
+/// How connections are served.
+pub(super) fn config(tls: &Arc<QuicServerConfig>, config: &Config) -> ServerConfig {
+    let mut transport = TransportConfig::default();
+    transport
+        .max_concurrent_bidi_streams(VarInt::from_u32(config.streams))
+        // One for control and two for QPACK, and some for what a client may try out.
+        .max_concurrent_uni_streams(VarInt::from_u32(16))
+        .max_idle_timeout(IdleTimeout::try_from(config.read_timeout).ok());
+    let mut server = ServerConfig::with_crypto(Arc::clone(tls) as _);
+    server.transport_config(Arc::new(transport));
+    server
+}
+
+/// Permits for connections, whether they use TCP or QUIC.
+pub(super) struct Permits {
+    pub(super) all: Arc<Semaphore>,
+    /// How many there are.
+    pub(super) room: usize,
+}
+
+/// Accepts connections until asked to stop. With all permits taken, no new ones are answered; when half of them are, a client
+/// has to show that it receives what is sent to its address.
+pub(super) async fn accept<H: Handler>(
+    endpoint: Endpoint,
+    context: Arc<Context<H>>,
+    permits: Permits,
+    cut: watch::Receiver<()>,
+) {
+    loop {
+        let Ok(permit) = Arc::clone(&permits.all).acquire_owned().await else { return };
+        let incoming = tokio::select! {
+            incoming = endpoint.accept() => incoming,
+            () = context.stop.asked() => break,
+        };
+        let Some(incoming) = incoming else { return };
+        let is_busy = permits.all.available_permits() < permits.room / 2;
+        if is_busy && incoming.may_retry() && !incoming.remote_address_validated() {
+            let _ = incoming.retry();
+            continue;
+        }
+        debug!(client = %incoming.remote_address(), "a QUIC connection began");
+        let (context, mut cut) = (Arc::clone(&context), cut.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = serve(&context, incoming) => {}
+                _ = cut.changed() => {}
+            }
+            drop(permit);
+        });
+    }
+    // Connections that are there live on; new ones are refused.
+    endpoint.set_server_config(None);
+}
+
+async fn serve<H: Handler>(context: &Arc<Context<H>>, incoming: Incoming) {
+    let client = incoming.remote_address();
+    let opening = async { incoming.await.map_err(io::Error::from) };
+    if let Some(connection) = context.opened(opening, client).await {
+        context.serve_http3(connection).await;
+    }
+}
