@@ -126,7 +126,7 @@ fn greeting(stream: &TcpStream, is_full: bool, stop: &AtomicBool) -> Result<Gree
 
 /// Takes the payload to its end. How many of its bytes are bad; or why there is no end.
 fn payload(mut stream: &TcpStream, arrivals: &mut Arrivals, stop: &AtomicBool) -> Result<u64, String> {
-    let (clock, mut pattern, mut buffer, mut bad) = (Clock::start(), Pattern::new(), vec![0; 2 * BLOCK], 0);
+    let (clock, mut pattern, mut buffer, mut bad) = (Clock::start(), Pattern::new(), vec![0; BLOCK], 0);
     loop {
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(bad),

@@ -108,7 +108,7 @@ impl Summary {
         receipt: Result<(Receipt, u64), String>,
     ) -> Self {
         let unfinished = Self {
-            schema: super::wire::SCHEMA.to_owned(),
+            schema: SCHEMA.to_owned(),
             server,
             protocol: sending.protocol.name().to_owned(),
             fell_back: telemetry.fell_back,
@@ -173,3 +173,6 @@ fn seconds(nanos: u64) -> f64 {
 fn megabits(bytes: u64) -> f64 {
     bytes as f64 * 8.0 / 1e6
 }
+
+/// The version of the summary.
+const SCHEMA: &str = "longhaul.transfer/1";

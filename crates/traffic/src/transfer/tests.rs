@@ -94,7 +94,7 @@ fn of(bytes: u64) -> Sending {
     Sending { bytes: Some(Bytes(bytes)), ..Sending::default() }
 }
 
-const GREETING: &str = "{\"schema\":\"longhaul.transfer/1\",\"interval_ns\":1000000}\n";
+const GREETING: &str = "{\"schema\":\"longhaul.transfer/2\",\"interval_ns\":1000000}\n";
 
 #[test]
 fn every_byte_arrives_and_is_accounted_for() {
@@ -193,7 +193,7 @@ fn damaged_bytes_are_counted() {
     stream.shutdown(Shutdown::Write).unwrap();
     let Reply::Received(receipt) = reply(&stream) else { panic!("no receipt") };
     assert_eq!((receipt.bytes, receipt.bytes_bad), (BLOCK as u64, 3));
-    assert_eq!(server.says(), "131072 bytes received, 3 of them BAD");
+    assert_eq!(server.says(), format!("{BLOCK} bytes received, 3 of them BAD"));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn nonsense_is_refused_with_a_sentence() {
     let server = Server::start();
     for (said, why) in [
         ("GET / HTTP/1.1\r\n\r\n", "greeting of `longhaul transfer send`"),
-        (&GREETING.replace("transfer/1", "transfer/9"), "longhaul.transfer/1"),
+        (&GREETING.replace("transfer/2", "transfer/9"), "longhaul.transfer/2"),
         (&GREETING.replace("1000000", "1"), "an interval lies between 1ms and 1h"),
         (&"x".repeat(5000), "greeting of `longhaul transfer send`"),
     ] {

@@ -114,8 +114,8 @@ pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The version of all this.
-pub(super) const SCHEMA: &str = "longhaul.transfer/1";
+/// The version of all this, and of the payload.
+pub(super) const SCHEMA: &str = "longhaul.transfer/2";
 
 /// A greeting is less than a hundred bytes.
 pub(super) const LONGEST_GREETING: usize = 1024;
