@@ -6,10 +6,10 @@
 //! delays its end by that time at most, so the sum of the delays on a chain bounds the error. Which packets were on it is
 //! not known, but two packets of a chain that travel in one direction are at least a round trip apart, because one of the
 //! other direction lies between them. Of a sample that took `n` round trips, at most `n` packets in each direction count:
-//! the latest ones. To that come the whole time for which programs of its two hosts, or the machine, were held up, and
+//! the latest ones; and no more than the sample can have had, where that is known. To that come the whole time for which programs of its two hosts, or the machine, were held up, and
 //! for each packet the time that it takes through a kernel to the switch, which reads it, and to a program, which gets it. How
 //! long that took is not known of a packet, but how long it takes how often is: the slowest samples are taken to have met the
-//! slowest, and each one that of the 90th percentile at least.
+//! slowest once, and else, as each one, that of the 90th percentile.
 //!
 //! Nor can the error be more than what a sample has beyond the least that it comes to: its round trips.
 
@@ -49,6 +49,9 @@ pub struct Span {
     /// What it comes to at least, however good the emulator is: the shortest round trip, as often as it takes that. All that
     /// the emulator can have added is beyond it. 0 if that is not known.
     pub least_ms: f64,
+    /// How many round trips can have followed each other in it, if fewer than its time has room for: while a server works on its
+    /// answer there are none. [`u64::MAX`] if that is not known.
+    pub most_turns: u64,
     /// Not before.
     pub from_ns: u64,
     /// Not after.
@@ -134,14 +137,16 @@ impl Delays {
 
 impl Route<'_> {
     /// How much of the time from one moment to another, on the machine's monotonic clock, may be the emulator's doing. Waking
-    /// up takes as long as it does at most in this share of the cases.
-    pub fn bound_ns(&self, from_ns: u64, until_ns: u64, share: f64) -> u64 {
+    /// up takes as long as it does at most in this share of the cases. No more than `most_turns` round trips followed each other.
+    pub fn bound_ns(&self, from_ns: u64, until_ns: u64, most_turns: u64, share: f64) -> u64 {
         let (from, until) = (from_ns.saturating_sub(self.start_ns), until_ns.saturating_sub(self.start_ns));
         let length = until.saturating_sub(from);
         // Half a round trip more, because one direction may be the shorter one.
-        let turns = ((length + self.rtt_ns / 2) / self.rtt_ns).max(1);
+        let turns = ((length + self.rtt_ns / 2) / self.rtt_ns).min(most_turns).max(1);
         let late = self.latest(&self.there, from, until, turns) + self.latest(&self.back, from, until, turns);
-        let waking = (2 * turns).saturating_mul(self.wake(share));
+        // One round trip may have met the slowest; that all of them did is out of the question.
+        let others = (2 * (turns - 1)).saturating_mul(self.wake(ORDINARY));
+        let waking = (2 * self.wake(share)).saturating_add(others);
         let held = self.delays.iter().map(|delays| delays.held(from, until)).fold(0, u64::saturating_add);
         late.saturating_add(held).saturating_add(waking).min(length)
     }
@@ -156,8 +161,9 @@ impl Route<'_> {
         order.sort_unstable_by(|&a, &b| samples[a].value_ms.total_cmp(&samples[b].value_ms));
         let mut bounds = vec![0.0; samples.len()];
         for (rank, place) in order.into_iter().enumerate() {
-            let Span { value_ms, least_ms, from_ns, until_ns } = samples[place];
-            let bound_ns = self.bound_ns(from_ns, until_ns, (rank + 1) as f64 / samples.len() as f64);
+            let Span { value_ms, least_ms, most_turns, from_ns, until_ns } = samples[place];
+            let bound_ns =
+                self.bound_ns(from_ns, until_ns, most_turns, (rank + 1) as f64 / samples.len() as f64);
             bounds[place] = (bound_ns as f64 / 1e6).min((value_ms - least_ms).max(0.0));
         }
         bounds
@@ -244,7 +250,7 @@ mod tests {
     fn bound(journal: &Journal, from_ms: u64, until_ms: u64, rtt_ms: u64) -> u64 {
         let index = Index::from(journal.clone());
         let route = index.route("a", Some("b"), Some(Service::tcp(80)), rtt_ms * MS);
-        route.bound_ns((1000 + from_ms) * MS, (1000 + until_ms) * MS, 0.5) / MS
+        route.bound_ns((1000 + from_ms) * MS, (1000 + until_ms) * MS, u64::MAX, 0.5) / MS
     }
 
     #[test]
@@ -260,6 +266,10 @@ mod tests {
         // Only what was delivered meanwhile.
         assert_eq!(bound(&journal, 60, 80, 20), 0);
         assert_eq!(bound(&journal, 60, 95, 20), 2);
+        // Of the 20 round trips that have room, no more than two can have been.
+        let index = Index::from(journal);
+        let route = index.route("a", Some("b"), Some(Service::tcp(80)), 5 * MS);
+        assert_eq!(route.bound_ns(1000 * MS, 1099 * MS, 2, 0.5), 11 * MS);
     }
 
     #[test]
@@ -278,13 +288,13 @@ mod tests {
         assert_eq!(bound(&journal, 300, 330, 10), 6);
         assert_eq!(bound(&journal, 0, 2, 1), 2);
         let empty = Index::default();
-        assert_eq!(empty.route("a", None, None, 0).bound_ns(5, 10, 1.0), 0);
+        assert_eq!(empty.route("a", None, None, 0).bound_ns(5, 10, u64::MAX, 1.0), 0);
         // Of three samples that were not disturbed otherwise, the slowest met slow wake-ups: two of 4 ms each.
         let index = Index::from(journal);
         let route = index.route("a", Some("b"), Some(Service::tcp(80)), 20 * MS);
         let sample = |value_ms, at: u64| {
             let (from_ns, until_ns) = ((1000 + at) * MS, (1000 + at + 20) * MS);
-            Span { value_ms, least_ms: 0.0, from_ns, until_ns }
+            Span { value_ms, least_ms: 0.0, most_turns: u64::MAX, from_ns, until_ns }
         };
         let samples = [sample(20.5, 300), sample(20.0, 320), sample(21.0, 350)];
         assert_eq!(route.bounds_ms(&samples), [2.0, 2.0, 8.0]);
@@ -333,7 +343,7 @@ mod tests {
             let end = last + rtt_us.max(chain.iter().map(|(_, late)| late).sum());
             let index = Index::from(journal);
             let route = index.route("a", Some("b"), None, rtt_us * 1000);
-            let bound = route.bound_ns(first * 1000, end * 1000, 0.5);
+            let bound = route.bound_ns(first * 1000, end * 1000, u64::MAX, 0.5);
             let late: u64 = chain.iter().map(|(_, late)| late * 1000).sum();
             prop_assert!(bound >= late.min((end - first) * 1000), "{bound} < {late}");
         }

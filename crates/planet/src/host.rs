@@ -72,15 +72,24 @@ impl Host {
 
     /// Stops its processes, or lets them go on.
     pub(crate) fn freeze(&self, is_frozen: bool) -> io::Result<()> {
-        if self.is_frozen.swap(is_frozen, Ordering::Relaxed) != is_frozen {
-            self.signal_all(if is_frozen { Signal::SIGSTOP } else { Signal::SIGCONT })?;
+        // So that whoever sees a process that is stopped by this sees that it is frozen.
+        match (self.is_frozen(), is_frozen) {
+            (false, true) => {
+                self.is_frozen.store(true, Ordering::Release);
+                self.signal_all(Signal::SIGSTOP)?;
+            }
+            (true, false) => {
+                self.signal_all(Signal::SIGCONT)?;
+                self.is_frozen.store(false, Ordering::Release);
+            }
+            _ => {}
         }
         Ok(())
     }
 
     /// Whether a fault has stopped its processes.
     pub(crate) fn is_frozen(&self) -> bool {
-        self.is_frozen.load(Ordering::Relaxed)
+        self.is_frozen.load(Ordering::Acquire)
     }
 
     /// The inode of its network namespace, which tells its processes from others.

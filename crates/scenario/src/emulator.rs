@@ -27,7 +27,7 @@ pub(crate) type Ran = HashMap<PathBuf, [Duration; 2]>;
 /// Samples of one host with the times at which they were measured.
 #[derive(Debug, Default)]
 pub(crate) struct Timed {
-    samples: Vec<Exchange>,
+    samples: Vec<(Exchange, usize)>,
     peers: Vec<Peer>,
     numbers: HashMap<Peer, usize>,
     has_unknown: bool,
@@ -42,15 +42,33 @@ pub(crate) struct Peer {
     pub service: Option<Service>,
 }
 
+/// What a sample was, and when.
 #[derive(Debug, Clone, Copy)]
-struct Exchange {
-    value_ms: f64,
+pub(crate) struct Exchange {
+    pub value_ms: f64,
     /// At least so many are in the value.
-    round_trips: u32,
-    /// Since the recording's start.
-    from_ns: u64,
-    until_ns: u64,
-    peer: usize,
+    pub round_trips: u32,
+    /// When it was measured, since the recording's start.
+    pub span_ns: [u64; 2],
+    /// Lengths of it in which one round trip was waited for, be it sent again after a loss.
+    pub waits_ns: [u64; WAITS],
+}
+
+/// Handshakes of TCP, TLS and QUIC, and the wait for an answer.
+pub(crate) const WAITS: usize = 4;
+
+impl Exchange {
+    /// How many round trips can have followed each other in it. A packet that is lost is sent again after a round trip at the
+    /// soonest, and then each time after twice as long as before.
+    fn most_turns(&self, rtt_ns: u64) -> u64 {
+        let [from, until] = self.span_ns;
+        let waited: u64 = self.waits_ns.iter().sum();
+        let rest = until.saturating_sub(from).saturating_sub(waited);
+        let rtt_ns = rtt_ns.max(1);
+        let tries = |wait: u64| 1 + u64::from((wait / rtt_ns + 1).ilog2());
+        let waits: u64 = self.waits_ns.iter().filter(|&&wait| wait > 0).map(|&wait| tries(wait)).sum();
+        waits + rest.div_ceil(rtt_ns) + 1
+    }
 }
 
 /// What is known of exchanges between a host and a peer.
@@ -88,13 +106,15 @@ impl Emulator {
         let at = |since_start: u64| origin_ns.saturating_add(since_start);
         let mut errors = vec![0.0; timed.samples.len()];
         let mut places = vec![Vec::new(); timed.peers.len()];
-        timed.samples.iter().enumerate().for_each(|(place, sample)| places[sample.peer].push(place));
+        timed.samples.iter().enumerate().for_each(|(place, sample)| places[sample.1].push(place));
         for (&peer, places) in timed.peers.iter().zip(&places) {
             let exchanges = self.exchanges(layout, host, peer);
             let span = |&place: &usize| {
-                let Exchange { value_ms, round_trips, from_ns, until_ns, .. } = timed.samples[place];
-                let least_ms = milliseconds(exchanges.rtt_ns) * f64::from(round_trips);
-                Span { value_ms, least_ms, from_ns: at(from_ns), until_ns: at(until_ns) }
+                let (sample, _) = &timed.samples[place];
+                let [from_ns, until_ns] = sample.span_ns.map(at);
+                let least_ms = milliseconds(exchanges.rtt_ns) * f64::from(sample.round_trips);
+                let most_turns = sample.most_turns(exchanges.rtt_ns);
+                Span { value_ms: sample.value_ms, least_ms, most_turns, from_ns, until_ns }
             };
             let spans: Vec<Span> = places.iter().map(span).collect();
             let bounds = exchanges.route.bounds_ms(&spans);
@@ -127,8 +147,12 @@ impl Emulator {
         let [from_ns, until_ns] = [from, until].map(nanoseconds);
         let took = took.unwrap_or_else(|| until.saturating_sub(from));
         let took_ms = took.as_secs_f64() * 1e3;
-        let error_ms =
-            milliseconds(self.exchanges(layout, host, peer).route.bound_ns(from_ns, until_ns, ORDINARY));
+        let error_ms = milliseconds(self.exchanges(layout, host, peer).route.bound_ns(
+            from_ns,
+            until_ns,
+            u64::MAX,
+            ORDINARY,
+        ));
         Some(OwnError { error_ms: error_ms.min(took_ms), took_ms })
     }
 }
@@ -139,21 +163,14 @@ impl Timed {
         self.has_unknown = true;
     }
 
-    /// A sample that was measured between two moments since the recording's start, with so many round trips in its value at
-    /// least.
-    pub(crate) fn push(
-        &mut self,
-        value_ms: f64,
-        round_trips: u32,
-        [from_ns, until_ns]: [u64; 2],
-        peer: Peer,
-    ) {
+    /// A sample that was exchanged with a peer.
+    pub(crate) fn push(&mut self, sample: Exchange, peer: Peer) {
         let peers = &mut self.peers;
         let peer = *self.numbers.entry(peer).or_insert_with(|| {
             peers.push(peer);
             peers.len() - 1
         });
-        self.samples.push(Exchange { value_ms, round_trips, from_ns, until_ns, peer });
+        self.samples.push((sample, peer));
     }
 }
 
@@ -196,4 +213,26 @@ fn nanoseconds(time: Duration) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
 pub(crate) fn milliseconds(ns: u64) -> f64 {
     ns as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_takes_its_time_is_not_round_trips() {
+        let ms = |ms: u64| ms * 1_000_000;
+        let exchange = |until: u64, waits: [u64; WAITS]| Exchange {
+            value_ms: 0.0,
+            round_trips: 2,
+            span_ns: [ms(100), ms(100 + until)],
+            waits_ns: waits.map(ms),
+        };
+        // A connection in a round trip, an answer after 63, and a byte or two afterwards: two tries of the first, seven of the
+        // second, where packets might have been lost, and one for the end.
+        assert_eq!(exchange(640, [10, 0, 0, 630]).most_turns(ms(10)), 2 + 7 + 1);
+        // Nothing is known of what happened: as many as have room.
+        assert_eq!(exchange(640, [0; WAITS]).most_turns(ms(10)), 65);
+        assert_eq!(exchange(0, [0; WAITS]).most_turns(0), 1);
+    }
 }

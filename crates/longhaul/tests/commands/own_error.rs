@@ -154,7 +154,13 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
         })
         .collect();
     // Whatever is beyond the way itself may be the planet's.
-    let span = |value_ms, from_ns, until_ns| Span { value_ms, least_ms: ONE_WAY_MS, from_ns, until_ns };
+    let span = |value_ms, from_ns, until_ns| Span {
+        value_ms,
+        least_ms: ONE_WAY_MS,
+        most_turns: u64::MAX,
+        from_ns,
+        until_ns,
+    };
     let ms = |ns: u64| Duration::from_nanos(ns).as_secs_f64() * 1e3;
     let delays: Vec<f64> = stamps.iter().map(|[sent, arrived]| ms(arrived - sent)).collect();
     let samples: Vec<_> =

@@ -109,9 +109,26 @@ struct Thread {
 struct Leader {
     host: HostId,
     stat: File,
-    /// Whether it was stopped at the last look.
-    is_stopped: bool,
+    stops: Stops,
     is_here: bool,
+}
+
+/// What was seen of a program at the last look.
+#[derive(Default)]
+struct Stops {
+    was_stopped: bool,
+    was_frozen: bool,
+}
+
+impl Stops {
+    /// Whether it was stopped at some time since the last look, other than by a fault. A fault that has just ended leaves a
+    /// program behind that was stopped at the last look.
+    fn look(&mut self, is_stopped: bool, is_frozen: bool) -> bool {
+        let is_by_fault = is_frozen || self.was_frozen;
+        let was_stopped = (is_stopped || self.was_stopped) && !is_by_fault;
+        *self = Self { was_stopped: is_stopped && !is_by_fault, was_frozen: is_frozen };
+        was_stopped
+    }
 }
 
 impl Watch {
@@ -141,10 +158,11 @@ impl Watch {
             }
         }
         for leader in self.leaders.values_mut() {
+            let is_stopped = leader.looks_stopped();
+            // Asked afterwards: it is frozen before its programs are stopped.
+            let is_frozen = self.hosts[leader.host].is_frozen();
             // It was stopped at some time between two looks, and went on at some time.
-            let looks_stopped = leader.looks_stopped();
-            let was_stopped = std::mem::replace(&mut leader.is_stopped, looks_stopped);
-            if (leader.is_stopped || was_stopped) && !self.hosts[leader.host].is_frozen() {
+            if leader.stops.look(is_stopped, is_frozen) {
                 hold(leader.host, since, now.saturating_sub(since));
             }
         }
@@ -180,7 +198,7 @@ impl Watch {
             if let Some(known) = self.leaders.get_mut(&process.path()) {
                 known.is_here = true;
             } else if let Ok(stat) = File::open(process.path().join("stat")) {
-                let leader = Leader { host, stat, is_stopped: false, is_here: true };
+                let leader = Leader { host, stat, stops: Stops::default(), is_here: true };
                 self.leaders.insert(process.path(), leader);
             }
             for thread in fs::read_dir(process.path().join("task")).into_iter().flatten().flatten() {
@@ -260,6 +278,24 @@ const SEARCH_EVERY: Duration = Duration::from_millis(50);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_fault_stops_is_not_held_up() {
+        let looks = |looks: &[(bool, bool)]| {
+            let mut stops = Stops::default();
+            looks.iter().map(|&(stopped, frozen)| stops.look(stopped, frozen)).collect::<Vec<_>>()
+        };
+        // A debugger.
+        assert_eq!(
+            looks(&[(false, false), (true, false), (false, false), (false, false)]),
+            [false, true, true, false]
+        );
+        // A fault, seen at its end while the program is about to go on.
+        assert_eq!(looks(&[(false, true), (true, true), (false, false), (false, false)]), [false; 4]);
+        assert_eq!(looks(&[(true, true), (true, false), (false, false)]), [false; 3]);
+        // A debugger that stops it after a fault.
+        assert_eq!(looks(&[(true, true), (false, false), (true, false)]), [false, false, true]);
+    }
 
     #[test]
     fn the_letter_after_the_name_whatever_that_is() {

@@ -14,7 +14,7 @@ use self::tally::Tally;
 pub use self::tally::{Pair, PingResult, RoundTripError};
 use crate::{
     check::Check,
-    emulator::{self, Peer, Timed, milliseconds},
+    emulator::{self, Exchange, Peer, Timed, milliseconds},
     error::Error,
     folder::{Folder, some, words},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -243,7 +243,13 @@ fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Err
         if let (Some(took), Some(started)) = (round_trip, sample.started_ns) {
             let Target { address, rtt, .. } = &ping.targets[target];
             let span = [started, started.saturating_add(took)];
-            timed.push(milliseconds(took), 1, span, Peer::ping((*address).into()));
+            let sample = Exchange {
+                value_ms: milliseconds(took),
+                round_trips: 1,
+                span_ns: span,
+                waits_ns: Default::default(),
+            };
+            timed.push(sample, Peer::ping((*address).into()));
             errors_ms.push(tally::error_ms(took, rtt.as_secs_f64() * 1e3));
         } else if round_trip.is_some() {
             timed.push_unknown();

@@ -1,6 +1,6 @@
 //! `[[probe]]`: requests from one host or several, recorded one by one.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use claim::{Claim, Evidence, Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
 use probe::{
@@ -57,6 +57,8 @@ pub(crate) struct Table {
     pub url: Spanned<String>,
     /// Requests a second from each host.
     pub rate: Option<Frequency>,
+    /// Requests at a time from each host: a closed loop.
+    pub concurrency: Option<Spanned<NonZeroUsize>>,
     #[serde(default = "crate::measurement::default_duration", with = "units::duration")]
     pub duration: Duration,
     pub arrival: Option<Arrival>,
@@ -72,8 +74,13 @@ pub(crate) struct Table {
 impl Table {
     /// The configuration of a host's probe.
     fn config(&self, seed: u64) -> Config {
-        let rate = self.rate.unwrap_or_else(Config::default_rate);
-        let pace = Pace::Open { rate, arrival: self.arrival.unwrap_or(ARRIVAL) };
+        let pace = match &self.concurrency {
+            Some(concurrency) => Pace::Closed { concurrency: concurrency.get_ref().get() },
+            None => Pace::Open {
+                rate: self.rate.unwrap_or_else(Config::default_rate),
+                arrival: self.arrival.unwrap_or(ARRIVAL),
+            },
+        };
         let mut config = Config { pace, duration: Some(self.duration), seed, ..Config::default() };
         let http = &mut config.client.http;
         http.connections = self.connections.unwrap_or(http.connections);
@@ -115,6 +122,12 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, M
         let side = check.side(&probe.side)?;
         check.lasts(probe.duration, &probe.side)?;
         check.url(&probe.url)?;
+        if let Some(concurrency) = &probe.concurrency
+            && (probe.rate.is_some() || probe.arrival.is_some())
+        {
+            let message = "a closed loop (concurrency) has neither a rate nor an arrival: each request starts when one before it has ended";
+            return Err(check.document.mistake(concurrency.span(), message.to_owned()));
+        }
         for (host, span) in check.hosts(&probe.from)? {
             let host = check.layout.hosts[host].name.clone();
             if checked.iter().any(|other| other.side == side && other.host == host) {

@@ -7,7 +7,7 @@ use recording::{Metric, Sample};
 use serde_json::json;
 
 use super::{Outage, Probe};
-use crate::emulator::{Peer, Timed};
+use crate::emulator::{Exchange, Peer, Timed};
 
 /// Counts sample by sample.
 pub(super) struct Answers<'l> {
@@ -75,10 +75,16 @@ impl<'l> Answers<'l> {
         let from = sample.intended_ns.filter(|_| is_response).unwrap_or(started);
         let until = started.saturating_add(sample.get(Metric::Total).unwrap_or(value));
         let whole_ms = as_f64(until.saturating_sub(from)) / 1e6;
-        let shaken_hands = [sample.connect_ns, sample.tls_ns, sample.quic_ns].into_iter().flatten().count();
+        let shaken_hands = [sample.connect_ns, sample.tls_ns, sample.quic_ns];
         let server = sample.remote.as_deref().and_then(|remote| remote.parse().ok());
-        let round_trips = u32::try_from(shaken_hands).unwrap_or(u32::MAX).saturating_add(1);
-        self.timed.push(whole_ms, round_trips, [from, until], server.map_or(Peer::ANY, Peer::tcp));
+        let [tcp, tls, quic] = shaken_hands.map(Option::unwrap_or_default);
+        let exchange = Exchange {
+            value_ms: whole_ms,
+            round_trips: shaken_hands.iter().flatten().fold(1, |round_trips, _| round_trips + 1),
+            span_ns: [from, until],
+            waits_ns: [tcp, tls, quic, sample.wait_ns.unwrap_or_default()],
+        };
+        self.timed.push(exchange, server.map_or(Peer::ANY, Peer::tcp));
     }
 
     /// The samples with their times.
