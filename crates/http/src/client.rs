@@ -40,7 +40,7 @@ use hyper::{Request, Response};
 use tokio::sync::OwnedSemaphorePermit;
 
 pub use self::{
-    config::{Config, Connections, Limits, Lookups, Protocol, Trust, Windows},
+    config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
     trace::Trace,
 };
 use self::{

@@ -5,6 +5,7 @@ mod show;
 mod words;
 
 use std::{
+    fs,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -16,12 +17,12 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use probe::{
     Family, Stop,
-    client::{Connections, Protocol, Redirects, Target, Trust},
+    client::{Connections, Known, Protocol, Redirects, Target, Trust},
     load::{self, Arrival, Config, Pace, Progress},
     summary::Summary,
 };
 use recording::{Growing, Header, Reader, Writer};
-use units::Frequency;
+use units::{Frequency, Probability};
 
 use crate::{
     interrupt::{self, Interrupt},
@@ -33,8 +34,8 @@ use crate::{
 /// Without --rate, --concurrency, --count or --duration: one request to each URL. With --rate: an open loop, in which
 /// requests start when the schedule says. With --concurrency: a closed loop, which hides stalls.
 ///
-/// Exit codes: 0 answered, 1 a request to a URL failed, all requests of a run did, or the run is invalid, 2 it could not
-/// run, 130 interrupted; what was measured until then is recorded.
+/// Exit codes: 0 answered, 1 a request to a URL failed, all requests of a run did or more than --fail-above allows, or the run is
+/// invalid, 2 it could not run, 130 interrupted; what was measured until then is recorded.
 ///
 /// Example: longhaul probe https://example.com/ --rate 50/s --duration 10s -o example.jsonl
 #[derive(Debug, Args)]
@@ -63,9 +64,18 @@ pub(crate) struct Probe {
     /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
     #[arg(long, value_parser = words::protocol(), default_value = Protocol::default().name())]
     protocol: Protocol,
+    /// The method of the request [default: GET, or POST with --body]
+    #[arg(long)]
+    method: Option<String>,
     /// A header field to send, such as "Accept: text/html"; may be given several times
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
+    /// A body to send: this text, or with an @ before it the content of this file
+    #[arg(long, value_name = "TEXT|@FILE")]
+    body: Option<String>,
+    /// An address that a name is taken to have instead of being looked up; may be given several times
+    #[arg(long, value_name = "HOST:PORT:ADDRESS")]
+    resolve: Vec<Known>,
     /// Only IPv4
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
@@ -91,6 +101,9 @@ pub(crate) struct Probe {
     /// Write a recording to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// End with exit code 1 if more than this share of the requests failed, such as 1%
+    #[arg(long, value_name = "SHARE")]
+    fail_above: Option<Probability>,
     /// What to call the recording
     #[arg(long, requires = "output")]
     label: Option<String>,
@@ -129,6 +142,14 @@ impl Probe {
             let (other, flag) = if self.ipv6 { ("IPv6", "-6") } else { ("IPv4", "-4") };
             bail!("{address} is not an {other} address; leave out {flag}");
         }
+        let target = match &self.body {
+            None => target,
+            Some(text) => target.method("POST")?.body(body(text)?),
+        };
+        let target = match &self.method {
+            None => target,
+            Some(method) => target.method(method)?,
+        };
         self.headers.iter().try_fold(target, |target, line| Ok(target.header_line(line)?))
     }
 
@@ -217,12 +238,30 @@ impl Probe {
                 show::reasons(summary)
             ));
         }
+        let too_many = self.has_too_many_failures(summary);
         self.advise(summary);
         if summary.interrupted {
             say("interrupted: the run ended before its time");
             return Ok(interrupt::exit_code());
         }
-        Ok(if summary.invalid.is_empty() && !is_unanswered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let is_good = summary.invalid.is_empty() && !is_unanswered && !too_many;
+        Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Whether more requests failed than --fail-above allows, which is said.
+    fn has_too_many_failures(&self, summary: &Summary) -> bool {
+        let Some(limit) = self.fail_above else { return false };
+        #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 requests")]
+        let failed = summary.failed as f64 / summary.requests.max(1) as f64;
+        if failed > limit.get() {
+            let reasons = show::reasons(summary);
+            say(&format!(
+                "{}: {} of the requests failed, more than {limit}: {reasons}",
+                output::paint("FAILED", output::RED),
+                units::show::share(failed)
+            ));
+        }
+        failed > limit.get()
     }
 
     /// Says what can be done about failures, where that is known.
@@ -247,6 +286,7 @@ impl Probe {
         client.http.protocol = self.protocol;
         client.http.connections = self.connections;
         client.http.family = self.family();
+        client.http.known.clone_from(&self.resolve);
         client.http.trust = match &self.ca {
             Some(path) => Trust::File(path.clone()),
             None if self.insecure => Trust::Anyone,
@@ -261,6 +301,16 @@ impl Probe {
             client,
             ..defaults
         })
+    }
+}
+
+/// The body that a person asked for.
+fn body(text: &str) -> anyhow::Result<Vec<u8>> {
+    match text.strip_prefix('@') {
+        None => Ok(text.into()),
+        Some(path) => {
+            fs::read(path).with_context(|| format!("{path}: cannot be read, and is to be the body"))
+        }
     }
 }
 

@@ -40,7 +40,7 @@ use recording::Sample;
 pub(crate) use self::failure::Failure;
 use self::sample::{Head, sample};
 pub use self::{
-    config::{Config, Connections, Lookups, Protocol, Redirects, Trust},
+    config::{Config, Connections, Known, Lookups, Protocol, Redirects, Trust},
     target::Target,
 };
 use crate::{Error, Stop, clock::Clock, limits};

@@ -184,6 +184,10 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
     }
     conditions.extend(config.duration.map(|duration| ("duration", units::duration::show(duration))));
     conditions.extend(config.count.map(|count| ("count", count.to_string())));
+    let known: Vec<_> = client.http.known.iter().map(ToString::to_string).collect();
+    if !known.is_empty() {
+        conditions.push(("known addresses", known.join(", ")));
+    }
     conditions.extend(client.http.connect_to.map(|address| ("connect to", address.to_string())));
     // Only their names: a value may be a secret.
     let added = target.added_headers().collect::<Vec<_>>();

@@ -79,6 +79,9 @@ pub struct Sample {
     /// The address and port that the connection led to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
+    /// This machine's end of it. Absent where none was opened for this request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local: Option<String>,
     /// Of that address: "ipv4" or "ipv6".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
@@ -176,7 +179,7 @@ impl Sample {
     }
 
     /// The sample's value of a label, whose name may be in capitals or not: one of `labels`, or `status`, `reused`, `remote`,
-    /// `family`, `fallback` or `error`.
+    /// `local`, `family`, `fallback` or `error`.
     pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if let Some((_, text)) = self.labels.iter().find(|(known, _)| is(known)) {
@@ -190,6 +193,9 @@ impl Sample {
         }
         if is("remote") {
             return self.remote.as_deref().map(Cow::from);
+        }
+        if is("local") {
+            return self.local.as_deref().map(Cow::from);
         }
         if is("family") {
             return self.family.as_deref().map(Cow::from);

@@ -1,6 +1,12 @@
 //! How a client makes connections, and how many. The only home of its defaults.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    str::FromStr,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +29,8 @@ pub struct Config {
     pub trust: Trust,
     /// Which of a name's addresses are used.
     pub family: Family,
+    /// Addresses of names at a port, which are then not looked up.
+    pub known: Vec<Known>,
     /// Where to connect, whatever the URL's host resolves to; no name is resolved then.
     pub connect_to: Option<SocketAddr>,
 }
@@ -37,6 +45,7 @@ impl Default for Config {
             lookups: Lookups::Once,
             trust: Trust::System,
             family: Family::default(),
+            known: Vec::new(),
             connect_to: None,
         }
     }
@@ -144,6 +153,55 @@ impl Connections {
     }
 }
 
+/// An address that a name is taken to have, as in curl's `--resolve`: HOST:PORT:ADDRESS.
+///
+/// ```
+/// let known: http::client::Known = "Shop.example:443:[2001:db8::1]".parse()?;
+/// assert_eq!(known.to_string(), "shop.example:443:[2001:db8::1]");
+/// # Ok::<(), http::client::KnownError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// The name, in lower case.
+    pub host: String,
+    /// The port for which it has the address.
+    pub port: u16,
+    /// Its address there.
+    pub address: IpAddr,
+}
+
+/// Text that is not a [`Known`] address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected a name, a port and an address, such as \"shop.example:443:192.0.2.1\" or \"shop.example:443:[2001:db8::1]\""
+)]
+pub struct KnownError;
+
+impl FromStr for Known {
+    type Err = KnownError;
+
+    fn from_str(text: &str) -> Result<Self, KnownError> {
+        let (host, rest) = text.split_once(':').ok_or(KnownError)?;
+        let (port, address) = rest.split_once(':').ok_or(KnownError)?;
+        let address = address.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(address);
+        Ok(Self {
+            host: Some(host.to_ascii_lowercase()).filter(|host| !host.is_empty()).ok_or(KnownError)?,
+            port: port.parse().map_err(|_| KnownError)?,
+            address: address.parse().map_err(|_| KnownError)?,
+        })
+    }
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port, address } = self;
+        match address {
+            IpAddr::V4(address) => write!(f, "{host}:{port}:{address}"),
+            IpAddr::V6(address) => write!(f, "{host}:{port}:[{address}]"),
+        }
+    }
+}
+
 /// How often a name is resolved. A result that was kept costs no time: `dns` is absent then, not 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookups {
@@ -168,6 +226,17 @@ pub enum Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_of_a_name_is_written_as_curl_does() {
+        for text in ["a.example:443:192.0.2.1", "a.example:8443:[::1]"] {
+            assert_eq!(text.parse::<Known>().unwrap().to_string(), text);
+        }
+        assert_eq!("a:1:::1".parse::<Known>().unwrap().address, "::1".parse::<IpAddr>().unwrap());
+        for text in ["", "a", "a:1", "a:x:::1", ":1:::1", "a:1:b", "a:99999:::1", "a:1:[::1"] {
+            assert_eq!(text.parse::<Known>(), Err(KnownError), "{text}");
+        }
+    }
 
     #[test]
     fn a_file_has_the_words_of_the_command_line() {

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use rustls::ProtocolVersion;
 use tokio::net::TcpStream;
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
     race::{Winner, first_to_answer},
     resolve::Resolver,
     shared::Shared,
-    tls::Tls,
+    tls::{Tls, version_name},
     trace::Trace,
 };
 use crate::{Error, Failure, HeaderMap, Origin, Scheme, clock::Clock};
@@ -43,7 +44,7 @@ impl Connector {
         Ok(Self {
             protocol: config.protocol,
             connect_to: config.connect_to,
-            resolver: Resolver::new(config.lookups, config.family, clock),
+            resolver: Resolver::new(config, clock),
             tls: Arc::new(Tls::new(config.protocol, config.trust.clone(), clock)?),
             quic: Arc::new(Quic::new(config.windows, clock)),
             alternatives: Alternatives::new(clock),
@@ -169,6 +170,7 @@ impl Connector {
         let Winner { connection: tcp, remote, fallback } = first_to_answer(addresses, reach).await?;
         trace.connect = Some(self.clock.now().saturating_sub(started));
         (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
+        trace.local = tcp.local_addr().ok();
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
         let (stream, speaks_http2): (Box<dyn Connection>, bool) = match origin.scheme {
             Scheme::Http => (Box::new(tcp), self.protocol == Protocol::Http2),
@@ -204,6 +206,8 @@ impl Connector {
         let Winner { connection, remote, fallback } = first_to_answer(addresses, reach).await?;
         trace.quic = Some(self.clock.now().saturating_sub(started));
         (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
+        trace.local = connection.local;
+        trace.tls_version = version_name(ProtocolVersion::TLSv1_3);
         let connection = Http3::start(connection, remote, self.clock).await?;
         Ok(Fresh::Shared(Shared::Http3(connection)))
     }

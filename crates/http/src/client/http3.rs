@@ -74,7 +74,7 @@ impl Drop for Upload {
 impl Http3 {
     /// Speaks HTTP/3 over a connection to `remote`: sends its settings with the first request, and waits for no answer to them.
     pub(crate) async fn start(opened: Opened, remote: SocketAddr, clock: Clock) -> Result<Self, Failure> {
-        let Opened { connection, recorder } = opened;
+        let Opened { connection, recorder, .. } = opened;
         let (mut driver, sender) = client::builder()
             .max_field_section_size(limits::HEADER_BYTES as u64)
             .send_grease(false)

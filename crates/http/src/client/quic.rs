@@ -23,6 +23,8 @@ pub(crate) struct Quic {
 pub(crate) struct Opened {
     pub(crate) connection: quinn::Connection,
     pub(crate) recorder: Arc<Recorder>,
+    /// This machine's end.
+    pub(crate) local: Option<SocketAddr>,
 }
 
 impl Quic {
@@ -61,7 +63,7 @@ impl Quic {
             }
             failure = socket.refused() => return Err(failure),
         };
-        Ok(Opened { connection, recorder })
+        Ok(Opened { connection, recorder, local: socket.local() })
     }
 }
 

@@ -8,20 +8,25 @@ use std::{
 
 use tokio::sync::OnceCell;
 
-use super::{config::Lookups, trace::Trace};
+use super::{
+    config::{Config, Known, Lookups},
+    trace::Trace,
+};
 use crate::{Failure, Family, Origin, clock::Clock, limits};
 
 /// The system's resolver, perhaps with a memory.
 pub(crate) struct Resolver {
+    given: Vec<Known>,
     lookups: Lookups,
     family: Family,
     clock: Clock,
-    known: Mutex<HashMap<String, Arc<OnceCell<Vec<IpAddr>>>>>,
+    remembered: Mutex<HashMap<String, Arc<OnceCell<Vec<IpAddr>>>>>,
 }
 
 impl Resolver {
-    pub(crate) fn new(lookups: Lookups, family: Family, clock: Clock) -> Self {
-        Self { lookups, family, clock, known: Mutex::default() }
+    pub(crate) fn new(config: &Config, clock: Clock) -> Self {
+        let Config { lookups, family, .. } = *config;
+        Self { given: config.known.clone(), lookups, family, clock, remembered: Mutex::default() }
     }
 
     /// The addresses of an origin, of the family that is used; of both, alternating between IPv6 and IPv4. Phase `dns`
@@ -34,6 +39,11 @@ impl Resolver {
         let port = origin.port;
         if let Ok(literal) = origin.host.parse::<IpAddr>() {
             return with_port(&[literal], self.family, port);
+        }
+        let given = self.given.iter().filter(|given| given.host == origin.host && given.port == port);
+        let given: Vec<_> = given.map(|given| given.address).collect();
+        if !given.is_empty() {
+            return with_port(&interleaved(&given), self.family, port);
         }
         let started = self.clock.now();
         let addresses = match self.memory(&origin.host) {
@@ -54,14 +64,14 @@ impl Resolver {
         if self.lookups == Lookups::EachConnection {
             return None;
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(memory) = known.get(host) {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(memory) = remembered.get(host) {
             return Some(Arc::clone(memory));
         }
-        if known.len() >= limits::ORIGINS {
+        if remembered.len() >= limits::ORIGINS {
             return None;
         }
-        Some(Arc::clone(known.entry(host.to_owned()).or_default()))
+        Some(Arc::clone(remembered.entry(host.to_owned()).or_default()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use rustls::{
-    ClientConfig, SupportedProtocolVersion,
+    ClientConfig, ProtocolVersion, SupportedProtocolVersion,
     client::{Resumption, danger::ServerCertVerifier},
     crypto::CryptoProvider,
     pki_types::ServerName,
@@ -80,6 +80,9 @@ impl Tls {
             ServerName::try_from(host.to_owned()).map_err(|_| Failure::Tls("the host is not a name"))?;
         let stream = ready.connector.connect(name, stream).await.map_err(|error| Failure::from_io(&error))?;
         trace.tls = Some(self.clock.now().saturating_sub(started));
+        let session = stream.get_ref().1;
+        trace.tls_version = session.protocol_version().and_then(version_name);
+        trace.cipher = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str());
         Ok(stream)
     }
 
@@ -107,6 +110,15 @@ fn config(
     config.resumption = Resumption::disabled();
     config.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
     config
+}
+
+/// The version as people write it.
+pub(crate) fn version_name(version: ProtocolVersion) -> Option<&'static str> {
+    match version {
+        ProtocolVersion::TLSv1_2 => Some("TLS 1.2"),
+        ProtocolVersion::TLSv1_3 => Some("TLS 1.3"),
+        _ => None,
+    }
 }
 
 const UNTRUSTING: Failure = Failure::Tls("no trusted certificates can be read");

@@ -33,6 +33,12 @@ pub struct Trace {
     pub protocol: Option<&'static str>,
     /// Whether the connection had carried a request before.
     pub reused: Option<bool>,
+    /// The version of TLS that a handshake for this request came to.
+    pub tls_version: Option<&'static str>,
+    /// The cipher suite of that handshake, as IANA's registry names it. Of QUIC it is not known.
+    pub cipher: Option<&'static str>,
+    /// This machine's end of a connection that was opened for this request.
+    pub local: Option<SocketAddr>,
     /// Where the connection leads.
     pub remote: Option<SocketAddr>,
     /// Whether it leads to another address than the first one tried; `None` if none was opened for this request.

@@ -1,6 +1,6 @@
 //! HTTP/3 where it differs from the other versions: its handshake, its port, and how it ends.
 
-use std::{net::UdpSocket, time::Duration};
+use std::{net::UdpSocket, sync::Arc, time::Duration};
 
 use http::{
     Body, Failure, HeaderValue, Origin, Request, Response,
@@ -169,6 +169,48 @@ async fn what_breaks_off_is_not_taken_for_whole() {
     let mut trace = client::Trace::start(client.clock().now());
     let failure = client.send(&server.origin, upload, &mut trace).await.unwrap_err();
     assert_eq!(failure, Failure::Source);
+}
+
+/// A server of the bare libraries: two interim responses, a pause after each, and then the final one.
+async fn hinting() -> Origin {
+    use quinn::crypto::rustls::QuicServerConfig;
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()).into();
+    let mut tls =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+    tls.alpn_protocols = vec![b"h3".to_vec()];
+    let config = quinn::ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).unwrap()));
+    let endpoint = quinn::Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap();
+    let origin = format!("https://{}", endpoint.local_addr().unwrap()).parse().unwrap();
+    tokio::spawn(async move {
+        let connection = h3_quinn::Connection::new(endpoint.accept().await.unwrap().await.unwrap());
+        let mut connection = h3::server::Connection::<_, http::Bytes>::new(connection).await.unwrap();
+        let resolver = connection.accept().await.unwrap().unwrap();
+        let (_, mut stream) = resolver.resolve_request().await.unwrap();
+        for status in [100, 103, 200] {
+            tokio::time::sleep(PAUSE).await;
+            stream.send_response(Response::builder().status(status).body(()).unwrap()).await.unwrap();
+        }
+        stream.finish().await.unwrap();
+        let _ = connection.accept().await;
+    });
+    origin
+}
+
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[tokio::test(flavor = "current_thread")]
+async fn the_final_response_is_waited_for_and_the_first_interim_one_is_stamped() {
+    let origin = hinting().await;
+    let (trace, response) = get(&client(Protocol::Http3, client::Limits::default()), &origin).await;
+    assert_eq!(response.unwrap().status(), 200);
+    let (interim, last) = (trace.first_interim().unwrap(), trace.final_headers.unwrap());
+    assert!(trace.last_write().unwrap() <= interim && interim <= last, "{trace:?}");
 }
 
 #[tokio::test(flavor = "current_thread")]

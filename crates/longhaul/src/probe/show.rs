@@ -23,6 +23,12 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
     });
     let mut text =
         format!("{url}  {status}  {protocol}  {}{remote}\n", bytes(sample.body_bytes.unwrap_or_default()));
+    let session = ["tls", "cipher"].iter().filter_map(|label| sample.labels.get(*label).cloned());
+    let local = sample.local.as_ref().map(|local| format!("to our {local}"));
+    let connection: Vec<_> = session.chain(local).collect();
+    if !connection.is_empty() {
+        let _ = writeln!(text, "  {}", connection.join(", "));
+    }
     let phases = Metric::PHASES.map(|phase| (phase.name(), sample.phase(phase)));
     let total =
         sample.last_byte_ns.unwrap_or_else(|| phases.iter().filter_map(|(_, ns)| *ns).sum()).max(1) as f64;
@@ -37,6 +43,17 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
         let _ = writeln!(text, "  {name:8}{:>9}  {bar}", time(ns as f64 / 1e9));
     }
     let _ = writeln!(text, "  {:8}{:>9}", "total", time(total / 1e9));
+    let stamps = [
+        ("interim response", sample.first_interim_ns),
+        ("header", sample.final_headers_ns),
+        ("first body byte", sample.first_body_byte_ns),
+        ("last byte", sample.last_byte_ns),
+    ];
+    let stamps = stamps.into_iter().filter_map(|(name, ns)| Some((name, ns? as f64 / 1e9)));
+    let stamps: Vec<_> = stamps.map(|(name, seconds)| format!("{name} {}", time(seconds))).collect();
+    if !stamps.is_empty() {
+        let _ = writeln!(text, "  at: {}", stamps.join(", "));
+    }
     if let Some(timing) = &sample.server_timing {
         let _ = writeln!(text, "  server-timing: {timing}");
     }

@@ -65,6 +65,60 @@ fn tls_is_trusted_by_its_certificate_only() {
 }
 
 #[test]
+fn http3_has_one_handshake_and_a_name_may_have_a_given_address() {
+    let folder = Folder::new();
+    let ca = folder.path("ca.pem");
+    let ca = ca.to_str().unwrap();
+    let (_origin, url) = serve(&["--tls", "--http3", "--name", "shop.example", "--write-ca", ca]);
+    let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+    let named = format!("https://shop.example:{port}/");
+    let given = format!("shop.example:{port}:127.0.0.1");
+    let ask = ["probe", &named, "--resolve", &given, "--ca", ca, "--protocol", "http3"];
+    let shown = longhaul(&ask).ok();
+    for expected in ["200  h3", "quic", "TLS 1.3", "to our 127.0.0.1:", "at: header", "last byte"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert!(!shown.contains("connect") && !shown.contains("dns"), "{shown}");
+    let summary = longhaul(&[&ask[..], &["--count", "3", "--json"]].concat()).measured();
+    assert_eq!(number(&summary, "/protocol/h3"), 3.0);
+}
+
+#[test]
+fn a_share_of_failures_may_be_too_many() {
+    // Nobody listens there.
+    let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_origin, url) = serve(&[]);
+    let run = |url: &str, limit: &str| longhaul(&["probe", url, "--count", "3", "--fail-above", limit]);
+    assert_eq!(run(&url, "0%").code, Some(0));
+    let failed = run(&format!("http://{nowhere}/"), "1%");
+    assert_eq!(failed.code, Some(1));
+    assert!(
+        failed.stderr.contains("100 % of the requests failed, more than 1%: 3 connection refused"),
+        "{failed:?}"
+    );
+    assert_eq!(run(&url, "150%").code, Some(2));
+}
+
+#[test]
+fn a_body_makes_a_post_of_it() {
+    let folder = Folder::new();
+    let file = folder.path("body.txt");
+    std::fs::write(&file, "a body").unwrap();
+    let (_origin, url) = serve(&[]);
+    let body = format!("@{}", file.display());
+    assert!(longhaul(&["probe", &url, "--body", &body]).ok().contains("200"));
+    assert!(longhaul(&["probe", &url, "--body", "text", "--method", "PUT"]).ok().contains("200"));
+    assert!(longhaul(&["probe", &url, "--method", "DELETE"]).ok().contains("405"));
+    let missing = longhaul(&["probe", &url, "--body", "@/nonexistent"]);
+    assert!(
+        missing.code == Some(2) && missing.stderr.contains("/nonexistent: cannot be read"),
+        "{missing:?}"
+    );
+    let wrong = longhaul(&["probe", &url, "--resolve", "shop.example"]);
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("a name, a port and an address"), "{wrong:?}");
+}
+
+#[test]
 fn one_request_is_shown_phase_by_phase() {
     let (_origin, url) = serve(&[]);
     let text = longhaul(&["probe", &url]).ok();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-pub use http::client::{Connections, Lookups, Protocol, Trust};
+pub use http::client::{Connections, Known, Lookups, Protocol, Trust};
 
 /// How requests are made: connections, redirects, timeout.
 #[derive(Debug, Clone)]

@@ -52,6 +52,7 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
         server_timing: head.server_timing,
         reused: trace.reused,
         remote: trace.remote.map(|remote| remote.to_string()),
+        local: trace.local.map(|local| local.to_string()),
         family: trace.remote.map(|remote| Family::of(remote.ip()).name().to_owned()),
         fallback: trace.fallback,
         error: failure.map(|failure| failure.to_string()),
@@ -59,6 +60,11 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
     };
     if let Some(protocol) = trace.protocol {
         sample.labels.insert("protocol".to_owned(), protocol.to_owned());
+    }
+    for (label, value) in [("tls", trace.tls_version), ("cipher", trace.cipher)] {
+        if let Some(value) = value {
+            sample.labels.insert(label.to_owned(), value.to_owned());
+        }
     }
     if trace.queued {
         sample.labels.insert("queued".to_owned(), "stream limit".to_owned());

@@ -45,6 +45,11 @@ impl Socket {
         Ok(Self { io, state, recorder })
     }
 
+    /// This machine's end.
+    pub(super) fn local(&self) -> Option<SocketAddr> {
+        self.io.local_addr().ok()
+    }
+
     /// Returns once the kernel has said that nobody can be reached there.
     pub(super) async fn refused(&self) -> Failure {
         let told = || self.io.take_error()?.map_or_else(|| Err(io::ErrorKind::WouldBlock.into()), Ok);
