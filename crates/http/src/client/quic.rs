@@ -70,6 +70,5 @@ impl Quic {
 /// One for control and two for QPACK (RFC 9114 section 6.2, RFC 9204 section 4.2), and some for what a server may try out.
 const SERVER_STREAMS: u32 = 16;
 
-/// A connection whose server works on an answer for long is silent, and servers end those that are: nginx after 60 seconds,
-/// quinn after 30.
+/// A connection whose server works on an answer for long is silent, and many servers end such a connection after 30 seconds.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
