@@ -29,7 +29,7 @@ pub(super) fn phase(name: &str) -> &'static str {
         "dns" => "#56b4e9",
         "connect" => "#0072b2",
         "tls" => "#009e73",
-        "quic" => "#00798c",
+        "quic" => "#d55e00",
         "send" => "#f0e442",
         "wait" => "#e69f00",
         "load" => "#cc79a7",
