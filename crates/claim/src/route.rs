@@ -6,10 +6,11 @@
 //! delays its end by that time at most, so the sum of the delays on a chain bounds the error. Which packets were on it is
 //! not known, but two packets of a chain that travel in one direction are at least a round trip apart, because one of the
 //! other direction lies between them. Of a sample that took `n` round trips, at most `n` packets in each direction count:
-//! the latest ones; and no more than the sample can have had, where that is known. To that come the whole time for which programs of its two hosts, or the machine, were held up, and
-//! for each packet the time that it takes through a kernel to the switch, which reads it, and to a program, which gets it. How
-//! long that took is not known of a packet, but how long it takes how often is: the slowest samples are taken to have met the
-//! slowest once, and else, as each one, that of the 90th percentile.
+//! the latest ones; and no more than the sample can have had, where that is known. To that come the whole time for which
+//! programs of its two hosts, or the machine, were held up, and for each packet the time that it takes through a kernel to
+//! the switch, which reads it, and to a program, which gets it. How long that took is not known of a packet, but how long it
+//! takes how often is: the slowest samples are taken to have met the slowest in one round trip, and otherwise, as all
+//! samples, that of the 90th percentile.
 //!
 //! Nor can the error be more than what a sample has beyond the least that it comes to: its round trips.
 

@@ -53,7 +53,7 @@ impl Pattern {
 }
 
 /// Bytes of a block, and of one write: small enough for a core's own cache, and so large that the system call does not count.
-/// Blocks of half the size cost a sixth more processor time.
+/// Blocks of half the size cost a fifth more processor time.
 pub(crate) const BLOCK: usize = 256 * 1024;
 
 /// Both ends must have the same noise; any will do.
