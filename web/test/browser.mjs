@@ -118,20 +118,23 @@ export async function assertDrawn(page, charts) {
     assert.ok(found.any > 500 && found.coloured > 20, `a chart is blank: ${JSON.stringify(drawn)}`);
 }
 
+/** Gives the window a width, and waits until nothing on the page is wider. */
+export async function setWidth(page, width) {
+  await page.setViewportSize({ width, height: 900 });
+  // Charts follow the window a moment later; a page that never fits ends in the wait's own time limit.
+  await page.waitForFunction(
+    (w) => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      const plots = [...document.querySelectorAll(".uplot")];
+      return innerWidth === w && scrollWidth <= clientWidth && plots.every((plot) => plot.clientWidth <= w);
+    },
+    width,
+  );
+}
+
 /** At each width nothing is wider than the window. */
 export async function assertFits(page) {
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 900 });
-    // Charts follow the window a moment later; a page that never fits ends in the wait's own time limit.
-    await page.waitForFunction(
-      (w) => {
-        const { scrollWidth, clientWidth } = document.documentElement;
-        const plots = [...document.querySelectorAll(".uplot")];
-        return scrollWidth <= clientWidth && plots.every((plot) => plot.clientWidth <= w);
-      },
-      width,
-    );
-  }
+  for (const width of WIDTHS) await setWidth(page, width);
 }
 
 /** Every chart says values when it is focused and an arrow key is pressed. */
