@@ -10,11 +10,13 @@ mod picture;
 mod tidy;
 
 use std::{
+    io::{self, Write},
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::{Command, ExitCode, Output},
+    thread::JoinHandle,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -61,6 +63,37 @@ fn root() -> PathBuf {
 /// Runs a program in a folder of the project and fails if it does.
 fn run(folder: &str, program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     run_allowing(&[0], folder, program, arguments)
+}
+
+/// A program that runs beside others.
+struct Beside {
+    shown: String,
+    output: JoinHandle<io::Result<Output>>,
+}
+
+/// Starts a program in a folder of the project. What it writes is shown when it is waited for.
+fn beside(folder: &str, program: &str, arguments: &[&str]) -> Beside {
+    let shown = format!("{program} {}", arguments.join(" "));
+    println!("$ {shown} &");
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root().join(folder));
+    Beside { shown, output: std::thread::spawn(move || command.output()) }
+}
+
+impl Beside {
+    /// Waits for its end, and fails if it did.
+    fn wait(self) -> anyhow::Result<()> {
+        let Self { shown, output } = self;
+        let output = output.join().map_err(|_| anyhow!("the thread of {shown} panicked"))?;
+        let output = output.with_context(|| format!("cannot run {shown}"))?;
+        println!("$ wait: {shown}");
+        io::stdout().write_all(&output.stdout)?;
+        io::stderr().write_all(&output.stderr)?;
+        if !output.status.success() {
+            bail!("failed: {shown}");
+        }
+        Ok(())
+    }
 }
 
 /// Runs a program in a folder of the project and fails unless it ends with one of these exit codes.
