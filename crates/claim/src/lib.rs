@@ -32,7 +32,7 @@ pub use judgement::{Judgement, judge};
 pub use measure::{Measure, Statistic};
 pub use own_error::{OwnError, Ranged};
 pub use path::Path;
-pub use route::{Index, Route, Span};
+pub use route::{Index, Route, Span, WAITS};
 pub use subject::{Fold, Number, Query, Source, Subject, Tempo};
 pub use threshold::{Amount, Condition, Failed, Surely, Threshold};
 pub use unit::{Faster, Unit};

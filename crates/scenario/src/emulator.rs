@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use claim::{Index, Journal, OwnError, Route, Service, Span};
+use claim::{Index, Journal, OwnError, Route, Service, Span, WAITS};
 use recording::Sample;
 use world::{HostId, Layout, Timed as TimedFault};
 
@@ -50,32 +50,15 @@ pub(crate) struct Exchange {
     pub round_trips: u32,
     /// When it was measured, since the recording's start.
     pub span_ns: [u64; 2],
-    /// Lengths of it in which one round trip was waited for, be it sent again after a loss.
-    pub waits_ns: [u64; WAITS],
-}
-
-/// Handshakes of TCP, TLS and QUIC, and the wait for an answer.
-pub(crate) const WAITS: usize = 4;
-
-impl Exchange {
-    /// How many round trips can have followed each other in it. A packet that is lost is sent again after a round trip at the
-    /// soonest, and then each time after twice as long as before.
-    fn most_turns(&self, rtt_ns: u64) -> u64 {
-        let [from, until] = self.span_ns;
-        let waited: u64 = self.waits_ns.iter().sum();
-        let rest = until.saturating_sub(from).saturating_sub(waited);
-        let rtt_ns = rtt_ns.max(1);
-        let tries = |wait: u64| 1 + u64::from((wait / rtt_ns + 1).ilog2());
-        let waits: u64 = self.waits_ns.iter().filter(|&&wait| wait > 0).map(|&wait| tries(wait)).sum();
-        waits + rest.div_ceil(rtt_ns) + 1
-    }
+    /// Times in it in which one round trip was waited for, be it sent again after a loss. One that did not happen is empty.
+    pub waits_ns: [[u64; 2]; WAITS],
 }
 
 /// What is known of exchanges between a host and a peer.
 struct Exchanges<'e> {
     route: Route<'e>,
     /// The shortest round trip that they can take.
-    rtt_ns: u64,
+    least_rtt_ns: u64,
 }
 
 impl Emulator {
@@ -90,8 +73,9 @@ impl Emulator {
     fn exchanges(&self, layout: &Layout, host: &str, peer: Peer) -> Exchanges<'_> {
         let other = peer.address.and_then(|address| self.hosts.get(&address).copied());
         let name = other.map(|other| layout.hosts[other].name.as_str());
-        let rtt_ns = self.shortest_rtt(layout, host, other);
-        Exchanges { route: self.journal.route(host, name, peer.service, rtt_ns), rtt_ns }
+        let least_ns = self.shortest_ways(layout, host, other).map(nanoseconds);
+        let route = self.journal.route(host, name, peer.service, least_ns);
+        Exchanges { route, least_rtt_ns: least_ns.iter().sum() }
     }
 
     /// How much of each sample may be the emulator's, in ms; `None` if it is not known when each was measured.
@@ -111,10 +95,9 @@ impl Emulator {
             let exchanges = self.exchanges(layout, host, peer);
             let span = |&place: &usize| {
                 let (sample, _) = &timed.samples[place];
-                let [from_ns, until_ns] = sample.span_ns.map(at);
-                let least_ms = milliseconds(exchanges.rtt_ns) * f64::from(sample.round_trips);
-                let most_turns = sample.most_turns(exchanges.rtt_ns);
-                Span { value_ms: sample.value_ms, least_ms, most_turns, from_ns, until_ns }
+                let least_ms = milliseconds(exchanges.least_rtt_ns) * f64::from(sample.round_trips);
+                let waits_ns = sample.waits_ns.map(|wait| wait.map(at));
+                Span { value_ms: sample.value_ms, least_ms, whole_ns: sample.span_ns.map(at), waits_ns }
             };
             let spans: Vec<Span> = places.iter().map(span).collect();
             let bounds = exchanges.route.bounds_ms(&spans);
@@ -123,15 +106,19 @@ impl Emulator {
         Some(errors)
     }
 
-    /// The shortest round trip from a host to another, or to any other.
-    fn shortest_rtt(&self, layout: &Layout, host: &str, other: Option<HostId>) -> u64 {
-        let Some(host) = layout.host(host) else { return 0 };
+    /// The shortest way from a host to another, or to any other, and the shortest way back.
+    fn shortest_ways(&self, layout: &Layout, host: &str, other: Option<HostId>) -> [Duration; 2] {
+        let Some(host) = layout.host(host) else { return [Duration::ZERO; 2] };
         let others = match other {
             Some(other) => other..other + 1,
             None => 0..layout.hosts.len(),
         };
-        let round_trips = others.filter(|&other| other != host).map(|other| layout.least_rtt(host, other));
-        round_trips.chain(self.shortened).min().map_or(0, nanoseconds)
+        let shortened = self.shortened.map(|rtt| [rtt / 2; 2]);
+        let ways = others
+            .filter(|&other| other != host)
+            .map(|other| [layout.least_one_way(host, other), layout.least_one_way(other, host)])
+            .chain(shortened);
+        ways.reduce(|[a, b], [there, back]| [a.min(there), b.min(back)]).unwrap_or_default()
     }
 
     /// The error of what a measurement says it took, if it is known when it ran.
@@ -147,13 +134,9 @@ impl Emulator {
         let [from_ns, until_ns] = [from, until].map(nanoseconds);
         let took = took.unwrap_or_else(|| until.saturating_sub(from));
         let took_ms = took.as_secs_f64() * 1e3;
-        let error_ms = milliseconds(self.exchanges(layout, host, peer).route.bound_ns(
-            from_ns,
-            until_ns,
-            u64::MAX,
-            ORDINARY,
-        ));
-        Some(OwnError { error_ms: error_ms.min(took_ms), took_ms })
+        let span = Span::whole(took_ms, [from_ns, until_ns]);
+        let error_ms = self.exchanges(layout, host, peer).route.bound_ms(&span, ORDINARY);
+        Some(OwnError { error_ms, took_ms })
     }
 }
 
@@ -213,26 +196,4 @@ fn nanoseconds(time: Duration) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
 pub(crate) fn milliseconds(ns: u64) -> f64 {
     ns as f64 / 1e6
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_that_takes_its_time_is_not_round_trips() {
-        let ms = |ms: u64| ms * 1_000_000;
-        let exchange = |until: u64, waits: [u64; WAITS]| Exchange {
-            value_ms: 0.0,
-            round_trips: 2,
-            span_ns: [ms(100), ms(100 + until)],
-            waits_ns: waits.map(ms),
-        };
-        // A connection in a round trip, an answer after 63, and a byte or two afterwards: two tries of the first, seven of the
-        // second, where packets might have been lost, and one for the end.
-        assert_eq!(exchange(640, [10, 0, 0, 630]).most_turns(ms(10)), 2 + 7 + 1);
-        // Nothing is known of what happened: as many as have room.
-        assert_eq!(exchange(640, [0; WAITS]).most_turns(ms(10)), 65);
-        assert_eq!(exchange(0, [0; WAITS]).most_turns(0), 1);
-    }
 }

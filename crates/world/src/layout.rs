@@ -231,12 +231,13 @@ impl Layout {
         line(from, |line| &line.up) + hops + line(to, |line| &line.down)
     }
 
-    /// The shortest time a packet can need from one host's first device to another's and back: without queues or transmission
+    /// The shortest time a packet can need from a host to another, by whichever of their devices: without queues or transmission
     /// times, and with the least that jitter leaves of each delay.
-    pub fn least_rtt(&self, a: HostId, b: HostId) -> Duration {
-        let (a, b) = (self.hosts[a].ports.start, self.hosts[b].ports.start);
-        let least = link::Config::least_propagation;
-        self.passing(a, b, least) + self.passing(b, a, least)
+    pub fn least_one_way(&self, from: HostId, to: HostId) -> Duration {
+        let ways =
+            self.hosts[from].ports.clone().flat_map(|a| self.hosts[to].ports.clone().map(move |b| (a, b)));
+        let least = ways.map(|(a, b)| self.passing(a, b, link::Config::least_propagation)).min();
+        least.unwrap_or_default()
     }
 
     /// The round trip between the routers of two cities without queues.

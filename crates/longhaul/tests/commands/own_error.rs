@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use claim::{Index, Service, Span};
+use claim::{Index, Service, Span, WAITS};
 use experience::Distribution;
 use nix::{
     sys::signal::{Signal, kill},
@@ -46,8 +46,13 @@ struct Trial {
 impl Trial {
     /// Whether all figures are off by what is stated at most.
     fn is_within(&self) -> bool {
-        self.figures.iter().all(|(_, off, stated)| off <= stated)
+        self.figures.iter().all(|&(_, off, stated)| is_at_most(off, stated))
     }
+}
+
+/// Of two sums of the same times, made in another order, neither is more.
+fn is_at_most(off_ms: f64, stated_ms: f64) -> bool {
+    off_ms <= stated_ms + 1e-9
 }
 
 /// Datagrams of one run: 5 ms apart.
@@ -145,7 +150,8 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
     let journal = planet::Planet::find(Some(planet.name())).unwrap().journal().unwrap();
     let service = Service { protocol: 17, port: port.parse().unwrap() };
     let index = Index::from(journal);
-    let route = index.route("a", Some("b"), Some(service), 10_000_000);
+    // A datagram that nobody answers: its way back takes no time.
+    let route = index.route("a", Some("b"), Some(service), [5_000_000, 0]);
     let stamps: Vec<[u64; 2]> = lines
         .lines()
         .map(|line| {
@@ -154,19 +160,18 @@ fn judge(planet: &Planet, port: &str, lines: &str) -> Trial {
         })
         .collect();
     // Whatever is beyond the way itself may be the planet's.
-    let span = |value_ms, from_ns, until_ns| Span {
-        value_ms,
-        least_ms: ONE_WAY_MS,
-        most_turns: u64::MAX,
-        from_ns,
-        until_ns,
+    let span = |value_ms, sent, arrived| {
+        let mut waits_ns = [[0; 2]; WAITS];
+        waits_ns[0] = [sent, arrived];
+        Span { value_ms, least_ms: ONE_WAY_MS, whole_ns: [sent, arrived], waits_ns }
     };
     let ms = |ns: u64| Duration::from_nanos(ns).as_secs_f64() * 1e3;
     let delays: Vec<f64> = stamps.iter().map(|[sent, arrived]| ms(arrived - sent)).collect();
     let samples: Vec<_> =
         delays.iter().zip(&stamps).map(|(&delay, &[sent, arrived])| span(delay, sent, arrived)).collect();
     let errors = route.bounds_ms(&samples);
-    let covered = delays.iter().zip(&errors).filter(|(delay, error)| *delay - ONE_WAY_MS <= **error).count();
+    let covered =
+        delays.iter().zip(&errors).filter(|&(delay, error)| is_at_most(delay - ONE_WAY_MS, *error)).count();
     let with = Distribution::new(delays.clone()).unwrap();
     let without =
         Distribution::new(delays.iter().zip(&errors).map(|(delay, error)| delay - error).collect()).unwrap();
@@ -215,7 +220,7 @@ fn the_truth_lies_within_the_stated_error() {
         // Single datagrams meet what nobody sees; figures of all do not depend on one. That all of them are within the error in
         // how many of a hundred runs is for `two_hundred_runs`.
         assert!(trial.covered > 0.95, "{said}");
-        assert!(trial.figures[..2].iter().all(|(_, off, stated)| off <= stated), "{said}");
+        assert!(trial.figures[..2].iter().all(|&(_, off, stated)| is_at_most(off, stated)), "{said}");
         assert!(trial.figures[2..].iter().all(|(_, off, stated)| off * 0.9 <= *stated), "{said}");
         // What troubles nothing is not stated to be worthless, and what is stopped half of the time is not stated to be good.
         let (_, off, stated) = trial.figures[3];
@@ -259,8 +264,11 @@ fn two_hundred_runs() {
     for (number, trouble) in (0_u64..).zip(TROUBLES) {
         let trials: Vec<Trial> = (0..RUNS).map(|run| trial(trouble, 1000 + number * 100 + run)).collect();
         let within = trials.iter().filter(|trial| trial.is_within()).count();
-        let figures =
-            trials.iter().flat_map(|trial| &trial.figures).filter(|(_, off, stated)| off <= stated).count();
+        let figures = trials
+            .iter()
+            .flat_map(|trial| trial.figures)
+            .filter(|&(_, off, stated)| is_at_most(off, stated))
+            .count();
         let covered = trials.iter().map(|trial| trial.covered).sum::<f64>() / trials.len() as f64;
         let median = |pick: &dyn Fn(&Trial) -> f64| {
             Distribution::new(trials.iter().map(pick).collect()).unwrap().quantile(0.5)

@@ -247,7 +247,7 @@ fn tally(tally: &mut Tally, ping: &Ping, reading: &Inputs<'_>) -> Result<(), Err
                 value_ms: milliseconds(took),
                 round_trips: 1,
                 span_ns: span,
-                waits_ns: Default::default(),
+                waits_ns: [span, [0; 2], [0; 2], [0; 2]],
             };
             timed.push(sample, Peer::ping((*address).into()));
             errors_ms.push(tally::error_ms(took, rtt.as_secs_f64() * 1e3));

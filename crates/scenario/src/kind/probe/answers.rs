@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use claim::{Evidence, Object};
+use claim::{Evidence, Object, WAITS};
 use recording::{Metric, Sample};
 use serde_json::json;
 
@@ -77,12 +77,11 @@ impl<'l> Answers<'l> {
         let whole_ms = as_f64(until.saturating_sub(from)) / 1e6;
         let shaken_hands = [sample.connect_ns, sample.tls_ns, sample.quic_ns];
         let server = sample.remote.as_deref().and_then(|remote| remote.parse().ok());
-        let [tcp, tls, quic] = shaken_hands.map(Option::unwrap_or_default);
         let exchange = Exchange {
             value_ms: whole_ms,
             round_trips: shaken_hands.iter().flatten().fold(1, |round_trips, _| round_trips + 1),
             span_ns: [from, until],
-            waits_ns: [tcp, tls, quic, sample.wait_ns.unwrap_or_default()],
+            waits_ns: waits(sample, started),
         };
         self.timed.push(exchange, server.map_or(Peer::ANY, Peer::tcp));
     }
@@ -109,6 +108,24 @@ impl<'l> Answers<'l> {
     }
 }
 
+/// When handshakes and the answer were waited for, since the recording's start. One that did not happen is empty.
+fn waits(sample: &Sample, started: u64) -> [[u64; 2]; WAITS] {
+    let Some(headers) = sample.final_headers_ns else { return [[0; 2]; WAITS] };
+    let answered = started.saturating_add(headers);
+    let asked = answered.saturating_sub(sample.wait_ns.unwrap_or_default());
+    let connected = asked.saturating_sub(sample.send_ns.unwrap_or_default());
+    let hands = [sample.connect_ns, sample.tls_ns, sample.quic_ns].map(Option::unwrap_or_default);
+    let mut begun = started.saturating_add(sample.dns_ns.unwrap_or_default());
+    // Handshakes follow each other. There are pauses around them, but it is not known where.
+    let pauses = connected.saturating_sub(hands.iter().fold(begun, |at, &hand| at.saturating_add(hand)));
+    let [tcp, tls, quic] = hands.map(|took| {
+        let from = begun;
+        begun = begun.saturating_add(took);
+        if took == 0 { [0; 2] } else { [from, begun.saturating_add(pauses)] }
+    });
+    [tcp, tls, quic, [asked, answered]]
+}
+
 #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
 fn as_f64(nanos: u64) -> f64 {
     nanos as f64
@@ -116,3 +133,27 @@ fn as_f64(nanos: u64) -> f64 {
 
 /// Labels that a probe always writes if they apply: an absent one means that it did not apply.
 const ALWAYS: [&str; 7] = ["status", "error", "protocol", "reused", "remote", "family", "fallback"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_waits_of_a_request() {
+        let new = Sample {
+            dns_ns: Some(5),
+            connect_ns: Some(100),
+            tls_ns: Some(110),
+            send_ns: Some(3),
+            wait_ns: Some(120),
+            final_headers_ns: Some(350),
+            ..Sample::default()
+        };
+        // It began at 1000, asked at 1230 and was sent from 1227 on: 12 of that are pauses, before, between or after the
+        // handshakes.
+        assert_eq!(waits(&new, 1000), [[1005, 1117], [1105, 1227], [0, 0], [1230, 1350]]);
+        let reused = Sample { wait_ns: Some(120), final_headers_ns: Some(130), ..Sample::default() };
+        assert_eq!(waits(&reused, 1000), [[0; 2], [0; 2], [0; 2], [1010, 1130]]);
+        assert_eq!(waits(&Sample::default(), 1000), [[0; 2]; WAITS]);
+    }
+}
