@@ -34,6 +34,12 @@ pub fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Wall-clock time since 1970, ns: to compare with what the kernel stamps in it. It may be set at any time.
+pub fn wall_ns() -> i64 {
+    let now = clock_gettime(ClockId::CLOCK_REALTIME).map(Duration::from).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
 /// Wall-clock time as RFC 3339 with milliseconds, UTC. For display and for joining files only.
 #[expect(
     clippy::disallowed_methods,

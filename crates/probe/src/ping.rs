@@ -7,6 +7,7 @@
 //! A round trip is monotonic time from right before `sendto` to right after `recvfrom`: the ways through both kernels
 //! and this program's own wake-up are in it. Send times are kept here; no time is read from a reply.
 
+mod clocks;
 mod config;
 mod error;
 mod packet;
@@ -14,6 +15,7 @@ mod resolve;
 mod rounds;
 mod run;
 mod socket;
+mod steps;
 mod summary;
 
 pub use crate::Family;

@@ -1,8 +1,10 @@
 //! What `longhaul ping` prints: a line a target.
 
+use std::fmt::Write;
+
 use probe::ping::{RoundTrips, Summary, TargetSummary};
 use report::terminal::table::{Table, Words};
-use units::show::{count, latency};
+use units::show::{count, latency, time};
 
 use crate::output::{PLAIN, RED};
 
@@ -14,6 +16,15 @@ pub(super) fn summary(summary: &Summary) -> String {
     let mut text = table.to_string();
     if summary.targets.iter().filter_map(|target| target.rtt_ms.as_ref()).any(|rtt| rtt.thin_above <= 99.0) {
         text += "~ fewer than 10 samples beyond\n";
+    }
+    for step in &summary.clock_steps {
+        let by = time(step.step_ms.abs() / 1e3);
+        let way = if step.step_ms < 0.0 { "back" } else { "forward" };
+        let _ = writeln!(
+            text,
+            "the clock was set {way} by {by} after round {}; round trips are right all the same",
+            step.after_seq
+        );
     }
     text
 }
@@ -56,8 +67,13 @@ fn round_trips(rtt: Option<&RoundTrips>) -> [String; 5] {
 /// What there is besides answers in time.
 fn remarks(target: &TargetSummary) -> String {
     let failures = target.failed_by_reason.iter().map(|(reason, n)| (*n, reason.as_str()));
-    let others =
-        [(target.duplicates, "duplicate"), (target.late, "after the timeout"), (target.damaged, "damaged")];
+    let others = [
+        (target.duplicates, "duplicate"),
+        (target.late, "after the timeout"),
+        (target.reordered, "reordered"),
+        (target.damaged, "damaged"),
+        (target.forged, "from another address"),
+    ];
     let remarks: Vec<_> =
         failures.chain(others).filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     remarks.join(", ")

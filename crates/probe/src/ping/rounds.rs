@@ -121,6 +121,16 @@ impl Rounds {
         self.flight(youngest.checked_sub(before.into())?).map(|flight| flight.ping)
     }
 
+    /// Pings begun so far.
+    pub(super) fn begun(&self) -> u64 {
+        self.next
+    }
+
+    /// When a ping was sent; 0 if it is not remembered.
+    pub(super) fn sent_at(&mut self, number: u64) -> u64 {
+        self.flight(number).map_or(0, |flight| flight.sent)
+    }
+
     /// The ping has a reply. `None` if it is not remembered.
     pub(super) fn answer(&mut self, number: u64, now: u64) -> Option<Answer> {
         let timeout = self.timeout;

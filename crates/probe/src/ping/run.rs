@@ -7,9 +7,11 @@ use socket2::Domain;
 
 use super::{
     Config, Error, Summary, Target,
+    clocks::{self, Clocks},
     packet::is_payload_of,
     rounds::{Answer, Flight, Rounds},
     socket::Echo,
+    steps::Steps,
     summary::Tally,
 };
 use crate::{
@@ -35,13 +37,25 @@ pub fn run<W: Write>(
     progress: &Progress,
     stop: &Stop,
 ) -> Result<Summary, Error> {
+    run_by(targets, config, recording, progress, stop, Clocks::start(clocks::as_it_is))
+}
+
+/// The same by these clocks.
+pub(super) fn run_by<W: Write>(
+    targets: &[Target],
+    config: &Config,
+    recording: Writer<W>,
+    progress: &Progress,
+    stop: &Stop,
+    clocks: Clocks,
+) -> Result<Summary, Error> {
     config.check(targets.len())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|source| Error::System { what: "start a runtime", source })?;
     runtime.block_on(async {
-        let mut shell = Shell::new(targets, config, recording, progress)?;
+        let mut shell = Shell::new(targets, config, recording, progress, clocks)?;
         shell.run(stop).await?;
         shell.conclude()
     })
@@ -80,6 +94,8 @@ struct Shell<'r, W: Write> {
     v6: Option<Echo>,
     timer: Timer,
     clock: Clock,
+    clocks: Clocks,
+    steps: Steps,
     packet: Vec<u8>,
     buffer: Vec<u8>,
     /// Whether pings were left out, or given up, because somebody wanted an end.
@@ -92,6 +108,7 @@ impl<'r, W: Write> Shell<'r, W> {
         config: &Config,
         recording: Writer<W>,
         progress: &'r Progress,
+        clocks: Clocks,
     ) -> Result<Self, Error> {
         let [.., high, low] = std::process::id().to_be_bytes();
         let ident = u16::from_be_bytes([high, low]);
@@ -109,7 +126,9 @@ impl<'r, W: Write> Shell<'r, W> {
             v4: open(Domain::IPV4, SocketAddr::is_ipv4)?,
             v6: open(Domain::IPV6, SocketAddr::is_ipv6)?,
             timer: Timer::new().map_err(|source| Error::System { what: "set a timer", source })?,
-            clock: Clock::start(),
+            clock: clocks.monotonic,
+            clocks,
+            steps: Steps::default(),
             packet: Vec::new(),
             buffer: vec![0; LARGEST_PACKET],
             interrupted: false,
@@ -160,6 +179,7 @@ impl<'r, W: Write> Shell<'r, W> {
             let socket = socket.as_ref().expect("a socket is opened for each family among the targets");
             socket.write(ping.number, self.size, &mut self.packet);
             self.progress.count_sent();
+            self.steps.look(self.clocks.read(), self.rounds.begun());
             let sent = self.clock.now();
             match socket.send(&self.packet, to) {
                 Ok(()) => self.rounds.sent(ping, sent),
@@ -175,24 +195,28 @@ impl<'r, W: Write> Shell<'r, W> {
     /// Takes received packets, at most [`BATCH`] of them, so that a flood of foreign packets delays no ping.
     fn receive(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
-            let received = [&self.v4, &self.v6].into_iter().flatten().find_map(|socket| {
-                let (length, from) = socket.receive(&mut self.buffer)?;
-                Some((socket, length, from))
-            });
-            let Some((socket, length, from)) = received else { break };
+            let received = [&self.v4, &self.v6]
+                .into_iter()
+                .flatten()
+                .find_map(|socket| Some((socket, socket.receive(&mut self.buffer)?)));
+            let Some((socket, received)) = received else { break };
             let now = self.clock.now();
-            let Some((sequence, payload)) = socket.read(&self.buffer[..length]) else { continue };
+            let Some((sequence, payload)) = socket.read(&self.buffer[..received.length]) else { continue };
             let Some(ping) = self.rounds.find(sequence) else { continue };
-            if self.targets[ping.target].address.ip() != from {
+            let tally = &mut self.tallies[ping.target];
+            if self.targets[ping.target].address.ip() != received.from {
+                tally.forged += 1;
                 continue;
             }
-            let tally = &mut self.tallies[ping.target];
             if !is_payload_of(ping.number, self.size, payload) {
                 tally.damaged += 1;
                 continue;
             }
-            match self.rounds.answer(ping.number, now) {
-                Some(Answer::First(flight)) => self.succeed(&flight, now - flight.sent)?,
+            self.steps.look(self.clocks.read(), self.rounds.begun());
+            let stamp = received.stamp.map(|stamp| self.clocks.stamp(stamp));
+            let arrived = self.steps.arrival(stamp, self.rounds.sent_at(ping.number)).unwrap_or(now);
+            match self.rounds.answer(ping.number, arrived) {
+                Some(Answer::First(flight)) => self.succeed(&flight, arrived.saturating_sub(flight.sent))?,
                 Some(Answer::Duplicate) => tally.duplicates += 1,
                 Some(Answer::Late) => tally.late += 1,
                 None => {}
@@ -203,7 +227,7 @@ impl<'r, W: Write> Shell<'r, W> {
 
     fn succeed(&mut self, flight: &Flight, rtt: u64) -> Result<(), Error> {
         self.progress.count_done();
-        self.tallies[flight.ping.target].answered(rtt);
+        self.tallies[flight.ping.target].answered(flight.ping.number, rtt);
         self.record(flight, Sample { latency_ns: Some(rtt), ..Sample::default() })
     }
 
@@ -227,7 +251,7 @@ impl<'r, W: Write> Shell<'r, W> {
     }
 
     fn conclude(self) -> Result<Summary, Error> {
-        let summary = Summary::of(self.targets, self.tallies);
+        let summary = Summary::of(self.targets, self.tallies, self.steps.found());
         self.recording.finish(&End {
             duration_ns: self.clock.now(),
             samples: summary.sent,

@@ -1,12 +1,18 @@
 //! The sockets of a run: for each family that is needed a raw one, or a datagram one where that is all we may have.
 
 use std::{
-    io,
+    io::{self, IoSliceMut},
     net::{self, IpAddr, SocketAddr},
+    os::fd::AsRawFd,
+    time::Duration,
 };
 
+use nix::sys::{
+    socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt},
+    time::TimeSpec,
+};
 use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::UdpSocket;
+use tokio::{io::Interest, net::UdpSocket};
 
 use super::{Error, packet::Format};
 
@@ -18,6 +24,14 @@ pub(super) struct Echo {
     format: Format,
     /// Ours; on a datagram socket the kernel's, which lets nothing else in.
     ident: u16,
+}
+
+/// A packet that was received.
+pub(super) struct Received {
+    pub(super) length: usize,
+    pub(super) from: IpAddr,
+    /// When the kernel took it from the network, by the wall clock, ns since 1970.
+    pub(super) stamp: Option<i64>,
 }
 
 /// What kind of socket the kernel gave.
@@ -49,6 +63,8 @@ impl Echo {
             let any = if is_v4 { IpAddr::from([0; 4]) } else { IpAddr::from([0; 16]) };
             socket.bind(&SocketAddr::new(any, 0).into())?;
             socket.set_nonblocking(true)?;
+            // Where the kernel does not stamp packets, they count from when they are read.
+            let _ = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
             let sender = net::UdpSocket::from(socket);
             let receiver = UdpSocket::from_std(sender.try_clone()?)?;
             let ident = if kind == Kind::Raw { ident } else { sender.local_addr()?.port() };
@@ -74,9 +90,20 @@ impl Echo {
     }
 
     /// Takes a received packet, if there is one.
-    pub(super) fn receive(&self, buffer: &mut [u8]) -> Option<(usize, IpAddr)> {
-        let (length, from) = self.receiver.try_recv_from(buffer).ok()?;
-        Some((length, from.ip()))
+    pub(super) fn receive(&self, buffer: &mut [u8]) -> Option<Received> {
+        let take = || {
+            let mut control = nix::cmsg_space!(TimeSpec);
+            let mut parts = [IoSliceMut::new(buffer)];
+            let (descriptor, flags) = (self.receiver.as_raw_fd(), MsgFlags::MSG_DONTWAIT);
+            let message = recvmsg::<SockaddrStorage>(descriptor, &mut parts, Some(&mut control), flags)?;
+            let from = message.address.as_ref().and_then(address);
+            let stamp = message.cmsgs()?.find_map(|part| match part {
+                ControlMessageOwned::ScmTimestampns(at) => i64::try_from(Duration::from(at).as_nanos()).ok(),
+                _ => None,
+            });
+            Ok(from.map(|from| Received { length: message.bytes, from, stamp }))
+        };
+        self.receiver.try_io(Interest::READABLE, take).ok()?
     }
 
     /// The reply to one of our requests in received data: its sequence and payload.
@@ -84,4 +111,10 @@ impl Echo {
         let reply = self.format.read(packet)?;
         (reply.ident == self.ident).then_some((reply.sequence, reply.payload))
     }
+}
+
+/// The address of a peer of either family.
+fn address(peer: &SockaddrStorage) -> Option<IpAddr> {
+    let v4 = peer.as_sockaddr_in().map(|peer| IpAddr::from(peer.ip()));
+    v4.or_else(|| peer.as_sockaddr_in6().map(|peer| IpAddr::from(peer.ip())))
 }

@@ -6,7 +6,7 @@ use experience::{Distribution, thin_above};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Target;
+use super::{Target, steps::Step};
 
 /// A finished run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -19,6 +19,17 @@ pub struct Summary {
     pub sent: u64,
     /// Pings that were answered in time, each counted once.
     pub received: u64,
+    /// When the wall clock was set, in order; at most 1000. Round trips are right all the same.
+    pub clock_steps: Vec<ClockStep>,
+}
+
+/// The wall clock was set while pings were sent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ClockStep {
+    /// The last round of which a ping had been sent by then, counted from 1; 0: none.
+    pub after_seq: u64,
+    /// By how much; negative: back.
+    pub step_ms: f64,
 }
 
 /// The answers of one target.
@@ -36,13 +47,34 @@ pub struct TargetSummary {
     pub duplicates: u64,
     /// Replies after the timeout; their pings count as lost.
     pub late: u64,
+    /// Answers in time that came after the answer to a later ping.
+    pub reordered: u64,
     /// Replies with a wrong payload; they do not count as answers.
     pub damaged: u64,
+    /// Replies to one of our pings from another address than was pinged; they do not count as answers.
+    pub forged: u64,
     /// Pings that were not answered, by reason.
     pub failed_by_reason: BTreeMap<String, u64>,
+    /// The share of pings that were not answered: what was counted, and the ends between which the share on this path lies with a
+    /// confidence of 95 %, if losses are independent.
+    pub loss: Loss,
+    /// The mean difference between the round trips of a ping and of the one that was answered before it, without its sign. Absent with fewer than two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_ms: Option<f64>,
     /// Round-trip times. Absent if there was no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<RoundTrips>,
+}
+
+/// A share with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Loss {
+    /// What was counted.
+    pub share: f64,
+    /// At least so much (95 %).
+    pub low: f64,
+    /// At most so much (95 %).
+    pub high: f64,
 }
 
 /// The round-trip times of one target, ms.
@@ -73,6 +105,10 @@ pub(super) struct Tally {
     pub(super) duplicates: u64,
     pub(super) late: u64,
     pub(super) damaged: u64,
+    pub(super) forged: u64,
+    reordered: u64,
+    /// The number of the latest ping that was answered.
+    latest: Option<u64>,
     failed_by_reason: BTreeMap<String, u64>,
     /// All of them, so that percentiles are exact: 8 bytes each.
     rtts_ms: Vec<f64>,
@@ -80,7 +116,9 @@ pub(super) struct Tally {
 
 impl Tally {
     #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
-    pub(super) fn answered(&mut self, rtt_ns: u64) {
+    pub(super) fn answered(&mut self, number: u64, rtt_ns: u64) {
+        self.reordered += u64::from(self.latest > Some(number));
+        self.latest = self.latest.max(Some(number));
         self.rtts_ms.push(rtt_ns as f64 / 1e6);
     }
 
@@ -90,20 +128,50 @@ impl Tally {
 
     fn summary(self, target: &Target) -> TargetSummary {
         let received = self.rtts_ms.len() as u64;
+        let lost = self.failed_by_reason.values().sum::<u64>();
         TargetSummary {
             host: target.host.clone(),
             address: target.address.ip(),
-            sent: received + self.failed_by_reason.values().sum::<u64>(),
+            sent: received + lost,
             received,
             duplicates: self.duplicates,
             late: self.late,
+            reordered: self.reordered,
             damaged: self.damaged,
+            forged: self.forged,
+            loss: Loss::of(lost, received + lost),
+            jitter_ms: jitter(&self.rtts_ms),
             failed_by_reason: self.failed_by_reason,
             // It fails for want of a sample only.
             rtt_ms: Distribution::new(self.rtts_ms).ok().map(|rtts| RoundTrips::of(&rtts)),
         }
     }
 }
+
+/// The mean of how much each differs from the one before.
+#[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 pings")]
+fn jitter(rtts_ms: &[f64]) -> Option<f64> {
+    let pairs = rtts_ms.len().checked_sub(1).filter(|&pairs| pairs > 0)?;
+    Some(rtts_ms.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum::<f64>() / pairs as f64)
+}
+
+impl Loss {
+    /// Wilson's interval of the share of `lost` in `all` (Wilson 1927): it is right for few pings and for none lost, where the
+    /// usual one has no width.
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 pings")]
+    fn of(lost: u64, all: u64) -> Self {
+        let (n, z2) = (all.max(1) as f64, Z * Z);
+        let share = lost as f64 / n;
+        let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+        let half = Z / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
+        let low = if lost == 0 { 0.0 } else { middle - half };
+        let high = if lost == all { 1.0 } else { middle + half };
+        Self { share, low, high }
+    }
+}
+
+/// 97.5 % of a normal distribution are below.
+const Z: f64 = 1.959_963_984_540_054;
 
 impl RoundTrips {
     fn of(rtts: &Distribution) -> Self {
@@ -121,7 +189,13 @@ impl RoundTrips {
 }
 
 impl Summary {
-    pub(super) fn of(targets: &[Target], tallies: Vec<Tally>) -> Self {
+    pub(super) fn of(targets: &[Target], tallies: Vec<Tally>, steps: &[Step]) -> Self {
+        let pings_a_round = targets.len().max(1) as u64;
+        #[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
+        let step = |step: &Step| ClockStep {
+            after_seq: step.after.div_ceil(pings_a_round),
+            step_ms: step.by as f64 / 1e6,
+        };
         let targets: Vec<_> =
             targets.iter().zip(tallies).map(|(target, tally)| tally.summary(target)).collect();
         Self {
@@ -129,6 +203,34 @@ impl Summary {
             sent: targets.iter().map(|target| target.sent).sum(),
             received: targets.iter().map(|target| target.received).sum(),
             targets,
+            clock_steps: steps.iter().map(step).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_share() {
+        // From scipy: binomtest(3, 100).proportion_ci(method="wilson"), and so on.
+        let is_about = |loss: Loss, low: f64, high: f64| {
+            assert!((loss.low - low).abs() < 1e-6 && (loss.high - high).abs() < 1e-6, "{loss:?}");
+        };
+        is_about(Loss::of(3, 100), 0.010_254_4, 0.084_519_6);
+        is_about(Loss::of(0, 20), 0.0, 0.161_125_2);
+        is_about(Loss::of(20, 20), 0.838_874_8, 1.0);
+    }
+
+    #[test]
+    fn jitter_is_the_mean_difference_of_neighbours() {
+        assert_eq!(jitter(&[10.0, 13.0, 12.0]), Some(2.0));
+        assert_eq!(jitter(&[10.0]), None);
+        let mut tally = Tally::default();
+        for number in [3, 1, 2, 4] {
+            tally.answered(number, 1);
+        }
+        assert_eq!(tally.reordered, 2);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use recording::{Reader, Writer};
 
 use super::{
+    clocks::Clocks,
     config::REMEMBERED,
     packet::sequence,
     rounds::{Answer, Rounds},
@@ -132,6 +133,38 @@ fn three_hundred_targets_answer_over_both_families() {
     let samples: Vec<_> = Reader::new(file.as_slice(), "memory").unwrap().map(Result::unwrap).collect();
     assert_eq!(samples.len(), 600);
     assert!(samples.iter().all(|sample| sample.latency_ns > Some(0) && sample.labels.contains_key("target")));
+}
+
+/// 3.2 s forward after 0.3 s, and 5 s back after 0.6 s.
+fn restless(at: u64) -> i64 {
+    match at / (300 * MS) {
+        0 => 0,
+        1 => 3_200_000_000,
+        _ => -1_800_000_000,
+    }
+}
+
+#[test]
+fn round_trips_survive_a_clock_that_is_set_and_it_is_said_when() {
+    // Addresses that no other test pings: raw sockets of one process get each other's replies.
+    let targets = resolve(&["127.0.3.1", "127.0.3.2"].map(str::to_owned), Family::Any).unwrap();
+    let config = config(45, 20, 60_000);
+    let recording = Writer::new(std::io::sink(), &header(&targets, &config)).unwrap();
+    let (progress, stop) = (Progress::default(), Stop::new());
+    let summary =
+        run::run_by(&targets, &config, recording, &progress, &stop, Clocks::start(restless)).unwrap();
+    assert_eq!(summary.received, 90);
+    for target in &summary.targets {
+        // Nobody who believed the wall clock would be off by less than 3.2 s, or by 5 s below zero.
+        let rtt = target.rtt_ms.as_ref().unwrap();
+        assert!(rtt.min > 0.0 && rtt.max < 3000.0, "{rtt:?}");
+    }
+    let [forward, back] = summary.clock_steps.as_slice() else { panic!("{:?}", summary.clock_steps) };
+    assert!(
+        (forward.step_ms - 3200.0).abs() < 1.0 && (back.step_ms + 5000.0).abs() < 1.0,
+        "{forward:?}, {back:?}"
+    );
+    assert!(0 < forward.after_seq && forward.after_seq < back.after_seq, "{forward:?}, {back:?}");
 }
 
 #[test]
