@@ -113,7 +113,7 @@ impl Client {
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let pool = match self.inner.connections {
-            Connections::New => None,
+            Connections::New | Connections::Resume => None,
             Connections::Reuse => self.inner.pool.of(origin),
         };
         let response = match pool {

@@ -14,6 +14,7 @@ mod manual;
 mod output;
 mod ping;
 mod probe;
+mod progress;
 mod run;
 mod serve;
 mod shell;

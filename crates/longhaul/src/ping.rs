@@ -18,7 +18,7 @@ use probe::{
 };
 use recording::{Growing, Header, Writer};
 
-use crate::{interrupt::Interrupt, output, probe::watch};
+use crate::{interrupt::Interrupt, output, progress};
 
 /// Ping hosts: round-trip times and loss, many targets at the same time
 ///
@@ -106,7 +106,7 @@ impl Ping {
         };
         let header = Header { label: self.label.clone(), ..ping::header(targets, &config) };
         let progress = Progress::default();
-        let bar = (!self.quiet).then(|| watch(&progress, None)).transpose()?;
+        let bar = (!self.quiet).then(|| progress::watch(&progress, None)).transpose()?;
         let summary = ping::run(targets, &config, Writer::new(recording, &header)?, &progress, stop)?;
         drop(bar);
         Ok(summary)

@@ -1,12 +1,14 @@
 //! `longhaul probe`: requests with all their phases; one, or many on a schedule.
 
+mod measure;
 mod remedy;
 mod show;
 mod words;
 
 use std::{
     fs,
-    io::{self, BufWriter, Write},
+    io::{self, Write},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -14,7 +16,6 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use probe::{
     Family, Stop,
     client::{Connections, Known, Protocol, Redirects, Target, Trust},
@@ -22,7 +23,7 @@ use probe::{
     summary::Summary,
 };
 use recording::{Growing, Header, Reader, Writer};
-use units::{Frequency, Probability};
+use units::{Frequency, Probability, show::plural};
 
 use crate::{
     interrupt::{self, Interrupt},
@@ -32,7 +33,8 @@ use crate::{
 /// Measure HTTP requests phase by phase
 ///
 /// Without --rate, --concurrency, --count or --duration: one request to each URL. With --rate: an open loop, in which
-/// requests start when the schedule says. With --concurrency: a closed loop, which hides stalls.
+/// requests start when the schedule says. With --concurrency: a closed loop, which hides stalls. Several URLs are measured side by side, each
+/// at that rate: they take turns, so that all of them see the same minutes.
 ///
 /// Exit codes: 0 answered, 1 a request to a URL failed, all requests of a run did or more than --fail-above allows, or the run is
 /// invalid, 2 it could not run, 130 interrupted; what was measured until then is recorded.
@@ -43,22 +45,31 @@ pub(crate) struct Probe {
     /// What to ask for
     #[arg(required = true, value_name = "URL")]
     urls: Vec<String>,
-    /// Requests a second, such as 50/s [default, in a run: 10/s]
+    /// Requests a second to each URL, such as 50/s [default, in a run: 10/s]
     #[arg(long, conflicts_with = "concurrency")]
     rate: Option<Frequency>,
-    /// Requests at a time, each worker starting its next when its last is done
+    /// Requests at a time to each URL, each worker starting its next when its last is done
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     concurrency: Option<u32>,
     /// How long to start requests [default, in a run without --count: 10s]
     #[arg(long, value_parser = units::duration::parse)]
     duration: Option<Duration>,
-    /// How many requests to start
+    /// How many requests to start, to each URL
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
+    /// Go on until interrupted, at 1/s if no --rate says otherwise
+    #[arg(long, conflicts_with_all = ["duration", "count", "json"])]
+    watch: bool,
+    /// Serve metrics for Prometheus at this address, under /metrics; may be given several times
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<SocketAddr>,
+    /// Send metrics every 10 s to this URL of a collector, such as http://localhost:4318/v1/metrics
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
     /// How an open loop spreads requests
     #[arg(long, value_parser = words::arrival(), default_value = Arrival::default().name())]
     arrival: Arrival,
-    /// A connection for each request, or shared ones
+    /// A connection for each request, with or without an earlier TLS session, or shared ones
     #[arg(long, value_parser = words::connections(), default_value = Config::default().client.http.connections.name())]
     connections: Connections,
     /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
@@ -98,15 +109,15 @@ pub(crate) struct Probe {
     /// Seed of a Poisson schedule
     #[arg(long, default_value_t = Config::default().seed)]
     seed: u64,
-    /// Write a recording to this file
+    /// Write a recording to this file; of several URLs once for each, in their order
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Vec<PathBuf>,
     /// End with exit code 1 if more than this share of the requests failed, such as 1%
     #[arg(long, value_name = "SHARE")]
     fail_above: Option<Probability>,
-    /// What to call the recording
+    /// What to call the recording; of several once for each, in their order
     #[arg(long, requires = "output")]
-    label: Option<String>,
+    label: Vec<String>,
     /// Print a summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -123,15 +134,43 @@ impl Probe {
         let is_run = self.rate.is_some()
             || self.concurrency.is_some()
             || self.duration.is_some()
-            || self.count.is_some();
-        match targets.as_slice() {
-            [target] if is_run => self.measure(target, &stop),
-            _ if is_run => bail!("a run measures one URL; start one for each, side by side"),
-            [_, _, ..] if self.output.is_some() => {
-                bail!("a recording is of one URL; start a probe for each, with a file of its own")
-            }
-            targets => self.look(targets, &stop),
+            || self.count.is_some()
+            || self.watch;
+        self.check_outputs()?;
+        if !self.watch && (!self.listen.is_empty() || self.otlp.is_some()) {
+            bail!("--listen and --otlp are for --watch, which goes on until it is interrupted");
         }
+        if is_run { self.measure(&targets, &stop) } else { self.look(&targets, &stop) }
+    }
+
+    /// Each URL has a recording of its own, or none has.
+    fn check_outputs(&self) -> anyhow::Result<()> {
+        let (urls, files, labels) = (self.urls.len(), self.output.len(), self.label.len());
+        if files != 0 && files != urls {
+            bail!(
+                "{} and {}: give --output once for each URL, in their order",
+                plural(urls as u64, "URL"),
+                plural(files as u64, "file")
+            );
+        }
+        if labels > files {
+            bail!(
+                "{} and {}: each names a recording",
+                plural(labels as u64, "label"),
+                plural(files as u64, "file")
+            );
+        }
+        if let Some(twice) =
+            self.output.iter().enumerate().find(|(at, file)| self.output[..*at].contains(file))
+        {
+            bail!("{}: two recordings cannot be one file", twice.1.display());
+        }
+        Ok(())
+    }
+
+    /// The header of the recording of a URL.
+    fn header(&self, number: usize, target: &Target, config: &Config) -> Header {
+        Header { label: self.label.get(number).cloned(), ..load::header(target, config) }
     }
 
     fn target(&self, url: &str) -> anyhow::Result<Target> {
@@ -170,15 +209,14 @@ impl Probe {
             ..self.config()?
         };
         // Before anything is asked for, so that nothing is measured that cannot be kept.
-        let mut file = self.output.as_deref().map(create).transpose()?;
+        let mut files = self.output.iter().map(|path| create(path)).collect::<anyhow::Result<Vec<_>>>()?;
         let mut all_answered = true;
-        for target in targets {
+        for (number, target) in targets.iter().enumerate() {
             let kept = Kept::default();
-            let header = Header { label: self.label.clone(), ..load::header(target, &config) };
-            let recording = Writer::new(kept.clone(), &header)?;
+            let recording = Writer::new(kept.clone(), &self.header(number, target, &config))?;
             let summary = load::run(target, &config, recording, &Progress::default(), stop)?;
-            if let (Some(file), Some(path)) = (&mut file, &self.output) {
-                file.write_all(&kept.bytes()).with_context(|| cannot_write(path))?;
+            if let Some(file) = files.get_mut(number) {
+                file.write_all(&kept.bytes()).with_context(|| cannot_write(&self.output[number]))?;
             }
             all_answered &= summary.failed == 0;
             self.advise(&summary);
@@ -198,72 +236,6 @@ impl Probe {
         Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Many requests on a schedule.
-    fn measure(&self, target: &Target, stop: &Stop) -> anyhow::Result<ExitCode> {
-        let config = self.config()?;
-        let header = Header { label: self.label.clone(), ..load::header(target, &config) };
-        let progress = Progress::default();
-        let bar = (!self.quiet).then(|| watch(&progress, config.duration)).transpose()?;
-        let summary = match &self.output {
-            Some(path) => {
-                let file = BufWriter::new(create(path)?);
-                let run = load::run(target, &config, Writer::new(file, &header)?, &progress, stop);
-                match run {
-                    Err(error @ probe::Error::Record { .. }) => {
-                        Err(error).with_context(|| cannot_write(path))?
-                    }
-                    other => other?,
-                }
-            }
-            None => load::run(target, &config, Writer::new(io::sink(), &header)?, &progress, stop)?,
-        };
-        drop(bar);
-        self.conclude(&summary)
-    }
-
-    fn conclude(&self, summary: &Summary) -> anyhow::Result<ExitCode> {
-        if self.json {
-            output::print_json(summary)?;
-        } else if !self.quiet {
-            output::print(&show::summary(summary))?;
-        }
-        for reason in &summary.invalid {
-            say(&format!("{}: {reason}", output::paint("INVALID", output::RED)));
-        }
-        let is_unanswered = summary.requests == summary.failed;
-        if is_unanswered && summary.requests > 0 {
-            say(&format!(
-                "{}: no request was answered: {}",
-                output::paint("FAILED", output::RED),
-                show::reasons(summary)
-            ));
-        }
-        let too_many = self.has_too_many_failures(summary);
-        self.advise(summary);
-        if summary.interrupted {
-            say("interrupted: the run ended before its time");
-            return Ok(interrupt::exit_code());
-        }
-        let is_good = summary.invalid.is_empty() && !is_unanswered && !too_many;
-        Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
-
-    /// Whether more requests failed than --fail-above allows, which is said.
-    fn has_too_many_failures(&self, summary: &Summary) -> bool {
-        let Some(limit) = self.fail_above else { return false };
-        #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 requests")]
-        let failed = summary.failed as f64 / summary.requests.max(1) as f64;
-        if failed > limit.get() {
-            let reasons = show::reasons(summary);
-            say(&format!(
-                "{}: {} of the requests failed, more than {limit}: {reasons}",
-                output::paint("FAILED", output::RED),
-                units::show::share(failed)
-            ));
-        }
-        failed > limit.get()
-    }
-
     /// Says what can be done about failures, where that is known.
     fn advise(&self, summary: &Summary) {
         for remedy in remedy::remedies(summary, self.ca.is_some()) {
@@ -276,7 +248,8 @@ impl Probe {
         let pace = match (self.rate, self.concurrency) {
             (None, Some(workers)) => Pace::Closed { concurrency: usize::try_from(workers)? },
             (rate, _) => {
-                let rate = rate.unwrap_or_else(Config::default_rate);
+                let default = if self.watch { Config::watch_rate } else { Config::default_rate };
+                let rate = rate.unwrap_or_else(default);
                 Pace::Open { rate, arrival: self.arrival }
             }
         };
@@ -294,7 +267,11 @@ impl Probe {
         };
         Ok(Config {
             pace,
-            duration: if self.count.is_some() { self.duration } else { self.duration.or(defaults.duration) },
+            duration: if self.count.is_some() || self.watch {
+                self.duration
+            } else {
+                self.duration.or(defaults.duration)
+            },
             count: self.count,
             grace: self.timeout,
             seed: self.seed,
@@ -341,44 +318,3 @@ impl Write for Kept {
         Ok(())
     }
 }
-
-/// A line that shows how far a run is, drawn by a thread of its own and only where somebody sees it.
-pub(crate) struct Watch {
-    bar: ProgressBar,
-    done: std::sync::mpsc::Sender<()>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-pub(crate) fn watch(progress: &Progress, duration: Option<Duration>) -> anyhow::Result<Watch> {
-    let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
-    let (done, ended) = std::sync::mpsc::channel();
-    let (shown, progress) = (bar.clone(), progress.clone());
-    let of = duration.map_or_else(String::new, |duration| format!(" of {}", units::duration::show(duration)));
-    let thread = std::thread::spawn(move || {
-        while ended.recv_timeout(REDRAW) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            let elapsed = shown.elapsed().as_secs();
-            shown.set_message(format!(
-                "{elapsed} s{of}: {} sent, {} done, {} failed",
-                progress.sent(),
-                progress.done(),
-                progress.failed()
-            ));
-            shown.tick();
-        }
-    });
-    Ok(Watch { bar, done, thread: Some(thread) })
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        // The thread ends when it is told to, or when its order can no longer come.
-        let _ = self.done.send(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-        self.bar.finish_and_clear();
-    }
-}
-
-/// Often enough to look alive.
-const REDRAW: Duration = Duration::from_millis(200);

@@ -13,11 +13,13 @@ pub mod client;
 mod error;
 pub mod limits;
 pub mod load;
+pub mod metrics;
 pub mod ping;
 mod random;
 pub mod serve;
 pub mod summary;
 mod sys;
+pub mod watch;
 
 pub use error::Error;
 pub use http::{Family, Stop};

@@ -1,7 +1,7 @@
 //! Many requests: on a schedule (open loop) or by workers (closed loop), streamed into a recording.
 //!
-//! One thread with one runtime makes all requests; another writes them down. Memory does not grow with the
-//! length of a run. Each sample has the time at which it was meant to start and the time at which it did. The generator measures
+//! One thread with one runtime makes all requests of a run; another writes them down. Several runs go side by side. Memory does
+//! not grow with the length of a run. Each sample has the time at which it was meant to start and the time at which it did. The generator measures
 //! itself: how late it was, how much of its core it used, what it could not send. Beyond stated limits the
 //! recording is marked invalid; nothing is silently delayed.
 
@@ -12,11 +12,14 @@ mod progress;
 mod schedule;
 mod verdict;
 
-use std::{collections::BTreeMap, io::Write, sync::Arc, thread};
+use std::{collections::BTreeMap, io::Write, panic::resume_unwind, sync::Arc, thread};
 
 use claim::Caveat;
-use recording::{End, Header, Writer};
-use tokio::sync::{Semaphore, mpsc};
+use recording::{End, Header, Sample, Writer};
+use tokio::{
+    runtime::Runtime,
+    sync::{Semaphore, mpsc},
+};
 use tracing::{info, warn};
 
 pub use self::{
@@ -24,25 +27,39 @@ pub use self::{
     progress::Progress,
     schedule::{Arrival, Schedule},
 };
-use self::{generator::Generator, ledger::Ledger};
+use self::{
+    generator::{Generator, SelfReport},
+    ledger::Ledger,
+};
 use crate::{
     Error, Stop,
-    client::{Client, Connections, Lookups, Protocol, Redirects, Target, Trust},
+    client::{Client, Lookups, Protocol, Redirects, Target, Trust},
     clock,
+    metrics::Metrics,
     summary::{self, Summary},
     sys,
 };
 
-/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and returns what
-/// they come to.
+/// One of several runs.
+#[derive(Debug)]
+pub struct Run<'r, W: Write> {
+    /// What each request asks for.
+    pub target: &'r Target,
+    /// How many requests are made, when, and how. See [`Config::turn`] for one of several.
+    pub config: &'r Config,
+    /// What counts the samples besides, for those who watch.
+    pub metrics: Option<Metrics>,
+    /// Where samples are written: flushed a few times a second, so that somebody can follow it; give it a
+    /// [`std::io::BufWriter`].
+    pub recording: Writer<W>,
+}
+
+/// Makes requests until duration, count or `stop` end the run, writes each into `recording`, and returns what they come to.
 ///
-/// The recording is flushed a few times a second, so that somebody can follow it; give it a
-/// [`std::io::BufWriter`]. Blocks; to be called outside of any tokio runtime. Raises this process's limit of
-/// open files as far as it may.
+/// Blocks; to be called outside of any tokio runtime. Raises this process's limit of open files as far as it may.
 ///
 /// # Errors
-/// When the configuration cannot be carried out, or the recording not be written. Requests that fail are
-/// samples.
+/// When the configuration cannot be carried out, or the recording not be written. Requests that fail are samples.
 pub fn run<W: Write + Send>(
     target: &Target,
     config: &Config,
@@ -50,43 +67,98 @@ pub fn run<W: Write + Send>(
     progress: &Progress,
     stop: &Stop,
 ) -> Result<Summary, Error> {
-    let room = room(config)?;
-    let halt = Stop::new();
-    let client = Client::new(&config.client, &halt)?;
-    client.prepare(target)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|source| Error::System { what: "start a runtime", source })?;
-    let (samples, recorded) = mpsc::channel(QUEUE);
-    let generator = Generator {
-        client,
-        target: target.clone(),
-        config: config.clone(),
-        samples,
-        progress: progress.clone(),
-        stop: stop.clone(),
-        halt: halt.clone(),
-        permits: Arc::new(Semaphore::new(room)),
-        room,
-    };
-    info!(url = %target, pace = ?config.pace, "the run begins");
-    let (report, kept) = thread::scope(|scope| {
-        let ledger = Ledger::new(recording);
-        let writing = scope.spawn(|| ledger.keep(recorded, &halt));
-        let report = runtime.block_on(Arc::new(generator).run());
-        // Ends the remaining connections, and does not wait for a resolver that does not answer.
-        runtime.shutdown_background();
-        (report, writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    });
-    let report = report.map_err(|source| Error::System { what: "set a timer", source })?;
-    let Ledger { recording, tally, .. } = kept?;
-    let doubts: Vec<Caveat> = verdict::doubts(config, &tally, &report).iter().map(Caveat::from).collect();
+    Ready::new(Run { target, config, metrics: None, recording }, 1, progress, stop)?.go()
+}
+
+/// The same for several runs side by side, all of which see the same minutes. They begin together.
+///
+/// # Errors
+/// As of one; what one cannot do ends all.
+pub fn run_side_by_side<W: Write + Send>(
+    runs: Vec<Run<'_, W>>,
+    progress: &Progress,
+    stop: &Stop,
+) -> Result<Vec<Summary>, Error> {
+    let of = runs.len();
+    let ready = runs.into_iter().map(|run| Ready::new(run, of, progress, stop));
+    let ready = ready.collect::<Result<Vec<_>, _>>()?;
+    thread::scope(|scope| {
+        let go = |ready: Ready<'_, W>| ready.go().inspect_err(|_| stop.ask());
+        let running: Vec<_> = ready.into_iter().map(|ready| scope.spawn(move || go(ready))).collect();
+        let ended = running.into_iter().map(|run| run.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        // Each is waited for, whatever became of those before.
+        ended.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+/// A run that can begin.
+struct Ready<'r, W: Write> {
+    target: &'r Target,
+    config: &'r Config,
+    generator: Generator,
+    runtime: Runtime,
+    recorded: mpsc::Receiver<Sample>,
+    ledger: Ledger<W>,
+}
+
+impl<'r, W: Write + Send> Ready<'r, W> {
+    /// One of so many runs.
+    fn new(run: Run<'r, W>, of: usize, progress: &Progress, stop: &Stop) -> Result<Self, Error> {
+        let Run { target, config, metrics, recording } = run;
+        let room = room(config, of)?;
+        let halt = Stop::new();
+        let client = Client::new(&config.client, &halt)?;
+        client.prepare(target)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|source| Error::System { what: "start a runtime", source })?;
+        let (samples, recorded) = mpsc::channel(QUEUE);
+        let generator = Generator {
+            client,
+            target: target.clone(),
+            config: config.clone(),
+            samples,
+            progress: progress.clone(),
+            stop: stop.clone(),
+            halt,
+            permits: Arc::new(Semaphore::new(room)),
+            room,
+        };
+        Ok(Self { target, config, generator, runtime, recorded, ledger: Ledger::new(recording, metrics) })
+    }
+
+    /// One thread makes the requests, another writes them down.
+    fn go(self) -> Result<Summary, Error> {
+        let Self { target, config, generator, runtime, recorded, ledger } = self;
+        info!(url = %target, pace = ?config.pace, "the run begins");
+        let halt = generator.halt.clone();
+        let (report, kept) = thread::scope(|scope| {
+            let writing = scope.spawn(|| ledger.keep(recorded, &halt));
+            let report = runtime.block_on(Arc::new(generator).run());
+            // Ends the remaining connections, and does not wait for a resolver that does not answer.
+            runtime.shutdown_background();
+            (report, writing.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        });
+        let report = report.map_err(|source| Error::System { what: "set a timer", source })?;
+        conclude(target, config, &report, kept?)
+    }
+}
+
+/// Ends the recording of a run, and says what the run comes to.
+fn conclude<W: Write>(
+    target: &Target,
+    config: &Config,
+    report: &SelfReport,
+    kept: Ledger<W>,
+) -> Result<Summary, Error> {
+    let Ledger { recording, tally, .. } = kept;
+    let doubts: Vec<Caveat> = verdict::doubts(config, &tally, report).iter().map(Caveat::from).collect();
     let invalid = claim::reasons(&doubts);
     for reason in &invalid {
         warn!(reason, "the run is invalid");
     }
-    info!(requests = tally.requests(), failed = tally.failed(), "the run ended");
+    info!(url = %target, requests = tally.requests(), failed = tally.failed(), "the run ended");
     let end = End {
         duration_ns: u64::try_from(report.duration.as_nanos()).unwrap_or(u64::MAX),
         samples: tally.requests(),
@@ -128,13 +200,7 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
         ("url", target.to_string()),
         ("method", target.method.to_string()),
         ("timeout", units::duration::show(client.timeout)),
-        (
-            "connections",
-            word(match client.http.connections {
-                Connections::New => "new",
-                Connections::Reuse => "reuse",
-            }),
-        ),
+        ("connections", word(client.http.connections.name())),
         (
             "protocol",
             word(match client.http.protocol {
@@ -184,6 +250,9 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
     }
     conditions.extend(config.duration.map(|duration| ("duration", units::duration::show(duration))));
     conditions.extend(config.count.map(|count| ("count", count.to_string())));
+    if !config.offset.is_zero() {
+        conditions.push(("offset", units::duration::show(config.offset)));
+    }
     let known: Vec<_> = client.http.known.iter().map(ToString::to_string).collect();
     if !known.is_empty() {
         conditions.push(("known addresses", known.join(", ")));
@@ -204,9 +273,9 @@ fn word(word: &str) -> String {
     word.to_owned()
 }
 
-/// How many requests may be in flight: each takes one open file.
-fn room(config: &Config) -> Result<usize, Error> {
-    let limit = http::open_files().saturating_sub(RESERVED_FILES);
+/// How many requests may be in flight in one of so many runs: each takes one open file.
+fn room(config: &Config, of: usize) -> Result<usize, Error> {
+    let limit = (http::open_files() / of.max(1)).saturating_sub(RESERVED_FILES);
     match config.pace {
         Pace::Open { .. } => Ok(config.max_in_flight.min(limit).clamp(1, Semaphore::MAX_PERMITS)),
         Pace::Closed { concurrency } if concurrency > limit => {

@@ -128,12 +128,15 @@ impl Protocol {
     }
 }
 
-/// Whether requests share connections; in a file "new" or "reuse".
+/// Whether requests share connections; in a file "new", "resume" or "reuse".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Connections {
     /// A connection per request, without TLS resumption: what a first visit sees.
     New,
+    /// A connection per request that resumes the TLS session of one before, if the server allows it: what somebody who comes back
+    /// sees. Over QUIC each handshake is a whole one.
+    Resume,
     /// HTTP/1.1: the idle connection used last, or a new one if all are busy. HTTP/2 and HTTP/3: one connection for all
     /// requests; those that start before it stands wait for it, and that time is in their total but in none
     /// of their phases.
@@ -141,13 +144,14 @@ pub enum Connections {
 }
 
 impl Connections {
-    /// Both, in the order in which they are offered.
-    pub const ALL: [Self; 2] = [Self::New, Self::Reuse];
+    /// All, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::New, Self::Resume, Self::Reuse];
 
     /// The word for it in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::New => "new",
+            Self::Resume => "resume",
             Self::Reuse => "reuse",
         }
     }

@@ -45,7 +45,7 @@ impl Connector {
             protocol: config.protocol,
             connect_to: config.connect_to,
             resolver: Resolver::new(config, clock),
-            tls: Arc::new(Tls::new(config.protocol, config.trust.clone(), clock)?),
+            tls: Arc::new(Tls::new(config, clock)?),
             quic: Arc::new(Quic::new(config.windows, clock)),
             alternatives: Alternatives::new(clock),
             windows: config.windows,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use rustls::{
-    ClientConfig, ProtocolVersion, SupportedProtocolVersion,
+    ClientConfig, HandshakeKind, ProtocolVersion, SupportedProtocolVersion,
     client::{Resumption, danger::ServerCertVerifier},
     crypto::CryptoProvider,
     pki_types::ServerName,
@@ -13,16 +13,18 @@ use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use super::{
-    config::{Protocol, Trust},
+    config::{Config, Connections, Protocol, Trust},
     trace::Trace,
     trust::{self, Witness},
 };
 use crate::{Error, Failure, clock::Clock};
 
-/// Makes TLS connections. Sessions are not resumed: each handshake is a whole one.
+/// Makes TLS connections.
 pub(crate) struct Tls {
     protocol: Protocol,
     trust: Trust,
+    /// Whether sessions are resumed. Otherwise each handshake is a whole one.
+    resumes: bool,
     clock: Clock,
     /// Made when it is needed: to read the system's store takes longer than to start a program.
     ready: OnceLock<Ready>,
@@ -37,8 +39,10 @@ struct Ready {
 
 impl Tls {
     /// A file named by the user is read at once.
-    pub(crate) fn new(protocol: Protocol, trust: Trust, clock: Clock) -> Result<Self, Error> {
-        let tls = Self { protocol, trust, clock, ready: OnceLock::new() };
+    pub(crate) fn new(config: &Config, clock: Clock) -> Result<Self, Error> {
+        let (protocol, trust) = (config.protocol, config.trust.clone());
+        let resumes = config.connections == Connections::Resume;
+        let tls = Self { protocol, trust, resumes, clock, ready: OnceLock::new() };
         if matches!(tls.trust, Trust::File(_)) {
             tls.prepare()?;
         }
@@ -62,7 +66,10 @@ impl Tls {
             Protocol::Http2 => &[b"h2"],
             Protocol::Http3 => &[],
         };
-        let config = config(&provider, Arc::clone(&verifier), rustls::ALL_VERSIONS, offered);
+        let mut config = config(&provider, Arc::clone(&verifier), rustls::ALL_VERSIONS, offered);
+        if self.resumes {
+            config.resumption = Resumption::default();
+        }
         let connector = TlsConnector::from(Arc::new(config));
         Ok(self.ready.get_or_init(|| Ready { provider, verifier, connector }))
     }
@@ -82,6 +89,7 @@ impl Tls {
         trace.tls = Some(self.clock.now().saturating_sub(started));
         let session = stream.get_ref().1;
         trace.tls_version = session.protocol_version().and_then(version_name);
+        trace.resumed = self.resumes.then(|| session.handshake_kind() == Some(HandshakeKind::Resumed));
         trace.cipher = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str());
         Ok(stream)
     }

@@ -37,6 +37,8 @@ pub struct Trace {
     pub tls_version: Option<&'static str>,
     /// The cipher suite of that handshake, as IANA's registry names it. Of QUIC it is not known.
     pub cipher: Option<&'static str>,
+    /// Whether that handshake resumed a session; `None` where none may be ([`Connections::Resume`](super::Connections::Resume)).
+    pub resumed: Option<bool>,
     /// This machine's end of a connection that was opened for this request.
     pub local: Option<SocketAddr>,
     /// Where the connection leads.

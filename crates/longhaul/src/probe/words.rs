@@ -18,6 +18,7 @@ pub(super) fn arrival() -> impl TypedValueParser<Value = Arrival> {
 pub(super) fn connections() -> impl TypedValueParser<Value = Connections> {
     choice(Connections::ALL, Connections::name, |connections| match connections {
         Connections::New => "A connection for each request",
+        Connections::Resume => "The same, resuming TLS's session",
         Connections::Reuse => "Shared connections",
     })
 }

@@ -1,6 +1,10 @@
 //! `longhaul probe` against `longhaul serve`, on loopback.
 
-use std::process::{Command, Stdio};
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    process::{Command, Stdio},
+};
 
 use nix::sys::signal::Signal;
 
@@ -48,6 +52,41 @@ fn a_run_becomes_a_recording_and_a_summary() {
         (compared["sides"][0]["label"].as_str(), number(&compared, "/sides/0/n")),
         (Some("mine"), 100.0)
     );
+}
+
+#[test]
+fn several_servers_are_measured_side_by_side() {
+    let (_near, near) = serve(&[]);
+    let (_far, far) = serve(&["--body", "3KB"]);
+    let folder = Folder::new();
+    let files = ["near.jsonl", "far.jsonl"].map(|name| folder.path(name).display().to_string());
+    let [a, b] = [&files[0], &files[1]].map(String::as_str);
+    let run = ["probe", &near, &far, "--rate", "100/s", "--count", "50", "--json", "--label", "near"];
+    let ended = longhaul(&[&run[..], &["-o", a, "-o", b]].concat());
+    let summaries: Vec<serde_json::Value> =
+        serde_json::Deserializer::from_str(&ended.stdout).into_iter().map(Result::unwrap).collect();
+    let asked: Vec<_> =
+        summaries.iter().map(|summary| (number(summary, "/requests"), &summary["url"])).collect();
+    assert_eq!(asked, [(50.0, &near.clone().into()), (50.0, &far.clone().into())]);
+    assert!(ended.stderr.contains(&format!("longhaul compare {a} {b}")), "{ended:?}");
+    let headers = files.each_ref().map(|file| {
+        let text = std::fs::read_to_string(file).unwrap();
+        serde_json::from_str::<serde_json::Value>(text.lines().next().unwrap()).unwrap()
+    });
+    // They take turns: a request to one, half an interval later a request to the other.
+    assert_eq!(
+        headers.each_ref().map(|header| &header["conditions"]["offset"]),
+        [&serde_json::Value::Null, &"5ms".into()]
+    );
+    let compared = longhaul(&["compare", a, b, "--json"]).measured();
+    assert_eq!(["0", "1"].map(|side| number(&compared, &format!("/sides/{side}/n"))), [50.0; 2]);
+    assert_eq!(compared["sides"][0]["label"], "near");
+
+    let refused = |arguments: &[&str]| longhaul(&[&run[..3], arguments].concat()).refused();
+    assert!(refused(&["-o", a]).contains("2 URLs and 1 file: give --output once for each URL"));
+    assert!(refused(&["-o", a, "-o", a]).contains("two recordings cannot be one file"));
+    let labels = ["-o", a, "-o", b, "--label", "1", "--label", "2", "--label", "3"];
+    assert!(refused(&labels).contains("3 labels and 2 files"));
 }
 
 #[test]
@@ -194,7 +233,7 @@ fn a_recording_of_one_request_holds_one() {
     assert!(url.contains(sample["remote"].as_str().unwrap()), "{sample}");
     assert_eq!((&end["end"]["samples"], end["end"].get("interrupted")), (&1.into(), None));
     let said = longhaul(&["probe", &url, &url, "-o", file]).refused();
-    assert!(said.contains("a file of its own"), "{said}");
+    assert!(said.contains("give --output once for each URL"), "{said}");
     // Nothing was overwritten by what was refused.
     assert_eq!(std::fs::read_to_string(file).unwrap().lines().count(), 3);
 }
@@ -221,6 +260,49 @@ fn an_interrupted_probe_says_so_in_its_file() {
     assert_eq!(end["end"]["samples"], text.lines().count() - 2);
     let compared = longhaul(&["compare", file.to_str().unwrap(), "--json"]).measured();
     assert!(compared["warnings"].to_string().contains("interrupted"), "{}", compared["warnings"]);
+}
+
+/// What a server answers to a GET.
+fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_watch_goes_on_and_says_what_it_counts() {
+    let (_origin, url) = serve(&[]);
+    let (mut collector, otlp) = serve(&[]);
+    let mut command = Command::new(LONGHAUL);
+    let push = format!("{otlp}v1/metrics");
+    command
+        .args(["probe", &url, "--watch", "--rate", "50/s", "--listen", "127.0.0.1:0", "--otlp", &push])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut watch = Running::start(&mut command);
+    let address = watch.says("metrics at http://");
+    let address = address.trim_end_matches("/metrics");
+    let counted = |page: &str| {
+        let line = page.lines().find(|line| line.starts_with("probe_requests_total"));
+        line.and_then(|line| line.rsplit_once(' ')).map_or(0, |(_, n)| n.parse::<u64>().unwrap())
+    };
+    wait_until(|| counted(&get(address, "/metrics")) > 20);
+    let page = get(address, "/metrics");
+    assert!(page.contains("text/plain; version=0.0.4"), "{page}");
+    assert!(page.contains(&format!("probe_success{{target=\"{url}\"}} 1")), "{page}");
+    assert!(page.contains("phase=\"connect\",le=\"+Inf\"}"), "{page}");
+    assert!(get(address, "/nothing").starts_with("HTTP/1.1 404"), "there is nothing else");
+    // Nobody interrupts what has no end; the collector is told once more.
+    watch.signal(Signal::SIGINT);
+    assert_eq!(watch.wait(), Some(0));
+    collector.signal(Signal::SIGINT);
+    assert_eq!(collector.says("requests served"), "");
+    let said = longhaul(&["probe", &url, "--listen", "127.0.0.1:0", "--count", "1"]).refused();
+    assert!(said.contains("--watch"), "{said}");
+    let said = longhaul(&["probe", &url, "--watch", "--otlp", "localhost:4318"]).refused();
+    assert!(said.contains("http://"), "{said}");
 }
 
 #[test]

@@ -61,7 +61,8 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
     if let Some(protocol) = trace.protocol {
         sample.labels.insert("protocol".to_owned(), protocol.to_owned());
     }
-    for (label, value) in [("tls", trace.tls_version), ("cipher", trace.cipher)] {
+    let resumed = trace.resumed.map(|resumed| if resumed { "true" } else { "false" });
+    for (label, value) in [("tls", trace.tls_version), ("cipher", trace.cipher), ("resumed", resumed)] {
         if let Some(value) = value {
             sample.labels.insert(label.to_owned(), value.to_owned());
         }

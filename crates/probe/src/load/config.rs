@@ -21,6 +21,8 @@ pub struct Config {
     pub grace: Duration,
     /// Seed of a Poisson schedule; the same seed makes the same schedule.
     pub seed: u64,
+    /// How long an open loop waits before its schedule begins: runs side by side take turns.
+    pub offset: Duration,
     /// Requests in flight at once. One that is due beyond it, or beyond what open files allow, is not sent,
     /// which makes the run invalid.
     pub max_in_flight: usize,
@@ -56,9 +58,34 @@ impl Config {
     /// Default duration: enough for a hundred requests at the default rate.
     pub const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
+    /// Default rate of what goes on for days.
+    pub fn watch_rate() -> Frequency {
+        "1/s".parse().expect("1/s is a frequency")
+    }
+
     /// Default rate: few enough requests to do no harm.
     pub fn default_rate() -> Frequency {
         "10/s".parse().expect("10/s is a frequency")
+    }
+}
+
+impl Config {
+    /// This, for one of several runs side by side, counted from 0: requests at equal intervals take turns, and those at random are
+    /// independent of each other.
+    #[must_use]
+    pub fn turn(&self, number: u32, of: u32) -> Self {
+        let mut config = self.clone();
+        match self.pace {
+            Pace::Open { rate, arrival: Arrival::Constant } => {
+                let interval = Duration::try_from_secs_f64(1.0 / rate.per_second()).unwrap_or_default();
+                config.offset = interval * number / of.max(1);
+            }
+            Pace::Open { arrival: Arrival::Poisson, .. } => {
+                config.seed = self.seed.wrapping_add(number.into());
+            }
+            Pace::Closed { .. } => {}
+        }
+        config
     }
 }
 
@@ -70,10 +97,29 @@ impl Default for Config {
             count: None,
             grace: Duration::from_secs(30),
             seed: 1,
+            offset: Duration::ZERO,
             max_in_flight: 10_000,
             lateness_limit: Duration::from_millis(5),
             cpu_limit: 0.9,
             client: client::Config::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_side_by_side_take_turns() {
+        let config = |pace| Config { pace, ..Config::default() };
+        let rate = "100/s".parse().unwrap();
+        let constant = config(Pace::Open { rate, arrival: Arrival::Constant });
+        let offsets = [0, 1, 2, 3].map(|number| constant.turn(number, 4).offset.as_micros());
+        assert_eq!(offsets, [0, 2500, 5000, 7500]);
+        assert_eq!(constant.turn(3, 4).seed, 1);
+        let poisson = config(Pace::Open { rate, arrival: Arrival::Poisson });
+        let turns = [0, 1].map(|number| poisson.turn(number, 2)).map(|turn| (turn.seed, turn.offset));
+        assert_eq!(turns, [(1, Duration::ZERO), (2, Duration::ZERO)]);
     }
 }

@@ -94,7 +94,7 @@ impl Generator {
         let mut timer = Timer::new()?;
         let mut ended = pin!(self.ended());
         let rng = Xoshiro256PlusPlus::seed_from_u64(self.config.seed);
-        let began = clock.now();
+        let began = clock.now().saturating_add(nanos(self.config.offset));
         let end = self.config.duration.map(|duration| began.saturating_add(nanos(duration)));
         let mut burst = 0;
         for (made, offset) in (0..).zip(Schedule::new(rate, arrival, rng)) {

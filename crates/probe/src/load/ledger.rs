@@ -5,20 +5,21 @@ use std::io::Write;
 use recording::{Sample, Writer};
 use tokio::sync::mpsc;
 
-use crate::{Error, Stop, clock::Clock, summary::Tally};
+use crate::{Error, Stop, clock::Clock, metrics::Metrics, summary::Tally};
 
 /// The recording so far, and its summary.
 pub(crate) struct Ledger<W: Write> {
     pub(crate) recording: Writer<W>,
     pub(crate) tally: Tally,
+    metrics: Option<Metrics>,
     clock: Clock,
     flushed: u64,
 }
 
 impl<W: Write> Ledger<W> {
     /// A recording that has its header and no samples.
-    pub(crate) fn new(recording: Writer<W>) -> Self {
-        Self { recording, tally: Tally::new(), clock: Clock::start(), flushed: 0 }
+    pub(crate) fn new(recording: Writer<W>, metrics: Option<Metrics>) -> Self {
+        Self { recording, tally: Tally::new(), metrics, clock: Clock::start(), flushed: 0 }
     }
 
     /// Writes until nobody can send samples any more. If the recording cannot be written, the run is halted.
@@ -42,6 +43,7 @@ impl<W: Write> Ledger<W> {
     fn write(&mut self, batch: &[Sample]) -> Result<(), recording::Error> {
         for sample in batch {
             self.tally.add(sample);
+            self.metrics.iter().for_each(|metrics| metrics.add(sample));
             self.recording.write(sample)?;
         }
         let now = self.clock.now();

@@ -100,6 +100,28 @@ fn a_reused_connection_has_no_handshake() {
 }
 
 #[test]
+fn a_session_is_resumed_only_where_it_may_be() {
+    let origin = origin(V4, Security::Tls, |_| {});
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let resumed = |connections| {
+            let config =
+                origin.client_with(|http| (http.protocol, http.connections) = (protocol, connections));
+            let samples = fetch(&config, &[origin.target(), origin.target(), origin.target()]);
+            samples
+                .into_iter()
+                .map(|sample| {
+                    assert!(sample.tls_ns.is_some() && sample.reused == Some(false), "{sample:?}");
+                    sample.labels.get("resumed").cloned()
+                })
+                .collect::<Vec<_>>()
+        };
+        let [no, yes] = ["false", "true"].map(|word| Some(word.to_owned()));
+        assert_eq!(resumed(Connections::Resume), [no, yes.clone(), yes]);
+        assert_eq!(resumed(Connections::New), [None, None, None]);
+    }
+}
+
+#[test]
 fn a_name_is_looked_up_once_or_each_time() {
     let origin = origin(V4, Security::Clear, |_| {});
     let port = origin.ready.addresses[0].port();

@@ -1,0 +1,120 @@
+//! What monitoring asks for of requests that go on and on: counters, and histograms of the phases. Pure, apart from a lock.
+//!
+//! Memory depends on neither time nor requests: each histogram has [`BOUNDS`], reasons of failures are a few phrases, and
+//! statuses three digits.
+
+mod buckets;
+mod otlp;
+mod prometheus;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use recording::{Metric, Sample};
+
+use self::buckets::{BOUNDS, Buckets};
+pub use self::{otlp::otlp, prometheus::prometheus};
+use crate::client::Target;
+
+/// The counts of one target; clones share them.
+#[derive(Debug, Clone)]
+pub struct Metrics(Arc<Mutex<Counts>>);
+
+#[derive(Debug, Clone)]
+struct Counts {
+    /// The URL.
+    target: String,
+    method: String,
+    /// The host and port of the URL.
+    server: (String, u16),
+    requests: u64,
+    failures: BTreeMap<String, u64>,
+    /// By kind: how long requests took.
+    responses: BTreeMap<Kind, Buckets>,
+    has_succeeded: Option<bool>,
+    /// How late requests started.
+    lateness: Buckets,
+    phases: BTreeMap<&'static str, Buckets>,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    /// Of the response.
+    status: Option<u16>,
+    /// "1.1", "2" or "3".
+    version: Option<&'static str>,
+    /// Why there was none, or not all of it.
+    error: Option<String>,
+}
+
+impl Metrics {
+    /// Of a target that nobody has asked yet.
+    pub fn of(target: &Target) -> Self {
+        let (method, server) = (target.method.to_string(), (target.origin.host.clone(), target.origin.port));
+        Self(Arc::new(Mutex::new(Counts {
+            target: target.to_string(),
+            method,
+            server,
+            requests: 0,
+            failures: BTreeMap::new(),
+            responses: BTreeMap::new(),
+            has_succeeded: None,
+            lateness: Buckets::default(),
+            phases: BTreeMap::new(),
+        })))
+    }
+
+    /// Counts a request.
+    pub(crate) fn add(&self, sample: &Sample) {
+        self.counts().add(sample);
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counts {
+    fn add(&mut self, sample: &Sample) {
+        self.requests += 1;
+        self.has_succeeded = Some(sample.error.is_none());
+        if let Some(reason) = &sample.error {
+            *self.failures.entry(reason.clone()).or_default() += 1;
+        }
+        if let (Some(intended), Some(started)) = (sample.intended_ns, sample.started_ns) {
+            self.lateness.add(started.saturating_sub(intended));
+        }
+        for (metric, name) in PHASES {
+            if let Some(nanos) = sample.get(metric) {
+                self.phases.entry(name).or_default().add(nanos);
+            }
+        }
+        if let Some(nanos) = sample.get(Metric::Total) {
+            let protocol = sample.labels.get("protocol").map(String::as_str);
+            let version =
+                VERSIONS.iter().find(|(name, _)| Some(*name) == protocol).map(|(_, version)| *version);
+            let kind = Kind { status: sample.status, version, error: sample.error.clone() };
+            self.responses.entry(kind).or_default().add(nanos);
+        }
+    }
+}
+
+/// Phases by the names that Prometheus' blackbox exporter has for them; the last two are not among its own.
+const PHASES: [(Metric, &str); 7] = [
+    (Metric::Dns, "resolve"),
+    (Metric::Connect, "connect"),
+    (Metric::Tls, "tls"),
+    (Metric::Wait, "processing"),
+    (Metric::Load, "transfer"),
+    (Metric::Quic, "quic"),
+    (Metric::Send, "send"),
+];
+
+/// Versions of HTTP by their names in samples.
+const VERSIONS: [(&str, &str); 3] = [("http/1.1", "1.1"), ("h2", "2"), ("h3", "3")];
+
+#[cfg(test)]
+mod tests;
