@@ -112,12 +112,12 @@ impl How {
             ..WriteOptions::default()
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let part = recording::part_of(output);
+        let temporaries = recording::temporaries_of(output);
         let not_written = format!(": {} is not written", output.display());
         Interrupt::listen()?.set(&stop, move || {
             // What is no longer there may be whole, and under its name.
-            let is_removed = part.is_some_and(|part| std::fs::remove_file(part).is_ok());
-            let what = if is_removed { not_written.as_str() } else { "" };
+            let removed: Vec<_> = temporaries.iter().map(|name| std::fs::remove_file(name).is_ok()).collect();
+            let what = if removed.first() == Some(&true) { not_written.as_str() } else { "" };
             say(&format!("{}: stopped{what}", output::paint("error", output::RED)));
         })?;
         let merged = recording::merge(inputs, output, target, &read, &written, &stop)?;

@@ -63,5 +63,5 @@ pub use series::{
 pub use sink::{Counts, Event, Sink};
 pub use unit::Unit;
 pub use write::{
-    Growing, Recorder, Target, WriteOptions, Writer, Written, annotate, create, part_of, write_whole,
+    Growing, Recorder, Target, WriteOptions, Writer, Written, annotate, create, temporaries_of, write_whole,
 };

@@ -51,7 +51,7 @@ pub struct Merged {
 /// Headers are looked at before anything is read, which a pipe does not allow: of one, the header is left out.
 ///
 /// Whoever sets `stop`, from another thread, ends it early: at the next sample that is read, or before the output is
-/// completed. An input that stalls ends nothing; [`part_of`](crate::part_of) is for callers that cannot wait.
+/// completed. An input that stalls ends nothing; [`temporaries_of`](crate::temporaries_of) is for callers that cannot wait.
 ///
 /// # Errors
 /// An output that is one of the inputs, an input's error, the output's, an input of counts for a target of samples, or [`Error::Stopped`]. Then nothing is left of

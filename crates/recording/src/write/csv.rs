@@ -314,7 +314,7 @@ fn push_quoted(line: &mut String, cell: &str, delimiter: u8) {
 fn nameless(path: &Path) -> io::Result<File> {
     let is_device = fs::metadata(path).is_ok_and(|present| !present.is_file());
     let path = if is_device { std::env::temp_dir().join("longhaul") } else { path.to_owned() };
-    let name = output::beside(&path, "rows")?;
+    let name = output::beside(&path, output::ROWS)?;
     let file = output::create_private(&name)?;
     fs::remove_file(&name)?;
     Ok(file)

@@ -150,12 +150,16 @@ pub(super) fn packing(path: &Path) -> (String, Packing) {
     (name, Packing::None)
 }
 
-/// The name under which this process writes what becomes `output`: for a caller that must end the process immediately, and leave
-/// nothing behind. `None` for what is written to directly, such as a pipe.
-pub fn part_of(output: &Path) -> Option<PathBuf> {
-    let (part, _) = names(output).ok().flatten()?;
-    Some(part)
+/// The names that this process gives to files while it writes `output`, for a caller that must end the process immediately and leave
+/// nothing behind: first that of what becomes `output`, then of what has a name for a moment. None for what is written to
+/// directly, such as a pipe.
+pub fn temporaries_of(output: &Path) -> Vec<PathBuf> {
+    let part = names(output).ok().flatten().map(|(part, _)| part);
+    part.into_iter().flat_map(|part| [Some(part), beside(output, ROWS).ok()]).flatten().collect()
 }
+
+/// How the name of a file ends that loses its name as soon as it is open.
+pub(super) const ROWS: &str = "rows";
 
 /// The temporary name and the final name; `None` if the destination is not a file, and not to be replaced by one.
 fn names(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {

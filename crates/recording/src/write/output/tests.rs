@@ -60,7 +60,7 @@ fn a_name_may_be_as_long_as_names_are() {
         let path = folder.path().join(name);
         let mut output = Output::create(&path).unwrap();
         output.write_all(name.as_bytes()).unwrap();
-        assert!(part_of(&path).unwrap().exists());
+        assert!(temporaries_of(&path)[0].exists());
         output
     });
     outputs.into_iter().for_each(|output| output.finish(1).unwrap());
@@ -68,7 +68,7 @@ fn a_name_may_be_as_long_as_names_are() {
         assert_eq!(&fs::read_to_string(folder.path().join(name)).unwrap(), name);
     }
     assert_eq!(listed(folder.path()).len(), names.len());
-    assert_eq!(part_of(Path::new("/dev/null")), None);
+    assert!(temporaries_of(Path::new("/dev/null")).is_empty());
 }
 
 #[cfg(unix)]
@@ -83,7 +83,7 @@ fn who_may_read_it_stays_so() {
         fs::set_permissions(&path, fs::Permissions::from_mode(wanted)).unwrap();
         let mut output = Output::create(&path).unwrap();
         // Also while it is written.
-        assert_eq!(mode(&part_of(&path).unwrap()), wanted);
+        assert_eq!(mode(&temporaries_of(&path)[0]), wanted);
         output.write_all(b"after").unwrap();
         output.finish(1).unwrap();
         assert_eq!((mode(&path), fs::read_to_string(&path).unwrap().as_str()), (wanted, "after"));
