@@ -23,16 +23,14 @@
 //!
 //! Nor can the error be more than what a sample has beyond the least that it comes to: its round trips.
 
+mod delays;
+mod span;
+
 use std::collections::HashMap;
 
 pub use self::span::{Span, WAITS};
 use self::{delays::Delays, span::Part};
 use crate::journal::{Flow, Journal, Service, Slot};
-
-mod delays;
-mod span;
-#[cfg(test)]
-mod tests;
 
 /// A journal whose flows and hosts are found by name.
 #[derive(Debug, Default)]
@@ -55,7 +53,7 @@ pub struct Route<'j> {
     there: Vec<Slot>,
     back: Vec<Slot>,
     /// Delays of the host that measures.
-    own: Vec<&'j Delays>,
+    own: Option<&'j Delays>,
     /// Of the other, or of any.
     others: Vec<&'j Delays>,
     machine: &'j Delays,
@@ -104,7 +102,7 @@ impl Index {
             least_ns,
             there: flows(Some(host), peer),
             back: flows(peer, Some(host)),
-            own: self.hosts.get(host).into_iter().collect(),
+            own: self.hosts.get(host),
             others,
             machine: &self.machine,
         }
@@ -160,11 +158,11 @@ impl Route<'_> {
         let answering = [from + there, from + there + beyond];
         let returning = [until - beyond, until];
         let turns = 1 + u64::from(((until - from) / self.rtt() + 1).ilog2());
-        let late = latest(&self.there, self.slot_ns, self.rtt(), answering, turns)
-            + latest(&self.back, self.slot_ns, self.rtt(), returning, turns);
-        let held = held(&self.own, leaving) + held(&self.own, returning) + held(&self.others, answering);
-        let machine = [leaving, answering, returning].map(|time| self.machine.held(time)).iter().sum();
-        [late, held, machine, self.waking(turns)].into_iter().fold(0, u64::saturating_add).min(beyond)
+        let late = [self.latest(&self.there, answering, turns), self.latest(&self.back, returning, turns)];
+        let own = [leaving, returning].map(|time| self.own.map_or(0, |delays| delays.held(time)));
+        let machine = [leaving, answering, returning].map(|time| self.machine.held(time));
+        let once = [self.of_others(answering), self.waking(turns)];
+        late.into_iter().chain(own).chain(machine).chain(once).fold(0, u64::saturating_add).min(beyond)
     }
 
     /// Of a time in which anything may have happened.
@@ -172,10 +170,15 @@ impl Route<'_> {
         let (time, length) = ([from, until], until - from);
         // Half a round trip more, because one direction may be the shorter one.
         let turns = ((length + self.rtt() / 2) / self.rtt()).max(1);
-        let late = latest(&self.there, self.slot_ns, self.rtt(), time, turns)
-            + latest(&self.back, self.slot_ns, self.rtt(), time, turns);
-        let held = held(&self.own, time) + held(&self.others, time) + self.machine.held(time);
-        [late, held, self.waking(turns)].into_iter().fold(0, u64::saturating_add).min(length)
+        let late = [&self.there, &self.back].map(|slots| self.latest(slots, time, turns));
+        let own = self.own.map_or(0, |delays| delays.held(time));
+        let held = [own, self.of_others(time), self.machine.held(time), self.waking(turns)];
+        late.into_iter().chain(held).fold(0, u64::saturating_add).min(length)
+    }
+
+    /// For how long any of the other hosts was held up.
+    fn of_others(&self, time: [u64; 2]) -> u64 {
+        self.others.iter().map(|delays| delays.held(time)).fold(0, u64::saturating_add)
     }
 
     /// The shortest round trip.
@@ -195,38 +198,33 @@ impl Route<'_> {
         let reached = self.wake_ns.iter().find(|(known, _)| *known >= share);
         reached.or(self.wake_ns.last()).map_or(0, |(_, ns)| *ns)
     }
+
+    /// The sum of the lateness of the `turns` latest packets that were delivered in a time, of which two are a round trip apart.
+    fn latest(&self, slots: &[Slot], time: [u64; 2], turns: u64) -> u64 {
+        let [first, last] = time.map(|at| at / self.slot_ns);
+        let begin = slots.partition_point(|slot| u64::from(slot.number) < first);
+        let end = slots.partition_point(|slot| u64::from(slot.number) <= last);
+        // In a slot fit so many packets of a chain.
+        let most = self.slot_ns.div_ceil(self.rtt());
+        let mut late: Vec<(u64, u64)> =
+            slots[begin..end].iter().map(|slot| (slot.late_ns, most.min(slot.packets.into()))).collect();
+        late.sort_unstable_by(|a, b| b.cmp(a));
+        let mut left = turns;
+        let mut sum: u64 = 0;
+        for (late_ns, packets) in late {
+            let counted = packets.min(left);
+            sum = sum.saturating_add(late_ns.saturating_mul(counted));
+            left -= counted;
+            if left == 0 {
+                break;
+            }
+        }
+        sum
+    }
 }
 
 /// What each sample may have met, however fast it was.
 const ORDINARY: f64 = 0.9;
-
-/// For how long any of some hosts was held up.
-fn held(hosts: &[&Delays], time: [u64; 2]) -> u64 {
-    hosts.iter().map(|delays| delays.held(time)).fold(0, u64::saturating_add)
-}
-
-/// The sum of the lateness of the `turns` latest packets that were delivered in a time, of which two are a round trip apart.
-fn latest(slots: &[Slot], slot_ns: u64, rtt_ns: u64, time: [u64; 2], turns: u64) -> u64 {
-    let [first, last] = time.map(|at| at / slot_ns);
-    let begin = slots.partition_point(|slot| u64::from(slot.number) < first);
-    let end = slots.partition_point(|slot| u64::from(slot.number) <= last);
-    // In a slot fit so many packets of a chain.
-    let most = slot_ns.div_ceil(rtt_ns);
-    let mut late: Vec<(u64, u64)> =
-        slots[begin..end].iter().map(|slot| (slot.late_ns, most.min(slot.packets.into()))).collect();
-    late.sort_unstable_by(|a, b| b.cmp(a));
-    let mut left = turns;
-    let mut sum: u64 = 0;
-    for (late_ns, packets) in late {
-        let counted = packets.min(left);
-        sum = sum.saturating_add(late_ns.saturating_mul(counted));
-        left -= counted;
-        if left == 0 {
-            break;
-        }
-    }
-    sum
-}
 
 /// The slots of several flows as those of one.
 fn merged<'f>(flows: impl Iterator<Item = &'f Flow>) -> Vec<Slot> {
@@ -235,3 +233,6 @@ fn merged<'f>(flows: impl Iterator<Item = &'f Flow>) -> Vec<Slot> {
     Slot::merge(&mut all);
     all
 }
+
+#[cfg(test)]
+mod tests;

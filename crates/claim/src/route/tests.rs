@@ -118,6 +118,23 @@ fn in_a_wait_a_packet_of_each_direction_counts_when_it_can_have_been_delivered()
 }
 
 #[test]
+fn a_server_that_takes_its_time_is_not_round_trips() {
+    // Packets there, each a millisecond late, in each of 30 slots, and ways of 5 ms.
+    let slots: Vec<_> = (1..=30).map(|number| (number, MS, 100)).collect();
+    let flows = vec![flow("a", "b", 80, &slots)];
+    let journal = Journal { flows, hosts: Vec::new(), machine: Vec::new(), ..journal() };
+    let index = Index::from(journal);
+    let route = index.route("a", Some("b"), None, ways(10));
+    let whole = Span::whole(f64::INFINITY, [at(10), at(650)]);
+    let wait = |from, until| Span { waits_ns: [[at(from), at(until)], [0; 2], [0; 2], [0; 2]], ..whole };
+    // An answer after 64 round trips: seven tries, where packets might have been lost.
+    assert_eq!(route.bound_ms(&wait(10, 650), 0.5), 7.0);
+    assert_eq!(route.bound_ms(&wait(10, 330), 0.5), 6.0);
+    // Nothing is known of what happened: as many as have room, one in each slot.
+    assert_eq!(route.bound_ms(&whole, 0.5), 30.0);
+}
+
+#[test]
 fn waking_up_counts_twice_a_round_trip_and_nothing_exceeds_the_sample() {
     let journal = Journal { wake_ns: vec![(0.5, 10), (0.9, MS), (1.0, 4 * MS)], ..journal() };
     // 3 round trips of 10 ms, a wake-up for each packet.
