@@ -115,20 +115,15 @@ impl Rounds {
     }
 
     /// The youngest ping with this sequence, if it is remembered.
-    pub(super) fn find(&mut self, wanted: u16) -> Option<Ping> {
+    pub(super) fn find(&mut self, wanted: u16) -> Option<Flight> {
         let youngest = self.next.checked_sub(1)?;
         let before = sequence(youngest).wrapping_sub(wanted);
-        self.flight(youngest.checked_sub(before.into())?).map(|flight| flight.ping)
+        self.flight(youngest.checked_sub(before.into())?).copied()
     }
 
     /// Pings begun so far.
     pub(super) fn begun(&self) -> u64 {
         self.next
-    }
-
-    /// When a ping was sent; 0 if it is not remembered.
-    pub(super) fn sent_at(&mut self, number: u64) -> u64 {
-        self.flight(number).map_or(0, |flight| flight.sent)
     }
 
     /// The ping has a reply. `None` if it is not remembered.

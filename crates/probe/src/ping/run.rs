@@ -14,14 +14,7 @@ use super::{
     steps::Steps,
     summary::Tally,
 };
-use crate::{
-    Stop,
-    client::Failure,
-    clock::{self, Clock},
-    load::Progress,
-    sys,
-    timer::Timer,
-};
+use crate::{Stop, client::Failure, clock, load::Progress, sys, timer::Timer};
 
 /// Pings all targets, writes each ping into `recording`, and returns a summary.
 ///
@@ -93,7 +86,6 @@ struct Shell<'r, W: Write> {
     v4: Option<Echo>,
     v6: Option<Echo>,
     timer: Timer,
-    clock: Clock,
     clocks: Clocks,
     steps: Steps,
     packet: Vec<u8>,
@@ -126,7 +118,6 @@ impl<'r, W: Write> Shell<'r, W> {
             v4: open(Domain::IPV4, SocketAddr::is_ipv4)?,
             v6: open(Domain::IPV6, SocketAddr::is_ipv6)?,
             timer: Timer::new().map_err(|source| Error::System { what: "set a timer", source })?,
-            clock: clocks.monotonic,
             clocks,
             steps: Steps::default(),
             packet: Vec::new(),
@@ -142,11 +133,11 @@ impl<'r, W: Write> Shell<'r, W> {
             }
             self.send_due()?;
             self.receive()?;
-            while let Some(lost) = self.rounds.lost(self.clock.now()) {
+            while let Some(lost) = self.rounds.lost(self.clocks.monotonic.now()) {
                 self.fail(&lost, Failure::TIMEOUT)?;
             }
             let Some(next) = self.rounds.next_timeout() else { return Ok(()) };
-            let sleep = Duration::from_nanos(next.saturating_sub(self.clock.now()));
+            let sleep = Duration::from_nanos(next.saturating_sub(self.clocks.monotonic.now()));
             if sleep.is_zero() {
                 // Without a pause the runtime would not look at the sockets.
                 tokio::task::yield_now().await;
@@ -173,14 +164,14 @@ impl<'r, W: Write> Shell<'r, W> {
     /// Sends pings that are due, at most [`BATCH`] of them, so that replies are not stamped late.
     fn send_due(&mut self) -> Result<(), Error> {
         for _ in 0..BATCH {
-            let Some(ping) = self.rounds.due(self.clock.now()) else { break };
+            let Some(ping) = self.rounds.due(self.clocks.monotonic.now()) else { break };
             let to = self.targets[ping.target].address;
             let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
             let socket = socket.as_ref().expect("a socket is opened for each family among the targets");
             socket.write(ping.number, self.size, &mut self.packet);
             self.progress.count_sent();
             self.steps.look(self.clocks.read(), self.rounds.begun());
-            let sent = self.clock.now();
+            let sent = self.clocks.monotonic.now();
             match socket.send(&self.packet, to) {
                 Ok(()) => self.rounds.sent(ping, sent),
                 Err(error) => {
@@ -200,9 +191,9 @@ impl<'r, W: Write> Shell<'r, W> {
                 .flatten()
                 .find_map(|socket| Some((socket, socket.receive(&mut self.buffer)?)));
             let Some((socket, received)) = received else { break };
-            let now = self.clock.now();
+            let now = self.clocks.monotonic.now();
             let Some((sequence, payload)) = socket.read(&self.buffer[..received.length]) else { continue };
-            let Some(ping) = self.rounds.find(sequence) else { continue };
+            let Some(Flight { ping, sent, .. }) = self.rounds.find(sequence) else { continue };
             let tally = &mut self.tallies[ping.target];
             if self.targets[ping.target].address.ip() != received.from {
                 tally.forged += 1;
@@ -214,7 +205,7 @@ impl<'r, W: Write> Shell<'r, W> {
             }
             self.steps.look(self.clocks.read(), self.rounds.begun());
             let stamp = received.stamp.map(|stamp| self.clocks.stamp(stamp));
-            let arrived = self.steps.arrival(stamp, self.rounds.sent_at(ping.number)).unwrap_or(now);
+            let arrived = self.steps.arrival(stamp, sent).unwrap_or(now);
             match self.rounds.answer(ping.number, arrived) {
                 Some(Answer::First(flight)) => self.succeed(&flight, arrived.saturating_sub(flight.sent))?,
                 Some(Answer::Duplicate) => tally.duplicates += 1,
@@ -253,11 +244,11 @@ impl<'r, W: Write> Shell<'r, W> {
     fn conclude(self) -> Result<Summary, Error> {
         let summary = Summary::of(self.targets, self.tallies, self.steps.found());
         self.recording.finish(&End {
-            duration_ns: self.clock.now(),
+            duration_ns: self.clocks.monotonic.now(),
             samples: summary.sent,
             failed: summary.sent - summary.received,
             interrupted: self.interrupted,
-            started_monotonic_ns: self.clock.started_monotonic_ns(),
+            started_monotonic_ns: self.clocks.monotonic.started_monotonic_ns(),
             ..End::default()
         })?;
         Ok(summary)

@@ -73,12 +73,12 @@ fn each_reply_counts_for_what_it_is() {
 fn a_sequence_means_the_youngest_ping_that_has_it() {
     let mut rounds = Rounds::new(&config(100_000, 1, 1), 1);
     let before = 70_000;
-    while rounds.find(sequence(before - 1)).is_none_or(|ping| ping.number != before - 1) {
+    while rounds.find(sequence(before - 1)).is_none_or(|flight| flight.ping.number != before - 1) {
         send_all(&mut rounds, before * MS - 1);
         // Each is lost a millisecond after it was sent, and makes room for another.
         while rounds.lost((before - 2) * MS).is_some() {}
     }
-    let find = |rounds: &mut Rounds, number| rounds.find(sequence(number)).map(|ping| ping.number);
+    let find = |rounds: &mut Rounds, number| rounds.find(sequence(number)).map(|flight| flight.ping.number);
     assert_eq!(find(&mut rounds, before - 1), Some(before - 1));
     let oldest = before - REMEMBERED as u64;
     assert_eq!(find(&mut rounds, oldest), Some(oldest));
