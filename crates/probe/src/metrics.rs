@@ -31,7 +31,7 @@ struct Counts {
     server: (String, u16),
     requests: u64,
     failures: BTreeMap<String, u64>,
-    /// By kind: how long requests took.
+    /// By kind: how long it took until they were complete.
     responses: BTreeMap<Kind, Buckets>,
     has_succeeded: Option<bool>,
     /// How late requests started.
@@ -39,15 +39,12 @@ struct Counts {
     phases: BTreeMap<&'static str, Buckets>,
 }
 
-/// What became of a request.
+/// What a complete response was.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
-    /// Of the response.
-    status: Option<u16>,
+    status: u16,
     /// "1.1", "2" or "3".
     version: Option<&'static str>,
-    /// Why there was none, or not all of it.
-    error: Option<String>,
 }
 
 impl Metrics {
@@ -92,12 +89,11 @@ impl Counts {
                 self.phases.entry(name).or_default().add(nanos);
             }
         }
-        if let Some(nanos) = sample.get(Metric::Total) {
+        if let (Some(nanos), Some(status)) = (sample.get(Metric::Total), sample.status) {
             let protocol = sample.labels.get("protocol").map(String::as_str);
             let version =
                 VERSIONS.iter().find(|(name, _)| Some(*name) == protocol).map(|(_, version)| *version);
-            let kind = Kind { status: sample.status, version, error: sample.error.clone() };
-            self.responses.entry(kind).or_default().add(nanos);
+            self.responses.entry(Kind { status, version }).or_default().add(nanos);
         }
     }
 }

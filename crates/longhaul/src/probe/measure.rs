@@ -78,12 +78,8 @@ impl Probe {
     fn conclude_all(&self, summaries: &[Summary]) -> anyhow::Result<ExitCode> {
         let outcomes =
             summaries.iter().map(|summary| self.conclude(summary)).collect::<anyhow::Result<Vec<_>>>()?;
-        if let [first, rest @ ..] = self.output.as_slice()
-            && !rest.is_empty()
-            && !self.quiet
-        {
-            let files: Vec<_> =
-                std::iter::once(first).chain(rest).map(|file| file.display().to_string()).collect();
+        if self.output.len() > 1 && !self.quiet {
+            let files: Vec<_> = self.output.iter().map(|file| file.display().to_string()).collect();
             say(&format!("compare them: longhaul compare {}", files.join(" ")));
         }
         if outcomes.contains(&Outcome::Interrupted) {

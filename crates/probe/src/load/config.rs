@@ -67,9 +67,7 @@ impl Config {
     pub fn default_rate() -> Frequency {
         "10/s".parse().expect("10/s is a frequency")
     }
-}
 
-impl Config {
     /// This, for one of several runs side by side, counted from 0: requests at equal intervals take turns, and those at random are
     /// independent of each other.
     #[must_use]

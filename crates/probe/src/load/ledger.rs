@@ -43,7 +43,9 @@ impl<W: Write> Ledger<W> {
     fn write(&mut self, batch: &[Sample]) -> Result<(), recording::Error> {
         for sample in batch {
             self.tally.add(sample);
-            self.metrics.iter().for_each(|metrics| metrics.add(sample));
+            if let Some(metrics) = &self.metrics {
+                metrics.add(sample);
+            }
             self.recording.write(sample)?;
         }
         let now = self.clock.now();

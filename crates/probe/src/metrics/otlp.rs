@@ -37,10 +37,9 @@ fn point(counts: &Counts, kind: &Kind, buckets: &Buckets, began_ns: i64, now_ns:
         text("server.address", host),
         number("server.port", (*port).into()),
         text("url.full", &counts.target),
+        number("http.response.status_code", kind.status.into()),
     ];
-    attributes.extend(kind.status.map(|status| number("http.response.status_code", status.into())));
     attributes.extend(kind.version.map(|version| text("network.protocol.version", version)));
-    attributes.extend(kind.error.as_ref().map(|error| text("error.type", error)));
     // 64-bit integers are strings in the JSON of protocol buffers.
     let bucket_counts: Vec<String> = buckets.counts().iter().map(u64::to_string).collect();
     json!({

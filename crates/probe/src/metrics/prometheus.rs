@@ -27,7 +27,7 @@ pub fn prometheus(targets: &[Metrics]) -> String {
     page.family("probe_responses_total", "counter", "Complete responses, by status and version of HTTP.");
     for counts in &targets {
         for (kind, buckets) in &counts.responses {
-            let Some(status) = kind.status.map(|status| status.to_string()) else { continue };
+            let status = kind.status.to_string();
             let more = [("status", &*status), ("version", kind.version.unwrap_or(""))];
             page.value("probe_responses_total", &[&counts.labels()[..], &more].concat(), buckets.n());
         }
