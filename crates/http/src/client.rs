@@ -20,6 +20,7 @@ mod http2;
 mod http3;
 mod io;
 mod life;
+mod names;
 #[cfg(test)]
 mod outcome;
 mod pool;
@@ -33,6 +34,7 @@ mod stamps;
 mod tls;
 mod trace;
 mod trust;
+mod wire;
 
 use std::sync::Arc;
 
@@ -42,6 +44,7 @@ use tokio::sync::OwnedSemaphorePermit;
 pub use self::{
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
     trace::Trace,
+    wire::WireBytes,
 };
 use self::{
     connect::{Connector, Fresh},
@@ -61,7 +64,8 @@ pub struct Client {
 
 struct Inner {
     connections: Connections,
-    connector: Connector,
+    limits: Limits,
+    connector: Arc<Connector>,
     pool: Pool,
     clock: Clock,
 }
@@ -75,11 +79,21 @@ impl Client {
         let clock = Clock::start();
         let inner = Inner {
             connections: config.connections,
-            connector: Connector::new(config, clock)?,
+            limits: config.limits,
+            connector: Arc::new(Connector::new(config, clock)?),
             pool: Pool::new(config.limits, clock),
             clock,
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Another client with the same configuration and clock, which knows the same names, certificates and alternatives, and has
+    /// no connections yet: another browser of the same household.
+    #[must_use]
+    pub fn fresh(&self) -> Self {
+        let Inner { connections, limits, ref connector, clock, .. } = *self.inner;
+        let (connector, pool) = (Arc::clone(connector), Pool::new(limits, clock));
+        Self { inner: Arc::new(Inner { connections, limits, connector, pool, clock }) }
     }
 
     /// Reads the trusted certificates now, and not at the first handshake.

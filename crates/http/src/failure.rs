@@ -16,8 +16,8 @@ use crate::Family;
 pub enum Failure {
     /// It took longer than it may.
     Timeout,
-    /// The name has no address, or no resolver answered.
-    Dns,
+    /// The name does not exist, or no server of DNS said so.
+    Dns(&'static str),
     /// The name has addresses, but none of the requested family.
     NoAddress(Family),
     /// Nobody listens at the address.
@@ -140,7 +140,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Timeout => f.write_str("timeout"),
-            Self::Dns => f.write_str("dns"),
+            Self::Dns(what) => write!(f, "dns: {what}"),
             Self::NoAddress(Family::V4) => f.write_str("dns: no IPv4 address"),
             Self::NoAddress(Family::V6) => f.write_str("dns: no IPv6 address"),
             Self::NoAddress(Family::Any) => f.write_str("dns: no address"),

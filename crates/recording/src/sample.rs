@@ -70,6 +70,13 @@ pub struct Sample {
     /// Bytes of body received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body_bytes: Option<u64>,
+    /// Bytes that the connection carried from this machine for this request: headers, TLS and, if it was opened for it, handshakes
+    /// included, TCP's, UDP's and IP's own headers not. Absent where other requests were on the connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire_sent_bytes: Option<u64>,
+    /// The same to this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire_received_bytes: Option<u64>,
     /// The response's Server-Timing header as it came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_timing: Option<String>,

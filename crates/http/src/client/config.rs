@@ -31,6 +31,8 @@ pub struct Config {
     pub family: Family,
     /// Addresses of names at a port, which are then not looked up.
     pub known: Vec<Known>,
+    /// Servers of DNS that are asked instead of those of the system's resolv.conf.
+    pub dns: Vec<SocketAddr>,
     /// Where to connect, whatever the URL's host resolves to; no name is resolved then.
     pub connect_to: Option<SocketAddr>,
 }
@@ -46,6 +48,7 @@ impl Default for Config {
             trust: Trust::System,
             family: Family::default(),
             known: Vec::new(),
+            dns: Vec::new(),
             connect_to: None,
         }
     }
@@ -206,12 +209,12 @@ impl fmt::Display for Known {
     }
 }
 
-/// How often a name is resolved. A result that was kept costs no time: `dns` is absent then, not 0.
+/// How often a name is resolved. An answer that was kept costs no time: `dns` is absent then, not 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lookups {
     /// Once for the life of the client.
     Once,
-    /// For each connection. The operating system may still keep results.
+    /// For each connection. The server that is asked may still keep results.
     EachConnection,
 }
 

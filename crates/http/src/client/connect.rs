@@ -14,10 +14,11 @@ use super::{
     io::Connection,
     quic::Quic,
     race::{Winner, first_to_answer},
-    resolve::Resolver,
+    resolve::{Addresses, Resolver},
     shared::Shared,
     tls::{Tls, version_name},
     trace::Trace,
+    wire::{Counted, Wire},
 };
 use crate::{Error, Failure, HeaderMap, Origin, Scheme, clock::Clock};
 
@@ -75,12 +76,12 @@ impl Connector {
         match (self.protocol, self.alternatives.of(origin)) {
             (Protocol::Http3, _) => {
                 let addresses = self.addresses(origin, trace).await?;
-                self.over_quic(origin, &addresses, trace).await
+                self.over_quic(origin, addresses, trace).await
             }
             (Protocol::Negotiated, Some(alternative)) => self.over_either(origin, &alternative, trace).await,
             _ => {
                 let addresses = self.addresses(origin, trace).await?;
-                self.over_tcp(origin, &addresses, trace).await
+                self.over_tcp(origin, addresses, trace).await
             }
         }
     }
@@ -92,9 +93,9 @@ impl Connector {
         }
     }
 
-    async fn addresses(&self, origin: &Origin, trace: &mut Trace) -> Result<Vec<SocketAddr>, Failure> {
+    async fn addresses(&self, origin: &Origin, trace: &mut Trace) -> Result<Addresses, Failure> {
         match self.connect_to {
-            Some(address) => Ok(vec![address]),
+            Some(address) => Ok(Addresses::one(address)),
             None => self.resolver.resolve(origin, trace).await,
         }
     }
@@ -130,13 +131,12 @@ impl Connector {
     ) -> Result<Fresh, Result<Fresh, Failure>> {
         let over_quic = async {
             let there = alternative.of(origin);
-            let mut addresses = self.addresses(&there, swift).await?;
-            addresses.iter_mut().for_each(|address| address.set_port(alternative.port));
-            self.over_quic(origin, &addresses, swift).await
+            let addresses = self.addresses(&there, swift).await?.at(alternative.port);
+            self.over_quic(origin, addresses, swift).await
         };
         let over_tcp = async {
             let addresses = self.addresses(origin, sure).await?;
-            self.over_tcp(origin, &addresses, sure).await
+            self.over_tcp(origin, addresses, sure).await
         };
         let (mut over_quic, mut over_tcp) = (std::pin::pin!(over_quic), std::pin::pin!(over_tcp));
         if let Ok(ended) = tokio::time::timeout(HEAD_START, over_quic.as_mut()).await {
@@ -160,7 +160,7 @@ impl Connector {
     async fn over_tcp(
         &self,
         origin: &Origin,
-        addresses: &[SocketAddr],
+        addresses: Addresses,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
         let started = self.clock.now();
@@ -172,6 +172,8 @@ impl Connector {
         (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
         trace.local = tcp.local_addr().ok();
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
+        let wire = Arc::<Wire>::default();
+        let tcp = Counted::new(tcp, Arc::clone(&wire));
         let (stream, speaks_http2): (Box<dyn Connection>, bool) = match origin.scheme {
             Scheme::Http => (Box::new(tcp), self.protocol == Protocol::Http2),
             Scheme::Https => {
@@ -184,10 +186,10 @@ impl Connector {
             }
         };
         if speaks_http2 {
-            let connection = Http2::start(stream, remote, self.windows, self.clock).await?;
+            let connection = Http2::start(stream, wire, remote, self.windows, self.clock).await?;
             Ok(Fresh::Shared(Shared::Http2(connection)))
         } else {
-            Http1::start(stream, remote, self.clock).await.map(Fresh::Http1)
+            Http1::start(stream, wire, remote, self.clock).await.map(Fresh::Http1)
         }
     }
 
@@ -195,7 +197,7 @@ impl Connector {
     async fn over_quic(
         &self,
         origin: &Origin,
-        addresses: &[SocketAddr],
+        addresses: Addresses,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
         let started = self.clock.now();

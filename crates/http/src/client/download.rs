@@ -44,7 +44,7 @@ pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 
 impl End {
     fn reached(&mut self) {
         if let Some(at) = self.recorder.last_read() {
-            self.stamps.ended(at);
+            self.stamps.ended(at, self.recorder.wire());
         }
         // A request that is still being sent would be in the way of the next.
         if let Some(lease) = self.lease.take().filter(|_| self.stamps.is_sent()) {

@@ -21,6 +21,7 @@ use super::{
     refusal::Refusal,
     stamps::Stamps,
     trace::Trace,
+    wire::Wire,
 };
 use crate::{Body, Failure, Origin, Stage, clock::Clock, limits};
 
@@ -36,10 +37,11 @@ impl Http1 {
     /// Speaks HTTP/1.1 over a connection to `remote`; nothing is sent yet.
     pub(crate) async fn start(
         stream: Box<dyn Connection>,
+        wire: Arc<Wire>,
         remote: SocketAddr,
         clock: Clock,
     ) -> Result<Self, Failure> {
-        let recorder = Arc::new(Recorder::new(clock));
+        let recorder = Arc::new(Recorder::new(wire, clock));
         let (sender, connection) = http1::Builder::new()
             .max_headers(limits::HEADERS)
             .max_buf_size(limits::HEADER_BYTES)

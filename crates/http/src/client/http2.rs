@@ -26,6 +26,7 @@ use super::{
     refusal::Refusal,
     stamps::Stamps,
     trace::Trace,
+    wire::Wire,
 };
 use crate::{Body, Failure, Origin, Stage, clock::Clock, limits};
 
@@ -40,11 +41,12 @@ impl Http2 {
     /// Speaks HTTP/2 over a connection to `remote`: sends the preface and settings, and waits for no answer to them.
     pub(crate) async fn start(
         stream: Box<dyn Connection>,
+        wire: Arc<Wire>,
         remote: SocketAddr,
         windows: Windows,
         clock: Clock,
     ) -> Result<Self, Failure> {
-        let recorder = Arc::new(Recorder::new(clock));
+        let recorder = Arc::new(Recorder::new(wire, clock));
         let (sender, connection) = client::Builder::new()
             .initial_window_size(windows.stream)
             .initial_connection_window_size(windows.connection)
@@ -87,6 +89,7 @@ impl Http2 {
         let (counted, others) = self.life.count();
         trace.queued = others >= sender.current_max_send_streams();
         let stamps = trace.stamps();
+        stamps.mark(self.life.recorder().wire().begin(others == 0));
         stamps.began(self.life.clock().now());
         let (head, body) = prepared(origin, request, Version::HTTP_2)?;
         let (response, stream) = sender

@@ -112,8 +112,9 @@ impl Http3 {
         if self.life.is_closed() {
             return Err(Refusal::unsent(Failure::Closed(Stage::Head), request));
         }
-        let (counted, _) = self.life.count();
+        let (counted, others) = self.life.count();
         let stamps = trace.stamps();
+        stamps.mark(self.life.recorder().wire().begin(others == 0));
         stamps.began(self.life.clock().now());
         let method = request.method().clone();
         let (head, body) = prepared(origin, request, Version::HTTP_3)?;

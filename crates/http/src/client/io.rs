@@ -16,7 +16,10 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::stamps::{Stamps, happened};
+use super::{
+    stamps::{Stamps, happened},
+    wire::Wire,
+};
 use crate::clock::Clock;
 
 /// A connection, in clear text or under TLS.
@@ -28,6 +31,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
+    wire: Arc<Wire>,
     last_read: AtomicU64,
     /// The request that has the connection to itself.
     alone: Mutex<Option<Arc<Stamps>>>,
@@ -36,12 +40,20 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(clock: Clock) -> Self {
-        Self { clock, last_read: AtomicU64::new(0), alone: Mutex::default(), unflushed: Mutex::default() }
+    /// Of a connection whose bytes are counted in `wire`.
+    pub(crate) fn new(wire: Arc<Wire>, clock: Clock) -> Self {
+        let last_read = AtomicU64::new(0);
+        Self { clock, wire, last_read, alone: Mutex::default(), unflushed: Mutex::default() }
+    }
+
+    /// What counts the connection's bytes.
+    pub(crate) fn wire(&self) -> &Wire {
+        &self.wire
     }
 
     /// A request begins on a connection that has no other: from here on the bytes are its own.
     pub(crate) fn begin(&self, stamps: Arc<Stamps>) {
+        stamps.mark(self.wire.begin(true));
         *lock(&self.alone) = Some(stamps);
     }
 

@@ -46,7 +46,7 @@ impl Quic {
         let crypto = QuicClientConfig::try_from(config).map_err(|_| Failure::Tls("handshake failed"))?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::clone(&self.transport));
-        let recorder = Arc::new(Recorder::new(self.clock));
+        let recorder = Arc::new(Recorder::new(Arc::default(), self.clock));
         let failed = |error: io::Error| Failure::from_io(&error);
         let socket = Arc::new(Socket::to(remote, Arc::clone(&recorder)).map_err(failed)?);
         let shared: Arc<dyn quinn::AsyncUdpSocket> = Arc::clone(&socket) as _;

@@ -1,10 +1,11 @@
 //! Happy Eyeballs (RFC 8305): of several addresses the one that answers first, whatever is spoken there.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{collections::VecDeque, net::SocketAddr, pin::pin, time::Duration};
 
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::Instant};
 
-use crate::Failure;
+use super::resolve::{Addresses, Later};
+use crate::{Failure, Family};
 
 /// The connection that was there first, and where it leads.
 pub(crate) struct Winner<T> {
@@ -17,7 +18,7 @@ pub(crate) struct Winner<T> {
 /// The next address is tried when the one before has failed or has been silent for a while; the first connection wins. If all
 /// fail, the first failure is the answer, as its address was the preferred one.
 pub(crate) async fn first_to_answer<T, A>(
-    addresses: &[SocketAddr],
+    addresses: Addresses,
     reach: impl Fn(SocketAddr) -> A,
 ) -> Result<Winner<T>, Failure>
 where
@@ -28,28 +29,47 @@ where
         let reached = reach(remote);
         async move { Ok::<_, Failure>(Winner { connection: reached.await?, remote, fallback }) }
     };
-    if let [only] = addresses {
+    let Addresses { known, mut later } = addresses;
+    if let ([only], None) = (&known[..], &later) {
         return attempt(*only, false).await;
     }
-    let mut waiting = addresses.iter().copied().enumerate();
+    let (mut tried, mut waiting) = (Vec::new(), VecDeque::from(known));
     let mut attempts = JoinSet::new();
     let mut first_failure = None;
+    let mut patience = pin!(tokio::time::sleep(STAGGER));
+    let mut is_next_due = true;
     loop {
-        if let Some((number, address)) = waiting.next() {
-            attempts.spawn(attempt(address, number > 0));
+        if is_next_due && let Some(address) = waiting.pop_front() {
+            attempts.spawn(attempt(address, !tried.is_empty()));
+            tried.push(address);
+            patience.as_mut().reset(Instant::now() + STAGGER);
+            is_next_due = false;
         }
         tokio::select! {
-            attempt = attempts.join_next() => match attempt {
-                Some(Ok(Ok(winner))) => return Ok(winner),
-                Some(Ok(Err(failure))) => {
+            Some(attempt) = attempts.join_next() => match attempt {
+                Ok(Ok(winner)) => return Ok(winner),
+                Ok(Err(failure)) => {
                     first_failure.get_or_insert(failure);
+                    is_next_due = true;
                 }
                 // Attempts are neither cancelled nor do they panic.
-                Some(Err(_)) => {}
-                None => return Err(first_failure.unwrap_or(Failure::Dns)),
+                Err(_) => {}
             },
-            () = tokio::time::sleep(STAGGER), if waiting.len() > 0 => {}
+            all = arrival(&mut later), if later.is_some() => {
+                later = None;
+                waiting = all.into_iter().filter(|address| !tried.contains(address)).collect();
+            }
+            () = &mut patience, if !is_next_due && !waiting.is_empty() => is_next_due = true,
+            else => return Err(first_failure.unwrap_or(Failure::NoAddress(Family::Any))),
         }
+    }
+}
+
+/// The addresses that were still awaited, with those that were known.
+async fn arrival(later: &mut Option<Later>) -> Vec<SocketAddr> {
+    match later {
+        Some(later) => later.arrive().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,88 +1,199 @@
 //! From a host's name to its addresses, in the order in which they are tried.
+//!
+//! A and AAAA records are asked for at once (RFC 8305 section 3). IPv6 addresses are used as soon as they are there; IPv4 addresses
+//! that come first wait [`RESOLUTION_DELAY`] for them. What comes later joins the race.
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, SocketAddr, ToSocketAddrs},
+    net::{IpAddr, SocketAddr},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use tokio::sync::OnceCell;
+use tokio::sync::watch;
 
 use super::{
     config::{Config, Known, Lookups},
+    names::{Kind, Names},
     trace::Trace,
 };
 use crate::{Failure, Family, Origin, clock::Clock, limits};
 
-/// The system's resolver, perhaps with a memory.
+/// Resolves names, perhaps with a memory.
 pub(crate) struct Resolver {
     given: Vec<Known>,
     lookups: Lookups,
     family: Family,
     clock: Clock,
-    remembered: Mutex<HashMap<String, Arc<OnceCell<Vec<IpAddr>>>>>,
+    names: Arc<Names>,
+    remembered: Mutex<HashMap<String, watch::Receiver<Answers>>>,
+}
+
+/// Addresses to be tried in this order, and those that may still come.
+#[derive(Debug, Default)]
+pub(crate) struct Addresses {
+    pub(crate) known: Vec<SocketAddr>,
+    /// The addresses of an answer that is still awaited.
+    pub(crate) later: Option<Later>,
+}
+
+/// The second of two answers.
+#[derive(Debug)]
+pub(crate) struct Later {
+    answers: watch::Receiver<Answers>,
+    port: u16,
+}
+
+/// What DNS has said so far of a name. What was not asked for is an answer without addresses.
+#[derive(Debug, Clone, Default)]
+struct Answers {
+    v6: Option<Result<Vec<IpAddr>, Failure>>,
+    v4: Option<Result<Vec<IpAddr>, Failure>>,
 }
 
 impl Resolver {
     pub(crate) fn new(config: &Config, clock: Clock) -> Self {
         let Config { lookups, family, .. } = *config;
-        Self { given: config.known.clone(), lookups, family, clock, remembered: Mutex::default() }
+        let names = Arc::new(Names::of(&config.dns));
+        Self { given: config.known.clone(), lookups, family, clock, names, remembered: Mutex::default() }
     }
 
     /// The addresses of an origin, of the family that is used; of both, alternating between IPv6 and IPv4. Phase `dns`
     /// stays absent if nothing was looked up.
-    pub(crate) async fn resolve(
-        &self,
-        origin: &Origin,
-        trace: &mut Trace,
-    ) -> Result<Vec<SocketAddr>, Failure> {
+    pub(crate) async fn resolve(&self, origin: &Origin, trace: &mut Trace) -> Result<Addresses, Failure> {
         let port = origin.port;
         if let Ok(literal) = origin.host.parse::<IpAddr>() {
-            return with_port(&[literal], self.family, port);
+            return of_family(&[literal], self.family, port);
         }
         let given = self.given.iter().filter(|given| given.host == origin.host && given.port == port);
         let given: Vec<_> = given.map(|given| given.address).collect();
         if !given.is_empty() {
-            return with_port(&interleaved(&given), self.family, port);
+            return of_family(&given, self.family, port);
         }
         let started = self.clock.now();
-        let addresses = match self.memory(&origin.host) {
-            Some(memory) => {
-                if let Some(known) = memory.get() {
-                    return with_port(known, self.family, port);
-                }
-                // Requests for a name that is being looked up wait for that lookup, and count the wait.
-                memory.get_or_try_init(|| look_up(origin.host.clone())).await?.clone()
-            }
-            None => look_up(origin.host.clone()).await?,
-        };
-        trace.dns = Some(self.clock.now().saturating_sub(started));
-        with_port(&addresses, self.family, port)
+        let mut answers = self.answers(&origin.host);
+        if answers.borrow().is_complete() {
+            trace.is_name_cached = true;
+        } else {
+            // Requests for a name that is being looked up wait for that lookup, and count the wait.
+            until_usable(&mut answers).await;
+            trace.dns = Some(self.clock.now().saturating_sub(started));
+        }
+        let later = (!answers.borrow().is_complete()).then(|| Later { answers: answers.clone(), port });
+        let found = answers.borrow().addresses(self.family)?;
+        let known = found.into_iter().map(|address| SocketAddr::new(address, port)).collect();
+        Ok(Addresses { known, later })
     }
 
-    fn memory(&self, host: &str) -> Option<Arc<OnceCell<Vec<IpAddr>>>> {
+    /// What DNS says of a name: what it has said, is about to say, or is asked for now.
+    fn answers(&self, host: &str) -> watch::Receiver<Answers> {
         if self.lookups == Lookups::EachConnection {
-            return None;
+            return self.ask(host);
         }
         let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(memory) = remembered.get(host) {
-            return Some(Arc::clone(memory));
+        if let Some(answers) = remembered.get(host).filter(|answers| !answers.borrow().has_failed()) {
+            return answers.clone();
         }
-        if remembered.len() >= limits::ORIGINS {
-            return None;
+        let answers = self.ask(host);
+        if remembered.len() < limits::ORIGINS || remembered.contains_key(host) {
+            remembered.insert(host.to_owned(), answers.clone());
         }
-        Some(Arc::clone(remembered.entry(host.to_owned()).or_default()))
+        answers
+    }
+
+    /// Asks for the records of the family that is used. The task ends with its second answer, whoever still waits for it.
+    fn ask(&self, host: &str) -> watch::Receiver<Answers> {
+        let (say, answers) = watch::channel(Answers::none_but(self.family));
+        let (names, host) = (Arc::clone(&self.names), host.to_owned());
+        tokio::spawn(async move {
+            let v6 = async {
+                if say.borrow().v6.is_none() {
+                    let found = names.ask(&host, Kind::Aaaa).await;
+                    say.send_modify(|answers| answers.v6 = Some(found));
+                }
+            };
+            let v4 = async {
+                if say.borrow().v4.is_none() {
+                    let found = names.ask(&host, Kind::A).await;
+                    say.send_modify(|answers| answers.v4 = Some(found));
+                }
+            };
+            tokio::join!(v6, v4);
+        });
+        answers
     }
 }
 
-/// Calls getaddrinfo, which asks for A and AAAA at once and returns when it has both.
-async fn look_up(host: String) -> Result<Vec<IpAddr>, Failure> {
-    let found = tokio::task::spawn_blocking(move || (host.as_str(), 0).to_socket_addrs()).await;
-    let found: Vec<IpAddr> = match found {
-        Ok(Ok(addresses)) => addresses.map(|address| address.ip()).collect(),
-        Ok(Err(_)) | Err(_) => return Err(Failure::Dns),
-    };
-    if found.is_empty() { Err(Failure::Dns) } else { Ok(interleaved(&found)) }
+impl Answers {
+    /// Nothing, but that the other family has not been asked for.
+    fn none_but(family: Family) -> Self {
+        let not_asked = |is_asked: bool| (!is_asked).then(|| Ok(Vec::new()));
+        Self { v6: not_asked(family != Family::V4), v4: not_asked(family != Family::V6) }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.v6.is_some() && self.v4.is_some()
+    }
+
+    fn has_v6(&self) -> bool {
+        matches!(&self.v6, Some(Ok(found)) if !found.is_empty())
+    }
+
+    /// Whether there are no addresses, and never will be.
+    fn has_failed(&self) -> bool {
+        self.is_complete() && self.found().is_empty()
+    }
+
+    /// All addresses that are known by now, in the order in which they are tried.
+    fn found(&self) -> Vec<IpAddr> {
+        let of = |answer: &Option<Result<Vec<IpAddr>, Failure>>| match answer {
+            Some(Ok(addresses)) => addresses.clone(),
+            Some(Err(_)) | None => Vec::new(),
+        };
+        interleaved(&[of(&self.v6), of(&self.v4)].concat())
+    }
+
+    /// The same; if there are none, why.
+    fn addresses(&self, family: Family) -> Result<Vec<IpAddr>, Failure> {
+        let found = self.found();
+        let failure = [&self.v6, &self.v4].into_iter().find_map(|answer| answer.as_ref()?.as_ref().err());
+        match failure {
+            _ if !found.is_empty() => Ok(found),
+            Some(failure) => Err(*failure),
+            None => Err(Failure::NoAddress(family)),
+        }
+    }
+}
+
+/// Waits until there are addresses to begin with, or all has been said.
+async fn until_usable(answers: &mut watch::Receiver<Answers>) {
+    // The task that asks says both answers before it ends, so none of these waits fails.
+    let begin = |answers: &Answers| answers.is_complete() || !answers.found().is_empty();
+    let is_enough = |answers: &Answers| answers.is_complete() || answers.has_v6();
+    let _ = answers.wait_for(begin).await;
+    let _ = tokio::time::timeout(RESOLUTION_DELAY, answers.wait_for(is_enough)).await;
+}
+
+impl Addresses {
+    /// One that is known.
+    pub(crate) fn one(address: SocketAddr) -> Self {
+        Self { known: vec![address], later: None }
+    }
+
+    /// The same at another port.
+    pub(crate) fn at(mut self, port: u16) -> Self {
+        self.known.iter_mut().for_each(|address| address.set_port(port));
+        self.later = self.later.map(|later| Later { port, ..later });
+        self
+    }
+}
+
+impl Later {
+    /// The addresses of both answers, once both are there.
+    pub(crate) async fn arrive(&mut self) -> Vec<SocketAddr> {
+        let _ = self.answers.wait_for(Answers::is_complete).await;
+        self.answers.borrow().found().into_iter().map(|address| SocketAddr::new(address, self.port)).collect()
+    }
 }
 
 /// Alternates between the families, IPv6 first, and keeps the resolver's order within each (RFC 8305 section
@@ -98,35 +209,15 @@ fn interleaved(addresses: &[IpAddr]) -> Vec<IpAddr> {
     ordered
 }
 
-/// The addresses of a family. The resolver was asked for both, as by any program that then uses one.
-fn with_port(addresses: &[IpAddr], family: Family, port: u16) -> Result<Vec<SocketAddr>, Failure> {
-    let wanted = addresses.iter().filter(|address| family.has(**address));
-    let found: Vec<_> = wanted.map(|&address| SocketAddr::new(address, port)).collect();
-    if found.is_empty() { Err(Failure::NoAddress(family)) } else { Ok(found) }
+/// Given addresses of the family that is used.
+fn of_family(addresses: &[IpAddr], family: Family, port: u16) -> Result<Addresses, Failure> {
+    let wanted = interleaved(addresses).into_iter().filter(|&address| family.has(address));
+    let known: Vec<_> = wanted.map(|address| SocketAddr::new(address, port)).collect();
+    if known.is_empty() { Err(Failure::NoAddress(family)) } else { Ok(Addresses { known, later: None }) }
 }
+
+/// How long IPv4 addresses wait for IPv6 ones: the "Resolution Delay" of RFC 8305 section 8.
+const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn families_alternate_and_ipv6_is_first() {
-        let parse =
-            |text: &str| text.split(' ').map(|address| address.parse().unwrap()).collect::<Vec<IpAddr>>();
-        assert_eq!(
-            interleaved(&parse("1.1.1.1 2.2.2.2 3.3.3.3 ::1 ::2")),
-            parse("::1 1.1.1.1 ::2 2.2.2.2 3.3.3.3")
-        );
-        assert_eq!(interleaved(&parse("1.1.1.1")), parse("1.1.1.1"));
-    }
-
-    #[test]
-    fn one_family_may_be_wanted() {
-        let found: Vec<IpAddr> = ["::1", "1.1.1.1"].map(|address| address.parse().unwrap()).to_vec();
-        let of = |family| with_port(&found, family, 80).unwrap();
-        assert_eq!(of(Family::Any).len(), 2);
-        assert_eq!(of(Family::V4), ["1.1.1.1:80".parse().unwrap()]);
-        assert_eq!(of(Family::V6), ["[::1]:80".parse().unwrap()]);
-        assert_eq!(with_port(&found[..1], Family::V4, 80), Err(Failure::NoAddress(Family::V4)));
-    }
-}
+mod tests;

@@ -3,7 +3,12 @@
 //! Shared by the caller, who reads them, the connection and the bodies: so a caller that gives up still has what was
 //! measured until then.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
+
+use super::wire::{Mark, Wire, WireBytes};
 
 /// Stamps of one exchange in nanoseconds of the client's clock; 0 is "not yet".
 #[derive(Debug, Default)]
@@ -17,6 +22,9 @@ pub(crate) struct Stamps {
     body_bytes: AtomicU64,
     is_sent: AtomicBool,
     is_broken_off: AtomicBool,
+    /// Where the connection's counters stood.
+    mark: OnceLock<Mark>,
+    wire: OnceLock<WireBytes>,
 }
 
 impl Stamps {
@@ -60,9 +68,19 @@ impl Stamps {
         self.body_bytes.fetch_add(bytes, Relaxed);
     }
 
+    /// The request begins on a connection that had carried this much; `None` if there are others on it.
+    pub(crate) fn mark(&self, mark: Option<Mark>) {
+        if let Some(mark) = mark {
+            let _ = self.mark.set(mark);
+        }
+    }
+
     /// The response is whole; its last byte came in at `at`.
-    pub(crate) fn ended(&self, at: u64) {
+    pub(crate) fn ended(&self, at: u64, wire: &Wire) {
         set_once(&self.last_byte, at);
+        if let Some(bytes) = self.mark.get().and_then(|mark| wire.since(*mark)) {
+            let _ = self.wire.set(bytes);
+        }
     }
 
     /// The request's body was handed over to its end.
@@ -106,6 +124,10 @@ impl Stamps {
 
     pub(crate) fn last_byte(&self) -> Option<u64> {
         happened(&self.last_byte)
+    }
+
+    pub(crate) fn wire(&self) -> Option<WireBytes> {
+        self.wire.get().copied()
     }
 
     pub(crate) fn body_bytes(&self) -> u64 {

@@ -16,6 +16,7 @@ use super::{
     config::{Config, Connections, Protocol, Trust},
     trace::Trace,
     trust::{self, Witness},
+    wire::Counted,
 };
 use crate::{Error, Failure, clock::Clock};
 
@@ -78,9 +79,9 @@ impl Tls {
     pub(crate) async fn handshake(
         &self,
         host: &str,
-        stream: TcpStream,
+        stream: Counted<TcpStream>,
         trace: &mut Trace,
-    ) -> Result<TlsStream<TcpStream>, Failure> {
+    ) -> Result<TlsStream<Counted<TcpStream>>, Failure> {
         let started = self.clock.now();
         let ready = self.ready().map_err(|_| UNTRUSTING)?;
         let name =

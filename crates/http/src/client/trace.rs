@@ -5,7 +5,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use super::stamps::Stamps;
+use super::{stamps::Stamps, wire::WireBytes};
 use crate::Failure;
 
 /// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock). Clones share the stamps
@@ -21,6 +21,8 @@ pub struct Trace {
     pub waited: Option<u64>,
     /// From the question to the resolver to its answer.
     pub dns: Option<u64>,
+    /// Whether the addresses for a new connection were remembered from an earlier question, so that nobody was asked.
+    pub is_name_cached: bool,
     /// From the first SYN to the connection.
     pub connect: Option<u64>,
     /// From the ClientHello to the end of the handshake.
@@ -87,6 +89,12 @@ impl Trace {
     /// Bytes of the response's body read so far.
     pub fn body_bytes(&self) -> u64 {
         self.stamps.body_bytes()
+    }
+
+    /// Bytes that the connection carried for this request, its handshakes included if it was opened for it. `None` until the response's
+    /// body was read to the end, and if other requests were on the connection meanwhile.
+    pub fn wire(&self) -> Option<WireBytes> {
+        self.stamps.wire()
     }
 
     pub(crate) fn stamps(&self) -> Arc<Stamps> {

@@ -5,6 +5,8 @@ mod failing;
 #[cfg(test)]
 mod http3;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod pool;
 #[cfg(test)]
 mod stop;
@@ -14,3 +16,5 @@ mod streaming;
 mod support;
 #[cfg(test)]
 mod trust;
+#[cfg(test)]
+mod wire;

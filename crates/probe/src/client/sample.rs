@@ -49,6 +49,8 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
         last_byte_ns: since_start(last_byte),
         status: head.status.map(|status| status.as_u16()),
         body_bytes: trace.final_headers.map(|_| trace.body_bytes()),
+        wire_sent_bytes: trace.wire().map(|wire| wire.sent),
+        wire_received_bytes: trace.wire().map(|wire| wire.received),
         server_timing: head.server_timing,
         reused: trace.reused,
         remote: trace.remote.map(|remote| remote.to_string()),
@@ -61,8 +63,11 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
     if let Some(protocol) = trace.protocol {
         sample.labels.insert("protocol".to_owned(), protocol.to_owned());
     }
+    let name = trace.is_name_cached.then_some("cached");
     let resumed = trace.resumed.map(|resumed| if resumed { "true" } else { "false" });
-    for (label, value) in [("tls", trace.tls_version), ("cipher", trace.cipher), ("resumed", resumed)] {
+    for (label, value) in
+        [("lookup", name), ("tls", trace.tls_version), ("cipher", trace.cipher), ("resumed", resumed)]
+    {
         if let Some(value) = value {
             sample.labels.insert(label.to_owned(), value.to_owned());
         }

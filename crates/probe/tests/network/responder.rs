@@ -33,7 +33,7 @@ fn a_closed_port_refuses() {
 fn a_name_that_does_not_exist_fails_in_dns() {
     // RFC 6761: never resolves.
     let sample = fetch_one(&Config::default(), &"http://nowhere.invalid/".parse().unwrap());
-    assert_eq!(sample.error.as_deref(), Some("dns"));
+    assert_eq!(sample.error.as_deref(), Some("dns: no such name"));
 }
 
 #[test]

@@ -38,7 +38,8 @@ fn fetch(
     local.block_on(&runtime, async move {
         tokio::task::spawn_local(serve(far, answer));
         let clock = Clock::start();
-        let connection = Http2::start(Box::new(near), nowhere(), Windows::default(), clock).await.unwrap();
+        let connection =
+            Http2::start(Box::new(near), Arc::default(), nowhere(), Windows::default(), clock).await.unwrap();
         let mut seen = Vec::new();
         for request in requests {
             seen.push(on_http2(&connection, request, clock).await);
@@ -58,7 +59,8 @@ fn a_request_beyond_the_limit_of_streams_is_labelled() {
             respond.send_response(head(204), true).unwrap();
         }));
         let clock = Clock::start();
-        let connection = Http2::start(Box::new(near), nowhere(), Windows::default(), clock).await.unwrap();
+        let connection =
+            Http2::start(Box::new(near), Arc::default(), nowhere(), Windows::default(), clock).await.unwrap();
         let once = async || {
             let seen = on_http2(&connection, get(), clock).await;
             assert_eq!((seen.status, seen.failure), (Some(204), None));

@@ -64,6 +64,7 @@ impl AsyncUdpSocket for Socket {
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
         self.io.try_io(Interest::WRITABLE, || self.state.send((&self.io).into(), transmit))?;
+        self.recorder.wire().sent(transmit.contents.len());
         self.recorder.flushed();
         Ok(())
     }
@@ -80,6 +81,8 @@ impl AsyncUdpSocket for Socket {
                 self.io.try_io(Interest::READABLE, || self.state.recv((&self.io).into(), buffers, meta));
             match received {
                 Ok(datagrams) => {
+                    let bytes = meta[..datagrams].iter().map(|datagram| datagram.len).sum();
+                    self.recorder.wire().received(bytes);
                     self.recorder.read();
                     return Poll::Ready(Ok(datagrams));
                 }

@@ -10,7 +10,7 @@ use super::*;
 async fn race(addresses: &[SocketAddr]) -> Result<Winner<TcpStream>, Failure> {
     let connect =
         |remote| async move { TcpStream::connect(remote).await.map_err(|error| Failure::from_io(&error)) };
-    first_to_answer(addresses, connect).await
+    first_to_answer(Addresses { known: addresses.to_vec(), later: None }, connect).await
 }
 
 /// An address that refuses connections for as long as the socket lives: bound, so nobody else gets it, but
@@ -56,5 +56,5 @@ async fn if_all_fail_the_first_failure_counts() {
     let (_a, v6) = refusing((Ipv6Addr::LOCALHOST, 0));
     let (_b, v4) = refusing((Ipv4Addr::LOCALHOST, 0));
     assert_eq!(race(&[v6, v4]).await.err(), Some(Failure::Refused));
-    assert_eq!(race(&[]).await.err(), Some(Failure::Dns));
+    assert_eq!(race(&[]).await.err(), Some(Failure::NoAddress(Family::Any)));
 }

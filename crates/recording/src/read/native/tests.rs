@@ -161,6 +161,8 @@ prop_compose! {
             first_body_byte_ns: numbers[11],
             last_byte_ns: numbers[12],
             body_bytes: numbers[13],
+            wire_sent_bytes: numbers[13],
+            wire_received_bytes: numbers[14],
             chain: numbers[14],
             page: numbers[0],
             status,

@@ -1,0 +1,101 @@
+//! Asks DNS for the addresses of a name: the servers that the system's resolv.conf names, or given ones.
+//!
+//! The system's file of hosts goes before DNS, and "localhost" is this machine (RFC 6761). Nothing is remembered here: each question
+//! is one of the network's, so that its time is what it costs.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::OnceLock,
+};
+
+use hickory_resolver::{
+    TokioResolver,
+    config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts},
+    net::{DnsError, NetError, runtime::TokioRuntimeProvider},
+    proto::{op::ResponseCode, rr::RecordType},
+};
+
+use crate::Failure;
+
+/// Which of a name's addresses are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A records: IPv4.
+    A,
+    /// AAAA records: IPv6.
+    Aaaa,
+}
+
+/// Asks DNS.
+pub(crate) struct Names {
+    servers: Vec<SocketAddr>,
+    /// Made when it is needed: most requests of a run need no name.
+    resolver: OnceLock<Option<TokioResolver>>,
+}
+
+impl Names {
+    /// Asks these servers; without any, those of the system.
+    pub(crate) fn of(servers: &[SocketAddr]) -> Self {
+        Self { servers: servers.to_vec(), resolver: OnceLock::new() }
+    }
+
+    /// The addresses of one kind; none if the name has none of it.
+    pub(crate) async fn ask(&self, host: &str, kind: Kind) -> Result<Vec<IpAddr>, Failure> {
+        let resolver = self.resolver.get_or_init(|| resolver(&self.servers));
+        let resolver = resolver.as_ref().ok_or(Failure::Dns("the system's resolv.conf cannot be used"))?;
+        let kind = match kind {
+            Kind::A => RecordType::A,
+            Kind::Aaaa => RecordType::AAAA,
+        };
+        match resolver.lookup(host, kind).await {
+            Ok(found) => Ok(found.answers().iter().filter_map(|record| record.data.ip_addr()).collect()),
+            Err(error) => refusal(&error).map_or(Ok(Vec::new()), Err),
+        }
+    }
+}
+
+/// What an answer without addresses comes to; `None` if the name exists and has none of this kind.
+fn refusal(error: &NetError) -> Option<Failure> {
+    let what = match error {
+        NetError::Dns(DnsError::NoRecordsFound(none)) => match none.response_code {
+            ResponseCode::NoError => return None,
+            ResponseCode::NXDomain => "no such name",
+            ResponseCode::Refused => "refused by the server",
+            _ => "the server failed",
+        },
+        NetError::Dns(DnsError::ResponseCode(ResponseCode::Refused)) => "refused by the server",
+        NetError::Dns(_) => "the server failed",
+        NetError::Timeout => "no answer",
+        NetError::NoConnections => "no server to ask",
+        NetError::Io(_) => "the server cannot be reached",
+        NetError::Proto(_) => "not a name, or not an answer",
+        _ => "no usable answer",
+    };
+    Some(Failure::Dns(what))
+}
+
+/// `None` if the system's configuration is there and cannot be used.
+fn resolver(servers: &[SocketAddr]) -> Option<TokioResolver> {
+    let runtime = TokioRuntimeProvider::default();
+    let mut builder = if servers.is_empty() {
+        // A machine without servers still has its file of hosts.
+        TokioResolver::builder_tokio()
+            .unwrap_or_else(|_| TokioResolver::builder_with_config(no_servers(), runtime))
+    } else {
+        let servers = servers.iter().map(|server| {
+            let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
+                connection.port = server.port();
+                connection
+            });
+            NameServerConfig::new(server.ip(), true, connections.into())
+        });
+        let config = ResolverConfig::from_name_servers(servers.collect());
+        TokioResolver::builder_with_config(config, runtime).with_options(ResolverOpts::default())
+    };
+    builder.options_mut().cache_size = 0;
+    builder.build().ok()
+}
+
+fn no_servers() -> ResolverConfig {
+    ResolverConfig::from_name_servers(Vec::new())
+}

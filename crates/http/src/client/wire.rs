@@ -1,0 +1,143 @@
+//! Counts the bytes that a connection carries: what TCP or UDP transports, TLS and its handshakes included, their own headers and
+//! what they send again not.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    task::{Context, Poll, ready},
+};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes both ways: of a connection so far, or of one exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WireBytes {
+    /// From this machine.
+    pub sent: u64,
+    /// To this machine.
+    pub received: u64,
+}
+
+/// The counters of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Wire {
+    sent: AtomicU64,
+    received: AtomicU64,
+    /// Requests that were made on it.
+    requests: AtomicU64,
+}
+
+/// What a connection had carried when a request began that had it to itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    request: u64,
+    before: WireBytes,
+}
+
+impl Wire {
+    pub(crate) fn sent(&self, bytes: usize) {
+        self.sent.fetch_add(bytes as u64, Relaxed);
+    }
+
+    pub(crate) fn received(&self, bytes: usize) {
+        self.received.fetch_add(bytes as u64, Relaxed);
+    }
+
+    /// A request begins. If there are no others, the first one counts from the connection's beginning, and each later one from here.
+    pub(crate) fn begin(&self, is_alone: bool) -> Option<Mark> {
+        let earlier = self.requests.fetch_add(1, Relaxed);
+        let before = if earlier == 0 { WireBytes::default() } else { self.so_far() };
+        is_alone.then_some(Mark { request: earlier + 1, before })
+    }
+
+    /// What it has carried for a request that is over, if no other one has begun since.
+    pub(crate) fn since(&self, mark: Mark) -> Option<WireBytes> {
+        let (now, before) = (self.so_far(), mark.before);
+        let of_it = WireBytes { sent: now.sent - before.sent, received: now.received - before.received };
+        (self.requests.load(Relaxed) == mark.request).then_some(of_it)
+    }
+
+    fn so_far(&self) -> WireBytes {
+        WireBytes { sent: self.sent.load(Relaxed), received: self.received.load(Relaxed) }
+    }
+}
+
+/// A stream whose bytes are counted.
+pub(crate) struct Counted<S> {
+    stream: S,
+    wire: Arc<Wire>,
+}
+
+impl<S> Counted<S> {
+    pub(crate) fn new(stream: S, wire: Arc<Wire>) -> Self {
+        Self { stream, wire }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let result = ready!(Pin::new(&mut self.stream).poll_read(cx, buf));
+        self.wire.received(buf.filled().len() - before);
+        Poll::Ready(result)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf));
+        self.wire.sent(*written.as_ref().unwrap_or(&0));
+        Poll::Ready(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs));
+        self.wire.sent(*written.as_ref().unwrap_or(&0));
+        Poll::Ready(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_belong_to_a_request_that_is_alone() {
+        let wire = Wire::default();
+        wire.sent(300);
+        wire.received(900);
+        // The first request has the handshake in its account.
+        let first = wire.begin(true).unwrap();
+        wire.received(100);
+        assert_eq!(wire.since(first), Some(WireBytes { sent: 300, received: 1000 }));
+        let second = wire.begin(true).unwrap();
+        wire.sent(7);
+        assert_eq!(wire.since(second), Some(WireBytes { sent: 7, received: 0 }));
+        assert!(wire.begin(false).is_none());
+        assert_eq!(wire.since(second), None);
+    }
+}
