@@ -49,7 +49,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("oscil-programmes", "longhaul.tcp.oscil.programme/1", schema_of::<Vec<traffic::oscil::Programme>>()),
         ("ping", "longhaul.ping/1", schema_of::<probe::ping::Summary>()),
         ("ports", "longhaul.tcp.ports/1", schema_of::<traffic::ports::Measurement>()),
-        ("probe", "longhaul.probe/1", schema_of::<probe::summary::Summary>()),
+        ("probe", "longhaul.probe/2", schema_of::<probe::summary::Summary>()),
         ("publish", "longhaul.lab.publish/1", schema_of::<outcome::Publishing>()),
         ("report", "longhaul.report/1", report()),
         ("status", "longhaul.lab.status/1", schema_of::<planet::Overview>()),

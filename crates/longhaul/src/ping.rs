@@ -106,7 +106,12 @@ impl Ping {
         };
         let header = Header { label: self.label.clone(), ..ping::header(targets, &config) };
         let progress = Progress::default();
-        let bar = (!self.quiet).then(|| progress::watch(&progress, None)).transpose()?;
+        let shown = progress.clone();
+        let line = move |elapsed: Duration, _| {
+            let (sent, done, failed) = (shown.sent(), shown.done(), shown.failed());
+            format!("{} s: {sent} sent, {done} done, {failed} failed", elapsed.as_secs())
+        };
+        let bar = (!self.quiet).then(|| progress::watch(line)).transpose()?;
         let summary = ping::run(targets, &config, Writer::new(recording, &header)?, &progress, stop)?;
         drop(bar);
         Ok(summary)

@@ -1,5 +1,6 @@
 //! `longhaul probe`: requests with all their phases; one, or many on a schedule.
 
+mod live;
 mod measure;
 mod remedy;
 mod show;
@@ -9,6 +10,7 @@ use std::{
     fs,
     io::{self, Write},
     net::SocketAddr,
+    num::NonZeroU32,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -18,8 +20,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 use probe::{
     Family, Stop,
-    client::{Connections, Known, Protocol, Redirects, Target, Trust},
-    load::{self, Arrival, Config, Pace, Progress},
+    client::{Known, Protocol, Redirects, Target, Trust},
+    load::{self, Arrival, Config, Connections, Pace, Progress, Replay},
     summary::Summary,
 };
 use recording::{Growing, Header, Reader, Writer};
@@ -66,12 +68,18 @@ pub(crate) struct Probe {
     /// Send metrics every 10 s to this URL of a collector, such as http://localhost:4318/v1/metrics
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
+    /// Start requests when those of this recording started
+    #[arg(long, value_name = "RECORDING", conflicts_with_all = ["rate", "concurrency", "arrival", "watch"])]
+    replay: Option<PathBuf>,
     /// How an open loop spreads requests
     #[arg(long, value_parser = words::arrival(), default_value = Arrival::default().name())]
     arrival: Arrival,
     /// A connection for each request, with or without an earlier TLS session, or shared ones
-    #[arg(long, value_parser = words::connections(), default_value = Config::default().client.http.connections.name())]
+    #[arg(long, value_parser = words::connections(), default_value = Config::default().connections().name())]
     connections: Connections,
+    /// Requests that a page makes, with --connections pages; --rate, --concurrency and --count are then about pages
+    #[arg(long, value_name = "N")]
+    requests: Option<NonZeroU32>,
     /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
     #[arg(long, value_parser = words::protocol(), default_value = Protocol::default().name())]
     protocol: Protocol,
@@ -87,6 +95,9 @@ pub(crate) struct Probe {
     /// An address that a name is taken to have instead of being looked up; may be given several times
     #[arg(long, value_name = "HOST:PORT:ADDRESS")]
     resolve: Vec<Known>,
+    /// A server of DNS to ask, such as 192.0.2.53 or [2001:db8::53]:5353, instead of those of the system; may be given several times
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = words::dns)]
+    dns: Vec<SocketAddr>,
     /// Only IPv4
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     ipv4: bool,
@@ -135,12 +146,28 @@ impl Probe {
             || self.concurrency.is_some()
             || self.duration.is_some()
             || self.count.is_some()
+            || self.replay.is_some()
             || self.watch;
         self.check_outputs()?;
         if !self.watch && (!self.listen.is_empty() || self.otlp.is_some()) {
             bail!("--listen and --otlp are for --watch, which goes on until it is interrupted");
         }
+        self.check_page(is_run)?;
         if is_run { self.measure(&targets, &stop) } else { self.look(&targets, &stop) }
+    }
+
+    /// A page has a number of requests, and only it has.
+    fn check_page(&self, is_run: bool) -> anyhow::Result<()> {
+        match (self.connections, self.requests) {
+            (Connections::Pages, None) => {
+                bail!("--connections pages needs --requests N: how many requests a page makes")
+            }
+            (Connections::Pages, Some(_)) if !is_run => {
+                bail!("pages are for a run; say how many with --count N, or how often with --rate")
+            }
+            (Connections::Pages, _) | (_, None) => Ok(()),
+            (_, Some(_)) => bail!("--requests is for --connections pages"),
+        }
     }
 
     /// Each URL has a recording of its own, or none has.
@@ -218,7 +245,7 @@ impl Probe {
             if let Some(file) = files.get_mut(number) {
                 file.write_all(&kept.bytes()).with_context(|| cannot_write(&self.output[number]))?;
             }
-            all_answered &= summary.failed == 0;
+            all_answered &= summary.errors == 0;
             self.advise(&summary);
             if summary.interrupted {
                 return Ok(interrupt::exit_code());
@@ -245,9 +272,10 @@ impl Probe {
 
     fn config(&self) -> anyhow::Result<Config> {
         let defaults = Config::default();
-        let pace = match (self.rate, self.concurrency) {
-            (None, Some(workers)) => Pace::Closed { concurrency: usize::try_from(workers)? },
-            (rate, _) => {
+        let pace = match (&self.replay, self.rate, self.concurrency) {
+            (Some(path), ..) => Pace::Replay(Replay::read(path)?),
+            (None, None, Some(workers)) => Pace::Closed { concurrency: usize::try_from(workers)? },
+            (None, rate, _) => {
                 let default = if self.watch { Config::watch_rate } else { Config::default_rate };
                 let rate = rate.unwrap_or_else(default);
                 Pace::Open { rate, arrival: self.arrival }
@@ -257,27 +285,26 @@ impl Probe {
         client.redirects = if self.follow { Redirects::Follow } else { Redirects::Stay };
         client.timeout = self.timeout;
         client.http.protocol = self.protocol;
-        client.http.connections = self.connections;
         client.http.family = self.family();
         client.http.known.clone_from(&self.resolve);
+        client.http.dns.clone_from(&self.dns);
         client.http.trust = match &self.ca {
             Some(path) => Trust::File(path.clone()),
             None if self.insecure => Trust::Anyone,
             None => Trust::System,
         };
-        Ok(Config {
+        let has_end = self.count.is_some() || self.replay.is_some() || self.watch;
+        let mut config = Config {
             pace,
-            duration: if self.count.is_some() || self.watch {
-                self.duration
-            } else {
-                self.duration.or(defaults.duration)
-            },
+            duration: if has_end { self.duration } else { self.duration.or(defaults.duration) },
             count: self.count,
             grace: self.timeout,
             seed: self.seed,
             client,
             ..defaults
-        })
+        };
+        config.set_connections(self.connections, self.requests.unwrap_or(NonZeroU32::MIN));
+        Ok(config)
     }
 }
 

@@ -1,32 +1,42 @@
-//! A line that shows how far a run is.
+//! What a person sees of a measurement while it lasts: on a terminal a view that is drawn again and again, elsewhere a line now
+//! and then.
 
-use std::time::Duration;
+use std::{
+    io::IsTerminal,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use probe::load::Progress;
 
-/// The line, drawn by a thread of its own and only where somebody sees it.
+use crate::output::say;
+
+/// The view, drawn by a thread of its own until it is dropped.
 pub(crate) struct Watch {
     bar: ProgressBar,
-    done: std::sync::mpsc::Sender<()>,
-    thread: Option<std::thread::JoinHandle<()>>,
+    done: mpsc::Sender<()>,
+    thread: Option<thread::JoinHandle<()>>,
 }
 
-pub(crate) fn watch(progress: &Progress, duration: Option<Duration>) -> anyhow::Result<Watch> {
+/// Shows what `view` says, given the time since the beginning and whether there is room for more than a line.
+pub(crate) fn watch(
+    mut view: impl FnMut(Duration, bool) -> String + Send + 'static,
+) -> anyhow::Result<Watch> {
+    let is_seen = std::io::stderr().is_terminal();
     let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
-    let (done, ended) = std::sync::mpsc::channel();
-    let (shown, progress) = (bar.clone(), progress.clone());
-    let of = duration.map_or_else(String::new, |duration| format!(" of {}", units::duration::show(duration)));
-    let thread = std::thread::spawn(move || {
-        while ended.recv_timeout(REDRAW) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            let elapsed = shown.elapsed().as_secs();
-            shown.set_message(format!(
-                "{elapsed} s{of}: {} sent, {} done, {} failed",
-                progress.sent(),
-                progress.done(),
-                progress.failed()
-            ));
-            shown.tick();
+    let (done, ended) = mpsc::channel();
+    let shown = bar.clone();
+    let pause = if is_seen { REDRAW } else { NEXT_LINE };
+    let thread = thread::spawn(move || {
+        while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            let text = view(shown.elapsed(), is_seen);
+            if is_seen {
+                shown.set_message(text);
+                shown.tick();
+            } else {
+                say(&text);
+            }
         }
     });
     Ok(Watch { bar, done, thread: Some(thread) })
@@ -45,3 +55,6 @@ impl Drop for Watch {
 
 /// Often enough to look alive.
 const REDRAW: Duration = Duration::from_millis(200);
+
+/// Seldom enough for a log.
+const NEXT_LINE: Duration = Duration::from_secs(10);

@@ -55,7 +55,7 @@ struct Inner {
     config: Config,
     http: http::Client,
     stop: Stop,
-    chains: AtomicU64,
+    chains: Arc<AtomicU64>,
 }
 
 impl Client {
@@ -70,9 +70,16 @@ impl Client {
             http: http::Client::new(&config.http)?,
             config: config.clone(),
             stop: stop.clone(),
-            chains: AtomicU64::new(0),
+            chains: Arc::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Another client of the same configuration that has no connections yet.
+    pub(crate) fn fresh(&self) -> Self {
+        let Inner { config, http, stop, chains } = &*self.inner;
+        let (config, stop, chains) = (config.clone(), stop.clone(), Arc::clone(chains));
+        Self { inner: Arc::new(Inner { config, http: http.fresh(), stop, chains }) }
     }
 
     /// Makes one request: one sample, or one for each hop if redirects are followed. Needs a tokio runtime

@@ -35,6 +35,20 @@ pub enum Error {
         /// The forms that would do.
         expected: &'static str,
     },
+    /// A recording that is to be a schedule cannot be read.
+    #[error("the schedule cannot be read")]
+    Replay {
+        /// The reader's error, with its place.
+        source: recording::Error,
+    },
+    /// A recording does not say when its requests started.
+    #[error("{} is not a schedule: {why}", path.display())]
+    NoSchedule {
+        /// The recording.
+        path: PathBuf,
+        /// What it is instead.
+        why: String,
+    },
     /// More connections were asked for than this process may open.
     #[error("{wanted} connections need more open files than the limit of {limit}; raise it with `ulimit -n`")]
     OpenFiles {

@@ -6,13 +6,21 @@
 //! recording is marked invalid; nothing is silently delayed.
 
 mod config;
+mod connections;
 mod generator;
 mod ledger;
 mod progress;
+mod replay;
 mod schedule;
 mod verdict;
 
-use std::{collections::BTreeMap, io::Write, panic::resume_unwind, sync::Arc, thread};
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    panic::resume_unwind,
+    sync::{Arc, atomic::AtomicU64},
+    thread,
+};
 
 use claim::Caveat;
 use recording::{End, Header, Sample, Writer};
@@ -24,7 +32,9 @@ use tracing::{info, warn};
 
 pub use self::{
     config::{Config, Pace},
-    progress::Progress,
+    connections::{Connections, OF_A_PAGE},
+    progress::{Live, Progress},
+    replay::{MOST_TIMES, Replay},
     schedule::{Arrival, Schedule},
 };
 use self::{
@@ -49,6 +59,8 @@ pub struct Run<'r, W: Write> {
     pub config: &'r Config,
     /// What counts the samples besides, for those who watch.
     pub metrics: Option<Metrics>,
+    /// Shows how far it is.
+    pub progress: Progress,
     /// Where samples are written: flushed a few times a second, so that somebody can follow it; give it a
     /// [`std::io::BufWriter`].
     pub recording: Writer<W>,
@@ -67,20 +79,17 @@ pub fn run<W: Write + Send>(
     progress: &Progress,
     stop: &Stop,
 ) -> Result<Summary, Error> {
-    Ready::new(Run { target, config, metrics: None, recording }, 1, progress, stop)?.go()
+    let progress = progress.clone();
+    Ready::new(Run { target, config, metrics: None, progress, recording }, 1, stop)?.go()
 }
 
 /// The same for several runs side by side, all of which see the same minutes. They begin together.
 ///
 /// # Errors
 /// As of one; what one cannot do ends all.
-pub fn run_side_by_side<W: Write + Send>(
-    runs: Vec<Run<'_, W>>,
-    progress: &Progress,
-    stop: &Stop,
-) -> Result<Vec<Summary>, Error> {
+pub fn run_side_by_side<W: Write + Send>(runs: Vec<Run<'_, W>>, stop: &Stop) -> Result<Vec<Summary>, Error> {
     let of = runs.len();
-    let ready = runs.into_iter().map(|run| Ready::new(run, of, progress, stop));
+    let ready = runs.into_iter().map(|run| Ready::new(run, of, stop));
     let ready = ready.collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         let go = |ready: Ready<'_, W>| ready.go().inspect_err(|_| stop.ask());
@@ -103,8 +112,8 @@ struct Ready<'r, W: Write> {
 
 impl<'r, W: Write + Send> Ready<'r, W> {
     /// One of so many runs.
-    fn new(run: Run<'r, W>, of: usize, progress: &Progress, stop: &Stop) -> Result<Self, Error> {
-        let Run { target, config, metrics, recording } = run;
+    fn new(run: Run<'r, W>, of: usize, stop: &Stop) -> Result<Self, Error> {
+        let Run { target, config, metrics, progress, recording } = run;
         let room = room(config, of)?;
         let halt = Stop::new();
         let client = Client::new(&config.client, &halt)?;
@@ -124,8 +133,10 @@ impl<'r, W: Write + Send> Ready<'r, W> {
             halt,
             permits: Arc::new(Semaphore::new(room)),
             room,
+            pages: AtomicU64::new(0),
         };
-        Ok(Self { target, config, generator, runtime, recorded, ledger: Ledger::new(recording, metrics) })
+        let ledger = Ledger::new(recording, metrics, progress);
+        Ok(Self { target, config, generator, runtime, recorded, ledger })
     }
 
     /// One thread makes the requests, another writes them down.
@@ -200,7 +211,7 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
         ("url", target.to_string()),
         ("method", target.method.to_string()),
         ("timeout", units::duration::show(client.timeout)),
-        ("connections", word(client.http.connections.name())),
+        ("connections", word(config.connections().name())),
         (
             "protocol",
             word(match client.http.protocol {
@@ -234,14 +245,19 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
             },
         ),
     ];
-    match config.pace {
-        Pace::Open { rate, arrival } => {
+    conditions.extend(config.page.map(|requests| ("requests of a page", requests.to_string())));
+    match &config.pace {
+        &Pace::Open { rate, arrival } => {
             conditions.push(("loop", word("open")));
             conditions.push(("rate", rate.to_string()));
             conditions.push(("arrival", word(arrival.name())));
             if arrival == Arrival::Poisson {
                 conditions.push(("seed", config.seed.to_string()));
             }
+        }
+        Pace::Replay(replay) => {
+            conditions.push(("loop", word("open")));
+            conditions.push(("schedule", replay.path().display().to_string()));
         }
         Pace::Closed { concurrency } => {
             conditions.push(("loop", word("closed: it hides stalls")));
@@ -256,6 +272,10 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
     let known: Vec<_> = client.http.known.iter().map(ToString::to_string).collect();
     if !known.is_empty() {
         conditions.push(("known addresses", known.join(", ")));
+    }
+    let servers: Vec<_> = client.http.dns.iter().map(ToString::to_string).collect();
+    if !servers.is_empty() {
+        conditions.push(("dns servers", servers.join(", ")));
     }
     conditions.extend(client.http.connect_to.map(|address| ("connect to", address.to_string())));
     // Only their names: a value may be a secret.
@@ -276,13 +296,14 @@ fn word(word: &str) -> String {
 /// How many requests may be in flight in one of so many runs: each takes one open file.
 fn room(config: &Config, of: usize) -> Result<usize, Error> {
     let limit = (http::open_files() / of.max(1)).saturating_sub(RESERVED_FILES);
-    match config.pace {
-        Pace::Open { .. } => Ok(config.max_in_flight.min(limit).clamp(1, Semaphore::MAX_PERMITS)),
-        Pace::Closed { concurrency } if concurrency > limit => {
-            Err(Error::OpenFiles { wanted: concurrency, limit })
-        }
-        Pace::Closed { concurrency } => Ok(concurrency.max(1)),
-    }
+    // A page has fewer connections than requests, but its redirects may lead to several servers.
+    let at_least = config.requests_a_start() as usize;
+    let wanted = match config.pace {
+        Pace::Open { .. } | Pace::Replay(_) => config.max_in_flight.min(limit),
+        Pace::Closed { concurrency } => concurrency.saturating_mul(at_least),
+    };
+    let wanted = wanted.max(at_least);
+    if wanted > limit.max(1) { Err(Error::OpenFiles { wanted, limit }) } else { Ok(wanted) }
 }
 
 /// Samples on their way to the writer; when it is slower than that, requests wait, and keep their permits.

@@ -24,30 +24,32 @@ pub struct Summary {
     /// From the first request's start to the last response's end, in seconds.
     pub duration_s: f64,
     /// Requests made, each hop of a redirect being one. Those that failed are among them.
-    pub requests: u64,
-    /// Requests that failed and so are in no phase.
-    pub failed: u64,
-    /// Failed requests by reason.
-    pub failed_by_reason: BTreeMap<String, u64>,
+    pub n: u64,
+    /// Those that failed and so are in no phase.
+    pub errors: u64,
+    /// The same by reason.
+    pub errors_by_reason: BTreeMap<String, u64>,
     /// Responses by status.
     pub status: BTreeMap<String, u64>,
     /// Requests by version of HTTP. Those that got no connection are not among them.
     pub protocol: BTreeMap<String, u64>,
     /// Bytes of body received.
     pub body_bytes: u64,
-    /// The distributions of each metric, in the order in which a request meets them. Metrics that never occurred are
-    /// absent.
-    pub phases: Vec<Phase>,
+    /// The distribution of each phase, and of sums of phases: "dns", "connect", "tls", "quic", "send", "wait", "load", "ttfb",
+    /// "ttfb_without_dns", "total" and "response". Those that never occurred are absent.
+    pub phases: BTreeMap<String, Phase>,
     /// How late requests started against the schedule. Absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lateness: Option<Phase>,
+    pub lateness_ms: Option<Phase>,
     /// The share of one core that the generator used while it sent.
     pub cpu_share: f64,
     /// Whether somebody ended the run before its time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Why the generator, and not the target, may have shaped the numbers. Empty if there is no reason.
-    pub invalid: Vec<String>,
+    /// Whether the target shaped the numbers, and not the generator.
+    pub valid: bool,
+    /// Why they are not valid. Empty if they are.
+    pub reasons: Vec<String>,
     /// The same with a word for each kind. Absent if there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Caveat>,
@@ -55,12 +57,9 @@ pub struct Summary {
     pub method: String,
 }
 
-/// One number of a request - a phase, or a sum of phases - over all requests that have it.
+/// One length of time of a request - a phase, or a sum of phases - over all requests that have it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
-    /// "dns", "connect", "tls", "quic", "send", "wait", "load", "ttfb", "ttfb_without_dns", "total", "response" or
-    /// "lateness".
-    pub name: String,
     /// Requests that have it.
     pub n: u64,
     /// The least.
@@ -76,7 +75,7 @@ pub struct Phase {
 }
 
 /// The schema that this version writes.
-pub const SCHEMA: &str = "longhaul.probe/1";
+pub const SCHEMA: &str = "longhaul.probe/2";
 
 #[cfg(test)]
 mod tests;

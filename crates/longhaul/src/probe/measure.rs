@@ -17,7 +17,7 @@ use probe::{
 };
 use recording::Writer;
 
-use super::{Probe, cannot_write, create, show};
+use super::{Probe, cannot_write, create, live::View, show};
 use crate::{
     interrupt,
     output::{self, say},
@@ -46,13 +46,15 @@ impl Probe {
             };
             let recording = Writer::new(file, &self.header(number, target, config))?;
             let metrics = self.watch.then(|| Metrics::of(target));
-            runs.push(Run { target, config, metrics, recording });
+            runs.push(Run { target, config, metrics, progress: Progress::default(), recording });
         }
         let watch = self.watch.then(|| self.export(&runs)).transpose()?;
-        let progress = Progress::default();
-        let bar = (!self.quiet).then(|| progress::watch(&progress, config.duration)).transpose()?;
-        let summaries = load::run_side_by_side(runs, &progress, stop);
-        drop(bar);
+        let shown = runs.iter().map(|run| (run.target.to_string(), run.progress.clone()));
+        let mut view = View::new(shown, config.duration);
+        let view =
+            (!self.quiet).then(|| progress::watch(move |now, room| view.draw(now, room))).transpose()?;
+        let summaries = load::run_side_by_side(runs, stop);
+        drop(view);
         drop(watch);
         let summaries = match summaries {
             Err(error @ probe::Error::Record { .. }) => {
@@ -96,11 +98,11 @@ impl Probe {
         } else if !self.quiet {
             output::print(&show::summary(summary))?;
         }
-        for reason in &summary.invalid {
+        for reason in &summary.reasons {
             say(&format!("{}: {reason}", output::paint("INVALID", output::RED)));
         }
-        let is_unanswered = summary.requests == summary.failed;
-        if is_unanswered && summary.requests > 0 {
+        let is_unanswered = summary.n == summary.errors;
+        if is_unanswered && summary.n > 0 {
             say(&format!(
                 "{}: no request was answered: {}",
                 output::paint("FAILED", output::RED),
@@ -109,7 +111,7 @@ impl Probe {
         }
         let too_many = self.has_too_many_failures(summary);
         self.advise(summary);
-        let is_good = summary.invalid.is_empty() && !is_unanswered && !too_many;
+        let is_good = summary.reasons.is_empty() && !is_unanswered && !too_many;
         Ok(match (summary.interrupted, is_good) {
             (true, _) => Outcome::Interrupted,
             (false, true) => Outcome::Good,
@@ -121,7 +123,7 @@ impl Probe {
     fn has_too_many_failures(&self, summary: &Summary) -> bool {
         let Some(limit) = self.fail_above else { return false };
         #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^53 requests")]
-        let failed = summary.failed as f64 / summary.requests.max(1) as f64;
+        let failed = summary.errors as f64 / summary.n.max(1) as f64;
         if failed > limit.get() {
             let reasons = show::reasons(summary);
             say(&format!(

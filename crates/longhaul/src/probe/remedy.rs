@@ -5,7 +5,7 @@ use probe::summary::Summary;
 /// The remedies for why requests of a run failed, each once.
 pub(super) fn remedies(summary: &Summary, has_ca: bool) -> Vec<&'static str> {
     let mut known: Vec<_> =
-        summary.failed_by_reason.keys().filter_map(|reason| remedy(reason, has_ca)).collect();
+        summary.errors_by_reason.keys().filter_map(|reason| remedy(reason, has_ca)).collect();
     known.dedup();
     known
 }

@@ -29,6 +29,9 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
     if !connection.is_empty() {
         let _ = writeln!(text, "  {}", connection.join(", "));
     }
+    if let (Some(sent), Some(received)) = (sample.wire_sent_bytes, sample.wire_received_bytes) {
+        let _ = writeln!(text, "  on the wire: {} sent, {} received", bytes(sent), bytes(received));
+    }
     let phases = Metric::PHASES.map(|phase| (phase.name(), sample.phase(phase)));
     let total =
         sample.last_byte_ns.unwrap_or_else(|| phases.iter().filter_map(|(_, ns)| *ns).sum()).max(1) as f64;
@@ -65,27 +68,30 @@ pub(super) fn summary(summary: &Summary) -> String {
     let mut text = format!(
         "{}: {} in {}, {} failed{}\n\n",
         summary.url,
-        plural(summary.requests, "request"),
+        plural(summary.n, "request"),
         time(summary.duration_s),
-        count(summary.failed),
-        if summary.failed > 0 { format!(" ({})", reasons(summary)) } else { String::new() }
+        count(summary.errors),
+        if summary.errors > 0 { format!(" ({})", reasons(summary)) } else { String::new() }
     );
     let header = ["ms", "n", "min", "mean", "p50", "p95", "p99", "max"].map(str::to_owned);
-    text += &table(header, summary.phases.iter().chain(&summary.lateness).map(row));
-    if summary.phases.iter().any(|phase| phase.thin_above <= 99.0) {
+    let phases = Metric::ALL.iter().map(|metric| metric.name());
+    let phases = phases.filter_map(|name| Some((name, summary.phases.get(name)?)));
+    let lateness = summary.lateness_ms.iter().map(|lateness| ("lateness", lateness));
+    text += &table(header, phases.chain(lateness).map(|(name, phase)| row(name, phase)));
+    if summary.phases.values().any(|phase| phase.thin_above <= 99.0) {
         let _ = writeln!(text, "~ fewer than 10 samples beyond");
     }
     text
 }
 
-fn row(phase: &Phase) -> [String; 8] {
+fn row(name: &str, phase: &Phase) -> [String; 8] {
     let percentile = |name: &str| {
         let value = phase.percentiles_ms.get(name).map_or_else(|| "-".to_owned(), |ms| latency(*ms));
         let is_thin = name.parse::<f64>().is_ok_and(|percentile| percentile >= phase.thin_above);
         if is_thin { value + "~" } else { value }
     };
     [
-        phase.name.clone(),
+        name.to_owned(),
         count(phase.n),
         latency(phase.min_ms),
         latency(phase.mean_ms),
@@ -99,7 +105,7 @@ fn row(phase: &Phase) -> [String; 8] {
 /// Failures by reason, as a phrase.
 pub(super) fn reasons(summary: &Summary) -> String {
     let reasons: Vec<_> =
-        summary.failed_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+        summary.errors_by_reason.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
     reasons.join(", ")
 }
 

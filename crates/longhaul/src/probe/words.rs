@@ -1,11 +1,11 @@
 //! The words of `longhaul probe`'s choices and defaults, which are the probe's own, and what --help says of each choice.
 
-use std::sync::LazyLock;
+use std::{net::SocketAddr, sync::LazyLock};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use probe::{
-    client::{Connections, Protocol},
-    load::{self, Arrival},
+    client::Protocol,
+    load::{self, Arrival, Connections},
 };
 
 pub(super) fn arrival() -> impl TypedValueParser<Value = Arrival> {
@@ -20,6 +20,9 @@ pub(super) fn connections() -> impl TypedValueParser<Value = Connections> {
         Connections::New => "A connection for each request",
         Connections::Resume => "The same, resuming TLS's session",
         Connections::Reuse => "Shared connections",
+        Connections::Pages => {
+            "Those of a page: several requests at once, up to 6 connections of HTTP/1.1 or one of HTTP/2 or HTTP/3"
+        }
     })
 }
 
@@ -30,6 +33,16 @@ pub(super) fn protocol() -> impl TypedValueParser<Value = Protocol> {
         Protocol::Http2 => "HTTP/2",
         Protocol::Http3 => "HTTP/3, over QUIC; https only",
     })
+}
+
+/// The address of a server of DNS, at port 53 if it names no other.
+pub(super) fn dns(text: &str) -> Result<SocketAddr, &'static str> {
+    let whole = text.parse::<SocketAddr>().ok();
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let at_53 = || Some(SocketAddr::new(bare.parse().ok()?, 53));
+    whole
+        .or_else(at_53)
+        .ok_or("expected an address, such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353")
 }
 
 pub(super) fn timeout() -> &'static str {

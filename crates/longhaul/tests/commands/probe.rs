@@ -34,13 +34,9 @@ fn a_run_becomes_a_recording_and_a_summary() {
         "--json",
     ])
     .measured();
-    assert_eq!(
-        (summary["schema"].as_str(), number(&summary, "/requests")),
-        (Some("longhaul.probe/1"), 100.0)
-    );
+    assert_eq!((summary["schema"].as_str(), number(&summary, "/n")), (Some("longhaul.probe/2"), 100.0));
     assert_eq!(number(&summary, "/body_bytes"), 300_000.0);
-    let phases: Vec<_> =
-        summary["phases"].as_array().unwrap().iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+    let phases: Vec<_> = summary["phases"].as_object().unwrap().keys().map(String::as_str).collect();
     for expected in ["connect", "send", "wait", "load", "ttfb", "total"] {
         assert!(phases.contains(&expected), "{phases:?}");
     }
@@ -65,8 +61,7 @@ fn several_servers_are_measured_side_by_side() {
     let ended = longhaul(&[&run[..], &["-o", a, "-o", b]].concat());
     let summaries: Vec<serde_json::Value> =
         serde_json::Deserializer::from_str(&ended.stdout).into_iter().map(Result::unwrap).collect();
-    let asked: Vec<_> =
-        summaries.iter().map(|summary| (number(summary, "/requests"), &summary["url"])).collect();
+    let asked: Vec<_> = summaries.iter().map(|summary| (number(summary, "/n"), &summary["url"])).collect();
     assert_eq!(asked, [(50.0, &near.clone().into()), (50.0, &far.clone().into())]);
     assert!(ended.stderr.contains(&format!("longhaul compare {a} {b}")), "{ended:?}");
     let headers = files.each_ref().map(|file| {
@@ -87,6 +82,42 @@ fn several_servers_are_measured_side_by_side() {
     assert!(refused(&["-o", a, "-o", a]).contains("two recordings cannot be one file"));
     let labels = ["-o", a, "-o", b, "--label", "1", "--label", "2", "--label", "3"];
     assert!(refused(&labels).contains("3 labels and 2 files"));
+}
+
+#[test]
+fn a_page_is_several_requests_and_its_recording_can_be_made_again() {
+    let (_origin, url) = serve(&[]);
+    let folder = Folder::new();
+    let [first, again] = ["first.jsonl", "again.jsonl"].map(|name| folder.path(name).display().to_string());
+    let pages = ["--connections", "pages", "--requests", "10"];
+    let run = ["probe", &url, "--rate", "50/s", "--count", "4", "--json", "-o", &first];
+    let summary = longhaul(&[&run[..], &pages].concat()).measured();
+    assert_eq!((number(&summary, "/n"), number(&summary, "/errors")), (40.0, 0.0));
+    // A page of ten requests waits for the slowest of them: compare puts them together by their page.
+    let compared = longhaul(&["compare", &first, "--requests", "10", "--json"]).measured();
+    assert_eq!(compared["page"]["requests"], 10);
+    let replay = ["probe", &url, "--replay", &first, "--json", "-o", &again];
+    let summary = longhaul(&replay).measured();
+    assert_eq!((number(&summary, "/n"), summary["valid"].is_boolean()), (40.0, true));
+
+    let refused = |arguments: &[&str]| longhaul(&[&["probe", &url], arguments].concat()).refused();
+    let said = refused(&["--rate", "9/s", "--connections", "pages"]);
+    assert!(said.contains("--connections pages needs --requests N"), "{said}");
+    let said = refused(&["--rate", "9/s", "--requests", "3"]);
+    assert!(said.contains("--requests is for --connections pages"), "{said}");
+    let said = refused(&["--replay", "/nowhere.jsonl"]);
+    assert!(said.contains("cannot open /nowhere.jsonl"), "{said}");
+}
+
+#[test]
+fn a_server_of_dns_can_be_named() {
+    // Nobody answers there: the question is refused at once.
+    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let ended = longhaul(&["probe", "http://shop.example/", "--dns", &nobody, "--timeout", "20s"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stdout.contains("dns: "), "{ended:?}");
+    let said = longhaul(&["probe", "http://shop.example/", "--dns", "resolver.example"]).refused();
+    assert!(said.contains("expected an address"), "{said}");
 }
 
 #[test]

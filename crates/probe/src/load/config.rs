@@ -1,10 +1,10 @@
 //! How many requests are made, when, and when it ends. The only home of the run's defaults.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use units::Frequency;
 
-use super::schedule::Arrival;
+use super::{replay::Replay, schedule::Arrival};
 use crate::client;
 
 /// How many requests are made, when, and when it ends.
@@ -14,7 +14,9 @@ pub struct Config {
     pub pace: Pace,
     /// No request starts after this. `None`: no limit.
     pub duration: Option<Duration>,
-    /// No more requests than this; a chain of redirects is one. `None`: no limit. With neither limit, until
+    /// How many requests are made at once for each start, as those of a page, on connections of their own. `None`: one request.
+    pub page: Option<NonZeroU32>,
+    /// No more starts than this: requests, of which a chain of redirects is one, or pages. `None`: no limit. With neither limit, until
     /// asked to stop.
     pub count: Option<u64>,
     /// How long requests in flight may take to finish once no more are started; those that do not, fail.
@@ -36,7 +38,7 @@ pub struct Config {
 }
 
 /// What decides when a request starts.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Pace {
     /// Open loop: a schedule, whatever becomes of the requests before. What users do.
     Open {
@@ -45,6 +47,8 @@ pub enum Pace {
         /// How they are spread.
         arrival: Arrival,
     },
+    /// Open loop: the schedule of a recording. It ends with it, if nothing ends it before.
+    Replay(Replay),
     /// Closed loop: this many workers, each of which starts a request when its last one is done. Measures throughput.
     /// It hides stalls: while the server does not answer nobody asks, so a stall of a second is one slow
     /// sample a worker and not a second's worth of them ("coordinated omission").
@@ -68,6 +72,11 @@ impl Config {
         "10/s".parse().expect("10/s is a frequency")
     }
 
+    /// How many requests are made for each start of the schedule or of a worker.
+    pub(crate) fn requests_a_start(&self) -> u32 {
+        self.page.map_or(1, NonZeroU32::get)
+    }
+
     /// This, for one of several runs side by side, counted from 0: requests at equal intervals take turns, and those at random are
     /// independent of each other.
     #[must_use]
@@ -81,7 +90,7 @@ impl Config {
             Pace::Open { arrival: Arrival::Poisson, .. } => {
                 config.seed = self.seed.wrapping_add(number.into());
             }
-            Pace::Closed { .. } => {}
+            Pace::Replay(_) | Pace::Closed { .. } => {}
         }
         config
     }
@@ -92,6 +101,7 @@ impl Default for Config {
         Self {
             pace: Pace::Open { rate: Self::default_rate(), arrival: Arrival::default() },
             duration: Some(Self::DEFAULT_DURATION),
+            page: None,
             count: None,
             grace: Duration::from_secs(30),
             seed: 1,

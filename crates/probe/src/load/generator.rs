@@ -13,13 +13,16 @@ use std::{
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use recording::Sample;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    task::JoinSet,
+};
 use units::Frequency;
 
 use super::{
     config::{Config, Pace},
     progress::Progress,
-    schedule::{Arrival, Schedule},
+    schedule::Schedule,
 };
 use crate::{
     Stop,
@@ -44,6 +47,8 @@ pub(crate) struct Generator {
     /// One for each request or worker at a time.
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) room: usize,
+    /// Pages begun.
+    pub(crate) pages: AtomicU64,
 }
 
 /// The generator's measurements of itself.
@@ -63,16 +68,25 @@ impl Generator {
     pub(crate) async fn run(self: Arc<Self>) -> io::Result<SelfReport> {
         let clock = self.client.clock();
         let (began, cpu_before) = (clock.now(), sys::thread_cpu());
-        let left_over = match self.config.pace {
-            Pace::Open { rate, arrival } => self.follow_schedule(rate, arrival).await?,
-            Pace::Closed { concurrency } => {
+        let left_over = match &self.config.pace {
+            &Pace::Open { rate, arrival } => {
+                let rng = Xoshiro256PlusPlus::seed_from_u64(self.config.seed);
+                let due = |from, to| due(rate, from, to);
+                self.follow(Schedule::new(rate, arrival, rng), due).await?
+            }
+            Pace::Replay(replay) => {
+                let due = |from, to| replay.due(from, to);
+                self.follow(replay.times().iter().copied(), due).await?
+            }
+            &Pace::Closed { concurrency } => {
                 self.spawn_workers(concurrency).await;
                 0
             }
         };
         // Who asks while the last requests are in flight, or asks a run without an end, interrupts nothing that was left
         // to do unless he insists and they are given up.
-        let has_end = self.config.duration.is_some() || self.config.count.is_some();
+        let replays = matches!(self.config.pace, Pace::Replay(_));
+        let has_end = replays || self.config.duration.is_some() || self.config.count.is_some();
         let ended_early = has_end && self.stop.is_asked();
         let sending = Duration::from_nanos(clock.now().saturating_sub(began).max(1));
         let cpu = sys::thread_cpu().saturating_sub(cpu_before);
@@ -88,16 +102,19 @@ impl Generator {
     }
 
     /// Open loop: each request at its time, whatever becomes of the others. Returns how many were due before the end and
-    /// could not be sent.
-    async fn follow_schedule(self: &Arc<Self>, rate: Frequency, arrival: Arrival) -> io::Result<u64> {
+    /// could not be sent; `due` counts those of the schedule from one time on and before another.
+    async fn follow(
+        self: &Arc<Self>,
+        schedule: impl Iterator<Item = Duration>,
+        due: impl Fn(Duration, Option<Duration>) -> u64,
+    ) -> io::Result<u64> {
         let clock = self.client.clock();
         let mut timer = Timer::new()?;
         let mut ended = pin!(self.ended());
-        let rng = Xoshiro256PlusPlus::seed_from_u64(self.config.seed);
         let began = clock.now().saturating_add(nanos(self.config.offset));
         let end = self.config.duration.map(|duration| began.saturating_add(nanos(duration)));
         let mut burst = 0;
-        for (made, offset) in (0..).zip(Schedule::new(rate, arrival, rng)) {
+        for (made, offset) in (0..).zip(schedule) {
             let is_over = self.config.duration.is_some_and(|limit| offset >= limit);
             if is_over || self.config.count.is_some_and(|limit| made >= limit) {
                 break;
@@ -113,7 +130,9 @@ impl Generator {
                 }
             } else {
                 if end.is_some_and(|end| clock.now() >= end.saturating_add(CATCH_UP_NS)) {
-                    return Ok(left_over(rate, offset, made, &self.config));
+                    let left = due(offset, self.config.duration);
+                    let left = self.config.count.map_or(left, |count| left.min(count.saturating_sub(made)));
+                    return Ok(left.saturating_mul(self.config.requests_a_start().into()));
                 }
                 // Behind the schedule: send what is due, but let the requests already sent have their turn.
                 burst += 1;
@@ -130,32 +149,53 @@ impl Generator {
     }
 
     async fn start(self: &Arc<Self>, intended: u64) {
-        match Arc::clone(&self.permits).try_acquire_owned() {
+        let requests = self.config.requests_a_start();
+        match Arc::clone(&self.permits).try_acquire_many_owned(requests) {
             Ok(permit) => {
-                self.progress.count_sent();
-                tokio::spawn(Arc::clone(self).request(Some(intended), permit));
+                tokio::spawn(Arc::clone(self).make(Some(intended), permit));
             }
             // To wait for a permit would make a closed loop of it, and hide that it did.
             Err(_) => {
-                self.progress.count_failed();
-                let unsent = Sample {
-                    intended_ns: Some(intended),
-                    error: Some(NOT_SENT.to_owned()),
-                    ..Sample::default()
-                };
-                self.record(unsent).await;
+                for _ in 0..requests {
+                    self.progress.count_failed();
+                    let unsent = Sample {
+                        intended_ns: Some(intended),
+                        error: Some(NOT_SENT.to_owned()),
+                        ..Sample::default()
+                    };
+                    self.record(unsent).await;
+                }
             }
         }
     }
 
-    async fn request(self: Arc<Self>, intended: Option<u64>, permit: OwnedSemaphorePermit) {
+    async fn make(self: Arc<Self>, intended: Option<u64>, permit: OwnedSemaphorePermit) {
         self.measure(intended).await;
         drop(permit);
     }
 
+    /// What one start makes, a request or a page; whether all of it went well.
+    async fn measure(self: &Arc<Self>, intended: Option<u64>) -> bool {
+        let Some(requests) = self.config.page else {
+            return self.request(&self.client, None, intended).await;
+        };
+        let (client, page) = (self.client.fresh(), self.pages.fetch_add(1, Relaxed));
+        let mut others = JoinSet::new();
+        for _ in 0..requests.get() {
+            let (this, client) = (Arc::clone(self), client.clone());
+            others.spawn(async move { this.request(&client, Some(page), intended).await });
+        }
+        // Requests neither panic nor are they cancelled, unless all of the run is.
+        others.join_all().await.into_iter().all(|went_well| went_well)
+    }
+
     /// One request with its redirects; whether all of it went well.
-    async fn measure(&self, intended: Option<u64>) -> bool {
-        let mut samples = self.client.fetch(&self.target).await;
+    async fn request(&self, client: &Client, page: Option<u64>, intended: Option<u64>) -> bool {
+        self.progress.count_sent();
+        let mut samples = client.fetch(&self.target).await;
+        for sample in &mut samples {
+            sample.page = page;
+        }
         if let Some(first) = samples.first_mut() {
             first.intended_ns = intended;
         }
@@ -180,7 +220,8 @@ impl Generator {
         let is_closing = Arc::new(AtomicBool::new(false));
         let left = Arc::new(AtomicU64::new(self.config.count.unwrap_or(u64::MAX)));
         for _ in 0..concurrency {
-            let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else { return };
+            let permits = Arc::clone(&self.permits).acquire_many_owned(self.config.requests_a_start());
+            let Ok(permit) = permits.await else { return };
             tokio::spawn(Arc::clone(self).work(Arc::clone(&is_closing), Arc::clone(&left), permit));
         }
         let out_of_time = async {
@@ -206,7 +247,6 @@ impl Generator {
         while !is_closing.load(Relaxed)
             && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
         {
-            self.progress.count_sent();
             if !self.measure(None).await {
                 tokio::time::sleep(FAILURE_PAUSE).await;
             }
@@ -240,17 +280,16 @@ impl Generator {
     }
 }
 
-/// How many requests were still due when the run ended at the schedule's `offset`, `made` of them before it: by the rate,
-/// for to draw them all may take as long as to send them.
+/// How many requests a schedule of this rate has from one time on and before another, or just the next one: to draw them all
+/// may take as long as to send them.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a count of requests, and never negative"
 )]
-fn left_over(rate: Frequency, offset: Duration, made: u64, config: &Config) -> u64 {
-    let rest = config.duration.unwrap_or(offset).saturating_sub(offset);
-    let due = ((rest.as_secs_f64() * rate.per_second()).round() as u64).max(1);
-    config.count.map_or(due, |count| due.min(count.saturating_sub(made)))
+fn due(rate: Frequency, from: Duration, to: Option<Duration>) -> u64 {
+    let rest = to.unwrap_or(from).saturating_sub(from);
+    ((rest.as_secs_f64() * rate.per_second()).round() as u64).max(1)
 }
 
 /// How long after its end a run still sends requests that were due before: a stall of the machine then costs no request, and a

@@ -5,6 +5,7 @@ use std::io::Write;
 use recording::{Sample, Writer};
 use tokio::sync::mpsc;
 
+use super::progress::Progress;
 use crate::{Error, Stop, clock::Clock, metrics::Metrics, summary::Tally};
 
 /// The recording so far, and its summary.
@@ -12,14 +13,15 @@ pub(crate) struct Ledger<W: Write> {
     pub(crate) recording: Writer<W>,
     pub(crate) tally: Tally,
     metrics: Option<Metrics>,
+    progress: Progress,
     clock: Clock,
     flushed: u64,
 }
 
 impl<W: Write> Ledger<W> {
     /// A recording that has its header and no samples.
-    pub(crate) fn new(recording: Writer<W>, metrics: Option<Metrics>) -> Self {
-        Self { recording, tally: Tally::new(), metrics, clock: Clock::start(), flushed: 0 }
+    pub(crate) fn new(recording: Writer<W>, metrics: Option<Metrics>, progress: Progress) -> Self {
+        Self { recording, tally: Tally::new(), metrics, progress, clock: Clock::start(), flushed: 0 }
     }
 
     /// Writes until nobody can send samples any more. If the recording cannot be written, the run is halted.
@@ -51,6 +53,7 @@ impl<W: Write> Ledger<W> {
         let now = self.clock.now();
         if now.saturating_sub(self.flushed) >= FLUSH_INTERVAL_NS {
             self.recording.flush()?;
+            self.progress.set_live(self.tally.live());
             self.flushed = now;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The progress of a run, for display.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
@@ -16,6 +16,22 @@ struct Counters {
     sent: AtomicU64,
     done: AtomicU64,
     failed: AtomicU64,
+    live: Mutex<Option<Live>>,
+}
+
+/// The distributions of a run so far, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Live {
+    /// Median of how long responses took, counted from when their requests were meant to start where there is a schedule.
+    pub p50: u64,
+    /// The 90th percentile.
+    pub p90: u64,
+    /// The 99th percentile.
+    pub p99: u64,
+    /// The longest.
+    pub max: u64,
+    /// The 99th percentile of how late requests started against the schedule; `None` where there is none.
+    pub late_p99: Option<u64>,
 }
 
 impl Progress {
@@ -32,6 +48,15 @@ impl Progress {
     /// Requests failed, and those that were due but not sent.
     pub fn failed(&self) -> u64 {
         self.counters.failed.load(Relaxed)
+    }
+
+    /// Its distributions, some tenths of a second old; `None` before the first response.
+    pub fn live(&self) -> Option<Live> {
+        *self.counters.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_live(&self, live: Option<Live>) {
+        *self.counters.live.lock().unwrap_or_else(PoisonError::into_inner) = live;
     }
 
     pub(crate) fn count_sent(&self) {

@@ -26,7 +26,7 @@ pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec
     }
     if report.cpu_share > config.cpu_limit {
         let effect = match config.pace {
-            Pace::Open { .. } => "requests may have waited for it",
+            Pace::Open { .. } | Pace::Replay(_) => "requests may have waited for it",
             Pace::Closed { .. } => "the rate is its limit, not the server's, and requests waited for it",
         };
         doubts.push(Doubt::BusyGenerator { share: report.cpu_share, limit: config.cpu_limit, effect });

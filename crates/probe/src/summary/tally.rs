@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use recording::{Metric, Sample};
 
 use super::{Phase, SCHEMA, Summary};
+use crate::load::Live;
 
 /// The part of a [`Summary`] that comes from samples.
 pub(crate) struct Tally {
@@ -85,22 +86,34 @@ impl Tally {
         (self.lateness.n > 0).then(|| self.lateness.percentile(percentile))
     }
 
+    /// What those who watch the run see of its distributions; `None` before the first response.
+    pub(crate) fn live(&self) -> Option<Live> {
+        let of = |wanted| self.phases.iter().find(|(metric, seen)| *metric == wanted && seen.n > 0);
+        let (_, seen) = of(Metric::Response).or_else(|| of(Metric::Total))?;
+        let [p50, p90, p99] = [50.0, 90.0, 99.0].map(|percent| seen.percentile(percent));
+        Some(Live { p50, p90, p99, max: seen.max, late_p99: self.lateness(99.0) })
+    }
+
     pub(crate) fn summary(self, run: Run) -> Summary {
+        let phases = self.phases.iter();
+        let phases = phases.filter_map(|(metric, seen)| Some((metric.name().to_owned(), seen.phase()?)));
+        let reasons = claim::reasons(&run.doubts);
         Summary {
             schema: SCHEMA.to_owned(),
             url: run.url,
             duration_s: run.duration_s,
-            requests: self.requests,
-            failed: self.failed,
-            failed_by_reason: self.failed_by_reason,
+            n: self.requests,
+            errors: self.failed,
+            errors_by_reason: self.failed_by_reason,
             status: self.status.into_iter().map(|(status, count)| (status.to_string(), count)).collect(),
             protocol: self.protocol,
             body_bytes: self.body_bytes,
-            phases: self.phases.iter().filter_map(|(metric, seen)| seen.phase(metric.name())).collect(),
-            lateness: self.lateness.phase("lateness"),
+            phases: phases.collect(),
+            lateness_ms: self.lateness.phase(),
             cpu_share: run.cpu_share,
             interrupted: run.interrupted,
-            invalid: claim::reasons(&run.doubts),
+            valid: reasons.is_empty(),
+            reasons,
             doubts: run.doubts,
             method: METHOD.to_owned(),
         }
@@ -141,13 +154,12 @@ impl Distribution {
         clippy::cast_precision_loss,
         reason = "53 bits of a count or of nanoseconds are enough for display"
     )]
-    fn phase(&self, name: &str) -> Option<Phase> {
+    fn phase(&self) -> Option<Phase> {
         if self.n == 0 {
             return None;
         }
         let percentiles = PERCENTILES.map(|percent| (percent.to_string(), ms(self.percentile(percent))));
         Some(Phase {
-            name: name.to_owned(),
             n: self.n,
             min_ms: ms(self.min),
             mean_ms: self.sum as f64 / self.n as f64 / NANOS_PER_MS,

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    num::NonZeroU32,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -9,7 +10,7 @@ use std::{
 use probe::{
     Error, Stop,
     client::{Connections, Protocol, Target},
-    load::{self, Arrival, Config, Pace, Progress},
+    load::{self, Arrival, Config, Pace, Progress, Replay},
     serve::ServiceTime,
     summary::Summary,
 };
@@ -85,11 +86,11 @@ fn an_open_loop_keeps_its_schedule_in_the_recording() {
     assert!(recorded.end.cpu_share > Some(0.0));
     // The schedule takes 49 ms.
     assert!(recorded.end.duration_ns >= 49_000_000);
-    assert_eq!((recorded.summary.requests, recorded.summary.status["200"]), (50, 50));
-    let phases: Vec<&str> = recorded.summary.phases.iter().map(|phase| phase.name.as_str()).collect();
-    assert_eq!(phases, ["connect", "send", "wait", "load", "ttfb", "ttfb_without_dns", "total", "response"]);
-    assert!(recorded.summary.phases.iter().all(|phase| phase.n == 50));
-    assert_eq!(recorded.summary.lateness.as_ref().unwrap().n, 50);
+    assert_eq!((recorded.summary.n, recorded.summary.status["200"]), (50, 50));
+    let phases: Vec<&str> = recorded.summary.phases.keys().map(String::as_str).collect();
+    assert_eq!(phases, ["connect", "load", "response", "send", "total", "ttfb", "ttfb_without_dns", "wait"]);
+    assert!(recorded.summary.phases.values().all(|phase| phase.n == 50));
+    assert_eq!(recorded.summary.lateness_ms.as_ref().unwrap().n, 50);
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn the_header_states_the_conditions() {
     assert_eq!(header.conditions["headers"], "authorization");
     let recorded = run(&target, &closed(1, 1));
     assert_eq!(recorded.header.conditions["concurrency"], "1");
-    assert_eq!(recorded.summary.failed_by_reason["connection refused"], 1);
+    assert_eq!(recorded.summary.errors_by_reason["connection refused"], 1);
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn a_closed_loop_makes_as_many_requests_as_asked() {
     // Four workers need four connections at most.
     let fresh = recorded.samples.iter().filter(|sample| sample.reused == Some(false)).count();
     assert!((1..=4).contains(&fresh), "{fresh}");
-    assert_eq!((recorded.end.schedule_lateness_p999_ns, recorded.summary.lateness), (None, None));
+    assert_eq!((recorded.end.schedule_lateness_p999_ns, recorded.summary.lateness_ms), (None, None));
 }
 
 #[test]
@@ -162,17 +163,55 @@ fn http2_needs_one_connection_for_all() {
 }
 
 #[test]
+fn a_page_has_connections_of_its_own_and_no_more_than_a_browser() {
+    for (protocol, connections) in [(Protocol::Http1, 6), (Protocol::Http2, 1)] {
+        let origin = origin(V4, Security::Clear, |config| config.service_time = "1ms".parse().unwrap());
+        let mut config = open("50/s", Arrival::Constant, 5);
+        config.client = origin.client_with(|http| http.protocol = protocol);
+        config.set_connections(load::Connections::Pages, NonZeroU32::new(20).unwrap());
+        let recorded = run(&origin.target(), &config);
+        assert_eq!(recorded.samples.len(), 100);
+        for page in 0..5 {
+            let of_page = || recorded.samples.iter().filter(|sample| sample.page == Some(page));
+            assert_eq!(of_page().count(), 20);
+            assert!(of_page().all(|sample| sample.intended_ns == of_page().next().unwrap().intended_ns));
+            assert_eq!(of_page().filter(|sample| sample.connect_ns.is_some()).count(), connections);
+        }
+        assert_eq!(recorded.header.conditions["connections"], "pages");
+        assert_eq!(recorded.header.conditions["requests of a page"], "20");
+    }
+}
+
+#[test]
+fn a_recording_can_be_the_schedule_of_another_run() {
+    let origin = origin(V4, Security::Clear, |_| {});
+    let times = [0, 30, 31, 90].map(|ms| format!("{{\"started_ns\":{},\"last_byte_ns\":1}}", ms * 1_000_000));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("earlier.jsonl");
+    let header = serde_json::to_string(&load::header(&origin.target(), &Config::default())).unwrap();
+    std::fs::write(&path, [&[header][..], &times].concat().join("\n")).unwrap();
+    let pace = Pace::Replay(Replay::read(&path).unwrap());
+    let recorded = run(&origin.target(), &Config { pace, duration: None, ..Config::default() });
+    let intended: Vec<_> = recorded.samples.iter().map(|sample| sample.intended_ns.unwrap()).collect();
+    let mut offsets: Vec<_> = intended.iter().map(|at| at - intended.iter().min().unwrap()).collect();
+    offsets.sort_unstable();
+    assert_eq!(offsets, [0, 30_000_000, 31_000_000, 90_000_000]);
+    assert!(recorded.samples.iter().all(|sample| sample.started_ns >= sample.intended_ns));
+    assert_eq!(recorded.header.conditions["schedule"], path.display().to_string());
+}
+
+#[test]
 fn what_is_due_but_has_no_room_makes_the_run_invalid() {
     let origin =
         origin(V4, Security::Clear, |config| config.service_time = ServiceTime::Constant(ServiceTime::MAX));
     let config = Config { max_in_flight: 1, grace: Duration::ZERO, ..open("1000/s", Arrival::Constant, 3) };
     let recorded = run(&origin.target(), &config);
     assert_eq!((recorded.end.samples, recorded.end.failed), (3, 3));
-    let reasons = recorded.summary.failed_by_reason;
+    let reasons = recorded.summary.errors_by_reason;
     assert_eq!(reasons["unfinished when the run ended"], 1);
     assert_eq!(reasons["not sent: too many in flight"], 2);
     assert!(recorded.end.invalid.iter().any(|reason| reason.starts_with("2 requests were due but not sent")));
-    assert_eq!(recorded.end.invalid, recorded.summary.invalid);
+    assert_eq!(recorded.end.invalid, recorded.summary.reasons);
 }
 
 #[test]
@@ -237,9 +276,9 @@ fn a_rate_that_cannot_be_kept_costs_no_time_and_is_said() {
     };
     let nowhere = Writer::new(io::sink(), &Header::default()).unwrap();
     let summary = load::run(&origin.target(), &config, nowhere, &Progress::default(), &Stop::new()).unwrap();
-    assert!(summary.requests < 10_000_000);
-    assert!(summary.invalid[0].ends_with("the generator could not keep the rate"), "{:?}", summary.invalid);
-    assert!(summary.invalid[0].contains(" of 10000000 requests"), "{:?}", summary.invalid);
+    assert!(summary.n < 10_000_000);
+    assert!(summary.reasons[0].ends_with("the generator could not keep the rate"), "{:?}", summary.reasons);
+    assert!(summary.reasons[0].contains(" of 10000000 requests"), "{:?}", summary.reasons);
     assert!(!summary.interrupted, "nobody asked for it");
     // Requests that are due within the duration and can be sent are sent, without a warning.
     let config = Config {
@@ -267,7 +306,7 @@ fn asked_twice_it_gives_up_what_is_in_flight() {
         stop.ask();
         running.join().unwrap()
     });
-    assert_eq!(recorded.summary.failed_by_reason["unfinished when the run ended"], 5);
+    assert_eq!(recorded.summary.errors_by_reason["unfinished when the run ended"], 5);
 }
 
 #[test]

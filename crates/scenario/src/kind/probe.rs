@@ -1,12 +1,16 @@
 //! `[[probe]]`: requests from one host or several, recorded one by one.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    sync::Arc,
+    time::Duration,
+};
 
 use claim::{Claim, Evidence, Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
 use probe::{
     Family,
-    client::{Connections, Protocol, Trust},
-    load::{Arrival, Config, Pace},
+    client::{Protocol, Trust},
+    load::{Arrival, Config, Connections, Pace},
 };
 use recording::{Series, Wanted, read_series_beside};
 use report::{
@@ -63,6 +67,8 @@ pub(crate) struct Table {
     pub duration: Duration,
     pub arrival: Option<Arrival>,
     pub connections: Option<Connections>,
+    /// Requests of a page.
+    pub requests: Option<Spanned<NonZeroU32>>,
     pub protocol: Option<Protocol>,
     /// Address family.
     pub family: Option<Family>,
@@ -82,8 +88,9 @@ impl Table {
             },
         };
         let mut config = Config { pace, duration: Some(self.duration), seed, ..Config::default() };
+        let requests = self.requests.as_ref().map_or(NonZeroU32::MIN, |requests| *requests.get_ref());
+        config.set_connections(self.connections.unwrap_or(config.connections()), requests);
         let http = &mut config.client.http;
-        http.connections = self.connections.unwrap_or(http.connections);
         http.protocol = self.protocol.unwrap_or(http.protocol);
         http.family = self.family.unwrap_or(http.family);
         if self.insecure {
@@ -128,6 +135,18 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, M
             let message = "a closed loop (concurrency) has neither a rate nor an arrival: each request starts when one before it has ended";
             return Err(check.document.mistake(concurrency.span(), message.to_owned()));
         }
+        let has_pages = probe.connections == Some(Connections::Pages);
+        match &probe.requests {
+            Some(requests) if !has_pages => {
+                let message = "requests are those of a page: add connections = \"pages\"";
+                return Err(check.document.mistake(requests.span(), message.to_owned()));
+            }
+            None if has_pages => {
+                let message = "connections = \"pages\" needs requests: how many a page makes";
+                return Err(check.document.mistake(probe.side.span(), message.to_owned()));
+            }
+            _ => {}
+        }
         for (host, span) in check.hosts(&probe.from)? {
             let host = check.layout.hosts[host].name.clone();
             if checked.iter().any(|other| other.side == side && other.host == host) {
@@ -149,14 +168,17 @@ impl Probe {
     /// The flags of `longhaul probe` for its configuration.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let (config, http) = (&self.config, &self.config.client.http);
-        let mut flags = match config.pace {
+        let mut flags = match &config.pace {
             Pace::Open { rate, arrival } => {
                 vec![("--rate", rate.to_string()), ("--arrival", arrival.name().to_owned())]
             }
+            // A table has no key for it.
+            Pace::Replay(_) => Vec::new(),
             Pace::Closed { concurrency } => vec![("--concurrency", concurrency.to_string())],
         };
         flags.extend(config.duration.map(|duration| ("--duration", units::duration::show(duration))));
-        flags.push(("--connections", http.connections.name().to_owned()));
+        flags.push(("--connections", config.connections().name().to_owned()));
+        flags.extend(config.page.map(|requests| ("--requests", requests.to_string())));
         flags.push(("--protocol", http.protocol.name().to_owned()));
         flags.push(("--seed", config.seed.to_string()));
         let mut arguments: Vec<String> =

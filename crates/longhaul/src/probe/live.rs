@@ -1,0 +1,104 @@
+//! The view of a run while it lasts: how many requests a second, how long they take, how many fail, and how late the probe itself is.
+
+use std::{collections::VecDeque, time::Duration};
+
+use probe::load::{Live, Progress};
+use report::terminal::table::table;
+use units::show::{count, latency};
+
+/// What is shown of one URL.
+struct Row {
+    url: String,
+    progress: Progress,
+    /// Requests that were done at some times of the last second.
+    done: VecDeque<(Duration, u64)>,
+}
+
+/// The view of runs side by side that end after a time.
+pub(super) struct View {
+    rows: Vec<Row>,
+    of: String,
+}
+
+impl View {
+    pub(super) fn new(runs: impl Iterator<Item = (String, Progress)>, ends: Option<Duration>) -> Self {
+        let rows = runs.map(|(url, progress)| Row { url, progress, done: VecDeque::new() });
+        let of = ends.map_or_else(String::new, |ends| format!(" of {}", units::duration::show(ends)));
+        Self { rows: rows.collect(), of }
+    }
+
+    /// The view at this time: a table, or what fits a line.
+    pub(super) fn draw(&mut self, now: Duration, is_table: bool) -> String {
+        let elapsed = format!("{} s{}", now.as_secs(), self.of);
+        let cells: Vec<_> = self.rows.iter_mut().map(|row| row.cells(now)).collect();
+        if is_table {
+            return format!("{elapsed}\n{}", table(HEADER.map(str::to_owned), cells).trim_end());
+        }
+        let lines = cells.iter().map(|[url, done, rate, failed, p50, _, p99, max, late]| {
+            format!(
+                "{elapsed}: {url}: {done} done, {rate}/s, {failed} failed, p50 {p50}, p99 {p99}, max {max} ms, \
+                 late p99 {late} ms"
+            )
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Row {
+    fn cells(&mut self, now: Duration) -> [String; 9] {
+        let done = self.progress.done();
+        let rate = self.rate(now, done);
+        let live = self.progress.live();
+        let ms = |of: fn(Live) -> Option<u64>| live.and_then(of).map_or_else(|| "-".to_owned(), shown);
+        [
+            self.url.clone(),
+            count(done),
+            rate,
+            count(self.progress.failed()),
+            ms(|live| Some(live.p50)),
+            ms(|live| Some(live.p90)),
+            ms(|live| Some(live.p99)),
+            ms(|live| Some(live.max)),
+            ms(|live| live.late_p99),
+        ]
+    }
+
+    /// Requests that were done in the last second, or since the last look if that was longer ago.
+    fn rate(&mut self, now: Duration, done: u64) -> String {
+        while self.done.len() > 1 && self.done.front().is_some_and(|(at, _)| now.saturating_sub(*at) > SECOND)
+        {
+            self.done.pop_front();
+        }
+        let (since, before) = self.done.front().copied().unwrap_or_default();
+        self.done.push_back((now, done));
+        #[expect(clippy::cast_precision_loss, reason = "a count of requests of a second")]
+        let rate = (done - before) as f64 / (now - since).as_secs_f64().max(1e-3);
+        format!("{rate:.0}")
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds of a request")]
+fn shown(nanos: u64) -> String {
+    latency(nanos as f64 / 1e6)
+}
+
+const HEADER: [&str; 9] = ["", "done", "/s", "failed", "p50 ms", "p90", "p99", "max", "late p99"];
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_has_a_row_for_each_url_and_a_line_has_the_same() {
+        let runs = ["http://a/", "http://b/"].map(|url| (url.to_owned(), Progress::default()));
+        let mut view = View::new(runs.into_iter(), Some(Duration::from_secs(10)));
+        let table = view.draw(Duration::from_millis(2500), true);
+        assert!(table.starts_with("2 s of 10s\n"), "{table}");
+        assert_eq!(table.lines().filter(|line| line.contains("http://")).count(), 2, "{table}");
+        let lines = view.draw(Duration::from_millis(3500), false);
+        assert!(lines.starts_with("3 s of 10s: http://a/: 0 done, 0/s, 0 failed, p50 -,"), "{lines}");
+        assert_eq!(lines.lines().count(), 2);
+    }
+}
