@@ -17,6 +17,7 @@ mod config;
 mod connection;
 mod handler;
 mod http3;
+mod interim;
 mod listen;
 mod quic;
 mod upload;
@@ -38,6 +39,7 @@ pub use self::{
     certificate::{Identity, SelfSigned},
     config::Config,
     handler::{Handler, Peer},
+    interim::Interim,
 };
 use crate::{Error, Stop, sys};
 

@@ -49,7 +49,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "LABEL")]
     by: Option<String>,
 
-    /// The number to compare: latency, dns, connect, tls, send, wait, load, ttfb, ttfb_without_dns, total, response
+    /// The number to compare: latency, dns, connect, tls, send, wait, load, first_interim, ttfb, ttfb_without_dns, total, response
     #[arg(long, value_parser = metric, help_heading = "What is read")]
     metric: Option<Metric>,
     /// Take a phase out of it: dns, connect, tls, send, wait or load

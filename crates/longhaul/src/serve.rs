@@ -27,6 +27,9 @@ pub(crate) struct Serve {
     /// How long a request is worked on: 5ms, uniform:1ms..9ms, exp:5ms, lognormal:5ms,0.5 or pareto:1ms,1.5
     #[arg(long, default_value_t = Config::default().service_time, value_name = "TIME")]
     service_time: ServiceTime,
+    /// Send a 103 Early Hints as soon as a request is there; not over HTTP/2
+    #[arg(long)]
+    early_hints: bool,
     /// Seed of the service times
     #[arg(long, default_value_t = Config::default().seed)]
     seed: u64,
@@ -53,6 +56,7 @@ impl Serve {
             listen: if self.listen.is_empty() { defaults.listen } else { self.listen },
             body: self.body,
             service_time: self.service_time,
+            early_hints: self.early_hints,
             seed: self.seed,
             tls: self.tls.then_some(Tls { names: self.name, write_ca: self.write_ca, http3: self.http3 }),
         };

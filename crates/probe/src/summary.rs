@@ -35,7 +35,7 @@ pub struct Summary {
     pub protocol: BTreeMap<String, u64>,
     /// Bytes of body received.
     pub body_bytes: u64,
-    /// The distribution of each phase, and of sums of phases: "dns", "connect", "tls", "quic", "send", "wait", "load", "ttfb",
+    /// The distribution of each phase, and of sums of phases: "dns", "connect", "tls", "quic", "send", "wait", "load", "first_interim", "ttfb",
     /// "ttfb_without_dns", "total" and "response". Those that never occurred are absent.
     pub phases: BTreeMap<String, Phase>,
     /// How late requests started against the schedule. Absent in a closed loop.

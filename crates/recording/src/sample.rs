@@ -131,6 +131,7 @@ impl Sample {
             | Metric::Send
             | Metric::Wait
             | Metric::Load => self.phase(metric),
+            Metric::FirstInterim => self.first_interim_ns,
             Metric::Ttfb => self.ttfb(self.dns_ns).or(self.ttfb_ns),
             Metric::TtfbWithoutDns => self.ttfb(None),
             Metric::Total => self.last_byte_ns,
@@ -153,6 +154,7 @@ impl Sample {
             Metric::Send => &mut self.send_ns,
             Metric::Wait => &mut self.wait_ns,
             Metric::Load => &mut self.load_ns,
+            Metric::FirstInterim => &mut self.first_interim_ns,
             Metric::Ttfb => &mut self.ttfb_ns,
             Metric::Total => &mut self.last_byte_ns,
             Metric::TtfbWithoutDns | Metric::Response => return false,
@@ -247,6 +249,8 @@ pub enum Metric {
     Wait,
     /// First body byte to last.
     Load,
+    /// Start to the first interim response, a 103 or a 100.
+    FirstInterim,
     /// dns + connect + tls + quic + send + wait: from the first thing done to the first byte of the response.
     Ttfb,
     /// connect + tls + quic + send + wait: what fair comparisons of providers use.
@@ -259,7 +263,7 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric, in the order in which a request meets them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Latency,
         Self::Dns,
         Self::Connect,
@@ -268,6 +272,7 @@ impl Metric {
         Self::Send,
         Self::Wait,
         Self::Load,
+        Self::FirstInterim,
         Self::Ttfb,
         Self::TtfbWithoutDns,
         Self::Total,
@@ -302,6 +307,7 @@ impl Metric {
             Self::Send => "send",
             Self::Wait => "wait",
             Self::Load => "load",
+            Self::FirstInterim => "first_interim",
             Self::Ttfb => "ttfb",
             Self::TtfbWithoutDns => "ttfb_without_dns",
             Self::Total => "total",

@@ -27,6 +27,7 @@ use tracing::debug;
 use super::{
     config::Config,
     handler::{Handler, Peer},
+    interim::{Interim, Interjecting, Waiting},
     upload::patient,
 };
 use crate::{Failure, Scheme, Stage, Stop, limits};
@@ -99,19 +100,26 @@ impl<H: Handler> Context<H> {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (handler, patience) = (Arc::clone(&self.handler), self.config.read_timeout);
+        let interim = Arc::<Waiting>::default();
+        let waiting = Arc::clone(&interim);
         let service = service_fn(move |request: Request<Incoming>| {
             let (handler, alternative) = (Arc::clone(&handler), alternative.clone());
+            let waiting = Arc::clone(&waiting);
             async move {
                 let mut request = request.map(|body| patient(Received(body), patience));
                 request.extensions_mut().insert(peer);
+                if request.version() == hyper::Version::HTTP_11 {
+                    request.extensions_mut().insert(Interim::http1(&waiting));
+                }
                 let mut response = handler.handle(request).await;
+                waiting.written().await;
                 if let (Ok(response), Some(alternative)) = (&mut response, alternative) {
                     response.headers_mut().entry(ALT_SVC).or_insert(alternative);
                 }
                 response
             }
         });
-        let stream = TokioIo::new(stream);
+        let stream = TokioIo::new(Interjecting::new(stream, interim));
         // Without its timer hyper would not watch how long a header takes.
         match version {
             Version::Http1 => {

@@ -19,6 +19,7 @@ use tracing::debug;
 use super::{
     connection::Context,
     handler::{Handler, Peer},
+    interim::Interim,
     upload::patient,
 };
 use crate::{
@@ -80,12 +81,33 @@ impl<H: Handler> Context<H> {
         let head = tokio::time::timeout(self.config.read_timeout, resolver.resolve_request());
         let Ok(Ok((head, stream))) = head.await else { return };
         let (down, up) = stream.split();
-        let outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR);
+        let mut outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR);
         let (mut head, ()) = head.into_parts();
+        let (interim, mut interims) = Interim::http3();
         head.extensions.insert(peer);
+        head.extensions.insert(interim);
         let method = head.method.clone();
         let Ok(body) = self.upload(&head, up).await else { return };
-        if let Ok(response) = self.handler.handle(Request::from_parts(head, body)).await {
+        let handling = self.handler.handle(Request::from_parts(head, body));
+        let mut handling = std::pin::pin!(handling);
+        let response = loop {
+            tokio::select! {
+                biased;
+                Some(interim) = interims.recv() => {
+                    if outgoing.stream().send_response(interim).await.is_err() {
+                        return;
+                    }
+                }
+                response = handling.as_mut() => break response,
+            }
+        };
+        // Those that it sent just before it answered.
+        while let Ok(interim) = interims.try_recv() {
+            if outgoing.stream().send_response(interim).await.is_err() {
+                return;
+            }
+        }
+        if let Ok(response) = response {
             // What the client does not take any more is its own business.
             let _ = answer(outgoing, response, &method).await;
         }

@@ -5,6 +5,8 @@ mod failing;
 #[cfg(test)]
 mod http3;
 #[cfg(test)]
+mod interim;
+#[cfg(test)]
 mod names;
 #[cfg(test)]
 mod pool;

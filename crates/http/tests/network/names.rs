@@ -79,14 +79,38 @@ fn answer(question: &[u8], says: &Says) -> Option<Vec<u8>> {
     };
     let mut answer = question.to_vec();
     // A response to a question with recursion, this code, one question, so many answers and nothing else.
-    answer[2..12].copy_from_slice(&[0x81, 0x80 | code, 0, 1, 0, addresses.len() as u8, 0, 0, 0, 0]);
+    answer[2..12].copy_from_slice(&[
+        0x81,
+        0x80 | code,
+        0,
+        1,
+        0,
+        u8::try_from(addresses.len()).unwrap(),
+        0,
+        0,
+        0,
+        0,
+    ]);
     for address in addresses {
         let bytes = match address {
             IpAddr::V4(v4) => v4.octets().to_vec(),
             IpAddr::V6(v6) => v6.octets().to_vec(),
         };
         // The name of the question, its type, class IN, a minute.
-        answer.extend([0xc0, 12, 0, question[question.len() - 3], 0, 1, 0, 0, 0, 60, 0, bytes.len() as u8]);
+        answer.extend([
+            0xc0,
+            12,
+            0,
+            question[question.len() - 3],
+            0,
+            1,
+            0,
+            0,
+            0,
+            60,
+            0,
+            u8::try_from(bytes.len()).unwrap(),
+        ]);
         answer.extend(bytes);
     }
     Some(answer)

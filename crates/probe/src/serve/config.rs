@@ -19,6 +19,8 @@ pub struct Config {
     pub body: Bytes,
     /// How long a request is worked on before it is answered.
     pub service_time: ServiceTime,
+    /// Send a 103 Early Hints as soon as a request is there, where its protocol has that ([`http::server::Interim`]).
+    pub early_hints: bool,
     /// Seed of the service times; the same seed makes the same sequence.
     pub seed: u64,
     /// Speak TLS on every address, with a certificate made on the spot. Without it, clear text.
@@ -43,6 +45,7 @@ impl Default for Config {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],
             body: Bytes(1000),
             service_time: ServiceTime::Constant(Duration::ZERO),
+            early_hints: false,
             seed: 1,
             tls: None,
         }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use http::{Body, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, server::Interim};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -19,6 +19,7 @@ use crate::clock::Clock;
 pub(crate) struct Responder {
     service_time: ServiceTime,
     body: u64,
+    early_hints: bool,
     rng: Mutex<Xoshiro256PlusPlus>,
     pub(crate) sleeper: Sleeper,
     clock: Clock,
@@ -30,6 +31,7 @@ impl Responder {
         Self {
             service_time: config.service_time,
             body: config.body.0,
+            early_hints: config.early_hints,
             rng: Mutex::new(Xoshiro256PlusPlus::seed_from_u64(config.seed)),
             sleeper: Sleeper::new(clock),
             clock,
@@ -45,6 +47,11 @@ impl Responder {
             let mut refusal = plain(StatusCode::METHOD_NOT_ALLOWED);
             refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, POST, PUT"));
             return refusal;
+        }
+        if self.early_hints
+            && let Some(interim) = head.extensions.get::<Interim>()
+        {
+            interim.send(StatusCode::EARLY_HINTS, hints());
         }
         if !swallow(body).await {
             return plain(StatusCode::REQUEST_TIMEOUT);
@@ -72,6 +79,13 @@ impl Responder {
     fn draw(&self) -> Duration {
         self.service_time.draw(&mut *self.rng.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// What a page needs besides itself, as an origin of a page would say it (RFC 8297).
+fn hints() -> HeaderMap {
+    let mut hints = HeaderMap::new();
+    hints.insert(header::LINK, HeaderValue::from_static("</style.css>; rel=preload; as=style"));
+    hints
 }
 
 fn plain(status: StatusCode) -> Response<Body> {

@@ -98,7 +98,7 @@ impl Csv {
     }
 
     fn note_lost(&mut self, sample: &Sample) {
-        if sample.first_interim_ns.or(sample.final_headers_ns).or(sample.first_body_byte_ns).is_some() {
+        if sample.final_headers_ns.or(sample.first_body_byte_ns).is_some() {
             self.lost.note("Moments within the response");
         }
         if sample.server_timing.is_some() {
@@ -272,6 +272,7 @@ fn written(sample: &Sample, metric: Metric) -> Option<u64> {
         | Metric::Send
         | Metric::Wait
         | Metric::Load => sample.phase(metric),
+        Metric::FirstInterim => sample.first_interim_ns,
         // Beside a wait nobody looks at it.
         Metric::Ttfb => sample.ttfb_ns.filter(|_| sample.wait_ns.is_none()),
         Metric::Total => sample.last_byte_ns,

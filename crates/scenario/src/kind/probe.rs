@@ -1,6 +1,7 @@
 //! `[[probe]]`: requests from one host or several, recorded one by one.
 
 use std::{
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     num::{NonZeroU32, NonZeroUsize},
     sync::Arc,
     time::Duration,
@@ -12,7 +13,7 @@ use probe::{
     client::{Protocol, Trust},
     load::{Arrival, Config, Connections, Pace},
 };
-use recording::{Series, Wanted, read_series_beside};
+use recording::{Metric, Series, Wanted, read_series_beside};
 use report::{
     SideInput,
     figures::{Column, Figures, Table as Shown},
@@ -29,7 +30,7 @@ use self::answers::Answers;
 pub use self::outage::{Outage, Outages};
 use crate::{
     check::Check,
-    emulator,
+    emulator::{self, Timed},
     error::Error,
     folder::{Folder, some, words},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -44,7 +45,7 @@ pub(crate) const SOURCE: Source = Source::new("probe");
 
 /// Subjects of claims, for error messages.
 pub(crate) const NAMES: &str = "request., experienced. or outage. with mean, max or a percentile such as p99.9, \
-     request.share[label=value], experienced.faster_than. with a side, connections.fallback";
+     a phase such as connect. or first_interim. with the same, request.share[label=value], experienced.faster_than. with a side, connections.fallback";
 
 /// How requests are spread over time by default. A scenario's probes are visitors of a page, who come independently of each
 /// other; `longhaul probe` measures one server, for which equal intervals give the most even sampling.
@@ -239,12 +240,22 @@ pub(crate) fn subject(name: &str) -> Option<Result<Subject, String>> {
         let paths = vec!["json.longest_s".parse().expect("this is a path")];
         return Some(Ok(new(Query::Number { paths, fold: Fold::Over(over) }, Unit::Time)));
     }
+    if let Some((metric, statistic)) = name.split_once('.').and_then(phase) {
+        let query = Query::Samples { of: metric.name(), measure: Measure::of_samples(statistic) };
+        let subject = new(query, Unit::Time).tempo(Tempo::Faster);
+        return Some(Ok(subject.without("no request of SIDE has this phase")));
+    }
     let measure: Measure = name.parse().ok()?;
     let query = Query::Samples { of: "request", measure };
     Some(Ok(Subject::new(SOURCE, measure.to_string(), query, Unit::Time).tempo(Tempo::Faster)))
 }
 
-/// Reads each recording once: the metric for the comparison, the times of answers, the connections that were opened,
+/// A metric of requests by its name, and what is asked of it.
+fn phase((metric, statistic): (&str, &str)) -> Option<(Metric, Statistic)> {
+    Some((Metric::from_name(metric)?, Statistic::parse(statistic)?))
+}
+
+/// Reads each recording once, and once more for each phase that claims are about: the metric for the comparison, the times of answers, the connections that were opened,
 /// and the labels that claims are about.
 pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> Result<Findings, Error> {
     let labels = labels(reading.claims);
@@ -256,6 +267,9 @@ pub(crate) fn read(probes: &[&Probe], reading: &Inputs<'_>, gaps: &mut Gaps) -> 
             sides.len() - 1
         });
         sides[place].read(probe, reading, &labels, gaps)?;
+        for metric in phases(reading.claims, &probe.side) {
+            sides[place].read_phase(metric, probe, reading, gaps)?;
+        }
     }
     let mut found = Findings::default();
     let mut outages = Vec::new();
@@ -281,6 +295,7 @@ struct OfSide<'p> {
     /// Not empty once it is used.
     probes: Vec<&'p Probe>,
     series: Option<Series>,
+    phases: BTreeMap<Metric, Series>,
     evidence: Evidence,
     outages: Vec<Outage>,
 }
@@ -318,14 +333,38 @@ impl<'p> OfSide<'p> {
         let Some(mut series) = series else { return Ok(()) };
         let from = format!("from {}", probe.host);
         series.doubts = series.doubts.into_iter().map(|doubt| doubt.of(from.as_str())).collect();
-        let started = series.end.as_ref().and_then(|end| end.started_monotonic_ns);
-        series.own_errors_ms = reading.emulator.errors(reading.layout, &probe.host, &timed, started);
+        bound(&mut series, probe, reading, &timed);
         if let Some(errors) = &series.own_errors_ms {
             emulator::note(&path, errors, |sample| sample.get(reading.metric).is_some())?;
         }
         match &mut self.series {
             Some(known) => known.append(series)?,
             None => self.series = Some(series),
+        }
+        Ok(())
+    }
+
+    /// A phase that claims are about. Requests that do not have it are not among its samples.
+    fn read_phase(
+        &mut self,
+        metric: Metric,
+        probe: &Probe,
+        reading: &Inputs<'_>,
+        gaps: &mut Gaps,
+    ) -> Result<(), Error> {
+        let mut answers = Answers::new(&[], metric);
+        let path = reading.folder.file(&probe.file());
+        let series = read_series_beside(&path, &Wanted::metric(metric), &mut |sample| answers.count(sample));
+        // Then the claim says that there is none.
+        if matches!(series, Err(recording::Error::Metric { .. })) {
+            return Ok(());
+        }
+        let what = format!("{metric} of {} from {}", probe.side, probe.host);
+        let Some(mut series) = gaps.tolerate(&what, series.map_err(Error::from))? else { return Ok(()) };
+        bound(&mut series, probe, reading, &answers.take_timed());
+        match self.phases.entry(metric) {
+            Entry::Occupied(mut known) => known.get_mut().append(series)?,
+            Entry::Vacant(place) => drop(place.insert(series)),
         }
         Ok(())
     }
@@ -350,9 +389,29 @@ impl<'p> OfSide<'p> {
             self.evidence.samples("request", Arc::clone(&input.distribution), input.without_error.clone());
             found.sides.push(input);
         }
+        for (metric, series) in self.phases {
+            let input = SideInput::try_from(series)?;
+            self.evidence.samples(metric.name(), input.distribution, input.without_error);
+        }
         found.evidence.push((side.clone(), self.evidence));
         Ok(Outages::new(side, self.outages))
     }
+}
+
+/// How much of each sample may be the emulator's own error.
+fn bound(series: &mut Series, probe: &Probe, reading: &Inputs<'_>, timed: &Timed) {
+    let started = series.end.as_ref().and_then(|end| end.started_monotonic_ns);
+    series.own_errors_ms = reading.emulator.errors(reading.layout, &probe.host, timed, started);
+}
+
+/// Phases that claims about a side are about.
+fn phases(claims: &[Claim], side: &str) -> BTreeSet<Metric> {
+    let about_it = claims.iter().filter(|claim| claim.is_about(side));
+    let asked = about_it.filter_map(|claim| match claim.subject.query() {
+        Query::Samples { of, .. } if claim.subject.source() == SOURCE => Metric::from_name(of),
+        _ => None,
+    });
+    asked.collect()
 }
 
 /// Labels that claims are about; their values are counted.
@@ -385,4 +444,22 @@ fn figures(outages: &[Outages]) -> Figures {
         table = table.row([one.side.clone(), hosts, median, max, worst.unwrap_or_default()]);
     }
     Figures::new("Outages", "").table(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_may_be_about_a_phase() {
+        let of = |name: &str| match subject(name)?.ok()?.query() {
+            Query::Samples { of, .. } => Some(*of),
+            _ => None,
+        };
+        assert_eq!(of("first_interim.p50"), Some("first_interim"));
+        assert_eq!(of("connect.max"), Some("connect"));
+        assert_eq!(of("request.p99"), Some("request"));
+        assert_eq!(of("handshake.p50"), None);
+        assert_eq!(of("connect.q3"), None);
+    }
 }
