@@ -7,6 +7,7 @@ mod grid;
 mod iperf;
 mod lab;
 mod planet;
+mod probe;
 mod sure;
 mod tcp;
 mod veth;
@@ -56,7 +57,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
             continue;
         }
         println!("\n## {group}\n");
-        if ["planet", "compare", "tcp"].contains(group) {
+        if ["planet", "compare", "tcp", "probe"].contains(group) {
             println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
         }
         wanted.into_iter().try_for_each(|name| measure(group, name))?;
@@ -83,7 +84,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare, tcp (loopback, telemetry, explain, ports, forms) or sure alone"
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall) or sure alone"
             );
         }
     }
@@ -97,6 +98,7 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("forms", &["forms"]),
     ("compare", &["compare"]),
     ("tcp", &["loopback", "telemetry", "explain", "ports", "forms"]),
+    ("probe", &["load", "added", "stall"]),
 ];
 
 fn measure(group: &str, name: &str) -> anyhow::Result<()> {
@@ -112,6 +114,9 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "telemetry" => tcp::telemetry(),
         "explain" => tcp::explain(),
         "ports" => tcp::ports(),
+        "load" => probe::load(),
+        "added" => probe::added(),
+        "stall" => probe::stall(),
         _ => {
             compare::bench()?;
             // What is timed in this process must be optimised.

@@ -1,0 +1,80 @@
+//! Programs that are measured, or measured against.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::{Context, ensure};
+use nix::{
+    sys::{
+        resource::{UsageWho, getrusage},
+        signal::{Signal, kill},
+        time::TimeValLike,
+    },
+    unistd::Pid,
+};
+
+use crate::root;
+
+/// The program that is measured.
+pub(super) fn longhaul() -> Command {
+    Command::new(root().join("target/release/longhaul"))
+}
+
+pub(super) fn is_installed(program: &str) -> bool {
+    Command::new("which").arg(program).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// What a program printed, and the processor time that it took, in user and kernel mode.
+pub(super) struct Run {
+    pub(super) output: String,
+    pub(super) cpu_us: f64,
+}
+
+/// Runs a program to its end. One that measures may end with 1: it has doubts about itself, and says so.
+pub(super) fn run(command: &mut Command) -> anyhow::Result<Run> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let before = children_us()?;
+    let output = command.stderr(Stdio::null()).output().with_context(|| format!("cannot run {name}"))?;
+    ensure!(matches!(output.status.code(), Some(0 | 1)), "{name} failed: {}", output.status);
+    Ok(Run { output: String::from_utf8(output.stdout)?, cpu_us: children_us()? - before })
+}
+
+/// Processor time of all children that were waited for.
+#[expect(clippy::cast_precision_loss, reason = "microseconds of processor time")]
+fn children_us() -> anyhow::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    Ok((usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64)
+}
+
+/// A server, which ends when this is dropped.
+pub(super) struct Running(Child);
+
+impl Running {
+    pub(super) fn start(command: &mut Command) -> anyhow::Result<Self> {
+        Ok(Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
+    }
+
+    /// A server that says on standard error where it listens, and what it says.
+    pub(super) fn saying(command: &mut Command) -> anyhow::Result<(Self, String)> {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        let mut said = String::new();
+        if let Some(stderr) = child.stderr.take() {
+            BufReader::new(stderr).read_line(&mut said)?;
+        }
+        Ok((Self(child), said.trim().to_owned()))
+    }
+
+    pub(super) fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        Ok(kill(Pid::from_raw(i32::try_from(self.0.id())?), signal)?)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // nginx ends its workers on SIGTERM, and not if it is killed.
+        let _ = self.signal(Signal::SIGTERM);
+        let _ = self.0.wait();
+    }
+}
