@@ -26,14 +26,30 @@ if [ "$1" = test ]; then
     want nft nftables
     want zsh zsh
     want fish fish
+    want nginx nginx-light
+    want python3 python3
+    python3 -c 'import ensurepip' 2>/dev/null || packages="$packages python3-venv"
     if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         echo "installing what the tests need:$packages"
         export DEBIAN_FRONTEND=noninteractive
+        # A service that a package brings along is neither started nor enabled: the tests start their own.
+        had_nginx=$(command -v nginx)
         # shellcheck disable=SC2086 # a list of packages
-        { apt-get update -qq && apt-get install -y -qq --no-install-recommends $packages; } >/dev/null || exit 1
+        { apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $packages; } >/dev/null || exit 1
+        if [ -z "$had_nginx" ] && [ -d /run/systemd/system ]; then
+            systemctl --quiet disable --now nginx.service
+        fi
     elif [ -n "$packages" ]; then
         missing="$missing
   $packages: sudo apt-get install$packages"
+    fi
+    # Servers that others wrote, for the tests of `longhaul probe`.
+    peers=target/peers
+    if command -v python3 >/dev/null 2>&1 && ! $peers/bin/python -c 'import aioquic, h2' 2>/dev/null; then
+        echo "installing servers to measure into $peers: aioquic, h2"
+        { python3 -m venv $peers && $peers/bin/pip install --quiet --disable-pip-version-check aioquic==1.7.2 h2==4.4.1; } \
+            || missing="$missing
+  aioquic and h2 in $peers: python3 -m venv $peers && $peers/bin/pip install aioquic h2"
     fi
     cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1 || missing="$missing
   clippy and rustfmt: rustup component add clippy rustfmt"

@@ -23,6 +23,8 @@ mod log;
 mod mistakes;
 mod own_error;
 mod pcapng;
+mod peers;
+mod phases;
 mod ping;
 mod probe;
 mod scenario;
