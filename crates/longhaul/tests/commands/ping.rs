@@ -1,5 +1,7 @@
 //! `longhaul ping` on a planet, where distance and loss are known.
 
+mod liar;
+
 use crate::harness::{Folder, LONGHAUL, World, longhaul, number};
 
 fn atlantic(name: &str, link: &str) -> World {

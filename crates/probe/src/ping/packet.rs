@@ -1,5 +1,7 @@
 //! An echo request and its reply as bytes: the same message except for its type (RFC 792, RFC 4443 section 4).
 
+use std::hash::{BuildHasher, RandomState};
+
 /// What differs between ICMP and ICMPv6, and between the sockets that carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
@@ -23,12 +25,18 @@ impl Format {
     pub(super) const V6: Self = Self { request: 128, reply: 129, has_ip_header: false };
 
     /// Puts the request with this number into `packet`. Its sequence is the number's low 16 bits.
-    pub(super) fn write(self, ident: u16, number: u64, size: u16, packet: &mut Vec<u8>) {
+    pub(super) fn write(
+        self,
+        ident: u16,
+        number: u64,
+        payload: impl Iterator<Item = u8>,
+        packet: &mut Vec<u8>,
+    ) {
         packet.clear();
         packet.extend([self.request, 0, 0, 0]);
         packet.extend(ident.to_be_bytes());
         packet.extend(sequence(number).to_be_bytes());
-        packet.extend(payload(number).take(size.into()));
+        packet.extend(payload);
         // Where the kernel is responsible for the checksum, it computes it again, over more than we can see.
         let sum = checksum(packet);
         packet[2..4].copy_from_slice(&sum.to_be_bytes());
@@ -58,14 +66,31 @@ pub(super) fn sequence(number: u64) -> u16 {
     u16::from_be_bytes([high, low])
 }
 
-/// Whether a reply brought back what the request with this number took along.
-pub(super) fn is_payload_of(number: u64, size: u16, echoed: &[u8]) -> bool {
-    payload(number).take(size.into()).eq(echoed.iter().copied())
+/// What the pings of a run take along. Nobody else can tell what the next one will, so that whoever answers before he was asked
+/// has a wrong answer.
+#[derive(Debug)]
+pub(super) struct Payloads {
+    /// A hash under a key that only this process has (SipHash).
+    token: RandomState,
+    size: u16,
 }
 
-/// The number, then bytes that count up, without end.
-fn payload(number: u64) -> impl Iterator<Item = u8> {
-    number.to_be_bytes().into_iter().chain((0..=u8::MAX).cycle())
+impl Payloads {
+    /// Payloads of `size` bytes, under a new key. Fewer than 8 bytes are easier to guess.
+    pub(super) fn new(size: u16) -> Self {
+        Self { token: RandomState::new(), size }
+    }
+
+    /// The number's token, and then bytes that count up.
+    pub(super) fn of(&self, number: u64) -> impl Iterator<Item = u8> + use<> {
+        let token = self.token.hash_one(number).to_be_bytes();
+        token.into_iter().chain((0..=u8::MAX).cycle()).take(self.size.into())
+    }
+
+    /// Whether a reply brought back what the request with this number took along.
+    pub(super) fn is_of(&self, number: u64, echoed: &[u8]) -> bool {
+        self.of(number).eq(echoed.iter().copied())
+    }
 }
 
 /// The Internet checksum (RFC 1071): the complement of the one's complement sum of 16-bit words.
@@ -88,27 +113,29 @@ mod tests {
         assert_eq!(checksum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
         // A message with its own checksum in it sums up to all ones, the complement of which is 0.
         let mut packet = Vec::new();
-        Format::V4_RAW.write(7, 70_000, 13, &mut packet);
+        Format::V4_RAW.write(7, 70_000, 0..13, &mut packet);
         assert_eq!(checksum(&packet), 0);
     }
 
     #[test]
     fn a_reply_is_the_request_with_another_type() {
         let mut packet = Vec::new();
-        Format::V6.write(0x1234, 65_536 + 5, 56, &mut packet);
+        let payloads = Payloads::new(56);
+        Format::V6.write(0x1234, 65_536 + 5, payloads.of(65_536 + 5), &mut packet);
         assert_eq!((packet.len(), Format::V6.read(&packet)), (64, None));
         packet[0] = 129;
         let reply = Format::V6.read(&packet).unwrap();
         assert_eq!((reply.ident, reply.sequence), (0x1234, 5));
-        assert!(is_payload_of(65_536 + 5, 56, reply.payload));
-        assert!(!is_payload_of(5, 56, reply.payload), "another ping with the same sequence");
-        assert!(!is_payload_of(65_536 + 5, 57, reply.payload), "truncated on its way");
+        assert!(payloads.is_of(65_536 + 5, reply.payload));
+        assert!(!payloads.is_of(5, reply.payload), "another ping with the same sequence");
+        assert!(!payloads.is_of(65_536 + 5, &reply.payload[..55]), "truncated on its way");
+        assert!(!Payloads::new(56).is_of(65_536 + 5, reply.payload), "another run's ping");
     }
 
     #[test]
     fn an_ip_header_is_as_long_as_it_says() {
         let mut echo = Vec::new();
-        Format::V4_DATAGRAM.write(1, 2, 3, &mut echo);
+        Format::V4_DATAGRAM.write(1, 2, 0..3, &mut echo);
         echo[0] = 0;
         // 0x46: version 4, six words: 24 bytes, the last four of them options.
         let mut packet = vec![0x46; 24];

@@ -8,7 +8,7 @@ use socket2::Domain;
 use super::{
     Config, Error, Summary, Target,
     clocks::{self, Clocks},
-    packet::is_payload_of,
+    packet::Payloads,
     rounds::{Answer, Flight, Rounds},
     socket::Echo,
     steps::Steps,
@@ -78,7 +78,7 @@ pub fn header(targets: &[Target], config: &Config) -> Header {
 
 struct Shell<'r, W: Write> {
     targets: &'r [Target],
-    size: u16,
+    payloads: Payloads,
     rounds: Rounds,
     tallies: Vec<Tally>,
     recording: Writer<W>,
@@ -110,7 +110,7 @@ impl<'r, W: Write> Shell<'r, W> {
         };
         Ok(Self {
             targets,
-            size: config.size,
+            payloads: Payloads::new(config.size),
             rounds: Rounds::new(config, targets.len()),
             tallies: targets.iter().map(|_| Tally::default()).collect(),
             recording,
@@ -168,7 +168,7 @@ impl<'r, W: Write> Shell<'r, W> {
             let to = self.targets[ping.target].address;
             let socket = if to.is_ipv4() { &self.v4 } else { &self.v6 };
             let socket = socket.as_ref().expect("a socket is opened for each family among the targets");
-            socket.write(ping.number, self.size, &mut self.packet);
+            socket.write(ping.number, &self.payloads, &mut self.packet);
             self.progress.count_sent();
             self.steps.look(self.clocks.read(), self.rounds.begun());
             let sent = self.clocks.monotonic.now();
@@ -199,7 +199,7 @@ impl<'r, W: Write> Shell<'r, W> {
                 tally.forged += 1;
                 continue;
             }
-            if !is_payload_of(ping.number, self.size, payload) {
+            if !self.payloads.is_of(ping.number, payload) {
                 tally.damaged += 1;
                 continue;
             }

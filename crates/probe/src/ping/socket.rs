@@ -14,7 +14,10 @@ use nix::sys::{
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::{io::Interest, net::UdpSocket};
 
-use super::{Error, packet::Format};
+use super::{
+    Error,
+    packet::{Format, Payloads},
+};
 
 /// A socket that sends echo requests and receives replies. To Rust's types it is one of UDP: the calls are the same.
 pub(super) struct Echo {
@@ -74,8 +77,8 @@ impl Echo {
     }
 
     /// Puts a request into `packet`.
-    pub(super) fn write(&self, number: u64, size: u16, packet: &mut Vec<u8>) {
-        self.format.write(self.ident, number, size, packet);
+    pub(super) fn write(&self, number: u64, payloads: &Payloads, packet: &mut Vec<u8>) {
+        self.format.write(self.ident, number, payloads.of(number), packet);
     }
 
     /// Hands a request to the kernel.
