@@ -116,7 +116,11 @@ impl Failure {
             return Self::Source;
         }
         let failure = match source::<io::Error>(error) {
-            Some(io) => Self::from_io(io),
+            Some(io) => match Self::from_io(io) {
+                // hyper's own of a chunk that is none: no call of the kernel's for a socket fails so.
+                Self::Io(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => Self::Garbled,
+                failure => failure,
+            },
             None if error.is_parse_too_large() => Self::TooLarge,
             None if error.is_parse() => Self::Garbled,
             None => Self::Closed(stage),
@@ -218,6 +222,8 @@ fn tls_phrase(error: &rustls::Error) -> &'static str {
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
                 "certificate for another name"
             }
+            // Often a certificate that was made anew, where the one before it is trusted.
+            Certificate::BadSignature => "certificate not signed by the key of its issuer",
             Certificate::Revoked => "certificate revoked",
             other if is_authority(other) => "certificate of an authority, not of a server",
             _ => "bad certificate",

@@ -1,6 +1,6 @@
 //! HTTP/3 where it differs from the other versions: its handshake, its port, and how it ends.
 
-use std::{net::UdpSocket, sync::Arc, time::Duration};
+use std::{net::UdpSocket, time::Duration};
 
 use http::{
     Body, Failure, HeaderValue, Origin, Request, Response,
@@ -8,7 +8,7 @@ use http::{
     header, server,
 };
 
-use crate::support::{Security, client, fetch, get, request, serve};
+use crate::support::{Security, client, fetch, get, quic, request, serve};
 
 async fn empty(_: Request<Body>) -> Result<Response<Body>, Failure> {
     Ok(Response::new(Body::empty()))
@@ -173,20 +173,7 @@ async fn what_breaks_off_is_not_taken_for_whole() {
 
 /// A server of the bare libraries: two interim responses, a pause after each, and then the final one.
 async fn hinting() -> Origin {
-    use quinn::crypto::rustls::QuicServerConfig;
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()).into();
-    let mut tls =
-        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_protocol_versions(&[&rustls::version::TLS13])
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key)
-            .unwrap();
-    tls.alpn_protocols = vec![b"h3".to_vec()];
-    let config = quinn::ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).unwrap()));
-    let endpoint = quinn::Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap();
-    let origin = format!("https://{}", endpoint.local_addr().unwrap()).parse().unwrap();
+    let (endpoint, origin) = quic();
     tokio::spawn(async move {
         let connection = h3_quinn::Connection::new(endpoint.accept().await.unwrap().await.unwrap());
         let mut connection = h3::server::Connection::<_, http::Bytes>::new(connection).await.unwrap();

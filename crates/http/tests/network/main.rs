@@ -1,6 +1,8 @@
 //! A server and a client over this machine's own sockets, and each against others that misbehave.
 
 #[cfg(test)]
+mod bad_http3;
+#[cfg(test)]
 mod failing;
 #[cfg(test)]
 mod http3;

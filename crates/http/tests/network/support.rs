@@ -117,6 +117,25 @@ impl Responder {
     }
 }
 
+/// An end of QUIC without a server's manners, that offers HTTP/3, and its origin.
+pub fn quic() -> (quinn::Endpoint, Origin) {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()).into();
+    let mut tls =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+    tls.alpn_protocols = vec![b"h3".to_vec()];
+    let tls = quinn::crypto::rustls::QuicServerConfig::try_from(tls).unwrap();
+    let config = quinn::ServerConfig::with_crypto(Arc::new(tls));
+    let endpoint = quinn::Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap();
+    let origin = format!("https://{}", endpoint.local_addr().unwrap()).parse().unwrap();
+    (endpoint, origin)
+}
+
 /// The head of the next request; `None` at the connection's end.
 pub async fn read_head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();

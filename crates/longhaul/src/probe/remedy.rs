@@ -13,11 +13,17 @@ pub(super) fn remedies(summary: &Summary, has_ca: bool) -> Vec<&'static str> {
 /// By the phrase that a failure is counted by.
 fn remedy(reason: &str, has_ca: bool) -> Option<&'static str> {
     Some(match reason {
-        "tls: unknown issuer" | "tls: certificate of an authority, not of a server" if has_ca => {
+        "tls: unknown issuer"
+        | "tls: certificate of an authority, not of a server"
+        | "tls: certificate not signed by the key of its issuer"
+            if has_ca =>
+        {
             "the file of --ca holds neither the certificate of the authority that signed the server's nor the server's own; \
              `openssl s_client -connect HOST:PORT -showcerts` shows what the server sends"
         }
-        "tls: unknown issuer" | "tls: certificate of an authority, not of a server" => {
+        "tls: unknown issuer"
+        | "tls: certificate of an authority, not of a server"
+        | "tls: certificate not signed by the key of its issuer" => {
             "name the certificate of the authority that signed it, or a self-signed one, with --ca FILE; or a store of your own with \
              SSL_CERT_FILE; for an experiment, --insecure trusts anyone"
         }

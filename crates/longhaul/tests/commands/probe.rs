@@ -121,6 +121,35 @@ fn a_server_of_dns_can_be_named() {
 }
 
 #[test]
+fn a_bad_server_does_not_stop_the_others() {
+    let (_good, good) = serve(&[]);
+    let (_other, other) = serve(&["--tls"]);
+    // Nobody listens there, and the certificate of the other one is not known.
+    let nowhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nowhere = format!("http://{nowhere}/");
+    let ended = longhaul(&["probe", &nowhere, &good, &other, "--rate", "100/s", "--count", "20", "--json"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let summaries = serde_json::Deserializer::from_str(&ended.stdout).into_iter().map(Result::unwrap);
+    let counts: Vec<(f64, f64, String)> = summaries
+        .map(|told: serde_json::Value| {
+            let reasons = told["errors_by_reason"].to_string();
+            assert_eq!(
+                told["phases"].as_object().unwrap().is_empty(),
+                number(&told, "/errors") > 0.0,
+                "{told}"
+            );
+            (number(&told, "/n"), number(&told, "/errors"), reasons)
+        })
+        .collect();
+    let expected = [
+        (20.0, 20.0, "{\"connection refused\":20}"),
+        (20.0, 0.0, "{}"),
+        (20.0, 20.0, "{\"tls: unknown issuer\":20}"),
+    ];
+    assert_eq!(counts, expected.map(|(all, failed, why)| (all, failed, why.to_owned())));
+}
+
+#[test]
 fn tls_is_trusted_by_its_certificate_only() {
     let folder = Folder::new();
     let ca = folder.path("ca.pem");
