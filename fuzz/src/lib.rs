@@ -1,8 +1,12 @@
 //! What is the same for the targets of several decoders.
 
+mod response;
+
 use std::path::Path;
 
 use recording::{Metric, Wanted, decode_series};
+
+pub use self::response::a_response_ends;
 
 /// Any bytes are a series or an error, and a series keeps its promises.
 pub fn a_series_keeps_its_promises(bytes: &[u8]) {

@@ -23,6 +23,7 @@ mod life;
 mod names;
 #[cfg(test)]
 mod outcome;
+mod over;
 mod pool;
 mod prepare;
 mod quic;
@@ -41,6 +42,8 @@ use std::sync::Arc;
 use hyper::{Request, Response};
 use tokio::sync::OwnedSemaphorePermit;
 
+#[doc(hidden)]
+pub use self::over::over;
 pub use self::{
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
     trace::Trace,
@@ -147,11 +150,8 @@ impl Inner {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let outcome = match self.connector.open(origin, trace).await? {
-            Fresh::Http1(connection) => on_lease(Lease::once(connection), origin, request, trace).await,
-            Fresh::Shared(connection) => on_shared(&connection, origin, request, trace).await,
-        };
-        outcome.map_err(Failure::from)
+        let fresh = self.connector.open(origin, trace).await?;
+        on_fresh(fresh, origin, request, trace).await
     }
 
     /// Once on a connection that was there before, and if that is lost once more on another one.
@@ -250,6 +250,20 @@ impl From<Loss> for Failure {
     fn from(loss: Loss) -> Self {
         loss.refusal.failure
     }
+}
+
+/// On a connection that has no other request.
+async fn on_fresh(
+    fresh: Fresh,
+    origin: &Origin,
+    request: Request<Body>,
+    trace: &mut Trace,
+) -> Result<Response<Body>, Failure> {
+    let outcome = match fresh {
+        Fresh::Http1(connection) => on_lease(Lease::once(connection), origin, request, trace).await,
+        Fresh::Shared(connection) => on_shared(&connection, origin, request, trace).await,
+    };
+    outcome.map_err(Failure::from)
 }
 
 async fn on_lease(

@@ -13,6 +13,8 @@ mod names;
 #[cfg(test)]
 mod pool;
 #[cfg(test)]
+mod seeds;
+#[cfg(test)]
 mod stop;
 #[cfg(test)]
 mod streaming;

@@ -1,0 +1,87 @@
+//! What bytes of a server come to, over a pipe, in HTTP/1.1 or HTTP/2. The fuzz target and a test of the crate `http` share it.
+
+use std::time::Duration;
+
+use http::{
+    Body, Failure, Request, Response,
+    client::{self, Protocol, Trace},
+    clock::Clock,
+    limits,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+/// The bits of the first byte are the version, HTTP/1.1 or HTTP/2, and the length of the pieces in which the rest comes. The request
+/// ends with its server's bytes at the latest, no body is longer than they are, and a header is no longer than may be.
+pub fn a_response_ends(bytes: &[u8]) {
+    let Some((&first, sent)) = bytes.split_first() else { return };
+    let protocol = if first & 1 == 0 { Protocol::Http1 } else { Protocol::Http2 };
+    let piece = usize::from(first >> 1) * 8 + 1;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(async {
+        let (near, far) = tokio::io::duplex(piece);
+        tokio::spawn(serve(far, protocol, sent.to_vec()));
+        let mut trace = Trace::start(0);
+        let outcome = tokio::time::timeout(PATIENCE, fetch(near, protocol, &mut trace)).await;
+        let outcome = outcome.expect("the server's end is the end");
+        assert!(trace.body_bytes() <= sent.len() as u64);
+        // What failed has no last byte, so nobody takes it for a latency.
+        assert_eq!(trace.last_byte().is_some(), outcome.is_ok());
+        assert!(outcome.is_ok() || trace.body_bytes() == 0 || trace.final_headers.is_some());
+    });
+}
+
+/// Long enough for any machine: without a server there is nothing to wait for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn fetch(near: DuplexStream, protocol: Protocol, trace: &mut Trace) -> Result<(), Failure> {
+    let origin = "http://origin".parse().expect("an origin");
+    let request = Request::new(Body::empty());
+    let response = client::over(near, protocol, Clock::start(), &origin, request, trace).await?;
+    check_head(&response);
+    let mut body = response.into_body();
+    while body.data().await?.is_some() {}
+    Ok(())
+}
+
+fn check_head(response: &Response<Body>) {
+    assert!(!response.status().is_informational() || response.status() == 101);
+    let length: usize =
+        response.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    assert!(length <= limits::HEADER_BYTES);
+}
+
+/// Reads the request, and then writes all of the bytes and ends. What the client has to say to that is thrown away.
+async fn serve(far: DuplexStream, protocol: Protocol, bytes: Vec<u8>) {
+    let (mut requests, mut responses) = tokio::io::split(far);
+    if read_request(&mut requests, protocol).await.is_none() {
+        return;
+    }
+    tokio::spawn(async move { tokio::io::copy(&mut requests, &mut tokio::io::sink()).await });
+    // The client may have had enough.
+    let _ = responses.write_all(&bytes).await;
+    let _ = responses.shutdown().await;
+}
+
+/// The head of a request without a body; `None` if the client is gone.
+async fn read_request(requests: &mut (impl AsyncReadExt + Unpin), protocol: Protocol) -> Option<()> {
+    if protocol != Protocol::Http2 {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(requests.read_u8().await.ok()?);
+        }
+        return Some(());
+    }
+    let mut preface = [0; 24];
+    requests.read_exact(&mut preface).await.ok()?;
+    loop {
+        // RFC 9113 section 4.1: a length of 24 bits, the type, and five bytes more.
+        let mut header = [0; 9];
+        requests.read_exact(&mut header).await.ok()?;
+        let [a, b, c, kind, ..] = header;
+        let length = usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c);
+        requests.read_exact(&mut vec![0; length]).await.ok()?;
+        if kind == 1 {
+            return Some(());
+        }
+    }
+}
