@@ -3,12 +3,17 @@
 //! A body that breaks off resets its stream, and so does one that is dropped half-way: quinn would end such a stream in
 //! order, and the other end would take a part for the whole.
 
+mod bounded;
 mod incoming;
 mod outgoing;
 
 use hyper::HeaderMap;
 
-pub(crate) use self::{incoming::Incoming, outgoing::Outgoing};
+pub(crate) use self::{
+    bounded::{Connection, OpenStreams, RecvStream, TooLong},
+    incoming::Incoming,
+    outgoing::Outgoing,
+};
 
 /// The length that a message announces for its body, if it does.
 pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! What a peer may cost: bounds on everything whose size somebody else decides.
 //!
-//! This crate does not contain a parser of foreign bytes; hyper, h2 and rustls have fuzz targets
-//! of their own. What is ours is to bound them. What a caller may choose for itself is in
+//! hyper, h2, h3, quinn and rustls parse foreign bytes, and have fuzz targets of their own. What is ours is to bound them; for
+//! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`). What a caller may choose for itself is in
 //! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
 //! [`server::Config`](crate::server::Config), whose defaults are from here.
 

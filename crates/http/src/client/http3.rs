@@ -19,7 +19,6 @@ use h3::{
     client,
     error::{Code, StreamError},
 };
-use h3_quinn::OpenStreams;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use tokio::task::AbortHandle;
 
@@ -34,13 +33,13 @@ use super::{
 use crate::{
     Body, Failure, Origin, Stage,
     clock::Clock,
-    http3::{Incoming, Outgoing, announced},
+    http3::{Connection, Incoming, OpenStreams, Outgoing, RecvStream, announced},
     limits,
 };
 
 type Sender = client::SendRequest<OpenStreams, Bytes>;
 type Upstream = client::RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
-type Downstream = client::RequestStream<h3_quinn::RecvStream, Bytes>;
+type Downstream = client::RequestStream<RecvStream, Bytes>;
 
 /// A connection that carries any number of requests. Clones share it, and the last one to go closes it.
 #[derive(Clone)]
@@ -78,7 +77,7 @@ impl Http3 {
         let (mut driver, sender) = client::builder()
             .max_field_section_size(limits::HEADER_BYTES as u64)
             .send_grease(false)
-            .build(h3_quinn::Connection::new(connection))
+            .build(Connection::new(connection))
             .await
             .map_err(|error| Failure::from_h3_connection(&error, Stage::Head))?;
         let life = Life::new(recorder, remote, clock);

@@ -24,13 +24,13 @@ use super::{
 };
 use crate::{
     Body, Failure, Scheme,
-    http3::{Incoming, Outgoing, announced},
+    http3::{Connection, Incoming, Outgoing, RecvStream, announced},
     limits,
 };
 
-type Resolver = RequestResolver<h3_quinn::Connection, Bytes>;
+type Resolver = RequestResolver<Connection, Bytes>;
 type Downstream = RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
-type Upstream = RequestStream<h3_quinn::RecvStream, Bytes>;
+type Upstream = RequestStream<RecvStream, Bytes>;
 
 impl<H: Handler> Context<H> {
     /// Serves an HTTP/3 connection to its end. How it ended is the client's business.
@@ -47,7 +47,7 @@ impl<H: Handler> Context<H> {
         let mut connection = server::builder()
             .max_field_section_size(limits::HEADER_BYTES as u64)
             .send_grease(false)
-            .build::<_, Bytes>(h3_quinn::Connection::new(quic.clone()))
+            .build::<_, Bytes>(Connection::new(quic.clone()))
             .await?;
         // Dropped with this connection, which cuts the requests off.
         let mut answering = JoinSet::new();

@@ -73,6 +73,18 @@ async fn each_breach_of_the_protocol_has_its_name() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn a_header_without_end_is_given_up_early() {
+    // A frame of HEADERS, and one that nobody knows, of a gigabyte: its length takes 8 bytes.
+    let length = (0xc0 << 56 | 1_u64 << 30).to_be_bytes();
+    for kind in [1, 0x21] {
+        let (origin, sent) = server([&[kind][..], &length, &[0, 0]].concat(), vec![0; 65_536]);
+        assert_eq!(outcome(&origin).await, Failure::TooLarge);
+        // No more left the server than the client's window lets through before it reads.
+        assert!(sent.await.unwrap() <= http::limits::STREAM_WINDOW.into());
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn interim_responses_without_end_end_when_the_caller_wants() {
     let (origin, _) = server(Vec::new(), EARLY_HINTS.repeat(1000));
     let tried = tokio::time::timeout(Duration::from_millis(200), outcome(&origin)).await;
