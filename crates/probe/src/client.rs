@@ -6,11 +6,12 @@
 //! | `connect` | the first SYN | established |
 //! | `tls` | ClientHello | the handshake is finished |
 //! | `quic` | the first datagram of QUIC | the handshake is finished, TLS included |
-//! | `send` | first request byte | the kernel has accepted the last |
+//! | `send` | first request byte | the last is handed to the kernel |
 //! | `wait` | that | first byte of the final response's header |
 //! | `load` | first body byte | last byte of the response |
 //!
-//! HTTP/1.1's stamps are exact to the read or write that carried the byte. On an HTTP/2 connection, which
+//! HTTP/1.1's stamps are exact to the read or write that carried the byte: of a write the moment before it, as the other end may have
+//! the byte before it returns. On an HTTP/2 connection, which
 //! requests share, `send` lasts from handing the request over to the connection's first flush after its last
 //! part, and incoming data is stamped with the connection's latest read when it is found; a header comes as a
 //! whole, so its stamp is that of its last byte. HTTP/3 is stamped alike, with datagrams in the place of reads and flushes.

@@ -173,7 +173,7 @@ impl Connector {
         trace.local = tcp.local_addr().ok();
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
         let wire = Arc::<Wire>::default();
-        let tcp = Counted::new(tcp, Arc::clone(&wire));
+        let tcp = Counted::new(tcp, Arc::clone(&wire), self.clock);
         let (stream, speaks_http2): (Box<dyn Connection>, bool) = match origin.scheme {
             Scheme::Http => (Box::new(tcp), self.protocol == Protocol::Http2),
             Scheme::Https => {

@@ -1,7 +1,7 @@
 //! The stream between an HTTP library and its connection, which stamps when bytes went out and came in.
 //!
-//! It lies above TLS, so bytes are those of HTTP. A stamp of writing is taken once the kernel (or TLS, and
-//! then at its flush the kernel) has accepted the bytes, one of reading when they are handed over; neither
+//! It lies above TLS, so bytes are those of HTTP. A stamp of writing is of the moment before the call in which the kernel took the
+//! bytes, as a packet may arrive before the call returns; one of reading is of when they are handed over. Neither
 //! depends on when the runtime gets round to the task that asked.
 
 use std::{
@@ -67,21 +67,30 @@ impl Recorder {
         happened(&self.last_read)
     }
 
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
     fn wrote(&self, from: u64) {
         if let Some(stamps) = &*lock(&self.alone) {
-            stamps.wrote(from, self.clock.now());
+            stamps.wrote(from, self.handed(from));
         }
     }
 
-    /// What was handed over until now has gone out.
-    pub(crate) fn flushed(&self) {
-        let now = self.clock.now();
+    /// What was handed over until now has gone out, in a call that began at `from` or in one before.
+    pub(crate) fn flushed(&self, from: u64) {
+        let at = self.handed(from);
         if let Some(stamps) = &*lock(&self.alone) {
-            stamps.flushed(now);
+            stamps.flushed(at);
         }
         for stamps in lock(&self.unflushed).drain(..) {
-            stamps.flushed(now);
+            stamps.flushed(at);
         }
+    }
+
+    /// When the kernel was given the last bytes; `from` where nobody counts them.
+    fn handed(&self, from: u64) -> u64 {
+        self.wire.handed().unwrap_or(from)
     }
 
     /// Bytes came in.
@@ -136,7 +145,7 @@ impl AsyncRead for Io {
 
 impl AsyncWrite for Io {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let from = self.recorder.clock.now();
+        let from = self.recorder.now();
         let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf));
         self.stamp_write(from, &written);
         Poll::Ready(written)
@@ -147,7 +156,7 @@ impl AsyncWrite for Io {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let from = self.recorder.clock.now();
+        let from = self.recorder.now();
         let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs));
         self.stamp_write(from, &written);
         Poll::Ready(written)
@@ -158,10 +167,11 @@ impl AsyncWrite for Io {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let from = self.recorder.now();
         let result = ready!(Pin::new(&mut self.stream).poll_flush(cx));
         if self.is_unflushed && result.is_ok() {
             self.is_unflushed = false;
-            self.recorder.flushed();
+            self.recorder.flushed(from);
         }
         Poll::Ready(result)
     }

@@ -28,10 +28,10 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// Bytes of the request were handed over at `from`, and accepted at `to`.
-    pub(crate) fn wrote(&self, from: u64, to: u64) {
+    /// Bytes of the request were handed over at `from`, and the last of them to the kernel at `last`.
+    pub(crate) fn wrote(&self, from: u64, last: u64) {
         self.began(from);
-        self.last_write.store(to, Relaxed);
+        self.last_write.store(last.max(from), Relaxed);
     }
 
     /// The request was handed over.
@@ -39,7 +39,7 @@ impl Stamps {
         set_once(&self.first_write, at);
     }
 
-    /// What had been written was flushed.
+    /// What had been written was handed to the kernel.
     pub(crate) fn flushed(&self, at: u64) {
         self.last_write.store(at, Relaxed);
     }

@@ -65,7 +65,7 @@ impl Trace {
         self.stamps.first_write()
     }
 
-    /// When the kernel had accepted the request's last bytes. Final only once there is a response: until then there may
+    /// When the request's last bytes were handed to the kernel. Final only once there is a response: until then there may
     /// be more to send.
     pub fn last_write(&self) -> Option<u64> {
         self.stamps.last_write()

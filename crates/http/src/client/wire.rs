@@ -1,5 +1,5 @@
 //! Counts the bytes that a connection carries: what TCP or UDP transports, TLS and its handshakes included, their own headers and
-//! what they send again not.
+//! what they send again not. And notes when the last of them were handed to the kernel.
 
 use std::{
     io,
@@ -12,6 +12,9 @@ use std::{
 };
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::stamps::happened;
+use crate::clock::Clock;
 
 /// Bytes both ways: of a connection so far, or of one exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +30,8 @@ pub struct WireBytes {
 pub(crate) struct Wire {
     sent: AtomicU64,
     received: AtomicU64,
+    /// When the last bytes were handed to the kernel.
+    handed: AtomicU64,
     /// Requests that were made on it.
     requests: AtomicU64,
 }
@@ -39,8 +44,17 @@ pub(crate) struct Mark {
 }
 
 impl Wire {
-    pub(crate) fn sent(&self, bytes: usize) {
-        self.sent.fetch_add(bytes as u64, Relaxed);
+    /// The kernel took these bytes from a call that began at `at`: a packet may be under way before the call returns.
+    pub(crate) fn sent(&self, bytes: usize, at: u64) {
+        if bytes > 0 {
+            self.sent.fetch_add(bytes as u64, Relaxed);
+            self.handed.store(at, Relaxed);
+        }
+    }
+
+    /// When the last bytes were handed to the kernel; `None` before the first.
+    pub(crate) fn handed(&self) -> Option<u64> {
+        happened(&self.handed)
     }
 
     pub(crate) fn received(&self, bytes: usize) {
@@ -70,11 +84,12 @@ impl Wire {
 pub(crate) struct Counted<S> {
     stream: S,
     wire: Arc<Wire>,
+    clock: Clock,
 }
 
 impl<S> Counted<S> {
-    pub(crate) fn new(stream: S, wire: Arc<Wire>) -> Self {
-        Self { stream, wire }
+    pub(crate) fn new(stream: S, wire: Arc<Wire>, clock: Clock) -> Self {
+        Self { stream, wire, clock }
     }
 }
 
@@ -93,8 +108,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let at = self.clock.now();
         let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf));
-        self.wire.sent(*written.as_ref().unwrap_or(&0));
+        self.wire.sent(*written.as_ref().unwrap_or(&0), at);
         Poll::Ready(written)
     }
 
@@ -103,8 +119,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        let at = self.clock.now();
         let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs));
-        self.wire.sent(*written.as_ref().unwrap_or(&0));
+        self.wire.sent(*written.as_ref().unwrap_or(&0), at);
         Poll::Ready(written)
     }
 
@@ -128,14 +145,17 @@ mod tests {
     #[test]
     fn bytes_belong_to_a_request_that_is_alone() {
         let wire = Wire::default();
-        wire.sent(300);
+        assert_eq!(wire.handed(), None);
+        wire.sent(300, 5);
         wire.received(900);
         // The first request has the handshake in its account.
         let first = wire.begin(true).unwrap();
         wire.received(100);
         assert_eq!(wire.since(first), Some(WireBytes { sent: 300, received: 1000 }));
         let second = wire.begin(true).unwrap();
-        wire.sent(7);
+        wire.sent(7, 8);
+        wire.sent(0, 9);
+        assert_eq!(wire.handed(), Some(8));
         assert_eq!(wire.since(second), Some(WireBytes { sent: 7, received: 0 }));
         assert!(wire.begin(false).is_none());
         assert_eq!(wire.since(second), None);

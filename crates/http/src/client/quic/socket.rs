@@ -63,9 +63,10 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let at = self.recorder.now();
         self.io.try_io(Interest::WRITABLE, || self.state.send((&self.io).into(), transmit))?;
-        self.recorder.wire().sent(transmit.contents.len());
-        self.recorder.flushed();
+        self.recorder.wire().sent(transmit.contents.len(), at);
+        self.recorder.flushed(at);
         Ok(())
     }
 
