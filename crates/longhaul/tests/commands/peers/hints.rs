@@ -39,7 +39,9 @@ fn hints_over_http1_are_not_the_response() {
 fn hints_come_first(sample: &Sample, protocol: &str) {
     assert_eq!(label(sample, "protocol"), Some(protocol));
     let (hints, last) = (sample.first_interim_ns.unwrap(), sample.final_headers_ns.unwrap());
-    assert!(hints < last && last <= sample.last_byte_ns.unwrap(), "{sample:?}");
+    // A header of HTTP/2 and HTTP/3 has the stamp of the latest read when it is found, which may be that of the next one already.
+    assert!(if protocol == "http/1.1" { hints < last } else { hints <= last }, "{sample:?}");
+    assert!(last <= sample.last_byte_ns.unwrap(), "{sample:?}");
 }
 
 /// Reads a request, sends hints, waits until the client has read them, and sends the response.
