@@ -138,7 +138,7 @@ pub enum Connections {
     /// A connection per request, without TLS resumption: what a first visit sees.
     New,
     /// A connection per request that resumes the TLS session of one before, if the server allows it: what somebody who comes back
-    /// sees. Over QUIC each handshake is a whole one.
+    /// sees. No data is sent ahead of the handshake (0-RTT).
     Resume,
     /// HTTP/1.1: the idle connection used last, or a new one if all are busy. HTTP/2 and HTTP/3: one connection for all
     /// requests; those that start before it stands wait for it, and that time is in their total but in none

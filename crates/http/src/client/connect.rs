@@ -208,7 +208,7 @@ impl Connector {
         let Winner { connection, remote, fallback } = first_to_answer(addresses, reach).await?;
         trace.quic = Some(self.clock.now().saturating_sub(started));
         (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
-        trace.local = connection.local;
+        (trace.local, trace.resumed) = (connection.local, connection.resumed);
         trace.tls_version = version_name(ProtocolVersion::TLSv1_3);
         let connection = Http3::start(connection, remote, self.clock).await?;
         Ok(Fresh::Shared(Shared::Http3(connection)))

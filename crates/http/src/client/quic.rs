@@ -23,6 +23,8 @@ pub(crate) struct Quic {
 pub(crate) struct Opened {
     pub(crate) connection: quinn::Connection,
     pub(crate) recorder: Arc<Recorder>,
+    /// Whether its handshake resumed a session; `None` where none may be, or where that cannot be told.
+    pub(crate) resumed: Option<bool>,
     /// This machine's end.
     pub(crate) local: Option<SocketAddr>,
 }
@@ -42,7 +44,8 @@ impl Quic {
 
     /// Connects to a server known as `host`. In the tokio runtime that this is called in.
     pub(crate) async fn open(&self, tls: &Tls, host: &str, remote: SocketAddr) -> Result<Opened, Failure> {
-        let (config, witness) = tls.for_quic()?;
+        let (config, witness) = tls.for_quic(host)?;
+        let handshake = witness.begin();
         let crypto = QuicClientConfig::try_from(config).map_err(|_| Failure::Tls("handshake failed"))?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::clone(&self.transport));
@@ -59,11 +62,12 @@ impl Quic {
         })?;
         let connection = tokio::select! {
             connected = connecting => {
-                connected.map_err(|error| witness.refusal().unwrap_or_else(|| Failure::from_quic(&error)))?
+                connected.map_err(|error| handshake.refusal().unwrap_or_else(|| Failure::from_quic(&error)))?
             }
             failure = socket.refused() => return Err(failure),
         };
-        Ok(Opened { connection, recorder, local: socket.local() })
+        let resumed = handshake.is_resumed().filter(|_| tls.resumes());
+        Ok(Opened { connection, recorder, resumed, local: socket.local() })
     }
 }
 

@@ -1,6 +1,9 @@
 //! TLS of the client: which version of HTTP is agreed on, and the handshake with its time stamp.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use rustls::{
     ClientConfig, HandshakeKind, ProtocolVersion, SupportedProtocolVersion,
@@ -18,7 +21,7 @@ use super::{
     trust::{self, Witness},
     wire::Counted,
 };
-use crate::{Error, Failure, clock::Clock};
+use crate::{Error, Failure, clock::Clock, limits};
 
 /// Makes TLS connections.
 pub(crate) struct Tls {
@@ -27,6 +30,9 @@ pub(crate) struct Tls {
     /// Whether sessions are resumed. Otherwise each handshake is a whole one.
     resumes: bool,
     clock: Clock,
+    /// What is resumed over QUIC, by the server's name: a session is resumed only by who would verify its certificate alike, which
+    /// each of these does by itself.
+    sessions: Mutex<HashMap<String, (ClientConfig, Arc<Witness>)>>,
     /// Made when it is needed: to read the system's store takes longer than to start a program.
     ready: OnceLock<Ready>,
 }
@@ -43,7 +49,8 @@ impl Tls {
     pub(crate) fn new(config: &Config, clock: Clock) -> Result<Self, Error> {
         let (protocol, trust) = (config.protocol, config.trust.clone());
         let resumes = config.connections == Connections::Resume;
-        let tls = Self { protocol, trust, resumes, clock, ready: OnceLock::new() };
+        let (sessions, ready) = (Mutex::default(), OnceLock::new());
+        let tls = Self { protocol, trust, resumes, clock, sessions, ready };
         if matches!(tls.trust, Trust::File(_)) {
             tls.prepare()?;
         }
@@ -95,8 +102,29 @@ impl Tls {
         Ok(stream)
     }
 
-    /// What one handshake of QUIC needs, and who tells why it refused the server's certificate.
-    pub(crate) fn for_quic(&self) -> Result<(ClientConfig, Arc<Witness>), Failure> {
+    /// Whether sessions are resumed.
+    pub(crate) fn resumes(&self) -> bool {
+        self.resumes
+    }
+
+    /// What a handshake of QUIC with `host` needs, and who tells what became of the server's certificate.
+    pub(crate) fn for_quic(&self, host: &str) -> Result<(ClientConfig, Arc<Witness>), Failure> {
+        if !self.resumes {
+            return self.new_for_quic();
+        }
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((config, witness)) = sessions.get(host) {
+            return Ok((config.clone(), Arc::clone(witness)));
+        }
+        let (mut config, witness) = self.new_for_quic()?;
+        config.resumption = Resumption::default();
+        if sessions.len() < limits::ORIGINS {
+            sessions.insert(host.to_owned(), (config.clone(), Arc::clone(&witness)));
+        }
+        Ok((config, witness))
+    }
+
+    fn new_for_quic(&self) -> Result<(ClientConfig, Arc<Witness>), Failure> {
         let ready = self.ready().map_err(|_| UNTRUSTING)?;
         let witness = Witness::of(Arc::clone(&ready.verifier));
         let verifier: Arc<dyn ServerCertVerifier> = Arc::clone(&witness) as _;

@@ -101,8 +101,9 @@ fn a_reused_connection_has_no_handshake() {
 
 #[test]
 fn a_session_is_resumed_only_where_it_may_be() {
-    let origin = origin(V4, Security::Tls, |_| {});
-    for protocol in [Protocol::Http1, Protocol::Http2] {
+    for protocol in [Protocol::Http1, Protocol::Http2, Protocol::Http3] {
+        let security = if protocol == Protocol::Http3 { Security::Quic } else { Security::Tls };
+        let origin = origin(V4, security, |_| {});
         let resumed = |connections| {
             let config =
                 origin.client_with(|http| (http.protocol, http.connections) = (protocol, connections));
@@ -110,7 +111,10 @@ fn a_session_is_resumed_only_where_it_may_be() {
             samples
                 .into_iter()
                 .map(|sample| {
-                    assert!(sample.tls_ns.is_some() && sample.reused == Some(false), "{sample:?}");
+                    assert!(
+                        sample.tls_ns.or(sample.quic_ns).is_some() && sample.reused == Some(false),
+                        "{sample:?}"
+                    );
                     sample.labels.get("resumed").cloned()
                 })
                 .collect::<Vec<_>>()

@@ -1,6 +1,10 @@
-//! Why a certificate was refused, for a handshake whose library tells only the alert that it sent.
+//! What handshakes made of certificates, where their library does not tell: QUIC's says neither why one was refused nor whether
+//! there was one at all, which there is not if a session is resumed.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
 
 use rustls::{
     DigitallySignedStruct, Error, SignatureScheme,
@@ -10,28 +14,75 @@ use rustls::{
 
 use crate::Failure;
 
-/// A verifier of one handshake that remembers why it refused.
+/// A verifier of handshakes with one server that remembers what it was asked and why it refused.
 #[derive(Debug)]
 pub(crate) struct Witness {
     verifier: Arc<dyn ServerCertVerifier>,
-    refusal: OnceLock<Failure>,
+    refusal: Mutex<Option<Failure>>,
+    /// Certificates that it was shown.
+    shown: AtomicU64,
+    /// Handshakes that have begun, and those of them that have not ended.
+    begun: AtomicU64,
+    active: AtomicUsize,
+}
+
+/// A handshake in progress.
+pub(crate) struct Handshake {
+    witness: Arc<Witness>,
+    number: u64,
+    shown_before: u64,
+    began_alone: bool,
 }
 
 impl Witness {
     pub(crate) fn of(verifier: Arc<dyn ServerCertVerifier>) -> Arc<Self> {
-        Arc::new(Self { verifier, refusal: OnceLock::new() })
+        Arc::new(Self {
+            verifier,
+            refusal: Mutex::default(),
+            shown: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+            active: AtomicUsize::new(0),
+        })
     }
 
-    /// Why it refused, if it did.
-    pub(crate) fn refusal(&self) -> Option<Failure> {
-        self.refusal.get().copied()
+    /// A handshake begins.
+    pub(crate) fn begin(self: &Arc<Self>) -> Handshake {
+        let began_alone = self.active.fetch_add(1, Relaxed) == 0;
+        if began_alone {
+            *self.why() = None;
+        }
+        let (number, shown_before) = (self.begun.fetch_add(1, Relaxed) + 1, self.shown.load(Relaxed));
+        Handshake { witness: Arc::clone(self), number, shown_before, began_alone }
+    }
+
+    fn why(&self) -> MutexGuard<'_, Option<Failure>> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn noted<T>(&self, outcome: Result<T, Error>) -> Result<T, Error> {
         if let Err(error) = &outcome {
-            self.refusal.get_or_init(|| Failure::from_tls(error));
+            self.why().get_or_insert_with(|| Failure::from_tls(error));
         }
         outcome
+    }
+}
+
+impl Handshake {
+    /// Why the certificate was refused, if it was: of this handshake, or of another one with the same server at the same time.
+    pub(crate) fn refusal(&self) -> Option<Failure> {
+        *self.witness.why()
+    }
+
+    /// Whether it needed no certificate; `None` if there were others at the same time, one of which may have.
+    pub(crate) fn is_resumed(&self) -> Option<bool> {
+        let was_alone = self.began_alone && self.witness.begun.load(Relaxed) == self.number;
+        was_alone.then(|| self.witness.shown.load(Relaxed) == self.shown_before)
+    }
+}
+
+impl Drop for Handshake {
+    fn drop(&mut self) {
+        self.witness.active.fetch_sub(1, Relaxed);
     }
 }
 
@@ -44,6 +95,7 @@ impl ServerCertVerifier for Witness {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        self.shown.fetch_add(1, Relaxed);
         self.noted(self.verifier.verify_server_cert(
             end_entity,
             intermediates,
