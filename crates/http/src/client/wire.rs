@@ -13,7 +13,6 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::stamps::happened;
 use crate::clock::Clock;
 
 /// Bytes both ways: of a connection so far, or of one exchange.
@@ -54,7 +53,7 @@ impl Wire {
 
     /// When the last bytes were handed to the kernel; `None` before the first.
     pub(crate) fn handed(&self) -> Option<u64> {
-        happened(&self.handed)
+        Some(self.handed.load(Relaxed)).filter(|&at| at > 0)
     }
 
     pub(crate) fn received(&self, bytes: usize) {

@@ -1,3 +1,5 @@
+//! Which addresses are used, and when, for answers that come in any order.
+
 use super::*;
 
 fn parse(text: &str) -> Vec<IpAddr> {
