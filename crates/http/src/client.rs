@@ -32,6 +32,7 @@ mod refusal;
 mod resolve;
 mod shared;
 mod stamps;
+mod step;
 mod tls;
 mod trace;
 mod trust;
@@ -46,6 +47,7 @@ use tokio::sync::OwnedSemaphorePermit;
 pub use self::over::over;
 pub use self::{
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
+    step::Step,
     trace::Trace,
     wire::WireBytes,
 };

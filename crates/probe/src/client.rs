@@ -137,7 +137,7 @@ impl Inner {
         let outcome = tokio::select! {
             biased;
             outcome = tokio::time::timeout(self.config.timeout, self.attempt(target, &mut trace, &mut head)) => {
-                outcome.unwrap_or(Err(Failure::TIMEOUT))
+                outcome.unwrap_or_else(|_| Err(Failure::Timeout(trace.step())))
             }
             () = self.stop.insisted() => Err(Failure::Abandoned),
         };

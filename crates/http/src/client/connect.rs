@@ -16,6 +16,7 @@ use super::{
     race::{Winner, first_to_answer},
     resolve::{Addresses, Resolver},
     shared::Shared,
+    step::Step,
     tls::{Tls, version_name},
     trace::Trace,
     wire::{Counted, Wire},
@@ -108,6 +109,7 @@ impl Connector {
         alternative: &Alternative,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
+        trace.opening = Step::Quic;
         let (mut swift, mut sure) = (trace.clone(), trace.clone());
         let winner = self.race(origin, alternative, &mut swift, &mut sure).await;
         let (fresh, of_winner) = match winner {
@@ -163,6 +165,7 @@ impl Connector {
         addresses: Addresses,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
+        trace.opening = Step::Connect;
         let started = self.clock.now();
         let reach = |remote: SocketAddr| async move {
             TcpStream::connect(remote).await.map_err(|error| Failure::from_io(&error))
@@ -200,6 +203,7 @@ impl Connector {
         addresses: Addresses,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
+        trace.opening = Step::Quic;
         let started = self.clock.now();
         let reach = |remote: SocketAddr| {
             let (quic, tls, host) = (Arc::clone(&self.quic), Arc::clone(&self.tls), origin.host.clone());

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use super::{
     config::{Config, Known, Lookups},
     names::{Kind, Names},
+    step::Step,
     trace::Trace,
 };
 use crate::{Failure, Family, Origin, clock::Clock, limits};
@@ -75,6 +76,7 @@ impl Resolver {
         if answers.borrow().is_complete() {
             trace.is_name_cached = true;
         } else {
+            trace.opening = Step::Dns;
             // Requests for a name that is being looked up wait for that lookup, and count the wait.
             until_usable(&mut answers).await;
             trace.dns = Some(self.clock.now().saturating_sub(started));

@@ -17,6 +17,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use super::{
     config::{Config, Connections, Protocol, Trust},
+    step::Step,
     trace::Trace,
     trust::{self, Witness},
     wire::Counted,
@@ -89,6 +90,7 @@ impl Tls {
         stream: Counted<TcpStream>,
         trace: &mut Trace,
     ) -> Result<TlsStream<Counted<TcpStream>>, Failure> {
+        trace.opening = Step::Tls;
         let started = self.clock.now();
         let ready = self.ready().map_err(|_| UNTRUSTING)?;
         let name =

@@ -5,7 +5,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use super::{stamps::Stamps, wire::WireBytes};
+use super::{stamps::Stamps, step::Step, wire::WireBytes};
 use crate::Failure;
 
 /// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock). Clones share the stamps
@@ -51,6 +51,8 @@ pub struct Trace {
     pub retried: bool,
     /// Whether the server allowed no more streams when the request was made, so that it had to wait here.
     pub queued: bool,
+    /// What it is waiting for until it has a connection.
+    pub(crate) opening: Step,
     stamps: Arc<Stamps>,
 }
 
@@ -58,6 +60,19 @@ impl Trace {
     /// A request that starts at `now`.
     pub fn start(now: u64) -> Self {
         Self { started: now, ..Self::default() }
+    }
+
+    /// What it is waiting for, or was when it was given up.
+    pub fn step(&self) -> Step {
+        match self.protocol {
+            None => self.opening,
+            Some(_) if self.final_headers.is_some() => Step::Load,
+            // On a connection that requests share, writing is stamped when the last part has gone out.
+            Some(protocol) if self.last_write().is_some() => {
+                if protocol != "http/1.1" || self.stamps.is_sent() { Step::Wait } else { Step::Send }
+            }
+            Some(_) => Step::Send,
+        }
     }
 
     /// When the request's first bytes were handed to the kernel (HTTP/1) or to the connection (HTTP/2, HTTP/3).

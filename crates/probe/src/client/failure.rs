@@ -4,11 +4,15 @@
 
 use std::{fmt, io};
 
+use http::client::Step;
+
 /// Why a request, or a ping, failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// HTTP's reason, or its connection's.
     Http(http::Failure),
+    /// It took longer than it may, and this is what it was waiting for.
+    Timeout(Step),
     /// The run ended before the response did.
     Abandoned,
     /// More redirects than [`crate::limits::REDIRECTS`].
@@ -40,6 +44,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Http(failure) => failure.fmt(f),
+            Self::Timeout(step) => write!(f, "timeout: {step}"),
             Self::Abandoned => f.write_str("unfinished when the run ended"),
             Self::Redirects => f.write_str("too many redirects"),
         }

@@ -169,7 +169,8 @@ fn a_response_that_takes_for_ever_times_out() {
             drip(&stream, bytes.bytes().cycle());
         });
         let sample = failed(&impatient(|_| {}), &server.target());
-        assert_eq!((sample.error.as_deref(), sample.status), (Some("timeout"), status), "{head}{bytes}");
+        let error = if status.is_some() { "timeout: load" } else { "timeout: wait" };
+        assert_eq!((sample.error.as_deref(), sample.status), (Some(error), status), "{head}{bytes}");
     }
 }
 
@@ -183,7 +184,7 @@ fn interim_responses_without_end_time_out() {
         count.store(flood(&stream, || hints.clone()), Relaxed);
     });
     let sample = failed(&impatient(|_| {}), &server.target());
-    assert_eq!((sample.error.as_deref(), sample.status), (Some("timeout"), None));
+    assert_eq!((sample.error.as_deref(), sample.status), (Some("timeout: wait"), None));
     assert!(sample.first_interim_ns.is_some() && sample.final_headers_ns.is_none());
 }
 
@@ -195,7 +196,7 @@ fn silence_within_a_handshake_times_out() {
     });
     let target = format!("https://{}/", server.address).parse().unwrap();
     let sample = failed(&impatient(|http| http.trust = Trust::Anyone), &target);
-    assert_eq!(sample.error.as_deref(), Some("timeout"));
+    assert_eq!(sample.error.as_deref(), Some("timeout: tls"));
     assert_eq!((sample.connect_ns.is_some(), sample.tls_ns), (true, None));
 }
 
@@ -208,7 +209,7 @@ fn a_silent_udp_port_times_out() {
     let silent = UdpSocket::bind(V4).unwrap();
     let target = format!("https://{}/", silent.local_addr().unwrap()).parse().unwrap();
     let sample = failed(&impatient(http3), &target);
-    assert_eq!(sample.error.as_deref(), Some("timeout"));
+    assert_eq!(sample.error.as_deref(), Some("timeout: quic"));
     assert_eq!((sample.quic_ns, sample.connect_ns, sample.status), (None, None, None));
 }
 

@@ -136,7 +136,7 @@ fn interim_responses_without_end_time_out() {
         flood(stream, || headers(0, EARLY_HINTS).repeat(100));
     });
     let sample = failed(&impatient(|http| http.protocol = Protocol::Http2), &server.target());
-    assert_eq!((sample.error.as_deref(), sample.status), (Some("timeout"), None));
+    assert_eq!((sample.error.as_deref(), sample.status), (Some("timeout: wait"), None));
     assert!(sample.first_interim_ns.is_some() && sample.final_headers_ns.is_none());
 }
 
@@ -144,6 +144,6 @@ fn interim_responses_without_end_time_out() {
 fn a_server_that_takes_the_request_and_is_silent_times_out() {
     let server = server(|_| {});
     let sample = failed(&impatient(|http| http.protocol = Protocol::Http2), &server.target());
-    assert_eq!((sample.error.as_deref(), sample.wait_ns), (Some("timeout"), None));
+    assert_eq!((sample.error.as_deref(), sample.wait_ns), (Some("timeout: wait"), None));
     assert!(sample.connect_ns.is_some());
 }

@@ -89,7 +89,7 @@ fn silence_times_out_and_keeps_what_was_measured() {
     });
     let config = Config { timeout: Duration::from_millis(50), ..Config::default() };
     let sample = fetch_one(&config, &server.target());
-    assert_eq!(sample.error.as_deref(), Some("timeout"));
+    assert_eq!(sample.error.as_deref(), Some("timeout: wait"));
     assert!(sample.connect_ns.is_some());
     assert_eq!((sample.wait_ns, sample.last_byte_ns), (None, None));
 }
