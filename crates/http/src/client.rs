@@ -69,7 +69,6 @@ pub struct Client {
 
 struct Inner {
     connections: Connections,
-    limits: Limits,
     connector: Arc<Connector>,
     pool: Pool,
     clock: Clock,
@@ -84,7 +83,6 @@ impl Client {
         let clock = Clock::start();
         let inner = Inner {
             connections: config.connections,
-            limits: config.limits,
             connector: Arc::new(Connector::new(config, clock)?),
             pool: Pool::new(config.limits, clock),
             clock,
@@ -96,9 +94,9 @@ impl Client {
     /// no connections yet: another browser of the same household.
     #[must_use]
     pub fn fresh(&self) -> Self {
-        let Inner { connections, limits, ref connector, clock, .. } = *self.inner;
-        let (connector, pool) = (Arc::clone(connector), Pool::new(limits, clock));
-        Self { inner: Arc::new(Inner { connections, limits, connector, pool, clock }) }
+        let Inner { connections, ref connector, ref pool, clock } = *self.inner;
+        let (connector, pool) = (Arc::clone(connector), pool.fresh());
+        Self { inner: Arc::new(Inner { connections, connector, pool, clock }) }
     }
 
     /// Reads the trusted certificates now, and not at the first handshake.

@@ -131,9 +131,8 @@ impl Protocol {
     }
 }
 
-/// Whether requests share connections; in a file "new", "resume" or "reuse".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// Whether requests share connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Connections {
     /// A connection per request, without TLS resumption: what a first visit sees.
     New,
@@ -144,20 +143,6 @@ pub enum Connections {
     /// requests; those that start before it stands wait for it, and that time is in their total but in none
     /// of their phases.
     Reuse,
-}
-
-impl Connections {
-    /// All, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::New, Self::Resume, Self::Reuse];
-
-    /// The word for it in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Resume => "resume",
-            Self::Reuse => "reuse",
-        }
-    }
 }
 
 /// An address that a name is taken to have, as in curl's `--resolve`: HOST:PORT:ADDRESS.
@@ -250,9 +235,6 @@ mod tests {
         let quoted = |word: &str| format!("\"{word}\"");
         for protocol in Protocol::ALL {
             assert_eq!(serde_json::to_string(&protocol).unwrap(), quoted(protocol.name()));
-        }
-        for connections in Connections::ALL {
-            assert_eq!(serde_json::to_string(&connections).unwrap(), quoted(connections.name()));
         }
         for family in [Family::Any, Family::V4, Family::V6] {
             assert_eq!(serde_json::to_string(&family).unwrap(), quoted(family.name()));

@@ -86,6 +86,11 @@ impl Pool {
         Self { limits, clock, origins: Mutex::default() }
     }
 
+    /// Another one with the same limits, and no connections yet.
+    pub(crate) fn fresh(&self) -> Self {
+        Self::new(self.limits, self.clock)
+    }
+
     /// The connections of `origin`; `None` if more origins are in use than are kept.
     pub(crate) fn of(&self, origin: &Origin) -> Option<Arc<OriginPool>> {
         let mut origins = lock(&self.origins);

@@ -24,10 +24,10 @@ pub enum Step {
     Load,
 }
 
-impl Step {
+impl fmt::Display for Step {
     /// The word for it: that of the phase, where there is one.
-    pub fn name(self) -> &'static str {
-        match self {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Connection => "connection",
             Self::Dns => "dns",
             Self::Connect => "connect",
@@ -36,12 +36,6 @@ impl Step {
             Self::Send => "send",
             Self::Wait => "wait",
             Self::Load => "load",
-        }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        })
     }
 }
