@@ -9,6 +9,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use terminal_size::terminal_size_of;
 
 use crate::output::say;
 
@@ -19,9 +20,9 @@ pub(crate) struct Watch {
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// Shows what `view` says, given the time since the beginning and whether there is room for more than a line.
+/// Shows what `view` says, given the time since the beginning and the columns of the terminal, if that is where it is shown.
 pub(crate) fn watch(
-    mut view: impl FnMut(Duration, bool) -> String + Send + 'static,
+    mut view: impl FnMut(Duration, Option<usize>) -> String + Send + 'static,
 ) -> anyhow::Result<Watch> {
     let is_seen = std::io::stderr().is_terminal();
     let bar = ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg}")?);
@@ -30,7 +31,8 @@ pub(crate) fn watch(
     let pause = if is_seen { REDRAW } else { NEXT_LINE };
     let thread = thread::spawn(move || {
         while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            let text = view(shown.elapsed(), is_seen);
+            let columns = terminal_size_of(std::io::stderr()).map_or(80, |(columns, _)| columns.0.into());
+            let text = view(shown.elapsed(), is_seen.then_some(columns));
             if is_seen {
                 shown.set_message(text);
                 shown.tick();

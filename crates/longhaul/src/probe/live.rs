@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use probe::load::{Live, Progress};
-use report::terminal::table::table;
+use report::terminal::table::{Line, table};
 use units::show::{count, latency};
 
 /// What is shown of one URL.
@@ -27,12 +27,12 @@ impl View {
         Self { rows: rows.collect(), of }
     }
 
-    /// The view at this time: a table, or what fits a line.
-    pub(super) fn draw(&mut self, now: Duration, is_table: bool) -> String {
+    /// The view at this time: a table for a terminal of so many columns, or else a line for each URL.
+    pub(super) fn draw(&mut self, now: Duration, columns: Option<usize>) -> String {
         let elapsed = format!("{} s{}", now.as_secs(), self.of);
         let cells: Vec<_> = self.rows.iter_mut().map(|row| row.cells(now)).collect();
-        if is_table {
-            return format!("{elapsed}\n{}", table(HEADER.map(str::to_owned), cells).trim_end());
+        if let Some(columns) = columns {
+            return tabled(&elapsed, cells, columns);
         }
         let lines = cells.iter().map(|[url, done, rate, failed, p50, _, p99, max, late]| {
             format!(
@@ -42,6 +42,18 @@ impl View {
         });
         lines.collect::<Vec<_>>().join("\n")
     }
+}
+
+/// One URL stands above its figures, and several beside theirs. What is wider than the terminal is cut.
+fn tabled(elapsed: &str, mut cells: Vec<[String; 9]>, columns: usize) -> String {
+    let title = match &mut cells[..] {
+        [[url, ..]] => format!("{elapsed}  {}", std::mem::take(url)),
+        _ => elapsed.to_owned(),
+    };
+    let text = format!("{title}\n{}", table(HEADER.map(str::to_owned), cells));
+    // The first line comes after the spinner.
+    let lines = text.lines().map(|line| Line::from(line).cut(columns.saturating_sub(2)).to_string());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 impl Row {
@@ -94,10 +106,12 @@ mod tests {
     fn a_view_has_a_row_for_each_url_and_a_line_has_the_same() {
         let runs = ["http://a/", "http://b/"].map(|url| (url.to_owned(), Progress::default()));
         let mut view = View::new(runs.into_iter(), Some(Duration::from_secs(10)));
-        let table = view.draw(Duration::from_millis(2500), true);
+        let table = view.draw(Duration::from_millis(2500), Some(120));
         assert!(table.starts_with("2 s of 10s\n"), "{table}");
         assert_eq!(table.lines().filter(|line| line.contains("http://")).count(), 2, "{table}");
-        let lines = view.draw(Duration::from_millis(3500), false);
+        let narrow = view.draw(Duration::from_millis(2500), Some(40));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 38), "{narrow}");
+        let lines = view.draw(Duration::from_millis(3500), None);
         assert!(lines.starts_with("3 s of 10s: http://a/: 0 done, 0/s, 0 failed, p50 -,"), "{lines}");
         assert_eq!(lines.lines().count(), 2);
     }

@@ -51,8 +51,9 @@ impl Probe {
         let watch = self.watch.then(|| self.export(&runs)).transpose()?;
         let shown = runs.iter().map(|run| (run.target.to_string(), run.progress.clone()));
         let mut view = View::new(shown, config.duration);
-        let view =
-            (!self.quiet).then(|| progress::watch(move |now, room| view.draw(now, room))).transpose()?;
+        let view = (!self.quiet)
+            .then(|| progress::watch(move |now, columns| view.draw(now, columns)))
+            .transpose()?;
         let summaries = load::run_side_by_side(runs, stop);
         drop(view);
         drop(watch);
