@@ -1,0 +1,198 @@
+//! What a response asks of caches: its Cache-Control, or the targeted field that goes before it (RFC 9213).
+
+use std::time::Duration;
+
+use http_types::{HeaderMap, HeaderName, header::CACHE_CONTROL};
+use sfv::{BareItem, ListEntry, Parser};
+
+use crate::directives::directives;
+
+/// The directives of a response that a shared cache knows (RFC 9111 section 5.2.2, RFC 5861, RFC 8246).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Control {
+    /// Which targeted field these directives come from; `None` is Cache-Control.
+    pub target: Option<HeaderName>,
+    /// Nothing is stored.
+    pub no_store: bool,
+    /// Every use is asked for first.
+    pub no_cache: bool,
+    /// For one person.
+    pub private: bool,
+    /// For everybody, even if that does not follow from the rest.
+    pub public: bool,
+    /// Once stale, never used unasked: must-revalidate, proxy-revalidate or s-maxage.
+    pub must_revalidate: bool,
+    /// Stored only by caches that know what its status means.
+    pub must_understand: bool,
+    /// Handed on byte by byte.
+    pub no_transform: bool,
+    /// Will not change while it is fresh.
+    pub immutable: bool,
+    /// How long it is fresh for everybody.
+    pub max_age: Option<Duration>,
+    /// How long it is fresh for shared caches.
+    pub s_maxage: Option<Duration>,
+    /// How long after its end it may be used while it is asked for.
+    pub stale_while_revalidate: Option<Duration>,
+    /// How long after its end it may be used instead of an error.
+    pub stale_if_error: Option<Duration>,
+    /// Fields that are not stored, or not used unasked: of `private="…"` and `no-cache="…"`.
+    pub withheld: Vec<HeaderName>,
+}
+
+impl Control {
+    /// Reads the first of the `targets` that the response has and that can be read, or else Cache-Control.
+    pub fn read(headers: &HeaderMap, targets: &[HeaderName]) -> Self {
+        let targeted = targets.iter().find_map(|target| Self::targeted(headers, target));
+        targeted.unwrap_or_else(|| Self::general(headers))
+    }
+
+    /// Whether it says itself how long it is fresh.
+    pub fn is_explicit(&self) -> bool {
+        self.max_age.is_some() || self.s_maxage.is_some()
+    }
+
+    fn general(headers: &HeaderMap) -> Self {
+        let mut control = Self::default();
+        for directive in directives(headers, &CACHE_CONTROL) {
+            let value = directive.value.as_deref();
+            match value {
+                Some(names) if control.withhold(directive.name, names) => {}
+                _ => control.add(directive.name, seconds(value.unwrap_or_default())),
+            }
+        }
+        control
+    }
+
+    /// A dictionary of structured fields. One that cannot be read, or that gives a lifetime as anything but a whole number, is as
+    /// if it were not there.
+    fn targeted(headers: &HeaderMap, target: &HeaderName) -> Option<Self> {
+        let lines: Vec<_> = headers.get_all(target).iter().map(|line| line.as_bytes()).collect();
+        if lines.is_empty() {
+            return None;
+        }
+        let members: sfv::Dictionary = Parser::new(&lines.join(&b","[..])).parse().ok()?;
+        let mut control = Self { target: Some(target.clone()), ..Self::default() };
+        for (name, entry) in &members {
+            let ListEntry::Item(item) = entry else { continue };
+            match &item.bare_item {
+                BareItem::Integer(seconds) => {
+                    let seconds = u64::try_from(i64::from(*seconds)).unwrap_or(0);
+                    control.add(name.as_str(), Duration::from_secs(seconds.min(LONGEST_S)));
+                }
+                BareItem::Boolean(true) if !is_lifetime(name.as_str()) => {
+                    control.add(name.as_str(), Duration::ZERO);
+                }
+                BareItem::Boolean(false) => {}
+                BareItem::String(names) if control.withhold(name.as_str(), names.as_str()) => {}
+                _ if is_lifetime(name.as_str()) => return None,
+                _ => control.add(name.as_str(), Duration::ZERO),
+            }
+        }
+        (!members.is_empty()).then_some(control)
+    }
+
+    /// Takes the fields of `private="…"` and `no-cache="…"`; whether it was one of them.
+    fn withhold(&mut self, name: &str, names: &str) -> bool {
+        let is_qualified = name.eq_ignore_ascii_case("private") || name.eq_ignore_ascii_case("no-cache");
+        let fields = || names.split(',').filter_map(|field| field.trim().parse::<HeaderName>().ok());
+        if !is_qualified || fields().next().is_none() {
+            return false;
+        }
+        self.withheld.extend(fields());
+        true
+    }
+
+    /// Of a directive that is there twice, the first counts.
+    fn add(&mut self, name: &str, duration: Duration) {
+        match name.to_ascii_lowercase().as_str() {
+            "no-store" => self.no_store = true,
+            "no-cache" => self.no_cache = true,
+            "private" => self.private = true,
+            "public" => self.public = true,
+            "must-revalidate" | "proxy-revalidate" => self.must_revalidate = true,
+            "must-understand" => self.must_understand = true,
+            "no-transform" => self.no_transform = true,
+            "immutable" => self.immutable = true,
+            "max-age" => _ = self.max_age.get_or_insert(duration),
+            "s-maxage" => {
+                self.s_maxage.get_or_insert(duration);
+                self.must_revalidate = true;
+            }
+            "stale-while-revalidate" => _ = self.stale_while_revalidate.get_or_insert(duration),
+            "stale-if-error" => _ = self.stale_if_error.get_or_insert(duration),
+            _ => {}
+        }
+    }
+}
+
+fn is_lifetime(name: &str) -> bool {
+    matches!(name, "max-age" | "s-maxage" | "stale-while-revalidate" | "stale-if-error")
+}
+
+/// Delta-seconds (RFC 9111 section 1.2.2); what is not a number is 0, which is stale.
+pub(crate) fn seconds(text: &str) -> Duration {
+    if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Duration::ZERO;
+    }
+    Duration::from_secs(text.parse().unwrap_or(LONGEST_S).min(LONGEST_S))
+}
+
+/// What larger numbers are taken for: 2^31 seconds (RFC 9111 section 1.2.2).
+const LONGEST_S: u64 = 1 << 31;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGET: HeaderName = HeaderName::from_static("cdn-cache-control");
+
+    fn read(fields: &[(&'static str, &str)]) -> Control {
+        let fields =
+            fields.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+        Control::read(&fields.collect(), &[TARGET])
+    }
+
+    fn seconds(seconds: u64) -> Option<Duration> {
+        Some(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn directives_are_read_in_any_case_and_the_first_counts() {
+        let control = read(&[("cache-control", "MaX-aGe=60, max-age=5, s-maxage=99999999999, No-CaChE")]);
+        assert_eq!((control.max_age, control.s_maxage), (seconds(60), seconds(1 << 31)));
+        assert!(control.no_cache && control.must_revalidate && !control.no_store);
+    }
+
+    #[test]
+    fn a_lifetime_that_is_no_number_is_over() {
+        for value in ["max-age=-5", "max-age=60a", "max-age='60'", "max-age", "max-age=6.5", "max-age="] {
+            assert_eq!(read(&[("cache-control", value)]).max_age, seconds(0), "{value}");
+        }
+    }
+
+    #[test]
+    fn fields_can_be_withheld() {
+        let control = read(&[("cache-control", "no-cache=\"a, b\", private=\"c\", max-age=1")]);
+        assert!(!control.no_cache && !control.private);
+        assert_eq!(control.withheld, ["a", "b", "c"].map(HeaderName::from_static));
+    }
+
+    #[test]
+    fn a_targeted_field_goes_first_if_it_can_be_read() {
+        let general = ("cache-control", "no-store");
+        for (value, max_age, is_targeted) in [
+            ("max-age=60", seconds(60), true),
+            ("max-age=60, foo=bar", seconds(60), true),
+            ("max-age=60, &&&&&", None, false),
+            ("max-age=\"60\"", None, false),
+            ("max-age", None, false),
+            ("max-age=-1", seconds(0), true),
+            ("", None, false),
+        ] {
+            let control = read(&[general, ("cdn-cache-control", value)]);
+            assert_eq!((control.max_age, control.target.is_some()), (max_age, is_targeted), "{value}");
+            assert_eq!(control.no_store, !is_targeted, "{value}");
+        }
+    }
+}

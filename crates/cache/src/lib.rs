@@ -1,0 +1,49 @@
+//! The decisions of an HTTP cache: pure functions of a request's head, a stored response and the time.
+//!
+//! | to see | look into |
+//! | --- | --- |
+//! | under which name a response is found | [`Key`] |
+//! | what a response's Cache-Control asks for, and the targeted fields before it | [`Control`] |
+//! | whether a response may be stored, and why not | [`may_store`] |
+//! | how long it is fresh, and how old it is | [`Terms`] |
+//! | whether a stored response answers a request | [`Stored::reuse`] |
+//! | which of several variants matches | [`Selection`] |
+//! | 304 instead of a body; parts of a body | [`is_not_modified`], [`ranges`] |
+//! | what a 304 or a HEAD changes in a stored response | [`update`] |
+//! | what an unsafe request makes invalid | [`invalidation`] |
+//! | what was purged, and in which order | [`purge`] |
+//! | which objects a full store gives up | [`Eviction`] |
+//! | what is told of it all to the client | [`CacheStatus`] |
+//!
+//! Nothing here has a clock, a socket or a body: the caller brings the time, and keeps the bytes.
+
+mod conditional;
+mod control;
+mod directives;
+mod eviction;
+mod freshness;
+pub mod invalidation;
+mod key;
+pub mod purge;
+pub mod ranges;
+mod request;
+mod reuse;
+mod selection;
+mod status;
+mod storable;
+mod time;
+pub mod update;
+
+pub use self::{
+    conditional::{Validators, is_not_modified},
+    control::Control,
+    eviction::Eviction,
+    freshness::{Lifetime, Terms},
+    key::{Key, KeyRule},
+    request::Wishes,
+    reuse::{Reuse, Stored},
+    selection::Selection,
+    status::{CacheStatus, Forward},
+    storable::{NotStored, may_store},
+    time::Time,
+};

@@ -1,0 +1,181 @@
+//! Parts of a body: which bytes a Range means, and how they are labelled (RFC 9110 section 14).
+
+use http_types::{
+    HeaderMap, Method, StatusCode,
+    header::{DATE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE},
+};
+
+use crate::{Stored, Time};
+
+/// Bytes of a body, the first and the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Counted from 0.
+    pub first: u64,
+    /// Never before the first.
+    pub last: u64,
+}
+
+impl Part {
+    /// How many bytes it has: at least one.
+    pub const fn length(self) -> u64 {
+        self.last - self.first + 1
+    }
+
+    /// Its Content-Range, in a body of so many bytes.
+    pub fn label(self, of: u64) -> String {
+        format!("bytes {}-{}/{of}", self.first, self.last)
+    }
+}
+
+/// What of a body is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// All of it: there is no Range, or none that counts.
+    Whole,
+    /// These parts, in this order; never none.
+    Parts(Vec<Part>),
+    /// Nothing that the body has.
+    Nothing,
+}
+
+/// What of a stored body of `length` bytes a request asks for.
+pub fn wanted(method: &Method, request: &HeaderMap, stored: &Stored, length: u64) -> Wanted {
+    let Some(range) = request.get(RANGE).and_then(|range| range.to_str().ok()) else { return Wanted::Whole };
+    let counts = *method == Method::GET && stored.status == StatusCode::OK && is_current(request, stored);
+    match parse(range) {
+        Some(asked) if counts => satisfy(&asked, length),
+        _ => Wanted::Whole,
+    }
+}
+
+/// One element of a Range, before the length is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    From { first: u64, last: Option<u64> },
+    Last(u64),
+}
+
+/// `bytes=0-1, 5-, -3`; `None` for what is not valid and for more parts than any player asks for.
+fn parse(range: &str) -> Option<Vec<Asked>> {
+    let (unit, set) = range.split_once('=')?;
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return None;
+    }
+    let asked = set.split(',').map(str::trim).filter(|element| !element.is_empty()).map(|element| {
+        let (first, last) = element.split_once('-')?;
+        match (first, last) {
+            ("", last) => Some(Asked::Last(number(last)?)),
+            (first, "") => Some(Asked::From { first: number(first)?, last: None }),
+            (first, last) => {
+                let (first, last) = (number(first)?, number(last)?);
+                (first <= last).then_some(Asked::From { first, last: Some(last) })
+            }
+        }
+    });
+    let asked: Vec<_> = asked.take(MOST_PARTS + 1).collect::<Option<_>>()?;
+    (1..=MOST_PARTS).contains(&asked.len()).then_some(asked)
+}
+
+fn number(text: &str) -> Option<u64> {
+    (!text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()))
+        .then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+fn satisfy(asked: &[Asked], length: u64) -> Wanted {
+    let parts = asked.iter().filter_map(|asked| {
+        let (first, last) = match *asked {
+            Asked::From { first, last } => (first, last.unwrap_or(u64::MAX)),
+            Asked::Last(0) => return None,
+            Asked::Last(count) => (length.saturating_sub(count), u64::MAX),
+        };
+        (first < length).then(|| Part { first, last: last.min(length - 1) })
+    });
+    let parts: Vec<_> = parts.collect();
+    if parts.is_empty() {
+        return Wanted::Nothing;
+    }
+    // Parts that overlap would send bytes twice: nobody who means well asks for them (RFC 9110 section 14.2).
+    let is_greedy = parts.iter().map(|part| u128::from(part.length())).sum::<u128>() > u128::from(length);
+    if is_greedy { Wanted::Whole } else { Wanted::Parts(parts) }
+}
+
+/// Whether what the client has parts of, if it says so, is what is stored: by the strong comparison (RFC 9110 section 13.1.5).
+fn is_current(request: &HeaderMap, stored: &Stored) -> bool {
+    let Some(condition) = request.get(IF_RANGE) else { return true };
+    let Ok(condition) = condition.to_str() else { return false };
+    if condition.starts_with('"') {
+        return stored.headers.get(ETAG).is_some_and(|tag| tag == condition);
+    }
+    let modified = Time::in_field(&stored.headers, &LAST_MODIFIED);
+    // A date is as good as a strong tag only if nothing can have changed within the same second.
+    let is_strong = match (modified, Time::in_field(&stored.headers, &DATE)) {
+        (Some(modified), Some(date)) => date.since(modified).as_secs() >= 1,
+        _ => false,
+    };
+    is_strong && Time::parse(condition).is_some() && Time::parse(condition) == modified
+}
+
+/// More than a player or a PDF reader asks for at once.
+const MOST_PARTS: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of_ten(range: &str) -> Wanted {
+        parse(range).map_or(Wanted::Whole, |asked| satisfy(&asked, 10))
+    }
+
+    fn parts(parts: &[(u64, u64)]) -> Wanted {
+        Wanted::Parts(parts.iter().map(|&(first, last)| Part { first, last }).collect())
+    }
+
+    #[test]
+    fn ranges_are_cut_to_the_body() {
+        for (range, expected) in [
+            ("bytes=0-1", parts(&[(0, 1)])),
+            ("bytes=1-", parts(&[(1, 9)])),
+            ("bytes=-1", parts(&[(9, 9)])),
+            ("bytes=-20", parts(&[(0, 9)])),
+            ("bytes=8-99999999999999999999999", parts(&[(8, 9)])),
+            ("Bytes = 0-0, 5-6, -1", parts(&[(0, 0), (5, 6), (9, 9)])),
+            ("bytes=20-, 3-4", parts(&[(3, 4)])),
+            ("bytes=10-", Wanted::Nothing),
+            ("bytes=-0", Wanted::Nothing),
+        ] {
+            assert_eq!(of_ten(range), expected, "{range}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_range_or_too_much_of_it_is_the_whole() {
+        for range in [
+            "bytes=",
+            "bytes=2-1",
+            "bytes=a-b",
+            "bytes=-",
+            "lines=1-2",
+            "bytes",
+            "bytes=0-9, 0-9",
+            "bytes=+1-2",
+        ] {
+            assert_eq!(of_ten(range), Wanted::Whole, "{range}");
+        }
+        assert_eq!(of_ten(&format!("bytes={}", ["0-0"; 33].join(","))), Wanted::Whole);
+    }
+
+    proptest! {
+        #[test]
+        fn no_part_is_outside_the_body(set in "[0-9,-]{0,40}", length in 0_u64..100) {
+            if let Some(asked) = parse(&format!("bytes={set}"))
+                && let Wanted::Parts(parts) = satisfy(&asked, length)
+            {
+                prop_assert!(parts.iter().all(|part| part.first <= part.last && part.last < length));
+                prop_assert!(parts.iter().map(|part| part.length()).sum::<u64>() <= length);
+            }
+        }
+    }
+}

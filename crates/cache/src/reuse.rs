@@ -1,0 +1,159 @@
+//! Whether a stored response answers a request (RFC 9111 section 4, RFC 5861).
+
+use std::time::Duration;
+
+use http_types::{
+    HeaderMap, StatusCode,
+    header::{AGE, HeaderValue},
+};
+
+use crate::{Selection, Terms, Time, Wishes};
+
+/// A response that was stored, without its body.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its header as it was received, without what belonged to the connection.
+    pub headers: HeaderMap,
+    /// What it may be used for.
+    pub terms: Terms,
+    /// Which requests it is for.
+    pub selection: Selection,
+}
+
+/// What a stored response is good for now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reuse {
+    /// It is the answer.
+    Fresh,
+    /// It is the answer, and its origin is asked for the next one.
+    WhileRevalidated,
+    /// It is stale, and the client said that it does not mind.
+    Stale,
+    /// Its origin has to be asked first.
+    Validate,
+}
+
+impl Stored {
+    /// What it is good for, for a request that asks for this.
+    pub fn reuse(&self, wishes: Wishes, now: Time) -> Reuse {
+        let Terms { control, .. } = &self.terms;
+        let age = self.terms.age(now);
+        if control.no_cache || wishes.no_cache || wishes.max_age.is_some_and(|oldest| age > oldest) {
+            return Reuse::Validate;
+        }
+        if self.terms.is_fresh(now) {
+            let left = self.terms.lifetime.saturating_sub(age);
+            return if wishes.min_fresh.is_some_and(|least| left < least) {
+                Reuse::Validate
+            } else {
+                Reuse::Fresh
+            };
+        }
+        let staleness = self.terms.staleness(now);
+        let is_within = |window: Option<Duration>| window.is_some_and(|window| staleness <= window);
+        if wishes.max_age.is_none() && wishes.min_fresh.is_none() && is_within(control.stale_while_revalidate)
+        {
+            return Reuse::WhileRevalidated;
+        }
+        if !control.must_revalidate && self.terms.outdated.is_none() && is_within(wishes.max_stale) {
+            return Reuse::Stale;
+        }
+        Reuse::Validate
+    }
+
+    /// Whether it may be used because its origin fails: the response's own stale-if-error, or else the operator's.
+    pub fn stands_in(&self, operators: Duration, now: Time) -> bool {
+        let Terms { control, .. } = &self.terms;
+        let window = control.stale_if_error.unwrap_or(operators);
+        let may_be_stale =
+            !control.no_cache && (!control.must_revalidate || control.stale_if_error.is_some());
+        may_be_stale && self.terms.staleness(now) <= window
+    }
+
+    /// The header for a client: without the fields that may not be used unasked, and with its age.
+    pub fn head(&self, now: Time) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        for withheld in &self.terms.control.withheld {
+            headers.remove(withheld);
+        }
+        headers.insert(AGE, HeaderValue::from(self.terms.age(now).as_secs()));
+        headers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Control;
+
+    fn stored(cache_control: &str) -> Stored {
+        let headers: HeaderMap =
+            [(http_types::header::CACHE_CONTROL, cache_control.parse().unwrap())].into_iter().collect();
+        let (status, now) = (StatusCode::OK, Time::from_millis(0));
+        let terms = Terms::read(status, &headers, Control::read(&headers, &[]), None, (now, now));
+        Stored { status, headers, terms, selection: Selection::default() }
+    }
+
+    fn at(seconds: u64) -> Time {
+        Time::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn time_decides_and_then_what_was_allowed() {
+        let plain = Wishes::default();
+        let object = stored("max-age=10, stale-while-revalidate=5");
+        let expected = [
+            (9, Reuse::Fresh),
+            (10, Reuse::WhileRevalidated),
+            (15, Reuse::WhileRevalidated),
+            (16, Reuse::Validate),
+        ];
+        for (second, reuse) in expected {
+            assert_eq!(object.reuse(plain, at(second)), reuse, "after {second} s");
+        }
+        assert_eq!(stored("max-age=10, no-cache").reuse(plain, at(1)), Reuse::Validate);
+    }
+
+    #[test]
+    fn clients_may_ask_for_more_or_for_less() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        let object = stored("max-age=10");
+        for (wishes, second, reuse) in [
+            (Wishes { max_age: seconds(3), ..Wishes::default() }, 4, Reuse::Validate),
+            (Wishes { max_age: seconds(3), ..Wishes::default() }, 3, Reuse::Fresh),
+            (Wishes { min_fresh: seconds(3), ..Wishes::default() }, 8, Reuse::Validate),
+            (Wishes { max_stale: seconds(3), ..Wishes::default() }, 13, Reuse::Stale),
+            (Wishes { max_stale: seconds(3), ..Wishes::default() }, 14, Reuse::Validate),
+            (Wishes { no_cache: true, ..Wishes::default() }, 1, Reuse::Validate),
+        ] {
+            assert_eq!(object.reuse(wishes, at(second)), reuse, "{wishes:?}");
+        }
+        let strict = stored("max-age=10, must-revalidate");
+        assert_eq!(
+            strict.reuse(Wishes { max_stale: seconds(9), ..Wishes::default() }, at(11)),
+            Reuse::Validate
+        );
+    }
+
+    #[test]
+    fn instead_of_an_error_where_nothing_forbids_it() {
+        let minute = Duration::from_secs(60);
+        assert!(stored("max-age=10").stands_in(minute, at(70)));
+        assert!(!stored("max-age=10").stands_in(minute, at(71)));
+        assert!(stored("max-age=10, stale-if-error=90").stands_in(Duration::ZERO, at(100)));
+        assert!(!stored("max-age=10, must-revalidate").stands_in(minute, at(11)));
+        assert!(!stored("max-age=10, no-cache").stands_in(minute, at(11)));
+        assert!(!stored("s-maxage=10").stands_in(minute, at(11)));
+    }
+
+    #[test]
+    fn the_head_has_its_age_and_not_what_is_withheld() {
+        let mut object = stored("max-age=10, no-cache=\"a\"");
+        object.headers.insert("a", HeaderValue::from_static("1"));
+        object.headers.insert(AGE, HeaderValue::from_static("700"));
+        let head = object.head(at(3));
+        assert_eq!((head.get("a"), head.get(AGE)), (None, Some(&HeaderValue::from_static("3"))));
+    }
+}

@@ -1,0 +1,175 @@
+//! Whether a response may be stored (RFC 9111 section 3).
+
+use std::fmt;
+
+use http_types::{
+    HeaderMap, Method, StatusCode,
+    header::{AUTHORIZATION, ETAG, LAST_MODIFIED},
+};
+
+use crate::{
+    Terms, Wishes,
+    freshness::{Lifetime, is_heuristically_cacheable},
+};
+
+/// Why a response is not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotStored {
+    /// Its method has no response that could be used again.
+    Method,
+    /// The response's status cannot be kept.
+    Status,
+    /// The response says so: no-store.
+    NoStore,
+    /// It is for one person: private.
+    Private,
+    /// The client says so: no-store.
+    Client,
+    /// The request had an Authorization, and the response does not say that it is for others.
+    Authorization,
+    /// `Vary: *`.
+    Vary,
+    /// Nothing says that it may be kept, or nothing could be done with it.
+    Unusable,
+}
+
+impl fmt::Display for NotStored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Method => "responses to this method are not stored",
+            Self::Status => "responses with this status are not stored",
+            Self::NoStore => "the response says no-store",
+            Self::Private => "the response says private",
+            Self::Client => "the request says no-store",
+            Self::Authorization => {
+                "the request had Authorization, and the response does not allow others to have it"
+            }
+            Self::Vary => "the response says Vary: *",
+            Self::Unusable => "it has neither a lifetime nor a validator",
+        })
+    }
+}
+
+/// Whether a response may be stored. A POST counts as what a GET would have answered if the response says that it is
+/// (`is_own_location`: its Content-Location is the request's own URL).
+///
+/// # Errors
+/// Why not.
+pub fn may_store(
+    (method, request): (&Method, &HeaderMap),
+    wishes: Wishes,
+    (status, response): (StatusCode, &HeaderMap),
+    terms: &Terms,
+    is_own_location: bool,
+) -> Result<(), NotStored> {
+    let control = &terms.control;
+    let is_ruled = terms.source == Lifetime::Rule;
+    let is_explicit = !matches!(terms.source, Lifetime::None | Lifetime::Heuristic);
+    match *method {
+        Method::GET => {}
+        Method::POST if is_own_location && is_explicit => {}
+        _ => return Err(NotStored::Method),
+    }
+    if status.is_informational() || matches!(status.as_u16(), 206 | 304 | 416) {
+        return Err(NotStored::Status);
+    }
+    if control.must_understand && !is_understood(status) {
+        return Err(NotStored::Status);
+    }
+    // An operator's rule goes before what the origin says of keeping, as its origin is the operator's too.
+    if control.no_store && !control.must_understand && !is_ruled {
+        return Err(NotStored::NoStore);
+    }
+    if control.private && !is_ruled {
+        return Err(NotStored::Private);
+    }
+    if wishes.no_store {
+        return Err(NotStored::Client);
+    }
+    if request.contains_key(AUTHORIZATION) && !(control.public || control.must_revalidate) {
+        return Err(NotStored::Authorization);
+    }
+    let may_be_kept = is_explicit || control.public || is_heuristically_cacheable(status);
+    let can_be_validated = response.contains_key(ETAG) || response.contains_key(LAST_MODIFIED);
+    let is_of_use = can_be_validated || !(terms.lifetime.is_zero() || control.no_cache);
+    if may_be_kept && is_of_use { Ok(()) } else { Err(NotStored::Unusable) }
+}
+
+/// Statuses whose caching rules are followed here: all that RFC 9110 defines, apart from those of parts.
+fn is_understood(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 200..=205 | 300..=305 | 307 | 308 | 400..=417 | 421 | 422 | 426 | 500..=505)
+}
+
+#[cfg(test)]
+mod tests {
+    use http_types::HeaderName;
+
+    use super::*;
+    use crate::{Control, Time};
+
+    fn judged(
+        method: &Method,
+        request: &[(&'static str, &str)],
+        status: u16,
+        response: &[(&'static str, &str)],
+    ) -> Result<(), NotStored> {
+        let map = |fields: &[(&'static str, &str)]| -> HeaderMap {
+            fields
+                .iter()
+                .map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()))
+                .collect()
+        };
+        let (request, response) = (map(request), map(response));
+        let status = StatusCode::from_u16(status).unwrap();
+        let now = Time::from_millis(0);
+        let terms = Terms::read(status, &response, Control::read(&response, &[]), None, (now, now));
+        may_store((method, &request), Wishes::read(&request), (status, &response), &terms, true)
+    }
+
+    #[test]
+    fn what_may_be_stored() {
+        let fresh = ("cache-control", "max-age=60");
+        let token = ("authorization", "x");
+        assert_eq!(judged(&Method::GET, &[], 200, &[fresh]), Ok(()));
+        assert_eq!(judged(&Method::GET, &[], 599, &[fresh]), Ok(()));
+        assert_eq!(judged(&Method::GET, &[], 200, &[("etag", "\"a\"")]), Ok(()));
+        assert_eq!(judged(&Method::POST, &[], 200, &[fresh]), Ok(()));
+        assert_eq!(judged(&Method::GET, &[token], 200, &[("cache-control", "public, max-age=60")]), Ok(()));
+        assert_eq!(judged(&Method::GET, &[token], 200, &[("cache-control", "s-maxage=60")]), Ok(()));
+        assert_eq!(
+            judged(&Method::GET, &[], 200, &[("cache-control", "max-age=60, no-store, must-understand")]),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn what_may_not_and_why() {
+        let fresh = ("cache-control", "max-age=60");
+        for (expected, method, request, status, response) in [
+            (NotStored::Method, Method::PUT, ("a", "b"), 200, fresh),
+            (
+                NotStored::Method,
+                Method::POST,
+                ("a", "b"),
+                200,
+                ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            ),
+            (NotStored::Status, Method::GET, ("a", "b"), 206, fresh),
+            (
+                NotStored::Status,
+                Method::GET,
+                ("a", "b"),
+                599,
+                ("cache-control", "max-age=60, no-store, must-understand"),
+            ),
+            (NotStored::NoStore, Method::GET, ("a", "b"), 200, ("cache-control", "max-age=60, no-store")),
+            (NotStored::Private, Method::GET, ("a", "b"), 200, ("cache-control", "max-age=60, private")),
+            (NotStored::Client, Method::GET, ("cache-control", "no-store"), 200, fresh),
+            (NotStored::Authorization, Method::GET, ("authorization", "x"), 200, fresh),
+            (NotStored::Unusable, Method::GET, ("a", "b"), 200, ("cache-control", "max-age=0")),
+            (NotStored::Unusable, Method::GET, ("a", "b"), 201, ("etag", "\"a\"")),
+        ] {
+            assert_eq!(judged(&method, &[request], status, &[response]), Err(expected), "{expected}");
+        }
+    }
+}
