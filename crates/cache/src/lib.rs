@@ -35,7 +35,7 @@ mod time;
 pub mod update;
 
 pub use self::{
-    conditional::{Validators, is_not_modified},
+    conditional::{Validators, is_not_modified, make_unconditional},
     control::Control,
     eviction::Eviction,
     freshness::{Lifetime, Terms},

@@ -8,7 +8,7 @@ use http_types::{
 use crate::directives::elements;
 
 /// The fields of a request that its response was selected by, with what they come to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Selection {
     fields: Vec<(HeaderName, Option<String>)>,
     /// The response's language, if it has one.

@@ -31,6 +31,25 @@ pub enum NotStored {
     Vary,
     /// Nothing says that it may be kept, or nothing could be done with it.
     Unusable,
+    /// It is larger than the zone or the store allows.
+    TooLarge,
+}
+
+impl NotStored {
+    /// In a word, for Cache-Status.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Method => "method",
+            Self::Status => "status",
+            Self::NoStore => "no-store",
+            Self::Private => "private",
+            Self::Client => "client-no-store",
+            Self::Authorization => "authorization",
+            Self::Vary => "vary",
+            Self::Unusable => "no-lifetime",
+            Self::TooLarge => "too-large",
+        }
+    }
 }
 
 impl fmt::Display for NotStored {
@@ -46,6 +65,7 @@ impl fmt::Display for NotStored {
             }
             Self::Vary => "the response says Vary: *",
             Self::Unusable => "it has neither a lifetime nor a validator",
+            Self::TooLarge => "it is larger than the zone's limit or than the store",
         })
     }
 }

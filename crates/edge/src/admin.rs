@@ -1,0 +1,214 @@
+//! The operator's side: status, explanations and purges, on an address of their own.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use cache::purge::{Depth, Purge};
+use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{chain::Edge, counts::Counts};
+
+/// The SHA-256 of a token, as the network's file has it.
+pub fn token_hash(token: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, token.as_bytes());
+    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// What a purge request says: one of these.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Purges {
+    files: Vec<String>,
+    tags: Vec<String>,
+    hosts: Vec<String>,
+    prefixes: Vec<String>,
+    purge_everything: bool,
+    /// Whether what is named is gone, and not only stale.
+    hard: bool,
+}
+
+#[derive(Serialize)]
+struct Status<'a> {
+    schema: &'static str,
+    data_centre: &'a str,
+    epoch: u64,
+    requests: Requests<'a>,
+    store: Stored,
+    origins: Value,
+}
+
+#[derive(Serialize)]
+struct Requests<'a> {
+    total: u64,
+    by_cache_status: &'a Counts,
+}
+
+#[derive(Serialize)]
+struct Stored {
+    memory_bytes: u64,
+    memory_limit_bytes: u64,
+    objects: usize,
+    evicted: u64,
+}
+
+/// Answers the operator's requests.
+pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let path: Vec<_> = parts.uri.path().split('/').skip(1).collect();
+    match (&parts.method, &path[..]) {
+        (&Method::GET, ["status"]) => respond(StatusCode::OK, &status(edge)),
+        (&Method::GET, ["explain"]) => explain(edge, &parts.uri),
+        (&Method::POST, ["client", "v4", "zones", zone, "purge_cache"]) => {
+            if !is_allowed(edge, &parts.headers) {
+                return failure(
+                    StatusCode::FORBIDDEN,
+                    "the request has no token, or one that [admin] tokens does not list",
+                );
+            }
+            match body.collect(LARGEST_REQUEST).await {
+                Ok(text) => purge(edge, zone, &text),
+                Err(_) => failure(StatusCode::BAD_REQUEST, "the request broke off, or is longer than 1 MB"),
+            }
+        }
+        _ => failure(
+            StatusCode::NOT_FOUND,
+            "there is GET /status, GET /explain?url=URL and POST /client/v4/zones/ZONE/purge_cache",
+        ),
+    }
+}
+
+fn status(edge: &Edge) -> Status<'_> {
+    let (usage, network) = (edge.store.usage(), edge.network());
+    let mut origins: Vec<_> = network.zones.iter().flat_map(|zone| &zone.origins).collect();
+    origins.sort_by_key(|origin| origin.to_string());
+    origins.dedup();
+    Status {
+        schema: "longhaul.edge.status/1",
+        data_centre: &edge.centre,
+        epoch: edge.store.epoch(),
+        requests: Requests { total: edge.counts.total(), by_cache_status: &edge.counts },
+        store: Stored {
+            memory_bytes: usage.bytes,
+            memory_limit_bytes: edge.store.capacity(),
+            objects: usage.objects,
+            evicted: usage.evicted,
+        },
+        origins: json!(edge.origins.report(origins.into_iter(), edge.now())),
+    }
+}
+
+fn explain(edge: &Arc<Edge>, request: &Uri) -> Response<Body> {
+    let url = request.query().and_then(|query| query.strip_prefix("url=")).map(decoded);
+    let Some(url) = url.and_then(|url| url.parse::<Uri>().ok()) else {
+        return failure(StatusCode::BAD_REQUEST, "expected ?url= and a URL, percent-encoded");
+    };
+    match edge.explain(&url) {
+        Ok(explanation) => respond(StatusCode::OK, &explanation),
+        Err(why) => failure(StatusCode::NOT_FOUND, &why),
+    }
+}
+
+fn purge(edge: &Edge, zone: &str, text: &[u8]) -> Response<Body> {
+    let network = edge.network();
+    let Some(zone) = network.zones.iter().find(|known| known.name == zone) else {
+        let names: Vec<_> = network.zones.iter().map(|zone| zone.name.as_str()).collect();
+        return failure(
+            StatusCode::NOT_FOUND,
+            &format!("there is no zone \"{zone}\", only {}", names.join(", ")),
+        );
+    };
+    let asked: Purges = match serde_json::from_slice(text) {
+        Ok(asked) => asked,
+        Err(error) => {
+            return failure(StatusCode::BAD_REQUEST, &format!("the request is not as expected: {error}"));
+        }
+    };
+    let depth = if asked.hard { Depth::Hard } else { Depth::Soft };
+    let purges = match asked.read() {
+        Ok(purges) => purges,
+        Err(why) => return failure(StatusCode::BAD_REQUEST, &why),
+    };
+    let (epoch, objects) = edge.purge(&zone.name, purges, depth);
+    tracing::info!(zone = zone.name, epoch, objects, ?depth, "purged");
+    let result = json!({ "id": zone.name, "epoch": epoch, "objects": objects });
+    respond(StatusCode::OK, &json!({ "success": true, "errors": [], "messages": [], "result": result }))
+}
+
+impl Purges {
+    fn read(self) -> Result<Vec<Purge>, String> {
+        let mut purges = Vec::new();
+        for file in &self.files {
+            let url: Uri = file.parse().map_err(|_| format!("\"{file}\" is not a URL"))?;
+            if url.scheme().is_none() || url.host().is_none() {
+                return Err(format!("\"{file}\" is not a URL with a scheme and a host"));
+            }
+            let key = cache::Key::of(&url, &HeaderMap::new(), &cache::KeyRule::default());
+            purges.push(Purge::Url(key.url().to_owned()));
+        }
+        purges.extend(self.tags.iter().map(|tag| Purge::Tag(tag.to_ascii_lowercase())));
+        purges.extend(self.hosts.iter().map(|host| Purge::Host(host.to_ascii_lowercase())));
+        for prefix in self.prefixes {
+            let without_scheme = prefix.split_once("://").map_or(&prefix[..], |(_, rest)| rest);
+            purges.push(Purge::Prefix(without_scheme.to_owned()));
+        }
+        if self.purge_everything {
+            purges.push(Purge::Everything);
+        }
+        match purges.len() {
+            0 => {
+                Err("nothing is named: expected files, tags, hosts, prefixes or purge_everything".to_owned())
+            }
+            count if count > MOST_PURGES => {
+                Err(format!("{count} things are named; up to {MOST_PURGES} can be"))
+            }
+            _ => Ok(purges),
+        }
+    }
+}
+
+/// Whether a request has a token that the network's file knows. Comparing digests tells nobody how much of a token was right.
+fn is_allowed(edge: &Edge, headers: &HeaderMap) -> bool {
+    let token =
+        headers.get(header::AUTHORIZATION).and_then(|field| field.to_str().ok()?.strip_prefix("Bearer "));
+    token.is_some_and(|token| edge.network().tokens.contains(&token_hash(token)))
+}
+
+/// Without percent-encoding.
+fn decoded(text: &str) -> String {
+    let mut pieces = text.split('%');
+    let mut plain = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        match piece.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                plain.extend_from_slice(&piece.as_bytes()[2..]);
+            }
+            None => {
+                plain.push(b'%');
+                plain.extend_from_slice(piece.as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+fn failure(status: StatusCode, message: &str) -> Response<Body> {
+    let errors = json!([{ "code": status.as_u16(), "message": message }]);
+    respond(status, &json!({ "success": false, "errors": errors, "messages": [], "result": null }))
+}
+
+fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {
+    let text = serde_json::to_vec_pretty(value).unwrap_or_default();
+    let mut response = Response::new(Body::whole(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+const LARGEST_REQUEST: usize = 1 << 20;
+/// Of one request.
+const MOST_PURGES: usize = 1000;

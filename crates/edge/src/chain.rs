@@ -1,0 +1,221 @@
+//! The life of a request, from top to bottom.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use cache::{
+    CacheStatus, Forward, Reuse, Time,
+    purge::{Depth, Purge},
+};
+use http::{Body, Method, Request, Response, StatusCode, header};
+
+use crate::{
+    answer::{answer, dress, tell},
+    counts::{Counts, Word},
+    fetch::{Fetched, passed},
+    flights::{Flights, Landing, Part},
+    network::Network,
+    origins::{Origins, is_for_many, onward},
+    store::{Found, Object, Store},
+    visit::{NOT_CACHED, Refusal, Visit},
+};
+
+/// A data centre at work.
+pub(crate) struct Edge {
+    pub(crate) centre: String,
+    network: RwLock<Arc<Network>>,
+    pub(crate) store: Store,
+    pub(crate) flights: Arc<Flights>,
+    pub(crate) origins: Origins,
+    pub(crate) counts: Counts,
+}
+
+impl Edge {
+    pub(crate) fn new(centre: String, network: Network, memory: u64, origins: Origins) -> Self {
+        let network = RwLock::new(Arc::new(network));
+        let (store, flights, counts) = (Store::new(memory), Arc::default(), Counts::default());
+        Self { centre, network, store, flights, origins, counts }
+    }
+
+    pub(crate) fn network(&self) -> Arc<Network> {
+        Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Goes on with another network; requests that are under way end with the old one.
+    pub(crate) fn replace(&self, network: Network) {
+        *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
+    }
+
+    #[expect(clippy::unused_self, reason = "who serves a request asks the edge for the time")]
+    pub(crate) fn now(&self) -> Time {
+        Time::from_millis(u64::try_from(http::clock::wall_ns() / 1_000_000).unwrap_or(0))
+    }
+
+    /// Purges, and lets nobody join a fetch that may bring what was purged. Returns the epoch, and how many objects it found.
+    pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> (u64, usize) {
+        let purged = self.store.purge(zone, purges, depth, self.now());
+        self.flights.close();
+        purged
+    }
+
+    /// Answers one request: lets it in, and then either passes it on or looks for it in the store.
+    pub(crate) async fn serve(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
+        let (visit, body) = match Visit::admit(&self.network(), &self.centre, request) {
+            Ok(admitted) => admitted,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        if visit.rule().is_some_and(|rule| rule.is_bypass) {
+            return self.pass(&visit, body, Forward::Bypass).await;
+        }
+        if visit.method != Method::HEAD && !is_for_many(&visit.method, &body) {
+            return self.pass(&visit, body, Forward::Method).await;
+        }
+        self.find_or_fetch(Arc::new(visit)).await
+    }
+
+    /// Answers from the store; or fetches it, once for all who wait.
+    async fn find_or_fetch(self: &Arc<Self>, visit: Arc<Visit>) -> Response<Body> {
+        let now = self.now();
+        let found = self.store.find(&visit.key, &visit.headers);
+        let (forward, stale) = match found {
+            Found::Nothing => (Forward::UriMiss, None),
+            Found::OtherVariant => (Forward::VaryMiss, None),
+            Found::Object(object) => match object.stored.reuse(visit.wishes, now) {
+                Reuse::Fresh => return self.hit(&visit, &object, now, None),
+                Reuse::Stale => return self.hit(&visit, &object, now, Some("stale")),
+                Reuse::WhileRevalidated => {
+                    self.revalidate(&visit, &object);
+                    return self.hit(&visit, &object, now, Some("revalidating"));
+                }
+                Reuse::Validate => {
+                    let is_asked_for =
+                        object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
+                    (if is_asked_for { Forward::Request } else { Forward::Stale }, Some(object))
+                }
+            },
+        };
+        if visit.wishes.only_if_cached {
+            return self.refuse(NOT_CACHED);
+        }
+        if visit.method == Method::HEAD {
+            return self.pass(&visit, Body::empty(), forward).await;
+        }
+        match self.flights.join(&visit.key) {
+            Part::Leads(flight) => {
+                let stale = stale.filter(|stale| !stale.body.is_broken());
+                let fetch = tokio::spawn(Arc::clone(self).fetch(Arc::clone(&visit), stale, flight));
+                let Ok(fetched) = fetch.await else { return self.refuse(crate::visit::UNREACHABLE) };
+                self.land(&visit, fetched, forward)
+            }
+            Part::Follows(waiting) => match waiting.landing().await {
+                Landing::Shared(object) if object.stored.selection.matches(&visit.headers) => {
+                    self.collapsed(&visit, &object, forward)
+                }
+                Landing::Shared(_) | Landing::Alone => self.pass(&visit, Body::empty(), forward).await,
+                Landing::Failed(refusal) => self.refuse(refusal),
+            },
+        }
+    }
+
+    /// Asks the origin about an object while it is used, unless somebody does already.
+    fn revalidate(self: &Arc<Self>, visit: &Arc<Visit>, object: &Arc<Object>) {
+        if let Part::Leads(flight) = self.flights.join(&visit.key) {
+            tokio::spawn(Arc::clone(self).fetch(Arc::clone(visit), Some(Arc::clone(object)), flight));
+        }
+    }
+
+    /// Answers with what a fetch came to, for the one who made it.
+    fn land(&self, visit: &Visit, fetched: Fetched, forward: Forward) -> Response<Body> {
+        let now = self.now();
+        let (word, object) = match fetched {
+            Fetched::Failed(refusal) => return self.refuse(refusal),
+            Fetched::Passed(response, reason) => {
+                let status = CacheStatus { detail: Some(reason.word()), ..self.status(forward) };
+                return self.finish(response, visit, &status, Word::Miss);
+            }
+            Fetched::Instead(object) => return self.hit(visit, &object, now, Some("origin-failed")),
+            Fetched::Confirmed(object) => (Word::Revalidated, object),
+            Fetched::Stored(object) => (Word::Miss, object),
+        };
+        let status = CacheStatus {
+            forward_status: Some(if word == Word::Revalidated { 304 } else { object.stored.status.as_u16() }),
+            ttl: Some(object.stored.terms.seconds_left(now)),
+            stored: true,
+            ..self.status(forward)
+        };
+        let mut response = answer(visit, &object, now);
+        // It comes from its origin: its age is what that said.
+        if word == Word::Miss && object.stored.terms.age(now).is_zero() {
+            response.headers_mut().remove(header::AGE);
+        }
+        self.finish(response, visit, &status, word)
+    }
+
+    /// Answers with what was fetched for another request.
+    fn collapsed(&self, visit: &Visit, object: &Object, forward: Forward) -> Response<Body> {
+        let now = self.now();
+        let ttl = Some(object.stored.terms.seconds_left(now));
+        let status = CacheStatus { ttl, collapsed: true, ..self.status(forward) };
+        self.finish(answer(visit, object, now), visit, &status, Word::Collapsed)
+    }
+
+    /// Answers with an object as it is stored.
+    fn hit(&self, visit: &Visit, object: &Object, now: Time, detail: Option<&'static str>) -> Response<Body> {
+        let ttl = Some(object.stored.terms.seconds_left(now));
+        let status = CacheStatus { cache: self.centre.clone(), ttl, detail, ..CacheStatus::default() };
+        let word = if detail.is_some() { Word::Stale } else { Word::Hit };
+        self.finish(answer(visit, object, now), visit, &status, word)
+    }
+
+    /// Passes a request on and its response back, and learns from both.
+    async fn pass(self: &Arc<Self>, visit: &Visit, body: Body, forward: Forward) -> Response<Body> {
+        let requested = self.now();
+        let answered = self.origins.ask(visit, onward(visit, &self.centre), body, requested).await;
+        let response = match answered {
+            Ok(response) => response,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        if forward == Forward::Bypass {
+            let status =
+                CacheStatus { forward_status: Some(response.status().as_u16()), ..self.status(forward) };
+            return self.finish(passed(response), visit, &status, Word::Bypass);
+        }
+        self.learn(visit, &response);
+        let code = response.status().as_u16();
+        let (response, stored) = self.keep_posted(visit, response, (requested, self.now()));
+        let status = CacheStatus { forward_status: Some(code), stored, ..self.status(forward) };
+        let word = if forward == Forward::Method { Word::Bypass } else { Word::Miss };
+        self.finish(response, visit, &status, word)
+    }
+
+    fn status(&self, forward: Forward) -> CacheStatus {
+        CacheStatus { cache: self.centre.clone(), forward: Some(forward), ..CacheStatus::default() }
+    }
+
+    fn finish(
+        &self,
+        mut response: Response<Body>,
+        visit: &Visit,
+        status: &CacheStatus,
+        word: Word,
+    ) -> Response<Body> {
+        self.counts.add(word);
+        dress(&mut response, visit, status);
+        response
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response<Body> {
+        self.counts.add(Word::Refused);
+        let mut response = refusal.response();
+        let status = CacheStatus {
+            cache: self.centre.clone(),
+            forward: Some(Forward::Bypass),
+            detail: Some(refusal.word),
+            ..CacheStatus::default()
+        };
+        tell(response.headers_mut(), &status);
+        if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, 1.into());
+        }
+        response
+    }
+}

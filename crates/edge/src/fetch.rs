@@ -1,0 +1,264 @@
+//! From the origin into the store: one request, what its response is judged to be, and its body for all who wait.
+
+use std::sync::Arc;
+
+use cache::{
+    Control, NotStored, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
+    purge::{self, Depth, Purge, Subject},
+    update,
+};
+use http::{Body, HeaderMap, HeaderValue, Method, Response, StatusCode, header, response::Parts};
+
+use crate::{
+    chain::Edge,
+    fill::Fill,
+    flights::{Flight, Landing},
+    origins::onward,
+    store::Object,
+    visit::{Refusal, Visit},
+};
+
+/// What a request at the origin came to, for the one who made it.
+pub(crate) enum Fetched {
+    /// It is stored; its body may still be coming.
+    Stored(Arc<Object>),
+    /// What was stored is still right.
+    Confirmed(Arc<Object>),
+    /// The origin fails, and what was stored may be used instead.
+    Instead(Arc<Object>),
+    /// It is not stored, and why.
+    Passed(Response<Body>, NotStored),
+    /// There is no response.
+    Failed(Refusal),
+}
+
+impl Edge {
+    /// Asks the origin for a flight: for what is stored under the key, if it is `stale`, only whether it is still right.
+    /// Runs as a task of its own: whoever waits for it may go without ending it.
+    pub(crate) async fn fetch(
+        self: Arc<Self>,
+        visit: Arc<Visit>,
+        stale: Option<Arc<Object>>,
+        flight: Flight,
+    ) -> Fetched {
+        let began = self.store.epoch();
+        let requested = self.now();
+        let mut headers = onward(&visit, &self.centre);
+        cache::make_unconditional(&mut headers);
+        let validators = stale.as_ref().and_then(|stale| Validators::of(&stale.stored));
+        if let Some(validators) = &validators {
+            validators.ask(&mut headers);
+        }
+        let mut answered = self.origins.ask(&visit, headers.clone(), Body::empty(), requested).await;
+        if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
+            && response.status() == StatusCode::NOT_MODIFIED
+        {
+            if asked.are_confirmed_by(response.headers()) {
+                let confirmed =
+                    self.confirm(&visit, stale, response.headers(), (requested, self.now()), began);
+                flight.land(Landing::Shared(Arc::clone(&confirmed)));
+                return Fetched::Confirmed(confirmed);
+            }
+            // It is about something that is not stored here: what is there now?
+            cache::make_unconditional(&mut headers);
+            answered = self.origins.ask(&visit, headers, Body::empty(), requested).await;
+        }
+        let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
+        if let Some(stale) =
+            stale.filter(|stale| is_error && stale.stored.stands_in(visit.zone().stale_if_error, self.now()))
+        {
+            flight.land(Landing::Shared(Arc::clone(&stale)));
+            return Fetched::Instead(stale);
+        }
+        match answered {
+            Err(refusal) => {
+                flight.land(Landing::Failed(refusal));
+                Fetched::Failed(refusal)
+            }
+            Ok(response) => {
+                let times = (requested, self.now());
+                self.receive(&visit, response, times, began, flight)
+            }
+        }
+    }
+
+    /// Stores a response while it comes, or gives it to the one who asked.
+    fn receive(
+        self: Arc<Self>,
+        visit: &Visit,
+        response: Response<Body>,
+        times: (Time, Time),
+        began: u64,
+        flight: Flight,
+    ) -> Fetched {
+        let (parts, body) = response.into_parts();
+        match self.judge(visit, &parts, times) {
+            Err(reason) => {
+                flight.land(Landing::Alone);
+                Fetched::Passed(passed(Response::from_parts(parts, body)), reason)
+            }
+            Ok(stored) => {
+                let object = self.keep(visit, stored, began, times.1);
+                flight.land(Landing::Shared(Arc::clone(&object)));
+                let largest = visit.zone().largest;
+                tokio::spawn(pour(self, Arc::clone(&object), body, largest));
+                Fetched::Stored(object)
+            }
+        }
+    }
+
+    /// Stores what a POST was answered with if a GET would be answered with the same; whether it did.
+    pub(crate) fn keep_posted(
+        self: &Arc<Self>,
+        visit: &Visit,
+        response: Response<Body>,
+        times: (Time, Time),
+    ) -> (Response<Body>, bool) {
+        let (parts, body) = response.into_parts();
+        let judged = if visit.method == Method::POST {
+            self.judge(visit, &parts, times)
+        } else {
+            Err(NotStored::Method)
+        };
+        let (body, stored) = match judged {
+            Err(_) => (body, false),
+            Ok(stored) => {
+                let object = self.keep(visit, stored, self.store.epoch(), times.1);
+                let reader = Body::stream(object.body.read());
+                tokio::spawn(pour(Arc::clone(self), object, body, visit.zone().largest));
+                (reader, true)
+            }
+        };
+        (passed(Response::from_parts(parts, body)), stored)
+    }
+
+    /// Whether a response may be stored, and as what.
+    fn judge(&self, visit: &Visit, parts: &Parts, times: (Time, Time)) -> Result<Stored, NotStored> {
+        let mut headers = parts.headers.clone();
+        update::clear_connection_fields(&mut headers);
+        if !headers.contains_key(header::DATE)
+            && let Ok(date) = HeaderValue::from_str(&times.1.to_http())
+        {
+            headers.insert(header::DATE, date);
+        }
+        let terms = self.terms(visit, parts.status, &headers, times);
+        let is_own = invalidation::is_own_location(&visit.url, &headers);
+        may_store((&visit.method, &visit.headers), visit.wishes, (parts.status, &headers), &terms, is_own)?;
+        let selection = Selection::of(&visit.headers, &headers).ok_or(NotStored::Vary)?;
+        let announced =
+            headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if announced.is_some_and(|length| length > visit.zone().largest.min(self.store.capacity())) {
+            return Err(NotStored::TooLarge);
+        }
+        Ok(Stored { status: parts.status, headers, terms, selection })
+    }
+
+    fn terms(&self, visit: &Visit, status: StatusCode, headers: &HeaderMap, times: (Time, Time)) -> Terms {
+        let control = Control::read(headers, &visit.zone().targets);
+        let ttl = visit.rule_for(status).and_then(|rule| rule.edge_ttl);
+        Terms::read(status, headers, control, ttl, times)
+    }
+
+    /// Adds an object whose body is still to come.
+    fn keep(&self, visit: &Visit, mut stored: Stored, began: u64, now: Time) -> Arc<Object> {
+        let subject = Subject {
+            zone: visit.zone().name.clone(),
+            url: visit.key.url().to_owned(),
+            tags: purge::tags(&stored.headers),
+            groups: invalidation::groups(&stored.headers),
+        };
+        stored.headers.remove(purge::CACHE_TAG);
+        let object =
+            Object { key: visit.key.clone(), subject, stored, body: Arc::new(Fill::default()), began };
+        self.store.add(object, &visit.headers, now)
+    }
+
+    /// What a 304 makes of the object that it confirms.
+    fn confirm(
+        &self,
+        visit: &Visit,
+        stale: &Arc<Object>,
+        answer: &HeaderMap,
+        times: (Time, Time),
+        began: u64,
+    ) -> Arc<Object> {
+        let mut object = Object { began, ..Object::clone(stale) };
+        let mut answer = answer.clone();
+        update::clear_connection_fields(&mut answer);
+        // An age that was told with the stored response says nothing about this one.
+        object.stored.headers.remove(header::AGE);
+        update::refresh(&mut object.stored.headers, &answer);
+        object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);
+        self.store.add(object, &visit.headers, times.1)
+    }
+
+    /// What an answer to a request that was passed on changes in the store: an unsafe one makes URLs and groups invalid, a HEAD
+    /// confirms or contradicts what is stored.
+    pub(crate) fn learn(&self, visit: &Visit, response: &Response<Body>) {
+        let (status, headers, now) = (response.status(), response.headers(), self.now());
+        let zone = &visit.zone().name;
+        let urls = invalidation::urls(&visit.method, &visit.url, status, headers);
+        if !urls.is_empty() {
+            let key = |url| cache::Key::of(url, &visit.headers, &cache::KeyRule::default());
+            let mut purges: Vec<_> = urls.iter().map(|url| Purge::Url(key(url).url().to_owned())).collect();
+            let own = key(&visit.url);
+            let origin = own
+                .url()
+                .strip_suffix(visit.url.path_and_query().map_or("", |path| path.as_str()))
+                .unwrap_or_default();
+            let groups = invalidation::invalidated_groups(&visit.method, headers).into_iter();
+            purges.extend(groups.map(|group| Purge::Group(origin.to_owned(), group)));
+            self.purge(zone, purges, Depth::Soft);
+        }
+        if visit.method == Method::HEAD
+            && status == StatusCode::OK
+            && let crate::store::Found::Object(object) = self.store.find(&visit.key, &visit.headers)
+        {
+            if update::is_same(&object.stored, headers) {
+                self.confirm(visit, &object, headers, (now, now), object.began);
+            } else {
+                let mut object = Object::clone(&object);
+                object.stored.terms.outdated = Some(now);
+                self.store.add(object, &visit.headers, now);
+            }
+        }
+    }
+}
+
+/// Moves a body into an object, whole or until it breaks off or turns out too large.
+async fn pour(edge: Arc<Edge>, object: Arc<Object>, mut body: Body, largest: u64) {
+    let fill = &object.body;
+    let mut is_kept = true;
+    let end = loop {
+        match body.data().await {
+            Ok(Some(piece)) => fill.push(piece),
+            Ok(None) => break Ok(()),
+            Err(failure) => break Err(failure),
+        }
+        if is_kept && fill.bytes() > largest.min(edge.store.capacity()) {
+            is_kept = false;
+            edge.store.remove(&object);
+            fill.pass_on();
+        }
+        if fill.room().await.is_err() {
+            break Err(http::Failure::Source);
+        }
+    };
+    fill.finish(end);
+    match end {
+        Ok(()) => edge.store.settle(&object),
+        Err(_) => edge.store.remove(&object),
+    }
+}
+
+/// A response that is handed on as it is.
+pub(crate) fn passed(mut response: Response<Body>) -> Response<Body> {
+    update::clear_connection_fields(response.headers_mut());
+    response.headers_mut().remove(purge::CACHE_TAG);
+    response
+}
+
+/// Statuses that say that the origin fails, and not what the resource is (RFC 5861 section 4).
+fn is_failure(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 500 | 502 | 503 | 504)
+}

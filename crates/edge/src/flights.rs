@@ -1,0 +1,145 @@
+//! One request at the origin for many that wait for the same object: the first leads, the others follow.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cache::Key;
+use tokio::sync::watch;
+
+use crate::{store::Object, visit::Refusal};
+
+/// What a flight came to, once the response's head is known.
+#[derive(Debug, Clone)]
+pub(crate) enum Landing {
+    /// It is for all whom it matches; its body may still be coming.
+    Shared(Arc<Object>),
+    /// It is for the one who asked: everybody else asks on their own.
+    Alone,
+    /// There is no response.
+    Failed(Refusal),
+}
+
+/// The flights of a data centre.
+#[derive(Debug, Default)]
+pub(crate) struct Flights {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    open: HashMap<Key, (u64, watch::Receiver<Option<Landing>>)>,
+    next: u64,
+}
+
+/// The part of a request in a flight.
+pub(crate) enum Part {
+    Leads(Flight),
+    Follows(Waiting),
+}
+
+/// A flight, for the one who leads it. Dropped without a landing, it lets the others ask on their own.
+pub(crate) struct Flight {
+    flights: Arc<Flights>,
+    key: Key,
+    number: u64,
+    landing: watch::Sender<Option<Landing>>,
+}
+
+/// A flight, for one who follows.
+pub(crate) struct Waiting(watch::Receiver<Option<Landing>>);
+
+impl Flights {
+    /// Joins the flight for a key, or begins one.
+    pub(crate) fn join(self: &Arc<Self>, key: &Key) -> Part {
+        let mut table = self.lock();
+        if let Some((_, waiting)) = table.open.get(key) {
+            return Part::Follows(Waiting(waiting.clone()));
+        }
+        table.next += 1;
+        let number = table.next;
+        let (landing, waiting) = watch::channel(None);
+        table.open.insert(key.clone(), (number, waiting));
+        Part::Leads(Flight { flights: Arc::clone(self), key: key.clone(), number, landing })
+    }
+
+    /// Lets nobody join the flights that are open: after a purge, what they bring may be what was purged.
+    pub(crate) fn close(&self) {
+        self.lock().open.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Flight {
+    /// Tells all who follow; later requests find what is stored, or begin another flight.
+    pub(crate) fn land(self, landing: Landing) {
+        self.landing.send_replace(Some(landing));
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        let mut table = self.flights.lock();
+        if table.open.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
+            table.open.remove(&self.key);
+        }
+    }
+}
+
+impl Waiting {
+    /// What it came to.
+    pub(crate) async fn landing(mut self) -> Landing {
+        match self.0.wait_for(Option::is_some).await {
+            Ok(landing) => landing.clone().unwrap_or(Landing::Alone),
+            Err(_) => Landing::Alone,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(path: &str) -> Key {
+        Key::of(
+            &format!("http://a{path}").parse().unwrap(),
+            &http::HeaderMap::new(),
+            &cache::KeyRule::default(),
+        )
+    }
+
+    #[tokio::test]
+    async fn the_first_leads_and_the_others_learn_what_it_came_to() {
+        let flights = Arc::new(Flights::default());
+        let Part::Leads(flight) = flights.join(&key("/")) else { panic!("nobody was there before") };
+        let Part::Follows(waiting) = flights.join(&key("/")) else { panic!("somebody was") };
+        assert!(matches!(flights.join(&key("/other")), Part::Leads(_)));
+        flight.land(Landing::Alone);
+        assert!(matches!(waiting.landing().await, Landing::Alone));
+        assert!(matches!(flights.join(&key("/")), Part::Leads(_)));
+    }
+
+    #[tokio::test]
+    async fn a_flight_that_is_given_up_holds_nobody_back() {
+        let flights = Arc::new(Flights::default());
+        let Part::Leads(flight) = flights.join(&key("/")) else { panic!("nobody was there before") };
+        let Part::Follows(waiting) = flights.join(&key("/")) else { panic!("somebody was") };
+        drop(flight);
+        assert!(matches!(waiting.landing().await, Landing::Alone));
+    }
+
+    #[tokio::test]
+    async fn nobody_joins_a_flight_after_a_purge() {
+        let flights = Arc::new(Flights::default());
+        let Part::Leads(old) = flights.join(&key("/")) else { panic!("nobody was there before") };
+        flights.close();
+        let Part::Leads(_new) = flights.join(&key("/")) else { panic!("the old one is closed") };
+        // The end of the old one does not end the new one.
+        drop(old);
+        assert!(matches!(flights.join(&key("/")), Part::Follows(_)));
+    }
+}

@@ -1,0 +1,39 @@
+//! A cache in front of origins: one data centre of an edge network.
+//!
+//! | to see | look into |
+//! | --- | --- |
+//! | the network as one file describes it, and its mistakes | [`network`] |
+//! | the life of a request, from top to bottom | `chain.rs` |
+//! | who is let in, and under which zone, rule and key | `visit.rs` |
+//! | one request at the origin for many that wait | `flights.rs`, `fetch.rs` |
+//! | which origin is asked, and what it is sent | `origins.rs` |
+//! | objects in memory, their variants, and purges | `store.rs` |
+//! | a body that is read while it is still coming | `fill.rs` |
+//! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
+//! | what is counted | `counts.rs` |
+//! | status, explanation and purge for the operator | `admin.rs`, `explain.rs` |
+//!
+//! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
+//! `http`. Here are the bytes and the tasks.
+
+mod admin;
+mod answer;
+mod chain;
+mod counts;
+mod error;
+mod explain;
+mod fetch;
+mod fill;
+mod flights;
+pub mod network;
+mod origins;
+mod run;
+mod store;
+mod visit;
+
+pub use self::{
+    admin::token_hash,
+    error::Error,
+    network::Network,
+    run::{Config, Ready, run},
+};

@@ -1,0 +1,108 @@
+//! The network as its file describes it, checked: data centres, zones, and the rules of each.
+
+mod file;
+mod pattern;
+mod rule;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use document::Document;
+use http::{HeaderName, Origin};
+
+pub use self::{
+    pattern::Pattern,
+    rule::{Asked, Rule},
+};
+use crate::Error;
+
+/// One network; all its data centres have the same file.
+#[derive(Debug, Clone)]
+pub struct Network {
+    /// Its name, which tells its requests from those of others.
+    pub name: String,
+    /// Where it runs.
+    pub data_centres: Vec<DataCentre>,
+    /// What it serves.
+    pub zones: Vec<Zone>,
+    /// SHA-256 of the tokens that may change something, in hexadecimal digits.
+    pub tokens: Vec<String>,
+}
+
+/// Where a process of the network listens, and what it may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataCentre {
+    /// Its name, as it stands in Cache-Status and Via.
+    pub name: String,
+    /// Where visitors are served in clear text.
+    pub listen: Vec<SocketAddr>,
+    /// Where they are served over TLS, and HTTP/3 on the UDP ports of the same numbers.
+    pub listen_tls: Vec<SocketAddr>,
+    /// Certificate and key for those, in PEM.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Where the operator's requests are answered.
+    pub admin: Option<SocketAddr>,
+    /// Bytes that stored objects may have in memory.
+    pub memory: u64,
+}
+
+/// Some hosts, their origin, and how they are cached.
+#[derive(Debug, Clone)]
+pub struct Zone {
+    /// As the operator calls it.
+    pub name: String,
+    /// Which hosts: whole names, "*.shop.example" for all below one, "*" for all that no other zone has.
+    pub hosts: Vec<String>,
+    /// Where responses come from: the first that is healthy.
+    pub origins: Vec<Origin>,
+    /// What goes before what origins say; the first match counts.
+    pub rules: Vec<Rule>,
+    /// How long after its end an object may be used because its origin fails, where the object does not say.
+    pub stale_if_error: Duration,
+    /// Whether requests may ask for fresher responses than the origin's rules give.
+    pub obeys_clients: bool,
+    /// How long the origin may take until its response begins.
+    pub first_byte: Duration,
+    /// Larger bodies are not stored.
+    pub largest: u64,
+    /// Fields that go before Cache-Control.
+    pub targets: Vec<HeaderName>,
+}
+
+impl Network {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong: where, and what would be right.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let document =
+            Document::open(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+        Ok(Self::read(&document)?)
+    }
+
+    /// Checks a file that has been read.
+    ///
+    /// # Errors
+    /// When it is wrong: where, and what would be right.
+    pub fn read(document: &Document) -> Result<Self, document::Mistake> {
+        file::read(document)
+    }
+
+    /// The zone of a host, which has neither a port nor capital letters: whole names first, then the longest suffix.
+    pub fn zone_of(&self, host: &str) -> Option<usize> {
+        let fits = |pattern: &String| match pattern.strip_prefix('*') {
+            Some("") => Some(0),
+            Some(suffix) => host.strip_suffix(suffix).filter(|name| !name.is_empty()).map(|_| suffix.len()),
+            None => (pattern == host).then_some(usize::MAX),
+        };
+        let best = |zone: &Zone| zone.hosts.iter().filter_map(fits).max();
+        let zones = self.zones.iter().enumerate().filter_map(|(number, zone)| Some((best(zone)?, number)));
+        zones.max_by_key(|&(length, number)| (length, std::cmp::Reverse(number))).map(|(_, number)| number)
+    }
+}
+
+#[cfg(test)]
+mod tests;

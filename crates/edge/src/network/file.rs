@@ -1,0 +1,298 @@
+//! The network's file as it is written.
+
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
+
+use document::{Document, Mistake, suggestion};
+use http::{HeaderName, Origin};
+use serde::Deserialize;
+use toml::Spanned;
+use units::Bytes;
+
+use super::{DataCentre, Network, Rule, Zone, rule::Conditions};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    network: Name,
+    #[serde(default)]
+    admin: Admin,
+    data_centre: Vec<Centre>,
+    zone: Vec<WrittenZone>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Name {
+    name: Spanned<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Admin {
+    #[serde(default)]
+    tokens: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Centre {
+    name: Spanned<String>,
+    #[serde(default)]
+    listen: Vec<SocketAddr>,
+    #[serde(default)]
+    listen_tls: Vec<SocketAddr>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    admin: Option<SocketAddr>,
+    #[serde(default = "memory")]
+    memory: Bytes,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenZone {
+    name: Spanned<String>,
+    hosts: Vec<Spanned<String>>,
+    origin: Vec<Spanned<String>>,
+    #[serde(default, with = "units::duration")]
+    stale_if_error: Duration,
+    #[serde(default)]
+    requests_decide: bool,
+    #[serde(default = "first_byte", with = "units::duration")]
+    first_byte: Duration,
+    #[serde(default = "largest")]
+    largest: Bytes,
+    #[serde(default = "targets")]
+    targets: Vec<Spanned<String>>,
+    #[serde(default)]
+    rule: Vec<Spanned<WrittenRule>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRule {
+    path: Option<String>,
+    host: Option<String>,
+    method: Option<Vec<String>>,
+    status: Option<Vec<u16>>,
+    #[serde(default)]
+    query: BTreeMap<String, String>,
+    #[serde(default)]
+    header: BTreeMap<String, String>,
+    #[serde(default)]
+    cookie: BTreeMap<String, String>,
+    #[serde(default, with = "units::duration::option")]
+    edge_ttl: Option<Duration>,
+    #[serde(default, with = "units::duration::option")]
+    browser_ttl: Option<Duration>,
+    #[serde(default)]
+    bypass: bool,
+    key: Option<WrittenKey>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenKey {
+    query: Option<Vec<String>>,
+    #[serde(default)]
+    cookie: Vec<String>,
+    #[serde(default)]
+    header: Vec<Spanned<String>>,
+}
+
+fn memory() -> Bytes {
+    Bytes(256_000_000)
+}
+
+fn largest() -> Bytes {
+    Bytes(64_000_000)
+}
+
+fn first_byte() -> Duration {
+    Duration::from_secs(30)
+}
+
+fn targets() -> Vec<Spanned<String>> {
+    vec![Spanned::new(0..0, "cdn-cache-control".to_owned())]
+}
+
+/// Reads and checks it all.
+pub(super) fn read(document: &Document) -> Result<Network, Mistake> {
+    let file: File = document.parse()?;
+    let checked = Checks { document };
+    let data_centres =
+        file.data_centre.iter().map(|centre| checked.centre(centre)).collect::<Result<_, _>>()?;
+    let zones = file.zone.iter().map(|zone| checked.zone(zone)).collect::<Result<_, _>>()?;
+    checked.are_different(file.data_centre.iter().map(|centre| &centre.name), "data centre")?;
+    checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
+    checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
+    let tokens = file.admin.tokens.iter().map(|token| checked.token(token)).collect::<Result<_, _>>()?;
+    Ok(Network { name: checked.token_name(&file.network.name)?, data_centres, zones, tokens })
+}
+
+struct Checks<'d> {
+    document: &'d Document,
+}
+
+impl Checks<'_> {
+    fn centre(&self, centre: &Centre) -> Result<DataCentre, Mistake> {
+        let name = self.token_name(&centre.name)?;
+        let wrong = |what: &str| {
+            Err(self.document.mistake(centre.name.span(), format!("data centre \"{name}\" {what}")))
+        };
+        let identity = match (&centre.certificate, &centre.key) {
+            (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
+            (None, None) => None,
+            _ => return wrong("needs certificate and key together, both files in PEM"),
+        };
+        if centre.listen.is_empty() && centre.listen_tls.is_empty() {
+            return wrong("listens nowhere: give it listen = [\"0.0.0.0:80\"], or listen_tls");
+        }
+        if !centre.listen_tls.is_empty() && identity.is_none() {
+            return wrong("has listen_tls and needs certificate and key for it, both files in PEM");
+        }
+        Ok(DataCentre {
+            listen: centre.listen.clone(),
+            listen_tls: centre.listen_tls.clone(),
+            identity,
+            admin: centre.admin,
+            memory: centre.memory.0,
+            name,
+        })
+    }
+
+    fn zone(&self, zone: &WrittenZone) -> Result<Zone, Mistake> {
+        if zone.origin.is_empty() || zone.hosts.is_empty() {
+            let what = if zone.hosts.is_empty() { "hosts" } else { "origin" };
+            let message = format!("zone \"{}\" has no {what}", zone.name.get_ref());
+            return Err(self.document.mistake(zone.name.span(), message));
+        }
+        Ok(Zone {
+            name: zone.name.get_ref().clone(),
+            hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
+            origins: zone.origin.iter().map(|origin| self.origin(origin)).collect::<Result<_, _>>()?,
+            rules: zone.rule.iter().map(|rule| self.rule(rule)).collect::<Result<_, _>>()?,
+            stale_if_error: zone.stale_if_error,
+            obeys_clients: zone.requests_decide,
+            first_byte: zone.first_byte,
+            largest: zone.largest.0,
+            targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn rule(&self, written: &Spanned<WrittenRule>) -> Result<Rule, Mistake> {
+        let rule = written.get_ref();
+        let wrong = |what: String| self.document.mistake(written.span(), what);
+        if rule.status.is_some() && (rule.key.is_some() || rule.bypass) {
+            return Err(wrong(
+                "a rule with status is about the response: it cannot choose the key or bypass".into(),
+            ));
+        }
+        let conditions = Conditions::new(
+            (rule.path.as_deref(), rule.host.as_deref()),
+            (rule.method.as_deref(), rule.status.clone()),
+            [&rule.query, &rule.header, &rule.cookie],
+        );
+        let key = match &rule.key {
+            None => cache::KeyRule::default(),
+            Some(key) => cache::KeyRule {
+                query: key.query.clone(),
+                cookies: key.cookie.clone(),
+                headers: key.header.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
+            },
+        };
+        Ok(Rule {
+            place: self.document.place(written.span()),
+            conditions: conditions.map_err(wrong)?,
+            edge_ttl: rule.edge_ttl,
+            browser_ttl: rule.browser_ttl,
+            is_bypass: rule.bypass,
+            key,
+        })
+    }
+
+    fn origin(&self, origin: &Spanned<String>) -> Result<Origin, Mistake> {
+        origin.get_ref().parse().map_err(|error| {
+            self.document
+                .mistake(origin.span(), format!("\"{}\" is not an origin: {error}", origin.get_ref()))
+        })
+    }
+
+    fn host(&self, host: &Spanned<String>) -> Result<String, Mistake> {
+        let name = host.get_ref().to_ascii_lowercase();
+        let bare = name.strip_prefix("*.").unwrap_or(&name);
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"-._:[]".contains(&letter))
+        };
+        if name == "*" || is_name(bare) {
+            return Ok(name);
+        }
+        let message = format!(
+            "\"{name}\" is not a host: expected a name, \"*.shop.example\" for all below one, or \"*\""
+        );
+        Err(self.document.mistake(host.span(), message))
+    }
+
+    fn field(&self, name: &Spanned<String>) -> Result<HeaderName, Mistake> {
+        let parsed = name.get_ref().parse();
+        parsed.map_err(|_| {
+            self.document.mistake(name.span(), format!("\"{}\" is not a field's name", name.get_ref()))
+        })
+    }
+
+    /// A name that stands in header fields.
+    fn token_name(&self, name: &Spanned<String>) -> Result<String, Mistake> {
+        let is_token = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
+        if !name.get_ref().is_empty() && name.get_ref().bytes().all(is_token) {
+            return Ok(name.get_ref().clone());
+        }
+        let message =
+            format!("\"{}\" is not a name: expected letters, digits, \"-\", \"_\" and \".\"", name.get_ref());
+        Err(self.document.mistake(name.span(), message))
+    }
+
+    fn token(&self, token: &Spanned<String>) -> Result<String, Mistake> {
+        let digits = token.get_ref().to_ascii_lowercase();
+        if digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Ok(digits);
+        }
+        let message =
+            "not the SHA-256 of a token, which has 64 hexadecimal digits: `longhaul edge token` makes one";
+        Err(self.document.mistake(token.span(), message))
+    }
+
+    fn are_different<'a>(
+        &self,
+        names: impl Iterator<Item = &'a Spanned<String>>,
+        what: &str,
+    ) -> Result<(), Mistake> {
+        let mut seen: Vec<String> = Vec::new();
+        for name in names {
+            let lower = name.get_ref().to_ascii_lowercase();
+            if seen.contains(&lower) {
+                return Err(self.document.mistake(name.span(), format!("{what} \"{lower}\" is there twice")));
+            }
+            seen.push(lower);
+        }
+        if seen.is_empty() {
+            return Err(self.document.mistake(0..0, format!("the network has no {what}")));
+        }
+        Ok(())
+    }
+}
+
+impl Network {
+    /// The data centre of that name.
+    ///
+    /// # Errors
+    /// When there is none: which there are.
+    pub fn data_centre(&self, name: &str) -> Result<&DataCentre, String> {
+        let found = self.data_centres.iter().find(|centre| centre.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.data_centres.iter().map(|centre| centre.name.as_str()).collect();
+            let similar = suggestion(name, names.iter().copied());
+            format!("the network has no data centre \"{name}\", only {}{similar}", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,221 @@
+//! Which origin is asked: the first of a zone that has not just failed; and what it is sent.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use cache::{Time, update::clear_connection_fields};
+use http::{
+    Body, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response, Version,
+    client::Trace, header,
+};
+use serde::Serialize;
+
+use crate::visit::{CDN_LOOP, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member};
+
+/// Asks origins, and remembers how they are.
+pub(crate) struct Origins {
+    client: Client,
+    health: Mutex<HashMap<Origin, Health>>,
+}
+
+/// What is known of an origin.
+#[derive(Debug, Clone, Copy, Default)]
+struct Health {
+    /// It failed, and is asked after all others until then.
+    down_until: Option<Time>,
+    in_flight: u64,
+    requests: u64,
+    failures: u64,
+    connect: Option<Duration>,
+}
+
+/// What an operator is told of an origin.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    address: String,
+    healthy: bool,
+    in_flight: u64,
+    requests: u64,
+    failures: u64,
+    /// Of the connection that was opened last; absent if none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connect_ms: Option<f64>,
+}
+
+impl Origins {
+    pub(crate) fn new(client: Client) -> Self {
+        Self { client, health: Mutex::default() }
+    }
+
+    /// Asks the zone's origins for what the request is about, in their order, those that failed last; a second one only if the
+    /// request is safe and has no body, as another one may have acted on it.
+    pub(crate) async fn ask(
+        &self,
+        visit: &Visit,
+        headers: HeaderMap,
+        body: Body,
+        now: Time,
+    ) -> Result<Response<Body>, Refusal> {
+        let zone = visit.zone();
+        let mut origins: Vec<_> = zone.origins.iter().collect();
+        {
+            let health = self.lock();
+            origins.sort_by_key(|origin| health.get(origin).is_some_and(|health| !health.is_up(now)));
+        }
+        let may_repeat = visit.method.is_safe();
+        let mut body = Some(body);
+        let mut refusal = UNREACHABLE;
+        for origin in origins {
+            let Some(sent) = body.take() else { break };
+            body = if may_repeat { sent.again() } else { None };
+            let mut request = Request::new(sent);
+            *request.method_mut() = visit.method.clone();
+            *request.uri_mut() = visit.url.clone();
+            *request.headers_mut() = headers.clone();
+            match self.exchange(origin, request, zone.first_byte, now).await {
+                Ok(response) => return Ok(response),
+                Err(Failure::Timeout) => refusal = TOO_SLOW,
+                Err(_) => refusal = UNREACHABLE,
+            }
+        }
+        Err(refusal)
+    }
+
+    async fn exchange(
+        &self,
+        origin: &Origin,
+        request: Request<Body>,
+        patience: Duration,
+        now: Time,
+    ) -> Result<Response<Body>, Failure> {
+        self.note(origin, |health| {
+            health.in_flight += 1;
+            health.requests += 1;
+        });
+        let _counted = InFlight { origins: self, origin };
+        let mut trace = Trace::start(self.client.clock().now());
+        let answered = tokio::time::timeout(patience, self.client.send(origin, request, &mut trace)).await;
+        let answered = answered.unwrap_or(Err(Failure::Timeout));
+        self.note(origin, |health| {
+            if let Some(connect) = trace.connect {
+                health.connect = Some(Duration::from_nanos(connect));
+            }
+            match answered {
+                Ok(_) => health.down_until = None,
+                Err(failure) => {
+                    tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
+                    health.failures += 1;
+                    health.down_until = Some(now.after(REST));
+                }
+            }
+        });
+        answered
+    }
+
+    /// What is known of these origins.
+    pub(crate) fn report<'a>(&self, origins: impl Iterator<Item = &'a Origin>, now: Time) -> Vec<Report> {
+        let health = self.lock();
+        let report = |origin: &Origin| {
+            let known = health.get(origin).copied().unwrap_or_default();
+            Report {
+                address: origin.to_string(),
+                healthy: known.is_up(now),
+                in_flight: known.in_flight,
+                requests: known.requests,
+                failures: known.failures,
+                connect_ms: known.connect.map(|connect| connect.as_secs_f64() * 1e3),
+            }
+        };
+        origins.map(report).collect()
+    }
+
+    fn note(&self, origin: &Origin, change: impl FnOnce(&mut Health)) {
+        let mut health = self.lock();
+        if !health.contains_key(origin) {
+            health.insert(origin.clone(), Health::default());
+        }
+        if let Some(health) = health.get_mut(origin) {
+            change(health);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Origin, Health>> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Health {
+    fn is_up(&self, now: Time) -> bool {
+        self.down_until.is_none_or(|until| now >= until)
+    }
+}
+
+/// A request that is counted until its head is there, or it is given up.
+struct InFlight<'a> {
+    origins: &'a Origins,
+    origin: &'a Origin,
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.origins.note(self.origin, |health| health.in_flight -= 1);
+    }
+}
+
+/// The header that goes on to an origin: without what belonged to the visitor's connection, and with where it came from.
+pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
+    let mut headers = visit.headers.clone();
+    clear_connection_fields(&mut headers);
+    headers.remove(header::EXPECT);
+    if let Some(authority) = visit.url.authority()
+        && let Ok(host) = HeaderValue::from_str(authority.as_str())
+    {
+        headers.insert(header::HOST, host);
+    }
+    append(&mut headers, &header::VIA, &via(visit.version, centre));
+    append(&mut headers, &CDN_LOOP, &loop_member(&visit.network().name, centre));
+    let address = visit.peer.address.ip();
+    append(&mut headers, &FORWARDED_FOR, &address.to_string());
+    set(&mut headers, &FORWARDED_PROTO, visit.peer.scheme.name());
+    let node = if address.is_ipv6() { format!("\"[{address}]\"") } else { address.to_string() };
+    append(&mut headers, &header::FORWARDED, &format!("for={node};proto={}", visit.peer.scheme.name()));
+    headers
+}
+
+/// "1.1 lhr": the version in which this data centre received a message (RFC 9110 section 7.6.3).
+pub(crate) fn via(version: Version, centre: &str) -> String {
+    let version = match version {
+        Version::HTTP_10 => "1.0",
+        Version::HTTP_2 => "2",
+        Version::HTTP_3 => "3",
+        _ => "1.1",
+    };
+    format!("{version} {centre}")
+}
+
+/// Adds a member to a list.
+pub(crate) fn append(headers: &mut HeaderMap, name: &HeaderName, member: &str) {
+    let before: Vec<_> = headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).collect();
+    let list = if before.is_empty() { member.to_owned() } else { format!("{}, {member}", before.join(", ")) };
+    set(headers, name, &list);
+}
+
+fn set(headers: &mut HeaderMap, name: &HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// Whether a request with this method and body can be answered for many.
+pub(crate) fn is_for_many(method: &Method, body: &Body) -> bool {
+    use http::body::Frames;
+    *method == Method::GET && body.is_end_stream()
+}
+
+/// How long an origin that failed is asked after all others.
+const REST: Duration = Duration::from_secs(10);
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

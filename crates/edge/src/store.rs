@@ -1,0 +1,331 @@
+//! Objects in memory: found by key and variant, evicted when there are too many bytes, and purged.
+//!
+//! One copy of each object, behind one lock that is held for a look-up and never for a body.
+
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cache::{
+    Eviction, Key, Stored, Time,
+    purge::{Depth, Log, Purge, Subject},
+};
+use http::HeaderMap;
+
+use crate::fill::Fill;
+
+/// A response that is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Object {
+    pub(crate) key: Key,
+    /// What purges know it by.
+    pub(crate) subject: Subject,
+    /// Its head, and what it may be used for.
+    pub(crate) stored: Stored,
+    pub(crate) body: Arc<Fill>,
+    /// The epoch at which its origin was asked.
+    pub(crate) began: u64,
+}
+
+/// What there is for a request.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Object(Arc<Object>),
+    /// Only variants for other requests.
+    OtherVariant,
+    Nothing,
+}
+
+/// What is in a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) bytes: u64,
+    pub(crate) objects: usize,
+    pub(crate) evicted: u64,
+}
+
+/// All objects of a data centre.
+#[derive(Debug)]
+pub(crate) struct Store {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    resources: HashMap<Key, Vec<Arc<Object>>>,
+    /// Where the object of a number is.
+    keys: HashMap<u64, Key>,
+    eviction: Eviction,
+    evicted: u64,
+    log: Log,
+}
+
+impl Store {
+    /// One for so many bytes.
+    pub(crate) fn new(bytes: u64) -> Self {
+        let (resources, keys) = (HashMap::new(), HashMap::new());
+        let (eviction, log) = (Eviction::new(bytes), Log::default());
+        Self { inner: Mutex::new(Inner { resources, keys, eviction, evicted: 0, log }) }
+    }
+
+    /// The object for a request with this header; the newest, if several would do.
+    pub(crate) fn find(&self, key: &Key, request: &HeaderMap) -> Found {
+        let mut inner = self.lock();
+        let Some(variants) = inner.resources.get(key) else { return Found::Nothing };
+        match variants.iter().find(|object| object.stored.selection.matches(request)).cloned() {
+            Some(object) => {
+                inner.eviction.hit(object.number());
+                Found::Object(object)
+            }
+            None => Found::OtherVariant,
+        }
+    }
+
+    /// Adds an object, which goes before those that the same `request` would have found. One that was purged since its origin was
+    /// asked is stale from the beginning, or not added.
+    pub(crate) fn add(&self, mut object: Object, request: &HeaderMap, now: Time) -> Arc<Object> {
+        let mut inner = self.lock();
+        let purged = inner.log.since(object.began, &object.subject);
+        if purged == Some(Depth::Soft) {
+            object.stored.terms.outdated = Some(now);
+        }
+        let object = Arc::new(object);
+        if purged == Some(Depth::Hard) {
+            return object;
+        }
+        inner.keys.insert(object.number(), object.key.clone());
+        let variants = inner.resources.entry(object.key.clone()).or_default();
+        let is_replaced = |other: &mut Arc<Object>| {
+            other.stored.selection.matches(request) || other.number() == object.number()
+        };
+        let mut replaced: Vec<_> = variants.extract_if(.., is_replaced).collect();
+        if variants.len() >= MOST_VARIANTS {
+            replaced.extend(variants.pop());
+        }
+        variants.insert(0, Arc::clone(&object));
+        let is_same_body = replaced.iter().any(|other| Arc::ptr_eq(&other.body, &object.body));
+        for other in replaced.iter().filter(|other| other.number() != object.number()) {
+            inner.keys.remove(&other.number());
+            inner.eviction.remove(other.number());
+        }
+        if !is_same_body {
+            inner.eviction.remove(object.number());
+        }
+        drop(inner);
+        object
+    }
+
+    /// Counts the bytes of an object whose body is whole; what there is too much of goes.
+    pub(crate) fn settle(&self, object: &Object) {
+        let mut inner = self.lock();
+        if inner.has(object) {
+            let (number, bytes) = (object.number(), object.bytes());
+            for evicted in inner.eviction.insert(number, bytes) {
+                inner.evicted += 1;
+                inner.forget(evicted);
+            }
+        }
+    }
+
+    /// Takes an object out, unless another one took its place.
+    pub(crate) fn remove(&self, object: &Object) {
+        let mut inner = self.lock();
+        if inner.has(object) {
+            inner.eviction.remove(object.number());
+            inner.forget(object.number());
+        }
+    }
+
+    /// Purges in one zone; returns the last purge's epoch, and how many objects it found.
+    pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
+        let mut inner = self.lock();
+        let Inner { resources, .. } = &mut *inner;
+        let is_meant = |object: &Arc<Object>| purges.iter().any(|purge| object.subject.is_meant(zone, purge));
+        let mut gone = Vec::new();
+        let mut found = 0;
+        for object in resources.values_mut().flatten().filter(|object| is_meant(object)) {
+            found += 1;
+            match depth {
+                Depth::Hard => gone.push(object.number()),
+                Depth::Soft => {
+                    let outdated = object.stored.terms.outdated.map_or(now, |earlier| earlier.min(now));
+                    Arc::make_mut(object).stored.terms.outdated = Some(outdated);
+                }
+            }
+        }
+        for number in gone {
+            inner.eviction.remove(number);
+            inner.forget(number);
+        }
+        for purge in purges {
+            inner.log.add(zone, purge, depth);
+        }
+        (inner.log.epoch(), found)
+    }
+
+    /// The newest purge's place.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.lock().log.epoch()
+    }
+
+    /// What is in it.
+    pub(crate) fn usage(&self) -> Usage {
+        let inner = self.lock();
+        Usage { bytes: inner.eviction.bytes(), objects: inner.keys.len(), evicted: inner.evicted }
+    }
+
+    /// How many bytes it may have.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.lock().eviction.capacity()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn has(&self, object: &Object) -> bool {
+        let variants = self.resources.get(&object.key);
+        variants.is_some_and(|variants| variants.iter().any(|other| Arc::ptr_eq(&other.body, &object.body)))
+    }
+
+    fn forget(&mut self, number: u64) {
+        let Some(key) = self.keys.remove(&number) else { return };
+        if let Some(variants) = self.resources.get_mut(&key) {
+            variants.retain(|object| object.number() != number);
+            if variants.is_empty() {
+                self.resources.remove(&key);
+            }
+        }
+    }
+}
+
+impl Object {
+    /// The same for every response of a key and a variant, so that one which comes back is known.
+    fn number(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.key.hash(&mut hasher);
+        self.stored.selection.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// What it takes in memory: body, header, key, and about as much for the structures around them as was measured.
+    fn bytes(&self) -> u64 {
+        let header: usize =
+            self.stored.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + FIELD).sum();
+        self.body.bytes() + (header + 2 * self.key.as_str().len()) as u64 + OBJECT
+    }
+}
+
+/// Variants of one resource; of more, those that were stored first go.
+const MOST_VARIANTS: usize = 64;
+/// What a field takes besides its text: its place in the map's table and entries.
+const FIELD: usize = 80;
+/// What an object takes besides.
+const OBJECT: u64 = 800;
+
+#[cfg(test)]
+mod tests {
+    use cache::{Control, Selection, Terms};
+    use http::{Bytes, StatusCode};
+
+    use super::*;
+
+    const NOW: Time = Time::from_millis(1_000_000);
+
+    fn object(path: &str, vary: Option<&str>, began: u64) -> (Object, HeaderMap) {
+        let url: http::Uri = format!("http://a{path}").parse().unwrap();
+        let mut request = HeaderMap::new();
+        let mut headers = HeaderMap::new();
+        if let Some(value) = vary {
+            request.insert("foo", value.parse().unwrap());
+            headers.insert("vary", "foo".parse().unwrap());
+        }
+        let key = Key::of(&url, &request, &cache::KeyRule::default());
+        let terms = Terms::read(StatusCode::OK, &headers, Control::default(), None, (NOW, NOW));
+        let selection = Selection::of(&request, &headers).unwrap();
+        let subject =
+            Subject { zone: "z".into(), url: key.url().into(), tags: vec!["t".into()], groups: vec![] };
+        let stored = Stored { status: StatusCode::OK, headers, terms, selection };
+        (
+            Object {
+                key,
+                subject,
+                stored,
+                body: Arc::new(Fill::whole(Bytes::from_static(&[0; 1000]))),
+                began,
+            },
+            request,
+        )
+    }
+
+    fn is_there(store: &Store, path: &str, vary: Option<&str>) -> bool {
+        let (object, request) = object(path, vary, 0);
+        matches!(store.find(&object.key, &request), Found::Object(_))
+    }
+
+    fn add(store: &Store, path: &str, vary: Option<&str>, began: u64) -> Arc<Object> {
+        let (object, request) = object(path, vary, began);
+        let object = store.add(object, &request, NOW);
+        store.settle(&object);
+        object
+    }
+
+    #[test]
+    fn variants_are_beside_one_another() {
+        let store = Store::new(1 << 20);
+        add(&store, "/", Some("1"), 0);
+        add(&store, "/", Some("2"), 0);
+        add(&store, "/", Some("2"), 0);
+        assert!(is_there(&store, "/", Some("1")) && is_there(&store, "/", Some("2")));
+        assert_eq!(store.usage().objects, 2);
+        let (other, request) = object("/", Some("3"), 0);
+        assert!(matches!(store.find(&other.key, &request), Found::OtherVariant));
+    }
+
+    #[test]
+    fn a_full_store_forgets() {
+        let store = Store::new(10_000);
+        for number in 0..20 {
+            add(&store, &format!("/{number}"), None, 0);
+        }
+        let usage = store.usage();
+        assert!(usage.bytes <= 10_000, "{usage:?}");
+        assert_eq!(usage.objects + usize::try_from(usage.evicted).unwrap(), 20);
+    }
+
+    #[test]
+    fn a_purge_counts_for_what_is_there_and_for_what_is_on_its_way() {
+        let store = Store::new(1 << 20);
+        add(&store, "/", None, store.epoch());
+        let began = store.epoch();
+        assert_eq!(store.purge("z", vec![Purge::Tag("t".into())], Depth::Soft, NOW), (1, 1));
+        let (probe, request) = object("/", None, 0);
+        let Found::Object(found) = store.find(&probe.key, &request) else {
+            panic!("a soft purge keeps the object")
+        };
+        assert!(!found.stored.terms.is_fresh(NOW));
+        // It was asked for before the purge and comes after it.
+        assert!(add(&store, "/late", None, began).stored.terms.outdated.is_some());
+        assert_eq!(store.purge("z", vec![Purge::Everything], Depth::Hard, NOW), (2, 2));
+        assert!(!is_there(&store, "/", None));
+        add(&store, "/late", None, began);
+        assert!(!is_there(&store, "/late", None));
+        add(&store, "/late", None, store.epoch());
+        assert!(is_there(&store, "/late", None));
+    }
+
+    #[test]
+    fn an_object_that_was_replaced_is_not_counted_again() {
+        let store = Store::new(1 << 20);
+        let old = add(&store, "/", None, 0);
+        let bytes = store.usage().bytes;
+        add(&store, "/", None, 0);
+        store.settle(&old);
+        store.remove(&old);
+        assert_eq!((store.usage().bytes, store.usage().objects), (bytes, 1));
+    }
+}

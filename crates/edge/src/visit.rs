@@ -1,0 +1,187 @@
+//! Who is let in: a request that names a URL of this network, with its zone, its rule and its key.
+
+use std::sync::Arc;
+
+use cache::{Key, Wishes};
+use http::{
+    Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
+    header,
+    request::Parts,
+    server::Peer,
+    uri::{Authority, PathAndQuery},
+};
+
+use crate::network::{Asked, Network, Rule, Zone};
+
+/// A request that was let in, without its body.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    network: Arc<Network>,
+    zone: usize,
+    /// The place of its rule among the zone's.
+    rule: Option<usize>,
+    pub(crate) method: Method,
+    /// With scheme and authority.
+    pub(crate) url: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) version: Version,
+    pub(crate) peer: Peer,
+    pub(crate) key: Key,
+    pub(crate) wishes: Wishes,
+}
+
+/// Why there is no response from anywhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    /// A word for Cache-Status.
+    pub(crate) word: &'static str,
+    /// For the person who sees it.
+    pub(crate) sentence: &'static str,
+}
+
+impl Visit {
+    /// Lets a request in, at the data centre of this name.
+    pub(crate) fn admit(
+        network: &Arc<Network>,
+        centre: &str,
+        request: Request<Body>,
+    ) -> Result<(Self, Body), Refusal> {
+        let (parts, body) = request.into_parts();
+        let peer = *parts.extensions.get::<Peer>().ok_or(NO_PEER)?;
+        let url = url(&parts, peer.scheme)?;
+        let host = url.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
+        let number = network.zone_of(&host).ok_or(UNKNOWN_HOST)?;
+        if comes_from_here(&parts.headers, &network.name, centre) {
+            return Err(LOOP);
+        }
+        let zone = &network.zones[number];
+        let asked = Asked { method: &parts.method, url: &url, headers: &parts.headers };
+        let rule = zone.rule_for(asked);
+        let place = rule.and_then(|rule| zone.rules.iter().position(|other| std::ptr::eq(rule, other)));
+        let key = Key::of(&url, &parts.headers, &rule.map(|rule| rule.key.clone()).unwrap_or_default());
+        let wishes = Wishes::read(&parts.headers);
+        let visit = Self {
+            zone: number,
+            rule: place,
+            network: Arc::clone(network),
+            method: parts.method,
+            url,
+            headers: parts.headers,
+            version: parts.version,
+            peer,
+            key,
+            wishes: if zone.obeys_clients { wishes } else { wishes.ignored() },
+        };
+        Ok((visit, body))
+    }
+
+    pub(crate) fn zone(&self) -> &Zone {
+        &self.network.zones[self.zone]
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Its rule, before there is a response.
+    pub(crate) fn rule(&self) -> Option<&Rule> {
+        self.rule.map(|rule| &self.zone().rules[rule])
+    }
+
+    /// The rule for a response with this status.
+    pub(crate) fn rule_for(&self, status: StatusCode) -> Option<&Rule> {
+        self.zone().rule_for_response(self.asked(), status)
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked { method: &self.method, url: &self.url, headers: &self.headers }
+    }
+}
+
+/// The URL that a request is about. Two names for its host must be one (RFC 9112 section 3.2, RFC 9113 section 8.3.1).
+fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
+    if parts.method == Method::CONNECT {
+        return Err(NO_TUNNELS);
+    }
+    let mut hosts = parts.headers.get_all(header::HOST).iter();
+    let named =
+        hosts.next().map(|host| Authority::try_from(host.as_bytes())).transpose().map_err(|_| BAD_HOST)?;
+    let authority = match (parts.uri.authority(), named) {
+        _ if hosts.next().is_some() => return Err(BAD_HOST),
+        (Some(target), Some(host)) if *target != host => return Err(BAD_HOST),
+        (Some(target), _) => target.clone(),
+        (None, Some(host)) => host,
+        (None, None) => return Err(BAD_HOST),
+    };
+    if authority.as_str().contains('@') {
+        return Err(BAD_HOST);
+    }
+    let path = parts.uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+    if !path.as_str().starts_with('/') {
+        return Err(BAD_TARGET);
+    }
+    Uri::builder()
+        .scheme(scheme.name())
+        .authority(authority)
+        .path_and_query(path)
+        .build()
+        .map_err(|_| BAD_TARGET)
+}
+
+/// This data centre's member of CDN-Loop (RFC 8586).
+pub(crate) fn loop_member(network: &str, centre: &str) -> String {
+    format!("longhaul;network={network};data-centre={centre}")
+}
+
+fn comes_from_here(headers: &HeaderMap, network: &str, centre: &str) -> bool {
+    let own = loop_member(network, centre);
+    let lines = headers.get_all(CDN_LOOP).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|member| member.trim().eq_ignore_ascii_case(&own))
+}
+
+impl Refusal {
+    const fn new(status: StatusCode, word: &'static str, sentence: &'static str) -> Self {
+        Self { status, word, sentence }
+    }
+
+    /// As a response: a line of text that nobody stores.
+    pub(crate) fn response(self) -> Response<Body> {
+        let mut response = Response::new(Body::whole(format!("{}\n", self.sentence)));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+}
+
+pub(crate) const CDN_LOOP: HeaderName = HeaderName::from_static("cdn-loop");
+
+const NO_PEER: Refusal =
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no-peer", "The request has no client.");
+const NO_TUNNELS: Refusal =
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no-tunnels", "This server makes no tunnels (CONNECT).");
+const BAD_HOST: Refusal =
+    Refusal::new(StatusCode::BAD_REQUEST, "bad-host", "The request does not name one host.");
+const BAD_TARGET: Refusal =
+    Refusal::new(StatusCode::BAD_REQUEST, "bad-target", "The request's target is not a path.");
+const UNKNOWN_HOST: Refusal =
+    Refusal::new(StatusCode::MISDIRECTED_REQUEST, "unknown-host", "This network does not serve that host.");
+const LOOP: Refusal = Refusal::new(
+    StatusCode::LOOP_DETECTED,
+    "loop",
+    "The request was here before: its origin leads back to this network.",
+);
+pub(crate) const NOT_CACHED: Refusal = Refusal::new(
+    StatusCode::GATEWAY_TIMEOUT,
+    "not-cached",
+    "The request asks for a stored response, and there is none.",
+);
+pub(crate) const UNREACHABLE: Refusal = Refusal::new(
+    StatusCode::BAD_GATEWAY,
+    "origin-unreachable",
+    "The origin could not be reached, or broke off.",
+);
+pub(crate) const TOO_SLOW: Refusal =
+    Refusal::new(StatusCode::GATEWAY_TIMEOUT, "origin-too-slow", "The origin did not answer in time.");
