@@ -35,7 +35,13 @@ impl Time {
     /// An HTTP-date in any of its three formats (RFC 9110 section 5.6.7), whatever the case of its letters.
     pub fn parse(text: &str) -> Option<Self> {
         let text = in_usual_case(text.trim());
-        let parsed = httpdate::parse_http_date(&text).ok()?;
+        // The parser wants the day of the week to be right. Where it is written without a comma, nobody relies on it.
+        let parsed = match text.get(3..) {
+            Some(rest) if text.len() == ASCTIME_LENGTH => {
+                DAYS.iter().find_map(|day| httpdate::parse_http_date(&format!("{day}{rest}")).ok())?
+            }
+            _ => httpdate::parse_http_date(&text).ok()?,
+        };
         // The parser takes more than the grammar allows; what is written back is the test.
         let is_strict = text.len() != IMF_LENGTH || httpdate::fmt_http_date(parsed) == text;
         is_strict.then(|| Self::of(parsed))
@@ -72,6 +78,9 @@ fn in_usual_case(text: &str) -> String {
 
 /// Characters of "Thu, 18 Aug 2050 02:01:18 GMT".
 const IMF_LENGTH: usize = 29;
+/// Characters of "Thu Aug 18 02:01:18 2050".
+const ASCTIME_LENGTH: usize = 24;
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// The last second of the year 9999.
 const LAST_SECOND: u64 = 253_402_300_799;
@@ -89,6 +98,7 @@ mod tests {
             "THU, 18 AUG 2050 02:01:18 gMT",
             "Thursday, 18-Aug-50 02:01:18 GMT",
             "Thu Aug 18 02:01:18 2050",
+            "Mon Aug 18 02:01:18 2050",
         ] {
             assert_eq!(Time::parse(text), Some(expected), "{text}");
         }

@@ -4,55 +4,49 @@ use std::{fmt::Write as _, sync::Arc};
 
 use cache::purge::{Depth, Purge};
 use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use ring::rand::{SecureRandom, SystemRandom};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::{chain::Edge, counts::Counts};
+use crate::{
+    Error,
+    chain::Edge,
+    operator::{Envelope, Fault, Purged, Purges, Status, Usage},
+};
+
+/// A token that may purge: `edge token --json`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Token {
+    /// For whoever may purge; nothing else has it.
+    pub token: String,
+    /// Its SHA-256, for `tokens` in the network's file.
+    pub sha256: String,
+}
+
+impl Token {
+    /// A new one, of 192 random bits.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub fn make() -> Result<Self, Error> {
+        let mut bytes = [0; 24];
+        let filled = SystemRandom::new().fill(&mut bytes);
+        filled.map_err(|_| Error::Runtime(std::io::Error::other("the system gives no random numbers")))?;
+        let token = hexadecimal(&bytes);
+        Ok(Self { sha256: token_hash(&token), token })
+    }
+}
 
 /// The SHA-256 of a token, as the network's file has it.
-pub fn token_hash(token: &str) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, token.as_bytes());
-    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
+fn token_hash(token: &str) -> String {
+    hexadecimal(ring::digest::digest(&ring::digest::SHA256, token.as_bytes()).as_ref())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// What a purge request says: one of these.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Purges {
-    files: Vec<String>,
-    tags: Vec<String>,
-    hosts: Vec<String>,
-    prefixes: Vec<String>,
-    purge_everything: bool,
-    /// Whether what is named is gone, and not only stale.
-    hard: bool,
-}
-
-#[derive(Serialize)]
-struct Status<'a> {
-    schema: &'static str,
-    data_centre: &'a str,
-    epoch: u64,
-    requests: Requests<'a>,
-    store: Stored,
-    origins: Value,
-}
-
-#[derive(Serialize)]
-struct Requests<'a> {
-    total: u64,
-    by_cache_status: &'a Counts,
-}
-
-#[derive(Serialize)]
-struct Stored {
-    memory_bytes: u64,
-    memory_limit_bytes: u64,
-    objects: usize,
-    evicted: u64,
 }
 
 /// Answers the operator's requests.
@@ -81,23 +75,22 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
     }
 }
 
-fn status(edge: &Edge) -> Status<'_> {
+fn status(edge: &Edge) -> Status {
     let (usage, network) = (edge.store.usage(), edge.network());
     let mut origins: Vec<_> = network.zones.iter().flat_map(|zone| &zone.origins).collect();
     origins.sort_by_key(|origin| origin.to_string());
     origins.dedup();
     Status {
-        schema: "longhaul.edge.status/1",
-        data_centre: &edge.centre,
+        data_centre: edge.centre.clone(),
         epoch: edge.store.epoch(),
-        requests: Requests { total: edge.counts.total(), by_cache_status: &edge.counts },
-        store: Stored {
+        requests: edge.counts.report(),
+        store: Usage {
             memory_bytes: usage.bytes,
             memory_limit_bytes: edge.store.capacity(),
-            objects: usage.objects,
+            objects: usage.objects as u64,
             evicted: usage.evicted,
         },
-        origins: json!(edge.origins.report(origins.into_iter(), edge.now())),
+        origins: edge.origins.report(origins.into_iter(), edge.now()),
     }
 }
 
@@ -128,45 +121,40 @@ fn purge(edge: &Edge, zone: &str, text: &[u8]) -> Response<Body> {
         }
     };
     let depth = if asked.hard { Depth::Hard } else { Depth::Soft };
-    let purges = match asked.read() {
+    let purges = match read(asked) {
         Ok(purges) => purges,
         Err(why) => return failure(StatusCode::BAD_REQUEST, &why),
     };
     let (epoch, objects) = edge.purge(&zone.name, purges, depth);
     tracing::info!(zone = zone.name, epoch, objects, ?depth, "purged");
-    let result = json!({ "id": zone.name, "epoch": epoch, "objects": objects });
-    respond(StatusCode::OK, &json!({ "success": true, "errors": [], "messages": [], "result": result }))
+    let result = Some(Purged { id: zone.name.clone(), epoch, objects: objects as u64 });
+    respond(StatusCode::OK, &Envelope { success: true, errors: vec![], messages: vec![], result })
 }
 
-impl Purges {
-    fn read(self) -> Result<Vec<Purge>, String> {
-        let mut purges = Vec::new();
-        for file in &self.files {
-            let url: Uri = file.parse().map_err(|_| format!("\"{file}\" is not a URL"))?;
-            if url.scheme().is_none() || url.host().is_none() {
-                return Err(format!("\"{file}\" is not a URL with a scheme and a host"));
-            }
-            let key = cache::Key::of(&url, &HeaderMap::new(), &cache::KeyRule::default());
-            purges.push(Purge::Url(key.url().to_owned()));
+/// What is named, as the store knows it.
+fn read(asked: Purges) -> Result<Vec<Purge>, String> {
+    let mut purges = Vec::new();
+    for file in &asked.files {
+        let url: Uri = file.parse().map_err(|_| format!("\"{file}\" is not a URL"))?;
+        if url.scheme().is_none() || url.host().is_none() {
+            return Err(format!("\"{file}\" is not a URL with a scheme and a host"));
         }
-        purges.extend(self.tags.iter().map(|tag| Purge::Tag(tag.to_ascii_lowercase())));
-        purges.extend(self.hosts.iter().map(|host| Purge::Host(host.to_ascii_lowercase())));
-        for prefix in self.prefixes {
-            let without_scheme = prefix.split_once("://").map_or(&prefix[..], |(_, rest)| rest);
-            purges.push(Purge::Prefix(without_scheme.to_owned()));
-        }
-        if self.purge_everything {
-            purges.push(Purge::Everything);
-        }
-        match purges.len() {
-            0 => {
-                Err("nothing is named: expected files, tags, hosts, prefixes or purge_everything".to_owned())
-            }
-            count if count > MOST_PURGES => {
-                Err(format!("{count} things are named; up to {MOST_PURGES} can be"))
-            }
-            _ => Ok(purges),
-        }
+        let key = cache::Key::of(&url, &HeaderMap::new(), &cache::KeyRule::default());
+        purges.push(Purge::Url(key.url().to_owned()));
+    }
+    purges.extend(asked.tags.iter().map(|tag| Purge::Tag(tag.to_ascii_lowercase())));
+    purges.extend(asked.hosts.iter().map(|host| Purge::Host(host.to_ascii_lowercase())));
+    for prefix in asked.prefixes {
+        let without_scheme = prefix.split_once("://").map_or(&prefix[..], |(_, rest)| rest);
+        purges.push(Purge::Prefix(without_scheme.to_owned()));
+    }
+    if asked.purge_everything {
+        purges.push(Purge::Everything);
+    }
+    match purges.len() {
+        0 => Err("nothing is named: expected files, tags, hosts, prefixes or purge_everything".to_owned()),
+        count if count > MOST_PURGES => Err(format!("{count} things are named; up to {MOST_PURGES} can be")),
+        _ => Ok(purges),
     }
 }
 
@@ -197,8 +185,8 @@ fn decoded(text: &str) -> String {
 }
 
 fn failure(status: StatusCode, message: &str) -> Response<Body> {
-    let errors = json!([{ "code": status.as_u16(), "message": message }]);
-    respond(status, &json!({ "success": false, "errors": errors, "messages": [], "result": null }))
+    let errors = vec![Fault { code: status.as_u16(), message: message.to_owned() }];
+    respond(status, &Envelope::<Purged> { success: false, errors, messages: vec![], result: None })
 }
 
 fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use crate::operator::{ByCacheStatus, Requests};
 
 /// What the cache did with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,18 +30,6 @@ pub(crate) struct Counts([AtomicU64; Word::ALL.len()]);
 impl Word {
     const ALL: [Self; 7] =
         [Self::Hit, Self::Miss, Self::Stale, Self::Revalidated, Self::Bypass, Self::Collapsed, Self::Refused];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Hit => "hit",
-            Self::Miss => "miss",
-            Self::Stale => "stale",
-            Self::Revalidated => "revalidated",
-            Self::Bypass => "bypass",
-            Self::Collapsed => "collapsed",
-            Self::Refused => "refused",
-        }
-    }
 }
 
 impl Counts {
@@ -49,17 +37,18 @@ impl Counts {
         self.0[word as usize].fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn total(&self) -> u64 {
-        self.0.iter().map(|count| count.load(Relaxed)).sum()
-    }
-}
-
-impl Serialize for Counts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(Word::ALL.len()))?;
-        for word in Word::ALL {
-            map.serialize_entry(word.name(), &self.0[word as usize].load(Relaxed))?;
-        }
-        map.end()
+    /// As the operator is told.
+    pub(crate) fn report(&self) -> Requests {
+        let of = |word: Word| self.0[word as usize].load(Relaxed);
+        let by_cache_status = ByCacheStatus {
+            hit: of(Word::Hit),
+            miss: of(Word::Miss),
+            stale: of(Word::Stale),
+            revalidated: of(Word::Revalidated),
+            bypass: of(Word::Bypass),
+            collapsed: of(Word::Collapsed),
+            refused: of(Word::Refused),
+        };
+        Requests { total: Word::ALL.into_iter().map(of).sum(), by_cache_status }
     }
 }

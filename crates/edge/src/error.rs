@@ -1,6 +1,6 @@
 //! Why an edge could not be started.
 
-use std::{io, path::PathBuf};
+use std::{io, net::SocketAddr, path::PathBuf};
 
 /// What keeps an edge from running, or a command from reaching it.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,35 @@ pub enum Error {
     /// A socket, a certificate or the trusted certificates.
     #[error(transparent)]
     Http(#[from] http::Error),
+    /// No data centre answers there.
+    #[error("no answer from {address}: {failure}")]
+    Unreachable {
+        /// The operator's address.
+        address: SocketAddr,
+        /// Why.
+        failure: http::Failure,
+    },
+    /// The data centre does not do what it was asked to.
+    #[error("{address}: {why}")]
+    Refused {
+        /// The operator's address.
+        address: SocketAddr,
+        /// What it said.
+        why: String,
+    },
     /// The runtime could not be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),
+}
+
+impl Error {
+    /// What would help.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unreachable { .. } => {
+                Some("is a data centre running that has this address as `admin` in its network's file? --admin names another".to_owned())
+            }
+            _ => None,
+        }
+    }
 }

@@ -4,30 +4,13 @@ use std::sync::Arc;
 
 use cache::Reuse;
 use http::{Body, Request, Scheme, Uri, server::Peer};
-use serde::Serialize;
 
 use crate::{
     chain::Edge,
+    operator::Explanation,
     store::{Found, Object},
     visit::Visit,
 };
-
-/// What is known of a URL here.
-#[derive(Debug, Serialize)]
-pub(crate) struct Explanation {
-    schema: &'static str,
-    zone: String,
-    /// Where the rule is written; absent if none fits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<String>,
-    key: String,
-    stored: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fresh_for_s: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    age_s: Option<u64>,
-    why: String,
-}
 
 impl Edge {
     /// Explains what a GET for this URL without any special field would be answered with.
@@ -61,7 +44,6 @@ impl Edge {
             _ => None,
         };
         Ok(Explanation {
-            schema: "longhaul.edge.explain/1",
             zone: visit.zone().name.clone(),
             rule: rule.map(|rule| rule.place.clone()),
             key: visit.key.to_string(),

@@ -11,7 +11,7 @@
 //! | a body that is read while it is still coming | `fill.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | what is counted | `counts.rs` |
-//! | status, explanation and purge for the operator | `admin.rs`, `explain.rs` |
+//! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`; [`operator`] asks for them |
 //!
 //! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
 //! `http`. Here are the bytes and the tasks.
@@ -26,13 +26,16 @@ mod fetch;
 mod fill;
 mod flights;
 pub mod network;
+pub mod operator;
 mod origins;
 mod run;
 mod store;
+#[cfg(test)]
+mod tests;
 mod visit;
 
 pub use self::{
-    admin::token_hash,
+    admin::Token,
     error::Error,
     network::Network,
     run::{Config, Ready, run},

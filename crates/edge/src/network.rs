@@ -12,6 +12,8 @@ use std::{
 
 use document::Document;
 use http::{HeaderName, Origin};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use self::{
     pattern::Pattern,
@@ -72,7 +74,46 @@ pub struct Zone {
     pub targets: Vec<HeaderName>,
 }
 
+/// What a network's file says, in short: `edge check --json`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Checked {
+    /// The network's name.
+    pub name: String,
+    /// Its data centres.
+    pub data_centres: Vec<String>,
+    /// Its zones.
+    pub zones: Vec<CheckedZone>,
+}
+
+/// A zone, in short.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CheckedZone {
+    /// Its name.
+    pub name: String,
+    /// Which hosts it serves.
+    pub hosts: Vec<String>,
+    /// Where its responses come from, in the order in which they are asked.
+    pub origins: Vec<String>,
+    /// How many rules it has.
+    pub rules: u64,
+}
+
 impl Network {
+    /// What it says, in short.
+    pub fn checked(&self) -> Checked {
+        let zone = |zone: &Zone| CheckedZone {
+            name: zone.name.clone(),
+            hosts: zone.hosts.clone(),
+            origins: zone.origins.iter().map(ToString::to_string).collect(),
+            rules: zone.rules.len() as u64,
+        };
+        Checked {
+            name: self.name.clone(),
+            data_centres: self.data_centres.iter().map(|centre| centre.name.clone()).collect(),
+            zones: self.zones.iter().map(zone).collect(),
+        }
+    }
+
     /// Reads and checks a file.
     ///
     /// # Errors

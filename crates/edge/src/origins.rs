@@ -6,14 +6,15 @@ use std::{
     time::Duration,
 };
 
+use crate::{
+    operator::OriginStatus,
+    visit::{CDN_LOOP, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
+};
 use cache::{Time, update::clear_connection_fields};
 use http::{
     Body, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response, Version,
     client::Trace, header,
 };
-use serde::Serialize;
-
-use crate::visit::{CDN_LOOP, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member};
 
 /// Asks origins, and remembers how they are.
 pub(crate) struct Origins {
@@ -30,19 +31,6 @@ struct Health {
     requests: u64,
     failures: u64,
     connect: Option<Duration>,
-}
-
-/// What an operator is told of an origin.
-#[derive(Debug, Serialize)]
-pub(crate) struct Report {
-    address: String,
-    healthy: bool,
-    in_flight: u64,
-    requests: u64,
-    failures: u64,
-    /// Of the connection that was opened last; absent if none was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    connect_ms: Option<f64>,
 }
 
 impl Origins {
@@ -116,11 +104,15 @@ impl Origins {
     }
 
     /// What is known of these origins.
-    pub(crate) fn report<'a>(&self, origins: impl Iterator<Item = &'a Origin>, now: Time) -> Vec<Report> {
+    pub(crate) fn report<'a>(
+        &self,
+        origins: impl Iterator<Item = &'a Origin>,
+        now: Time,
+    ) -> Vec<OriginStatus> {
         let health = self.lock();
         let report = |origin: &Origin| {
             let known = health.get(origin).copied().unwrap_or_default();
-            Report {
+            OriginStatus {
                 address: origin.to_string(),
                 healthy: known.is_up(now),
                 in_flight: known.in_flight,

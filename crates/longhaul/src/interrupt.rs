@@ -28,7 +28,16 @@ impl Interrupt {
     /// From here on these signals wait to be asked for instead of ending the process. To be called before any thread is
     /// started: threads inherit it.
     pub(crate) fn listen() -> anyhow::Result<Self> {
-        let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+        Self::listen_for([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
+    }
+
+    /// As [`Self::listen`], for a program to which a hang-up means something else.
+    pub(crate) fn listen_but_not_for_hangups() -> anyhow::Result<Self> {
+        Self::listen_for([Signal::SIGINT, Signal::SIGTERM])
+    }
+
+    fn listen_for(signals: impl IntoIterator<Item = Signal>) -> anyhow::Result<Self> {
+        let signals: SigSet = signals.into_iter().collect();
         signals.thread_block()?;
         Ok(Self { signals })
     }

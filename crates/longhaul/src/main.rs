@@ -6,6 +6,7 @@ mod completions;
 mod conventions;
 mod convert;
 mod doctor;
+mod edge;
 mod example;
 mod interrupt;
 mod lab;
@@ -50,6 +51,8 @@ enum Command {
     #[command(subcommand)]
     Transfer(transfer::Transfer),
     Serve(serve::Serve),
+    #[command(subcommand)]
+    Edge(edge::Edge),
     Lab(lab::Lab),
     #[command(subcommand)]
     Tcp(tcp::Tcp),
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
         Command::Ping(ping) => ping.run(),
         Command::Transfer(transfer) => transfer.run(),
         Command::Serve(serve) => serve.run(),
+        Command::Edge(edge) => edge.run(),
         Command::Lab(lab) => lab.run(),
         Command::Tcp(tcp) => tcp.run(),
         Command::Example(example) => example.run(),

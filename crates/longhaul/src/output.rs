@@ -101,6 +101,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref() {
         return traffic::Error::hint(error);
     }
+    if let Some(error) = cause.downcast_ref() {
+        return edge::Error::hint(error);
+    }
     if let Some(other) = cause.downcast_ref() {
         return Some(WrongFile::hint(other));
     }

@@ -1,0 +1,253 @@
+//! What an operator is told by a data centre that runs, and how it is asked.
+
+use std::{net::SocketAddr, time::Duration};
+
+use http::{Body, Client, Method, Origin, Request, StatusCode, header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::Error;
+
+/// A data centre at this moment: `edge status --json`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Status {
+    /// Its name.
+    pub data_centre: String,
+    /// The place of the last purge that it has done; 0 before the first.
+    pub epoch: u64,
+    /// Requests since it was started.
+    pub requests: Requests,
+    /// What is stored.
+    pub store: Usage,
+    /// All origins of its zones.
+    pub origins: Vec<OriginStatus>,
+}
+
+/// Requests, and what the cache did with them.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Requests {
+    /// All.
+    pub total: u64,
+    /// One of these each.
+    pub by_cache_status: ByCacheStatus,
+}
+
+/// What the cache did with requests.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub struct ByCacheStatus {
+    /// A fresh object was the answer.
+    pub hit: u64,
+    /// The origin was asked, as nothing stored could be the answer.
+    pub miss: u64,
+    /// A stale object was the answer.
+    pub stale: u64,
+    /// The origin confirmed what was stored.
+    pub revalidated: u64,
+    /// The origin was asked without looking at what is stored.
+    pub bypass: u64,
+    /// The answer was fetched for another request.
+    pub collapsed: u64,
+    /// Nobody was asked, or nobody answered.
+    pub refused: u64,
+}
+
+/// What is stored, and how much can be.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// Bytes of all objects that are whole, with their headers and what keeps them in order.
+    pub memory_bytes: u64,
+    /// How many there may be.
+    pub memory_limit_bytes: u64,
+    /// Objects, variants counted one by one.
+    pub objects: u64,
+    /// Objects that gave way to others.
+    pub evicted: u64,
+}
+
+/// One origin, as this data centre sees it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct OriginStatus {
+    /// Scheme, host and port.
+    pub address: String,
+    /// Whether it is asked in its turn: it has not failed in the last ten seconds.
+    pub healthy: bool,
+    /// Requests whose response has not begun.
+    pub in_flight: u64,
+    /// Requests since the start.
+    pub requests: u64,
+    /// Those of them without a response.
+    pub failures: u64,
+    /// How long the connection took that was opened last; absent if none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connect_ms: Option<f64>,
+}
+
+/// What a GET for a URL would be answered with, and why: `edge explain --json`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Explanation {
+    /// The zone that the URL's host belongs to.
+    pub zone: String,
+    /// Where the rule is written, file:line:column; absent if none fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Under which name a response is stored.
+    pub key: String,
+    /// Whether one is, for a request without any field that Vary names.
+    pub stored: bool,
+    /// Seconds until it is stale; negative if it has been stale for that long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh_for_s: Option<i64>,
+    /// How old it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<u64>,
+    /// In a sentence.
+    pub why: String,
+}
+
+/// What a purge came to: `edge purge --json`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Purged {
+    /// The zone.
+    pub id: String,
+    /// Its place among all purges of the data centre.
+    pub epoch: u64,
+    /// Objects that it named.
+    pub objects: u64,
+}
+
+/// What is to be purged; at least one thing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Purges {
+    /// URLs, with scheme and host.
+    pub files: Vec<String>,
+    /// Tags that origins gave in Cache-Tag.
+    pub tags: Vec<String>,
+    /// Hosts.
+    pub hosts: Vec<String>,
+    /// What URLs begin with, from their host on.
+    pub prefixes: Vec<String>,
+    /// All of the zone.
+    pub purge_everything: bool,
+    /// Whether what is named is gone, and not only stale.
+    pub hard: bool,
+}
+
+/// The envelope of what is answered to a purge.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Envelope<T> {
+    pub(crate) success: bool,
+    pub(crate) errors: Vec<Fault>,
+    pub(crate) messages: Vec<String>,
+    pub(crate) result: Option<T>,
+}
+
+/// Why a request was refused.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Fault {
+    pub(crate) code: u16,
+    pub(crate) message: String,
+}
+
+/// How a data centre's operator's address is reached. Its methods block; they are to be called outside of any tokio runtime.
+#[derive(Debug, Clone)]
+pub struct Operator {
+    address: SocketAddr,
+}
+
+impl Operator {
+    /// The data centre whose operator's side is at this address.
+    pub fn at(address: SocketAddr) -> Self {
+        Self { address }
+    }
+
+    /// What it does at this moment.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn status(&self) -> Result<Status, Error> {
+        self.ask(Method::GET, "/status", None, Vec::new())
+    }
+
+    /// What a GET for this URL would be answered with.
+    ///
+    /// # Errors
+    /// When it does not answer, or does not serve the URL.
+    pub fn explain(&self, url: &str) -> Result<Explanation, Error> {
+        let encoded: String = url
+            .bytes()
+            .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+            .collect();
+        self.ask(Method::GET, &format!("/explain?url={encoded}"), None, Vec::new())
+    }
+
+    /// Purges in a zone.
+    ///
+    /// # Errors
+    /// When it does not answer, or refuses: the token, the zone, or what is named.
+    pub fn purge(&self, zone: &str, token: &str, purges: &Purges) -> Result<Purged, Error> {
+        let text = serde_json::to_vec(purges).unwrap_or_default();
+        let path = format!("/client/v4/zones/{zone}/purge_cache");
+        let envelope: Envelope<Purged> = self.ask(Method::POST, &path, Some(token), text)?;
+        envelope.result.ok_or_else(|| self.refused("it answered without a result"))
+    }
+
+    fn ask<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        token: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<T, Error> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
+        let asked = async { tokio::time::timeout(PATIENCE, self.exchange(method, path, token, body)).await };
+        let unreachable = |failure| Error::Unreachable { address: self.address, failure };
+        let asked = runtime.block_on(asked).unwrap_or(Err(http::Failure::Timeout));
+        let (status, text) = asked.map_err(unreachable)?;
+        if !status.is_success() {
+            let envelope: Option<Envelope<serde_json::Value>> = serde_json::from_slice(&text).ok();
+            let fault = envelope.and_then(|envelope| envelope.errors.into_iter().next());
+            return Err(self.refused(&fault.map_or_else(|| status.to_string(), |fault| fault.message)));
+        }
+        serde_json::from_slice(&text)
+            .map_err(|error| self.refused(&format!("its answer is not as expected: {error}")))
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        token: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, http::Bytes), http::Failure> {
+        let client = Client::new(&http::client::Config::default()).map_err(|_| http::Failure::Source)?;
+        let origin = Origin {
+            scheme: http::Scheme::Http,
+            host: self.address.ip().to_string(),
+            port: self.address.port(),
+        };
+        let mut request = Request::new(Body::whole(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse().map_err(|_| http::Failure::Source)?;
+        if let Some(token) = token.and_then(|token| format!("Bearer {token}").parse().ok()) {
+            request.headers_mut().insert(header::AUTHORIZATION, token);
+        }
+        let mut trace = http::client::Trace::start(client.clock().now());
+        let response = client.send(&origin, request, &mut trace).await?;
+        let status = response.status();
+        Ok((status, response.into_body().collect(LARGEST_ANSWER).await?))
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        Error::Refused { address: self.address, why: why.to_owned() }
+    }
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte)
+}
+
+/// A data centre that takes longer does not answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LARGEST_ANSWER: usize = 16 << 20;

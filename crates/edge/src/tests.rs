@@ -1,0 +1,386 @@
+//! A data centre and its origin, without sockets between visitor and edge: what reaches the origin, and what comes back.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use cache::purge::{Depth, Purge};
+use document::Document;
+use http::{
+    Body, Bytes, Client, Method, Request, Response, Scheme, Server, StatusCode, Stop, client, server::Peer,
+};
+use tokio::sync::Notify;
+
+use crate::{Network, chain::Edge, origins::Origins};
+
+/// An edge in front of an origin that answers with `respond`.
+struct Stage {
+    edge: Arc<Edge>,
+    asked: Arc<AtomicUsize>,
+    stop: Stop,
+}
+
+/// What came back: status, Cache-Status without its ttl, body.
+#[derive(Debug, PartialEq, Eq)]
+struct Came {
+    status: u16,
+    told: String,
+    body: Bytes,
+}
+
+impl Stage {
+    fn new<F>(zone: &str, respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
+        let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+        let origin = server.addresses().unwrap()[0];
+        let (asked, stop) = (Arc::new(AtomicUsize::new(0)), Stop::new());
+        let (counter, respond) = (Arc::clone(&asked), Arc::new(respond));
+        let handler = move |request: Request<Body>| {
+            let (number, respond) = (counter.fetch_add(1, SeqCst), Arc::clone(&respond));
+            async move { Ok(respond(request, number).await) }
+        };
+        let ending = stop.clone();
+        tokio::spawn(async move { server.serve(handler, &ending).await });
+        let text = format!(
+            "[network]\nname = \"n\"\n[[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:0\"]\n\
+             [[zone]]\nname = \"z\"\nhosts = [\"shop.example\"]\norigin = [\"http://{origin}\"]\n{zone}"
+        );
+        let network = Network::read(&Document::new("n.toml", text)).unwrap();
+        let client = Client::new(&client::Config::default()).unwrap();
+        let edge = Arc::new(Edge::new("lhr".into(), network, 1 << 20, Origins::new(client)));
+        Self { edge, asked, stop }
+    }
+
+    async fn get(&self, path: &str, fields: &[(&'static str, &str)]) -> Came {
+        self.send(request(Method::GET, path, fields)).await
+    }
+
+    async fn send(&self, request: Request<Body>) -> Came {
+        came(self.edge.serve(request).await).await
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.load(SeqCst)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.stop.ask();
+        self.stop.ask();
+    }
+}
+
+async fn came(response: Response<Body>) -> Came {
+    let told = response.headers().get("cache-status").unwrap().to_str().unwrap();
+    // What is left of a lifetime depends on the clock.
+    let told: Vec<_> = told.split("; ").filter(|parameter| !parameter.starts_with("ttl=")).collect();
+    let told = told.join("; ");
+    let status = response.status().as_u16();
+    Came { status, told, body: response.into_body().collect(1 << 24).await.unwrap() }
+}
+
+fn request(method: Method, path: &str, fields: &[(&'static str, &str)]) -> Request<Body> {
+    let mut request = Request::new(Body::empty());
+    *request.method_mut() = method;
+    *request.uri_mut() = path.parse().unwrap();
+    request.headers_mut().insert("host", "shop.example".parse().unwrap());
+    for (name, value) in fields {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    request.extensions_mut().insert(Peer { address: ([192, 0, 2, 1], 5).into(), scheme: Scheme::Http });
+    request
+}
+
+fn with(cache_control: &str, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Body::whole(body));
+    response.headers_mut().insert("cache-control", cache_control.parse().unwrap());
+    response
+}
+
+#[tokio::test]
+async fn what_is_fresh_is_not_asked_for_again() {
+    let stage = Stage::new("", async |_, number| with("max-age=60", format!("answer {number}")));
+    let first = stage.get("/a", &[]).await;
+    assert_eq!(
+        first,
+        Came {
+            status: 200,
+            told: "lhr; fwd=uri-miss; fwd-status=200; stored".into(),
+            body: "answer 0".into()
+        }
+    );
+    let second = stage.get("/a", &[]).await;
+    assert_eq!((second.told.as_str(), second.body), ("lhr; hit", Bytes::from("answer 0")));
+    assert_eq!(stage.get("/b", &[]).await.body, "answer 1");
+}
+
+#[tokio::test]
+async fn a_thousand_who_want_the_same_are_one_request_and_read_it_as_it_comes() {
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (origin_begun, origin_goes_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+    let stage = Arc::new(Stage::new("", move |_, _| {
+        let (sender, body) = Body::channel(1);
+        let (begun, go_on) = (Arc::clone(&origin_begun), Arc::clone(&origin_goes_on));
+        tokio::spawn(async move {
+            sender.send("first ").await.unwrap();
+            begun.notify_one();
+            go_on.notified().await;
+            sender.send("second").await.unwrap();
+            sender.finish().await.unwrap();
+        });
+        let mut response = with("max-age=60", "");
+        *response.body_mut() = body;
+        std::future::ready(response)
+    }));
+    let mut visitors = tokio::task::JoinSet::new();
+    let (first_pieces, all_began) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    for _ in 0..1000 {
+        let stage = Arc::clone(&stage);
+        let (first_pieces, all_began) = (Arc::clone(&first_pieces), Arc::clone(&all_began));
+        visitors.spawn(async move {
+            let mut body = stage.edge.serve(request(Method::GET, "/", &[])).await.into_body();
+            assert_eq!(body.data().await.unwrap().unwrap(), "first ");
+            if first_pieces.fetch_add(1, SeqCst) == 999 {
+                all_began.notify_one();
+            }
+            assert_eq!(body.data().await.unwrap().unwrap(), "second");
+            assert_eq!(body.data().await.unwrap(), None);
+        });
+    }
+    begun.notified().await;
+    // All have the first piece before the origin makes the second.
+    all_began.notified().await;
+    go_on.notify_one();
+    assert!(visitors.join_all().await.len() == 1000);
+    assert_eq!(stage.asked(), 1);
+}
+
+#[tokio::test]
+async fn the_first_visitor_may_go_and_the_others_get_it_all_the_same() {
+    let (arrived, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (origin_arrived, origin_goes_on) = (Arc::clone(&arrived), Arc::clone(&go_on));
+    let stage = Arc::new(Stage::new("", move |_, _| {
+        let (arrived, go_on) = (Arc::clone(&origin_arrived), Arc::clone(&origin_goes_on));
+        async move {
+            arrived.notify_one();
+            go_on.notified().await;
+            with("max-age=60", "it")
+        }
+    }));
+    let visitor = || {
+        let stage = Arc::clone(&stage);
+        tokio::spawn(async move { stage.get("/", &[]).await })
+    };
+    let first = visitor();
+    arrived.notified().await;
+    let second = visitor();
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    go_on.notify_one();
+    assert_eq!(second.await.unwrap().body, "it");
+    assert_eq!(stage.asked(), 1);
+}
+
+#[tokio::test]
+async fn what_is_for_one_is_fetched_for_each() {
+    let stage = Stage::new("", async |_, number| with("private", format!("{number}")));
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; fwd=uri-miss; detail=private");
+    assert_eq!(stage.get("/", &[]).await.body, "1");
+}
+
+#[tokio::test]
+async fn after_a_purge_nobody_sees_what_was_asked_for_before_it() {
+    let (arrived, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (origin_arrived, origin_goes_on) = (Arc::clone(&arrived), Arc::clone(&go_on));
+    let stage = Arc::new(Stage::new("", move |_, number| {
+        let (arrived, go_on) = (Arc::clone(&origin_arrived), Arc::clone(&origin_goes_on));
+        async move {
+            if number == 0 {
+                arrived.notify_one();
+                go_on.notified().await;
+            }
+            let mut response = with("max-age=60", format!("{number}"));
+            response.headers_mut().insert("cache-tag", "prices".parse().unwrap());
+            response
+        }
+    }));
+    let early = tokio::spawn({
+        let stage = Arc::clone(&stage);
+        async move { stage.get("/", &[]).await }
+    });
+    arrived.notified().await;
+    // The old answer is on its way; it belongs to those who asked before.
+    stage.edge.purge("z", vec![Purge::Tag("prices".into())], Depth::Hard);
+    assert_eq!(stage.get("/", &[]).await.body, "1");
+    go_on.notify_one();
+    assert_eq!(early.await.unwrap().body, "0");
+    assert_eq!(stage.get("/", &[]).await.body, "1");
+}
+
+#[tokio::test]
+async fn a_soft_purge_asks_whether_it_has_changed() {
+    let stage = Stage::new("", async |request, number| {
+        let mut response = with("max-age=60", if number == 0 { "it" } else { "" });
+        response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+        if request.headers().get("if-none-match").is_some_and(|tag| tag == "\"a\"") {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        }
+        response
+    });
+    stage.get("/", &[]).await;
+    stage.edge.purge("z", vec![Purge::Url("http://shop.example/".into())], Depth::Soft);
+    let again = stage.get("/", &[]).await;
+    assert_eq!(
+        (again.told.as_str(), again.body),
+        ("lhr; fwd=stale; fwd-status=304; stored", Bytes::from("it"))
+    );
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
+}
+
+#[tokio::test]
+async fn an_origin_that_fails_is_not_seen_while_something_may_stand_in() {
+    let stage = Stage::new("stale_if_error = \"1h\"\n", async |_, number| {
+        let mut response = with("max-age=0", "it");
+        response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+        if number > 0 {
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+        }
+        response
+    });
+    assert_eq!(stage.get("/", &[]).await.status, 200);
+    let stale = stage.get("/", &[]).await;
+    assert_eq!((stale.status, stale.body), (200, Bytes::from("it")));
+    assert!(stale.told.ends_with("detail=origin-failed"), "{}", stale.told);
+    assert_eq!(stage.get("/other", &[]).await.status, 503);
+}
+
+#[tokio::test]
+async fn parts_come_from_the_whole() {
+    let stage = Stage::new("", async |request, _| {
+        assert!(!request.headers().contains_key("range"));
+        with("max-age=60", "0123456789")
+    });
+    let part = stage.get("/", &[("range", "bytes=2-4")]).await;
+    assert_eq!((part.status, part.body), (206, Bytes::from("234")));
+    let several = stage.get("/", &[("range", "bytes=0-0, -1")]).await;
+    let text = String::from_utf8(several.body.to_vec()).unwrap();
+    assert!(
+        text.contains("Content-Range: bytes 0-0/10\r\n\r\n0\r\n--")
+            && text.contains("bytes 9-9/10\r\n\r\n9\r\n--"),
+        "{text}"
+    );
+    assert_eq!(stage.get("/", &[("range", "bytes=10-")]).await.status, 416);
+    assert_eq!(stage.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_not_stored() {
+    let stage = Stage::new("", move |_, number| {
+        let (sender, body) = Body::channel(1);
+        tokio::spawn(async move {
+            sender.send("half").await.unwrap();
+            if number > 0 {
+                sender.finish().await.unwrap();
+            }
+        });
+        let mut response = with("max-age=60", "");
+        *response.body_mut() = body;
+        std::future::ready(response)
+    });
+    let broken = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    assert!(broken.into_body().collect(100).await.is_err());
+    let whole = stage.get("/", &[]).await;
+    assert_eq!((stage.asked(), whole.body), (2, Bytes::from("half")));
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_passed_on_and_not_stored() {
+    let large = vec![7_u8; 300_000];
+    let stage = Stage::new("largest = \"100KB\"\n", move |_, number| {
+        let large = large.clone();
+        async move {
+            // Once with a length, once without.
+            if number == 0 {
+                return with("max-age=60", large);
+            }
+            let (sender, body) = Body::channel(1);
+            tokio::spawn(async move {
+                for piece in large.chunks(1000) {
+                    sender.send(piece.to_vec()).await.unwrap();
+                }
+                sender.finish().await.unwrap();
+            });
+            let mut response = with("max-age=60", "");
+            *response.body_mut() = body;
+            response
+        }
+    });
+    for _ in 0..3 {
+        let came = stage.get("/", &[]).await;
+        assert_eq!((came.status, came.body.len()), (200, 300_000));
+    }
+    assert_eq!((stage.asked(), stage.edge.store.usage().objects), (3, 0));
+}
+
+#[tokio::test]
+async fn the_origin_learns_where_a_request_came_from_and_nothing_of_the_connection() {
+    let stage = Stage::new("", async |request, _| {
+        let fields = ["via", "cdn-loop", "x-forwarded-for", "x-forwarded-proto", "forwarded", "a", "host"];
+        let of = |name: &&str| request.headers().get(*name).map(|value| value.to_str().unwrap().to_owned());
+        with("max-age=60", format!("{:?}", fields.iter().map(of).collect::<Vec<_>>()))
+    });
+    let fields = [("connection", "a"), ("a", "1"), ("x-forwarded-for", "203.0.113.9")];
+    let seen = stage.get("/", &fields).await.body;
+    let expected = format!(
+        "{:?}",
+        [
+            Some("1.1 lhr"),
+            Some("longhaul;network=n;data-centre=lhr"),
+            Some("203.0.113.9, 192.0.2.1"),
+            Some("http"),
+            Some("for=192.0.2.1;proto=http"),
+            None,
+            Some("shop.example"),
+        ]
+    );
+    assert_eq!(String::from_utf8(seen.to_vec()).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn who_is_not_let_in_is_told_why() {
+    let stage = Stage::new("", async |_, _| with("max-age=60", "it"));
+    let here = "longhaul;network=n;data-centre=lhr";
+    for (fields, status, word) in [
+        (("host", "other.example"), 421, "unknown-host"),
+        (("host", "user@shop.example"), 400, "bad-host"),
+        (("cdn-loop", here), 508, "loop"),
+        (("cache-control", "only-if-cached"), 504, "not-cached"),
+    ] {
+        let refused = stage.get("/", &[fields]).await;
+        assert_eq!(refused.status, status, "{word}");
+        assert!(refused.told.ends_with(&format!("detail={word}")), "{}", refused.told);
+    }
+    assert_eq!(stage.asked(), 0);
+}
+
+#[tokio::test]
+async fn another_origin_is_asked_when_one_is_gone_but_not_twice_for_what_changes_something() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let stage = Stage::new("", async |_, _| with("no-store", "it"));
+    let mut network = Network::clone(&stage.edge.network());
+    network.zones[0].origins.insert(0, format!("http://{gone}").parse().unwrap());
+    network.zones[0].first_byte = Duration::from_secs(5);
+    stage.edge.replace(network);
+    let post = stage.send(request(Method::POST, "/", &[])).await;
+    assert_eq!((post.status, stage.asked()), (502, 0));
+    assert_eq!(stage.get("/", &[]).await.body, "it");
+    let report = stage.edge.origins.report(stage.edge.network().zones[0].origins.iter(), stage.edge.now());
+    assert_eq!(report.iter().map(|origin| origin.healthy).collect::<Vec<_>>(), [false, true]);
+}

@@ -1,0 +1,51 @@
+//! `longhaul edge`: a cache in front of origins, and what its operator asks of it.
+
+mod check;
+mod explain;
+mod purge;
+mod run;
+mod status;
+mod token;
+
+use std::{net::SocketAddr, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use edge::operator::Operator;
+
+/// Run a cache in front of origins, and operate it
+#[derive(Debug, Subcommand)]
+pub(crate) enum Edge {
+    Run(run::Run),
+    Check(check::Check),
+    Status(status::Status),
+    Explain(explain::Explain),
+    Purge(purge::Purge),
+    Token(token::Token),
+}
+
+impl Edge {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Run(run) => run.run(),
+            Self::Check(check) => check.run(),
+            Self::Status(status) => status.run(),
+            Self::Explain(explain) => explain.run(),
+            Self::Purge(purge) => purge.run(),
+            Self::Token(token) => token.run(),
+        }
+    }
+}
+
+/// Where a data centre that runs is asked.
+#[derive(Debug, Args)]
+pub(super) struct Admin {
+    /// The operator's address of the data centre: `admin` in the network's file
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4480")]
+    admin: SocketAddr,
+}
+
+impl Admin {
+    fn operator(&self) -> Operator {
+        Operator::at(self.admin)
+    }
+}

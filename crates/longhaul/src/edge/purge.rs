@@ -1,0 +1,69 @@
+//! `longhaul edge purge`: what a data centre has to forget.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use edge::operator::Purges;
+use units::show::plural;
+
+use super::Admin;
+use crate::output;
+
+/// Purge stored objects by URL, tag, host or prefix, or all of a zone
+///
+/// What is named is stale from now on, and its origin is asked whether it has changed; with --hard it is gone. The token is read from
+/// the environment: LONGHAUL_TOKEN. `longhaul edge token` makes one.
+///
+/// Example: longhaul edge purge shop --tag prices --tag home
+#[derive(Debug, Args)]
+pub(crate) struct Purge {
+    /// The zone
+    zone: String,
+    /// A URL with scheme and host; all its variants
+    #[arg(long, value_name = "URL")]
+    url: Vec<String>,
+    /// A tag that origins give in Cache-Tag
+    #[arg(long)]
+    tag: Vec<String>,
+    /// A host
+    #[arg(long)]
+    host: Vec<String>,
+    /// What URLs begin with, from their host on: www.shop.example/img/
+    #[arg(long)]
+    prefix: Vec<String>,
+    /// All of the zone
+    #[arg(long)]
+    everything: bool,
+    /// What is named is gone, and not only stale
+    #[arg(long)]
+    hard: bool,
+    #[command(flatten)]
+    admin: Admin,
+    /// Print what came of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Purge {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let token = std::env::var("LONGHAUL_TOKEN")
+            .context("LONGHAUL_TOKEN has no token; `longhaul edge token` makes one, and [admin] tokens lists its SHA-256")?;
+        let purges = Purges {
+            files: self.url,
+            tags: self.tag,
+            hosts: self.host,
+            prefixes: self.prefix,
+            purge_everything: self.everything,
+            hard: self.hard,
+        };
+        let purged = self.admin.operator().purge(&self.zone, &token, &purges)?;
+        if self.json {
+            output::print_json(&output::named("longhaul.edge.purge/1", purged))?;
+        } else {
+            let objects = plural(purged.objects, "object");
+            output::print(&format!("zone {}: {objects} purged, epoch {}\n", purged.id, purged.epoch))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,78 @@
+//! `longhaul edge status`: what a data centre does.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use edge::operator::{self, ByCacheStatus, OriginStatus};
+use report::terminal::table::table;
+use units::show::{bytes, count, latency, share};
+
+use super::Admin;
+use crate::output;
+
+/// Show what a data centre has answered, stores, and knows of its origins
+///
+/// Example: longhaul edge status
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    admin: Admin,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let status = self.admin.operator().status()?;
+        if self.json {
+            output::print_json(&output::named("longhaul.edge.status/1", status))?;
+        } else {
+            output::print(&text(&status))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn text(status: &operator::Status) -> String {
+    let operator::Status { data_centre, epoch, requests, store, origins } = status;
+    let ByCacheStatus { hit, miss, stale, revalidated, bypass, collapsed, refused } =
+        requests.by_cache_status;
+    let words = [
+        ("hit", hit),
+        ("miss", miss),
+        ("stale", stale),
+        ("revalidated", revalidated),
+        ("bypass", bypass),
+        ("collapsed", collapsed),
+        ("refused", refused),
+    ];
+    #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
+    let of_all = |number: u64| {
+        if requests.total == 0 { "-".to_owned() } else { share(number as f64 / requests.total as f64) }
+    };
+    let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
+    format!(
+        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n\n{}",
+        count(requests.total),
+        table(["cache", "requests", "share"].map(str::to_owned), rows),
+        bytes(store.memory_bytes),
+        bytes(store.memory_limit_bytes),
+        count(store.objects),
+        count(store.evicted),
+        table(ORIGINS.map(str::to_owned), origins.iter().map(row)),
+    )
+}
+
+fn row(origin: &OriginStatus) -> [String; 6] {
+    [
+        origin.address.clone(),
+        if origin.healthy { "up" } else { "down" }.to_owned(),
+        count(origin.requests),
+        count(origin.failures),
+        count(origin.in_flight),
+        origin.connect_ms.map_or_else(|| "-".to_owned(), latency),
+    ]
+}
+
+const ORIGINS: [&str; 6] = ["origin", "state", "requests", "failed", "in flight", "connect ms"];
