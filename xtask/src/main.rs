@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod dist;
 mod generate;
+mod judge;
 mod picture;
 mod tidy;
 
@@ -28,6 +29,8 @@ fn main() -> ExitCode {
         ["bench", names @ ..] => bench::bench(names),
         ["engine-bench"] => bench::engines(),
         ["packets", arguments @ ..] => bench::packets(arguments),
+        ["judge", "cache-tests"] => judge::cache_tests(false),
+        ["judge", "cache-tests", "write"] => judge::cache_tests(true),
         ["dist"] => dist::dist(),
         ["picture"] => picture::picture(),
         _ => {
@@ -52,6 +55,7 @@ cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet
 cargo xtask bench sure [N [PLACE]]  how often a source is called surely different from itself, N times a place
 cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
+cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the list of what passes
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions
 cargo xtask picture          make README's picture of a report anew";
 

@@ -1,6 +1,6 @@
 //! The time of the wall clock, as HTTP's dates have it, to the millisecond.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use http_types::{HeaderMap, HeaderName};
 
@@ -12,12 +12,6 @@ impl Time {
     /// So many milliseconds after the beginning of 1970.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
-    }
-
-    /// What the system's clock showed; 1970 for anything earlier.
-    pub fn of(system: SystemTime) -> Self {
-        let elapsed = system.duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// How long after `earlier` it is; zero if it is before.
@@ -44,7 +38,8 @@ impl Time {
         };
         // The parser takes more than the grammar allows; what is written back is the test.
         let is_strict = text.len() != IMF_LENGTH || httpdate::fmt_http_date(parsed) == text;
-        is_strict.then(|| Self::of(parsed))
+        let elapsed = parsed.duration_since(UNIX_EPOCH).ok().filter(|_| is_strict)?;
+        Some(Self(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)))
     }
 
     /// The date in a field, if there is exactly one line of it and that is an HTTP-date.

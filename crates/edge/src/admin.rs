@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     Error,
-    chain::Edge,
+    centre::Edge,
     operator::{Envelope, Fault, Purged, Purges, Status, Usage},
 };
 

@@ -6,7 +6,7 @@ use cache::Reuse;
 use http::{Body, Request, Scheme, Uri, server::Peer};
 
 use crate::{
-    chain::Edge,
+    centre::Edge,
     operator::Explanation,
     store::{Found, Object},
     visit::Visit,

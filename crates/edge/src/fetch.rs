@@ -10,7 +10,7 @@ use cache::{
 use http::{Body, HeaderMap, HeaderValue, Method, Response, StatusCode, header, response::Parts};
 
 use crate::{
-    chain::Edge,
+    centre::Edge,
     fill::Fill,
     flights::{Flight, Landing},
     origins::onward,

@@ -3,6 +3,7 @@
 //! | to see | look into |
 //! | --- | --- |
 //! | the network as one file describes it, and its mistakes | [`network`] |
+//! | what all requests of a data centre share | `centre.rs` |
 //! | the life of a request, from top to bottom | `chain.rs` |
 //! | who is let in, and under which zone, rule and key | `visit.rs` |
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs` |
@@ -18,6 +19,7 @@
 
 mod admin;
 mod answer;
+mod centre;
 mod chain;
 mod counts;
 mod error;

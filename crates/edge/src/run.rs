@@ -16,7 +16,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::{Error, Network, admin, chain::Edge, network::DataCentre, origins::Origins};
+use crate::{Error, Network, admin, centre::Edge, network::DataCentre, origins::Origins};
 
 /// What one process is told, besides its network.
 #[derive(Debug, Clone)]

@@ -15,7 +15,7 @@ use http::{
 };
 use tokio::sync::Notify;
 
-use crate::{Network, chain::Edge, origins::Origins};
+use crate::{Network, centre::Edge, origins::Origins};
 
 /// An edge in front of an origin that answers with `respond`.
 struct Stage {

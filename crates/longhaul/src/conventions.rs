@@ -98,6 +98,7 @@ mod tests {
             "longhaul completions",
             "longhaul complete",
             "longhaul serve",
+            "longhaul edge run",
             "longhaul transfer serve",
             "longhaul tcp oscil serve",
         ];
