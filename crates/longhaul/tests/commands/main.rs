@@ -9,6 +9,7 @@ mod completion;
 mod convert;
 mod doctor;
 mod documents;
+mod edge;
 mod faults;
 mod flagship;
 mod full_disk;

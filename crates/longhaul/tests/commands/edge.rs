@@ -1,0 +1,138 @@
+//! The edge as its operator has it: a network's file, a data centre that runs, and what it is asked.
+
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+
+use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, number, wait_until};
+
+/// A data centre in front of `longhaul serve`.
+struct Edge {
+    folder: Folder,
+    file: String,
+    front: String,
+    admin: String,
+    token: String,
+    running: Running,
+    _origin: Running,
+}
+
+impl Edge {
+    fn start() -> Self {
+        let mut serve = Command::new(LONGHAUL);
+        let (origin, at) =
+            Running::listening(serve.args(["serve", "--listen", "127.0.0.1:0", "--body", "1KB"]));
+        let token = longhaul(&["edge", "token", "--json"]).json();
+        let folder = Folder::new();
+        let text = network(at.trim_end_matches('/'), token["sha256"].as_str().unwrap());
+        let file = folder.file("network.toml", text);
+        let admin = free_address();
+        let mut run = Command::new(LONGHAUL);
+        let (running, front) = Running::listening(run.args(["edge", "run", &file, "--admin", &admin]));
+        let front = front.trim_end_matches('/').to_owned();
+        let token = token["token"].as_str().unwrap().to_owned();
+        Self { folder, file, front, admin, token, running, _origin: origin }
+    }
+
+    /// Requests a URL of it so many times.
+    fn get(&self, path: &str, requests: &str) {
+        let url = format!("{}{path}", self.front);
+        longhaul(&["probe", &url, "--count", requests, "--quiet"]).ok();
+    }
+
+    fn ask(&self, words: &[&str]) -> Ended {
+        Ended::of(
+            Command::new(LONGHAUL)
+                .arg("edge")
+                .args(words)
+                .args(["--admin", &self.admin])
+                .env("LONGHAUL_TOKEN", &self.token)
+                .output()
+                .unwrap(),
+        )
+    }
+}
+
+/// An address that is free.
+fn free_address() -> String {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+fn network(origin: &str, hash: &str) -> String {
+    format!(
+        "[network]\nname = \"n\"\n[admin]\ntokens = [\"{hash}\"]\n\
+         [[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:0\"]\n\
+         [[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"{origin}\"]\n\
+         [[zone.rule]]\npath = \"/kept/*\"\nedge_ttl = \"1h\"\n"
+    )
+}
+
+#[test]
+fn what_is_kept_is_counted_explained_and_purged() {
+    let edge = Edge::start();
+    edge.get("/kept/a", "5");
+    let status = edge.ask(&["status", "--json"]).json();
+    assert_eq!(status["data_centre"], "lhr");
+    let requests = &status["requests"];
+    assert_eq!(
+        (number(requests, "/total"), number(requests, "/by_cache_status/miss")),
+        (5.0, 1.0),
+        "{status}"
+    );
+    assert_eq!(number(&status, "/origins/0/requests"), 1.0);
+
+    let url = format!("{}/kept/a", edge.front);
+    let explained = edge.ask(&["explain", &url, "--json"]).json();
+    assert_eq!((&explained["zone"], &explained["stored"]), (&"shop".into(), &true.into()));
+    assert!(explained["rule"].as_str().unwrap().ends_with("network.toml:12:1"), "{explained}");
+    assert!(edge.ask(&["explain", &url]).ok().contains("fresh for 3600 s by the rule's edge_ttl"));
+
+    let purged = edge.ask(&["purge", "shop", "--url", &url, "--hard", "--json"]).json();
+    assert_eq!((number(&purged, "/epoch"), number(&purged, "/objects")), (1.0, 1.0));
+    edge.get("/kept/a", "1");
+    let status = edge.ask(&["status", "--json"]).json();
+    assert_eq!((number(&status, "/origins/0/requests"), number(&status, "/epoch")), (2.0, 1.0));
+    assert!(edge.ask(&["status"]).ok().starts_with("lhr: 6 requests, purge epoch 1\n"));
+}
+
+#[test]
+fn nobody_purges_without_a_token_or_what_is_not_there() {
+    let mut edge = Edge::start();
+    assert!(edge.ask(&["purge", "shop"]).refused().contains("nothing is named"));
+    assert!(edge.ask(&["purge", "shoe", "--everything"]).refused().contains("no zone \"shoe\", only shop"));
+    edge.token = "another".to_owned();
+    assert!(edge.ask(&["purge", "shop", "--everything"]).refused().contains("the request has no token"));
+}
+
+#[test]
+fn a_hangup_reads_the_file_again_and_a_mistake_changes_nothing() {
+    let mut edge = Edge::start();
+    let text = std::fs::read_to_string(&edge.file).unwrap();
+    edge.folder.file("network.toml", text.replace("/kept/", "/other/"));
+    edge.running.signal(Signal::SIGHUP);
+    edge.running.says("the network's file was read again");
+    edge.get("/kept/a", "2");
+    assert_eq!(number(&edge.ask(&["status", "--json"]).json(), "/origins/0/requests"), 2.0);
+    edge.folder.file("network.toml", text.replace("hosts", "hoste"));
+    edge.running.signal(Signal::SIGHUP);
+    let said = edge.running.says("the network stays as it was: ");
+    assert!(said.contains("network.toml:10:1: unknown field `hoste`"), "{said}");
+    assert_eq!(edge.ask(&["status", "--json"]).json()["data_centre"], "lhr");
+    edge.running.signal(Signal::SIGTERM);
+    wait_until(|| edge.ask(&["status"]).code == Some(2));
+    assert!(edge.ask(&["status"]).refused().contains("no answer from"));
+    assert_eq!(edge.running.wait(), Some(0));
+}
+
+#[test]
+fn a_network_is_checked_without_running_it() {
+    let folder = Folder::new();
+    let file = folder.file("network.toml", network("http://127.0.0.1:1", &"a".repeat(64)));
+    let checked = longhaul(&["edge", "check", &file, "--json"]).json();
+    assert_eq!(checked["zones"][0]["origins"], serde_json::json!(["http://127.0.0.1:1"]));
+    assert!(
+        longhaul(&["edge", "check", &file]).ok().contains("zone shop: * from http://127.0.0.1:1, 1 rule")
+    );
+    let said = longhaul(&["edge", "run", &file, "--data-centre", "lhs"]).refused();
+    assert!(said.contains("did you mean \"lhr\"?"), "{said}");
+}
