@@ -8,7 +8,7 @@ use std::{error::Error as _, fmt, io};
 
 use rustls::CertificateError;
 
-use crate::Family;
+use crate::{Family, http1::Malformed};
 
 /// Why a request or a body failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Failure {
         }
     }
 
-    fn at(self, stage: Stage) -> Self {
+    pub(crate) fn at(self, stage: Stage) -> Self {
         if matches!(self, Self::Closed(_)) { Self::Closed(stage) } else { self }
     }
 }
@@ -170,6 +170,13 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// What the head of a message comes to that is none.
+impl From<Malformed> for Failure {
+    fn from(malformed: Malformed) -> Self {
+        if malformed == Malformed::TooLarge { Self::TooLarge } else { Self::Garbled }
+    }
+}
 
 /// The first cause of type `E` of an error.
 fn source<E: std::error::Error + 'static>(error: &hyper::Error) -> Option<&E> {

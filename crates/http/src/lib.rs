@@ -11,6 +11,7 @@
 //! | listening, accepting, ending in order | [`server`] |
 //! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
 //! | certificates of a server | `server/certificate.rs` |
+//! | HTTP/1.1 as bytes: heads, framing, chunks | [`http1`] |
 //! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
 //! | why a request failed, in a phrase | [`Failure`] |
 //! | what a peer may cost | [`limits`] |
@@ -28,6 +29,7 @@ pub mod clock;
 mod error;
 mod failure;
 mod family;
+pub mod http1;
 mod http3;
 pub mod limits;
 mod origin;

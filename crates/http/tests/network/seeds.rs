@@ -1,27 +1,36 @@
-//! What the fuzz target `response` asks of any bytes, asked of its seeds: whole, cut off anywhere, and with one byte changed.
+//! What the fuzz targets `response` and `request` ask of any bytes, asked of their seeds: whole, cut off anywhere, and with one byte
+//! changed.
 
 use std::{fs, path::Path};
 
-use self::response::a_response_ends;
+use self::{request::requests_are_the_same_in_any_pieces, response::a_response_ends};
 
+#[path = "../../../../fuzz/src/request.rs"]
+mod request;
 #[path = "../../../../fuzz/src/response.rs"]
 mod response;
 
 #[test]
-fn each_seed_ends_in_any_pieces() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/response");
-    let mut seeds = 0;
-    for entry in fs::read_dir(folder).unwrap() {
-        let seed = fs::read(entry.unwrap().path()).unwrap();
-        seeds += 1;
-        for end in 1..=seed.len() {
-            a_response_ends(&seed[..end]);
-        }
+fn each_response_ends_in_any_pieces() {
+    assert!(asked("response", a_response_ends) >= 8);
+}
+
+#[test]
+fn each_request_is_the_same_in_any_pieces() {
+    assert!(asked("request", requests_are_the_same_in_any_pieces) >= 5);
+}
+
+/// Asks it of all seeds, and returns how many there are.
+fn asked(target: &str, ask: fn(&[u8])) -> usize {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
+    let seeds = fs::read_dir(seeds).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    let ask_all = |seed: Vec<u8>| {
+        (1..=seed.len()).for_each(|end| ask(&seed[..end]));
         for place in 0..seed.len() {
             let mut changed = seed.clone();
             changed[place] ^= 1 << (place % 8);
-            a_response_ends(&changed);
+            ask(&changed);
         }
-    }
-    assert!(seeds >= 8, "{seeds}");
+    };
+    seeds.map(ask_all).count()
 }

@@ -1,0 +1,177 @@
+//! The chunked transfer coding (RFC 9112 section 7.1), both ways.
+//!
+//! Sizes are hexadecimal digits, which may have spaces behind them, as some old servers pad them; lines end with CR LF and nothing
+//! else. Chunk extensions are checked, counted and thrown away.
+
+use bytes::{BufMut, BytesMut};
+use hyper::{
+    HeaderMap,
+    header::{HeaderName, HeaderValue},
+};
+
+use super::{Malformed, Piece, body::take, head, may_trail};
+use crate::limits;
+
+/// Reads chunks.
+#[derive(Debug)]
+pub struct Decoder {
+    state: State,
+    /// Bytes of extensions so far.
+    extensions: usize,
+    trailers: head::End,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum State {
+    /// At a chunk's first line.
+    Size,
+    /// In a chunk's data, of which so much is still to come; more than none.
+    Data(u64),
+    /// At the line end behind it.
+    DataEnd,
+    /// Behind the last chunk.
+    Trailers,
+    End,
+}
+
+impl Decoder {
+    /// At the beginning of a body.
+    #[expect(clippy::new_without_default, reason = "it is where a body begins, and no value of its own")]
+    pub fn new() -> Self {
+        Self { state: State::Size, extensions: 0, trailers: head::End::default() }
+    }
+
+    /// Takes the next piece from the front of `bytes`.
+    ///
+    /// # Errors
+    /// When they are no chunks, or a line, all extensions or the trailers are longer than they may be.
+    pub fn next(&mut self, bytes: &mut BytesMut) -> Result<Piece, Malformed> {
+        loop {
+            match &mut self.state {
+                State::Size => {
+                    let Some(line) = line(bytes)? else { return Ok(Piece::Wanting) };
+                    let (size, extension) = size(&line)?;
+                    self.extensions += extension;
+                    if self.extensions > EXTENSION_BYTES {
+                        return Err(Malformed::TooLarge);
+                    }
+                    self.state = if size == 0 { State::Trailers } else { State::Data(size) };
+                }
+                State::Data(_) if bytes.is_empty() => return Ok(Piece::Wanting),
+                State::Data(left) => {
+                    let data = take(bytes, left);
+                    if *left == 0 {
+                        self.state = State::DataEnd;
+                    }
+                    return Ok(Piece::Data(data));
+                }
+                State::DataEnd => match &bytes[..] {
+                    [b'\r', b'\n', ..] => {
+                        drop(bytes.split_to(2));
+                        self.state = State::Size;
+                    }
+                    [] | [b'\r'] => return Ok(Piece::Wanting),
+                    _ => return Err(Malformed::Framing),
+                },
+                State::Trailers => {
+                    let Some(trailers) = self.trailers(bytes)? else { return Ok(Piece::Wanting) };
+                    self.state = State::End;
+                    if !trailers.is_empty() {
+                        return Ok(Piece::Trailers(trailers));
+                    }
+                }
+                State::End => return Ok(Piece::End),
+            }
+        }
+    }
+
+    /// The fields behind the last chunk; `None` if more bytes are needed.
+    fn trailers(&mut self, bytes: &mut BytesMut) -> Result<Option<HeaderMap>, Malformed> {
+        match &bytes[..] {
+            [b'\r', b'\n', ..] => {
+                drop(bytes.split_to(2));
+                return Ok(Some(HeaderMap::new()));
+            }
+            [] | [b'\r'] => return Ok(None),
+            _ => {}
+        }
+        let Some(end) = self.trailers.find(bytes, head::Lines::Strict)? else { return Ok(None) };
+        let mut fields = head::fields(&bytes.split_to(end).freeze())?;
+        let unfit: Vec<HeaderName> = fields.keys().filter(|name| !may_trail(name)).cloned().collect();
+        for name in &unfit {
+            fields.remove(name);
+        }
+        Ok(Some(fields))
+    }
+}
+
+/// Takes a line without its end; `None` if it is not whole.
+fn line(bytes: &mut BytesMut) -> Result<Option<BytesMut>, Malformed> {
+    let most = bytes.len().min(LINE_BYTES);
+    let Some(end) = memchr::memchr(b'\n', &bytes[..most]) else {
+        return if most < LINE_BYTES { Ok(None) } else { Err(Malformed::TooLarge) };
+    };
+    let mut line = bytes.split_to(end + 1);
+    line.truncate(end);
+    if line.last() != Some(&b'\r') {
+        return Err(Malformed::Framing);
+    }
+    line.truncate(end - 1);
+    Ok(Some(line))
+}
+
+/// A chunk's size, and how many bytes of extensions stand behind it.
+fn size(line: &[u8]) -> Result<(u64, usize), Malformed> {
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    // Sixteen digits are 64 bits.
+    if digits == 0 || digits > 16 {
+        return Err(Malformed::Framing);
+    }
+    let (digits, extension) = line.split_at(digits);
+    let size = digits.iter().fold(0, |size, &digit| size << 4 | u64::from(value(digit)));
+    let is_padding = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let begins = extension.iter().find(|byte| !is_padding(byte));
+    let is_text = extension.iter().all(|&byte| byte == b'\t' || (byte >= b' ' && byte != 0x7f));
+    if begins.is_some_and(|&byte| byte != b';') || !is_text {
+        return Err(Malformed::Framing);
+    }
+    Ok((size, extension.len()))
+}
+
+/// What a hexadecimal digit stands for.
+fn value(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20) - b'a' + 10,
+    }
+}
+
+/// Writes the line before a chunk of so many bytes, more than none. [`LINE_END`] stands behind its data.
+pub fn write_size(to: &mut BytesMut, size: usize) {
+    let digits = (size.max(1).ilog2() / 4 + 1) as usize;
+    to.reserve(digits + LINE_END.len());
+    for place in (0..digits).rev() {
+        to.put_u8(b"0123456789abcdef"[size >> (4 * place) & 0xf]);
+    }
+    to.put_slice(LINE_END);
+}
+
+/// Writes the end of a body: the last chunk, and the trailers that may stand there.
+pub fn write_end(to: &mut BytesMut, trailers: &HeaderMap) {
+    to.put_slice(b"0\r\n");
+    let fit = |(name, _): &(&HeaderName, &HeaderValue)| may_trail(name);
+    head::write_fields(to, trailers.iter().filter(fit));
+    to.put_slice(LINE_END);
+}
+
+/// What stands behind each chunk's data.
+pub const LINE_END: &[u8] = b"\r\n";
+
+/// Bytes of a chunk's first line. Its digits are sixteen at most; the rest is extensions, which nobody is known to use.
+const LINE_BYTES: usize = 256;
+
+/// Bytes of extensions in one body. Without a bound, each byte of data could have a line of its own in its company.
+const EXTENSION_BYTES: usize = limits::HEADER_BYTES / 4;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! How long a message's body is (RFC 9112 section 6), and whether its connection serves another message (section 9.3).
+//!
+//! Whatever is ambiguous is an error, also where the RFC lets a reader choose: a proxy and the server behind it would choose
+//! differently.
+
+use hyper::{
+    HeaderMap, Method, StatusCode, Version,
+    header::{self, HeaderName},
+};
+
+use super::Malformed;
+
+/// Where a message's body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// There is none.
+    None,
+    /// After so many bytes; more than none.
+    Length(u64),
+    /// With its last chunk.
+    Chunked,
+    /// With the connection. Only a response's does.
+    UntilClose,
+    /// It never begins: what follows is no HTTP (101, or an answer to CONNECT).
+    Tunnel,
+}
+
+/// Whether a connection serves another message after this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persistence {
+    /// As far as this message says.
+    Kept,
+    /// It is the last one.
+    Closed,
+}
+
+/// The framing of a request with these fields.
+///
+/// # Errors
+/// When its end is not beyond doubt, or it is in a transfer coding that is not known here.
+pub fn of_request(version: Version, headers: &HeaderMap) -> Result<Framing, Malformed> {
+    Ok(announced(version, headers)?.unwrap_or(Framing::None))
+}
+
+/// The framing of the response to a request of this method.
+///
+/// # Errors
+/// When its end is not beyond doubt, or it is in a transfer coding that is not known here; also where it has no body.
+pub fn of_response(
+    method: &Method,
+    status: StatusCode,
+    version: Version,
+    headers: &HeaderMap,
+) -> Result<Framing, Malformed> {
+    let announced = announced(version, headers)?;
+    if status == StatusCode::SWITCHING_PROTOCOLS || (method == Method::CONNECT && status.is_success()) {
+        return Ok(Framing::Tunnel);
+    }
+    let is_bodiless = method == Method::HEAD
+        || status.is_informational()
+        || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    Ok(if is_bodiless { Framing::None } else { announced.unwrap_or(Framing::UntilClose) })
+}
+
+/// Whether a message's connection is kept after it.
+pub fn persistence(version: Version, headers: &HeaderMap) -> Persistence {
+    let says = |option| has_token(headers, &header::CONNECTION, option);
+    let is_kept = !says("close") && (version == Version::HTTP_11 || says("keep-alive"));
+    if is_kept { Persistence::Kept } else { Persistence::Closed }
+}
+
+/// Whether a field that is a list of tokens has this one, in whichever case.
+pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
+    headers.get_all(name).iter().any(|value| {
+        value.as_bytes().split(|&byte| byte == b',').any(|one| {
+            let one = one.trim_ascii();
+            one.eq_ignore_ascii_case(token.as_bytes())
+        })
+    })
+}
+
+/// What the fields say of the body's end; `None` if nothing.
+fn announced(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malformed> {
+    let is_coded = is_chunked(version, headers)?;
+    match (is_coded, length(headers)?) {
+        (true, Some(_)) => Err(Malformed::Framing),
+        (true, None) => Ok(Some(Framing::Chunked)),
+        (false, Some(0)) => Ok(Some(Framing::None)),
+        (false, length) => Ok(length.map(Framing::Length)),
+    }
+}
+
+/// Whether the only transfer coding is `chunked`; `false` if there is none.
+fn is_chunked(version: Version, headers: &HeaderMap) -> Result<bool, Malformed> {
+    if !headers.contains_key(header::TRANSFER_ENCODING) {
+        return Ok(false);
+    }
+    // A reader that knows no transfer codings has a body of another length (RFC 9112 section 6.1).
+    if version != Version::HTTP_11 {
+        return Err(Malformed::Framing);
+    }
+    let fields = headers.get_all(header::TRANSFER_ENCODING);
+    let mut codings = fields.iter().flat_map(|field| field.as_bytes().split(|&byte| byte == b','));
+    let (mut chunked, mut others, mut is_last) = (0_u32, 0_u32, false);
+    for coding in &mut codings {
+        // No other white space is one here (RFC 9110 section 5.6.3).
+        let coding = trim(coding);
+        if coding.is_empty() || !coding.iter().all(|&byte| is_token(byte)) {
+            return Err(Malformed::Framing);
+        }
+        is_last = coding.eq_ignore_ascii_case(b"chunked");
+        if is_last { chunked += 1 } else { others += 1 }
+    }
+    match (chunked, others, is_last) {
+        (1, 0, _) => Ok(true),
+        (1, _, true) => Err(Malformed::Coding),
+        _ => Err(Malformed::Framing),
+    }
+}
+
+/// The length that all Content-Length fields agree on.
+fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
+    let mut agreed = None;
+    for field in headers.get_all(header::CONTENT_LENGTH) {
+        for one in field.as_bytes().split(|&byte| byte == b',') {
+            let length = decimal(trim(one)).ok_or(Malformed::Framing)?;
+            if *agreed.get_or_insert(length) != length {
+                return Err(Malformed::Framing);
+            }
+        }
+    }
+    Ok(agreed)
+}
+
+/// Digits and nothing else: Rust's own parser takes a plus sign as well.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, &digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// Without spaces and tabs around it.
+fn trim(text: &[u8]) -> &[u8] {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let begin = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|byte| !is_space(byte)).map_or(begin, |last| last + 1);
+    &text[begin..end]
+}
+
+/// A letter of a token (RFC 9110 section 5.6.2).
+pub(super) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HeaderValue;
+
+    fn fields(lines: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for &(name, value) in lines {
+            let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
+            headers.append(HeaderName::from_static(name), value);
+        }
+        headers
+    }
+
+    #[test]
+    fn lengths_and_codings_of_requests() {
+        const LENGTH: &str = "content-length";
+        const CODING: &str = "transfer-encoding";
+        for (lines, expected) in [
+            (&[][..], Ok(Framing::None)),
+            (&[(LENGTH, "0")], Ok(Framing::None)),
+            (&[(LENGTH, "5")], Ok(Framing::Length(5))),
+            (&[(LENGTH, "005")], Ok(Framing::Length(5))),
+            (&[(LENGTH, "18446744073709551615")], Ok(Framing::Length(u64::MAX))),
+            (&[(LENGTH, "18446744073709551616")], Err(Malformed::Framing)),
+            (&[(LENGTH, "5"), (LENGTH, "5")], Ok(Framing::Length(5))),
+            (&[(LENGTH, "5, 5")], Ok(Framing::Length(5))),
+            (&[(LENGTH, "5"), (LENGTH, "6")], Err(Malformed::Framing)),
+            (&[(LENGTH, "5, 6")], Err(Malformed::Framing)),
+            (&[(LENGTH, "5,")], Err(Malformed::Framing)),
+            (&[(LENGTH, "")], Err(Malformed::Framing)),
+            (&[(LENGTH, "+5")], Err(Malformed::Framing)),
+            (&[(LENGTH, "-5")], Err(Malformed::Framing)),
+            (&[(LENGTH, "5 5")], Err(Malformed::Framing)),
+            (&[(LENGTH, "0x5")], Err(Malformed::Framing)),
+            (&[(LENGTH, "5e1")], Err(Malformed::Framing)),
+            (&[(LENGTH, "\u{665}")], Err(Malformed::Framing)),
+            (&[(CODING, "chunked")], Ok(Framing::Chunked)),
+            (&[(CODING, "CHUNKED")], Ok(Framing::Chunked)),
+            (&[(CODING, "\tchunked ")], Ok(Framing::Chunked)),
+            (&[(CODING, "chunked"), (LENGTH, "5")], Err(Malformed::Framing)),
+            (&[(LENGTH, "0"), (CODING, "chunked")], Err(Malformed::Framing)),
+            (&[(CODING, "")], Err(Malformed::Framing)),
+            (&[(CODING, "chunked,")], Err(Malformed::Framing)),
+            (&[(CODING, "chunked, chunked")], Err(Malformed::Framing)),
+            (&[(CODING, "chunked"), (CODING, "chunked")], Err(Malformed::Framing)),
+            (&[(CODING, "chunked, identity")], Err(Malformed::Framing)),
+            (&[(CODING, "identity")], Err(Malformed::Framing)),
+            (&[(CODING, "xchunked")], Err(Malformed::Framing)),
+            (&[(CODING, "chunk")], Err(Malformed::Framing)),
+            (&[(CODING, "chunked;q=1")], Err(Malformed::Framing)),
+            (&[(CODING, "\"chunked\"")], Err(Malformed::Framing)),
+            (&[(CODING, "chunked\u{a0}")], Err(Malformed::Framing)),
+            (&[(CODING, "gzip, chunked")], Err(Malformed::Coding)),
+            (&[(CODING, "gzip"), (CODING, "chunked")], Err(Malformed::Coding)),
+        ] {
+            assert_eq!(of_request(Version::HTTP_11, &fields(lines)), expected, "{lines:?}");
+            let of_response = of_response(&Method::GET, StatusCode::OK, Version::HTTP_11, &fields(lines));
+            let unannounced = lines.is_empty().then_some(Ok(Framing::UntilClose));
+            assert_eq!(of_response, unannounced.unwrap_or(expected), "{lines:?}");
+        }
+        assert_eq!(of_request(Version::HTTP_10, &fields(&[(CODING, "chunked")])), Err(Malformed::Framing));
+        assert_eq!(of_request(Version::HTTP_10, &fields(&[(LENGTH, "5")])), Ok(Framing::Length(5)));
+    }
+
+    #[test]
+    fn responses_without_a_body() {
+        let headers = fields(&[("content-length", "5")]);
+        for (method, status, expected) in [
+            (Method::GET, 200, Framing::Length(5)),
+            (Method::HEAD, 200, Framing::None),
+            (Method::GET, 100, Framing::None),
+            (Method::GET, 103, Framing::None),
+            (Method::GET, 204, Framing::None),
+            (Method::GET, 304, Framing::None),
+            (Method::GET, 205, Framing::Length(5)),
+            (Method::GET, 101, Framing::Tunnel),
+            (Method::CONNECT, 200, Framing::Tunnel),
+            (Method::CONNECT, 407, Framing::Length(5)),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(of_response(&method, status, Version::HTTP_11, &headers), Ok(expected), "{status}");
+        }
+    }
+
+    #[test]
+    fn which_connections_are_kept() {
+        use Persistence::{Closed, Kept};
+        for (version, lines, expected) in [
+            (Version::HTTP_11, &[][..], Kept),
+            (Version::HTTP_11, &[("connection", "close")], Closed),
+            (Version::HTTP_11, &[("connection", "TE, Close")], Closed),
+            (Version::HTTP_11, &[("connection", "te"), ("connection", "close")], Closed),
+            (Version::HTTP_11, &[("connection", "closed")], Kept),
+            (Version::HTTP_10, &[], Closed),
+            (Version::HTTP_10, &[("connection", "keep-alive")], Kept),
+            (Version::HTTP_10, &[("connection", "keep-alive, close")], Closed),
+        ] {
+            assert_eq!(persistence(version, &fields(lines)), expected, "{version:?} {lines:?}");
+        }
+    }
+}

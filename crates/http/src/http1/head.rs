@@ -1,0 +1,234 @@
+//! Heads of messages: where one ends in the bytes that have come, what it says, and how one is written.
+//!
+//! Fields keep their bytes where they came in: a head is cut out of the buffer, and its values are slices of it.
+
+use std::mem::MaybeUninit;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use httparse::{Header, ParserConfig, Status};
+use hyper::{
+    HeaderMap, Method, Request, Response, StatusCode, Version,
+    header::{self, HeaderName, HeaderValue},
+};
+
+use super::{
+    Framing, Malformed, Persistence,
+    framing::{of_request, of_response, persistence},
+};
+use crate::limits;
+
+mod target;
+
+/// A request without its body.
+#[derive(Debug)]
+pub struct RequestHead {
+    /// What it asks for, and its fields.
+    pub request: Request<()>,
+    /// Where its body ends.
+    pub framing: Framing,
+    /// Whether its client wants to make another one on the connection.
+    pub persistence: Persistence,
+}
+
+/// A response without its body, interim ones (1xx) included.
+#[derive(Debug)]
+pub struct ResponseHead {
+    /// What it says, and its fields.
+    pub response: Response<()>,
+    /// Where its body ends.
+    pub framing: Framing,
+    /// Whether its server takes another request on the connection.
+    pub persistence: Persistence,
+}
+
+/// How lines of a head end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// With CR LF. Another reader of a request might not take LF alone for the end of a line.
+    Strict,
+    /// With LF, as some old servers have it and every client reads it (RFC 9112 section 2.2).
+    Lenient,
+}
+
+/// Looks for the end of a head, each byte once however it comes in.
+#[derive(Debug, Default)]
+pub struct End {
+    /// Up to where was looked.
+    seen: usize,
+    /// Whether there was a line that is not empty: empty ones before it are nothing (RFC 9112 section 2.2).
+    has_begun: bool,
+}
+
+impl End {
+    /// The length of the head that begins with these bytes; `None` if it is not whole. To be called again with the same bytes and
+    /// more behind them, and after a head was found with those of the next.
+    ///
+    /// # Errors
+    /// When it is longer than [`limits::HEADER_BYTES`], or a line ends as none may.
+    pub fn find(&mut self, bytes: &[u8], lines: Lines) -> Result<Option<usize>, Malformed> {
+        while let Some(length) = memchr::memchr(b'\n', &bytes[self.seen..]) {
+            let end = self.seen + length;
+            let is_strict = end > 0 && bytes[end - 1] == b'\r';
+            if !is_strict && lines == Lines::Strict {
+                return Err(Malformed::Syntax);
+            }
+            let before = if is_strict { end - 1 } else { end };
+            let is_empty = before == 0 || bytes[before - 1] == b'\n';
+            self.seen = end + 1;
+            if is_empty && self.has_begun {
+                *self = Self::default();
+                return if end < limits::HEADER_BYTES { Ok(Some(end + 1)) } else { Err(Malformed::TooLarge) };
+            }
+            self.has_begun |= !is_empty;
+        }
+        self.seen = bytes.len();
+        if bytes.len() < limits::HEADER_BYTES { Ok(None) } else { Err(Malformed::TooLarge) }
+    }
+}
+
+/// What the whole head of a request says.
+///
+/// # Errors
+/// When it is not one, or one that two readers could read differently.
+pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
+    let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
+    let mut parsed = httparse::Request::new(&mut []);
+    let status = ParserConfig::default()
+        .parse_request_with_uninit_headers(&mut parsed, head, &mut fields)
+        .map_err(malformed)?;
+    let (Status::Complete(_), Some(method), Some(path), Some(minor)) =
+        (status, parsed.method, parsed.path, parsed.version)
+    else {
+        return Err(Malformed::Syntax);
+    };
+    let method = Method::from_bytes(method.as_bytes()).map_err(|_| Malformed::Syntax)?;
+    let mut request = Request::new(());
+    *request.headers_mut() = map(head, parsed.headers)?;
+    *request.version_mut() = version(minor);
+    *request.uri_mut() = target::of(&method, head.slice_ref(path.as_bytes()), minor, request.headers())?;
+    *request.method_mut() = method;
+    let framing = of_request(request.version(), request.headers())?;
+    let persistence = persistence(request.version(), request.headers());
+    Ok(RequestHead { request, framing, persistence })
+}
+
+/// What the whole head of a response to a request of this method says.
+///
+/// # Errors
+/// When it is not one, or its body has no certain end.
+pub fn response(head: &Bytes, to: &Method) -> Result<ResponseHead, Malformed> {
+    let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
+    let mut parsed = httparse::Response::new(&mut []);
+    let status = ParserConfig::default()
+        .parse_response_with_uninit_headers(&mut parsed, head, &mut fields)
+        .map_err(malformed)?;
+    let (Status::Complete(_), Some(code), Some(minor)) = (status, parsed.code, parsed.version) else {
+        return Err(Malformed::Syntax);
+    };
+    let mut response = Response::new(());
+    *response.headers_mut() = map(head, parsed.headers)?;
+    *response.version_mut() = version(minor);
+    *response.status_mut() = StatusCode::from_u16(code).map_err(|_| Malformed::Syntax)?;
+    let framing = of_response(to, response.status(), response.version(), response.headers())?;
+    let persistence = match framing {
+        Framing::UntilClose | Framing::Tunnel => Persistence::Closed,
+        _ => persistence(response.version(), response.headers()),
+    };
+    Ok(ResponseHead { response, framing, persistence })
+}
+
+/// Whether these bytes can be the beginning of a response's head.
+///
+/// # Errors
+/// When they cannot.
+pub fn may_begin_response(bytes: &[u8]) -> Result<(), Malformed> {
+    let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
+    let mut parsed = httparse::Response::new(&mut []);
+    let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut parsed, bytes, &mut fields);
+    parsed.map(drop).map_err(malformed)
+}
+
+/// Fields without a line before them: trailers.
+pub(super) fn fields(lines: &Bytes) -> Result<HeaderMap, Malformed> {
+    let mut fields = [httparse::EMPTY_HEADER; limits::HEADERS];
+    match httparse::parse_headers(lines, &mut fields).map_err(malformed)? {
+        Status::Complete((_, fields)) => map(lines, fields),
+        Status::Partial => Err(Malformed::Syntax),
+    }
+}
+
+/// Writes a request's head. `host` is its Host field where `headers` have none; what they say of the body's length gives way to
+/// `framing`, which is none, a length or chunks.
+pub fn write_request(
+    to: &mut BytesMut,
+    method: &Method,
+    target: &str,
+    host: &str,
+    headers: &HeaderMap,
+    framing: Framing,
+) {
+    for part in [method.as_str().as_bytes(), b" ", target.as_bytes(), b" HTTP/1.1\r\n"] {
+        to.put_slice(part);
+    }
+    if !headers.contains_key(header::HOST) {
+        write_field(to, &header::HOST, host.as_bytes());
+    }
+    write_fields(to, headers.iter().filter(|(name, _)| !is_framing(name)));
+    match framing {
+        Framing::Length(length) => write_field(to, &header::CONTENT_LENGTH, length.to_string().as_bytes()),
+        Framing::Chunked => write_field(to, &header::TRANSFER_ENCODING, b"chunked"),
+        // A method that is about a body says that there is none (RFC 9110 section 8.6).
+        _ if matches!(*method, Method::POST | Method::PUT | Method::PATCH) => {
+            write_field(to, &header::CONTENT_LENGTH, b"0");
+        }
+        _ => {}
+    }
+    to.put_slice(b"\r\n");
+}
+
+/// Writes fields, a line each.
+pub(super) fn write_fields<'f>(
+    to: &mut BytesMut,
+    fields: impl Iterator<Item = (&'f HeaderName, &'f HeaderValue)>,
+) {
+    fields.for_each(|(name, value)| write_field(to, name, value.as_bytes()));
+}
+
+fn write_field(to: &mut BytesMut, name: &HeaderName, value: &[u8]) {
+    let name = name.as_str().as_bytes();
+    to.reserve(name.len() + value.len() + 4);
+    for part in [name, b": ", value, b"\r\n"] {
+        to.put_slice(part);
+    }
+}
+
+fn is_framing(name: &HeaderName) -> bool {
+    name == header::CONTENT_LENGTH || name == header::TRANSFER_ENCODING
+}
+
+/// The fields, whose values are slices of `head`.
+fn map(head: &Bytes, fields: &[Header<'_>]) -> Result<HeaderMap, Malformed> {
+    let mut headers = HeaderMap::with_capacity(fields.len());
+    for field in fields {
+        let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| Malformed::Syntax)?;
+        let value = if field.value.is_empty() { Bytes::new() } else { head.slice_ref(field.value) };
+        let value = HeaderValue::from_maybe_shared(value).map_err(|_| Malformed::Syntax)?;
+        headers.append(name, value);
+    }
+    Ok(headers)
+}
+
+fn version(minor: u8) -> Version {
+    if minor == 0 { Version::HTTP_10 } else { Version::HTTP_11 }
+}
+
+fn malformed(error: httparse::Error) -> Malformed {
+    match error {
+        httparse::Error::TooManyHeaders => Malformed::TooLarge,
+        httparse::Error::Version => Malformed::Version,
+        _ => Malformed::Syntax,
+    }
+}
+
+#[cfg(test)]
+mod tests;
