@@ -180,16 +180,15 @@ impl Inner {
                 }
             }
             Place::Idle(connection, permit) => {
-                let spare = again(&request);
                 let lease = Lease::of_pool(connection, Arc::clone(pool), permit);
                 match on_lease(lease, origin, request, trace).await {
                     Ok(response) => return Ok(response),
-                    Err(loss) => (spare, loss),
+                    Err(loss) => (None, loss),
                 }
             }
         };
         let Loss { refusal, permit } = loss;
-        let Some(request) = refusal.unsent.or(spare).filter(|_| trace.is_lost_in_silence(refusal.failure))
+        let Some(request) = refusal.again.or(spare).filter(|_| trace.is_lost_in_silence(refusal.failure))
         else {
             return Err(refusal.failure);
         };
@@ -272,12 +271,8 @@ async fn on_lease(
     request: Request<Body>,
     trace: &mut Trace,
 ) -> Result<Response<Body>, Loss> {
-    let connection = lease.connection();
-    let recorder = connection.recorder();
-    match connection.exchange(origin, request, trace).await {
-        Ok(response) => {
-            Ok(response.map(|body| download::stamped(body, trace.stamps(), recorder, Some(lease))))
-        }
+    match lease.connection().exchange(origin, request, trace).await {
+        Ok(response) => Ok(response.map(|()| http1::stamped(lease, trace.stamps()))),
         Err(refusal) => Err(Loss { refusal, permit: lease.into_permit() }),
     }
 }
@@ -294,11 +289,11 @@ async fn on_shared(
         Shared::Http2(http2) => http2
             .exchange(origin, request, trace)
             .await
-            .map(|response| response.map(|body| download::stamped(body, stamps, recorder, None))),
+            .map(|response| response.map(|body| download::stamped(body, stamps, recorder))),
         Shared::Http3(http3) => http3
             .exchange(origin, request, trace)
             .await
-            .map(|response| response.map(|body| download::stamped(body, stamps, recorder, None))),
+            .map(|response| response.map(|body| download::stamped(body, stamps, recorder))),
     };
     response.map_err(|refusal| Loss { refusal, permit: None })
 }

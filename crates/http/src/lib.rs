@@ -19,7 +19,8 @@
 //! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
 //! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
 //!
-//! HTTP from outside is parsed by hyper, h2, h3, quinn and rustls; we read no more of it than how long HTTP/3's frames are. Time is read in [`clock`] and waited for in [`timer`] and by
+//! HTTP from outside is parsed here in HTTP/1.1's client (with httparse for the lines of a head), and else by hyper, h2, h3, quinn and
+//! rustls, of which we read no more than how long HTTP/3's frames are. Time is read in [`clock`] and waited for in [`timer`] and by
 //! tokio's timer, nowhere else. Nothing is printed or logged.
 
 pub mod alt_svc;

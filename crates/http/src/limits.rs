@@ -1,13 +1,14 @@
 //! What a peer may cost: bounds on everything whose size somebody else decides.
 //!
 //! hyper, h2, h3, quinn and rustls parse foreign bytes, and have fuzz targets of their own. What is ours is to bound them; for
-//! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`). What a caller may choose for itself is in
+//! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`). What a client reads of HTTP/1.1 is read and
+//! bounded in [`http1`](crate::http1). What a caller may choose for itself is in
 //! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
 //! [`server::Config`](crate::server::Config), whose defaults are from here.
 
 use std::time::Duration;
 
-/// Header fields of one HTTP/1 message, in either direction. hyper's default.
+/// Header fields of one HTTP/1 message, in either direction, and of its trailers. hyper's default.
 pub const HEADERS: usize = 100;
 
 /// Bytes of one message's header, and of the buffer that it is read into. Four times what common servers

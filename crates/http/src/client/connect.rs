@@ -37,7 +37,7 @@ pub(crate) struct Connector {
 
 /// A connection that is ready for a request.
 pub(crate) enum Fresh {
-    Http1(Http1),
+    Http1(Box<Http1>),
     Shared(Shared),
 }
 
@@ -192,7 +192,7 @@ impl Connector {
             let connection = Http2::start(stream, wire, remote, self.windows, self.clock).await?;
             Ok(Fresh::Shared(Shared::Http2(connection)))
         } else {
-            Http1::start(stream, wire, remote, self.clock).await.map(Fresh::Http1)
+            Ok(Fresh::Http1(Http1::start(stream, wire, remote, self.clock)))
         }
     }
 

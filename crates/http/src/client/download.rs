@@ -1,4 +1,4 @@
-//! A response's body as the caller gets it: stamped while it is read, and at its end the connection is free again.
+//! The body of a response on a connection that requests share, as the caller gets it: stamped while it is read.
 
 use std::{
     pin::Pin,
@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use hyper::body::{Body as Frames, Frame, SizeHint};
 
-use super::{io::Recorder, pool::Lease, stamps::Stamps};
+use super::{io::Recorder, stamps::Stamps};
 use crate::{Body, Failure};
 
 /// A body, and the exchange that it ends.
@@ -22,18 +22,15 @@ struct Download<B> {
 struct End {
     stamps: Arc<Stamps>,
     recorder: Arc<Recorder>,
-    /// Dropped before the end, it closes the connection, because the rest of the response has nowhere to go.
-    lease: Option<Lease>,
 }
 
-/// The body of a response that came on `lease`, or on a connection that is shared.
+/// The body of a response, with its stamps.
 pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 'static>(
     body: B,
     stamps: Arc<Stamps>,
     recorder: Arc<Recorder>,
-    lease: Option<Lease>,
 ) -> Body {
-    let mut end = End { stamps, recorder, lease };
+    let end = End { stamps, recorder };
     if body.is_end_stream() {
         end.reached();
         return Body::empty();
@@ -42,13 +39,9 @@ pub(crate) fn stamped<B: Frames<Data = Bytes, Error = Failure> + Send + Unpin + 
 }
 
 impl End {
-    fn reached(&mut self) {
+    fn reached(&self) {
         if let Some(at) = self.recorder.last_read() {
             self.stamps.ended(at, self.recorder.wire());
-        }
-        // A request that is still being sent would be in the way of the next.
-        if let Some(lease) = self.lease.take().filter(|_| self.stamps.is_sent()) {
-            lease.give_back();
         }
     }
 
@@ -78,7 +71,7 @@ impl<B: Frames<Data = Bytes, Error = Failure> + Unpin> Frames for Download<B> {
                     self.end.reached();
                 }
             }
-            Some(Err(_)) => self.end.lease = None,
+            Some(Err(_)) => {}
             None => self.end.reached(),
         }
         Poll::Ready(frame)

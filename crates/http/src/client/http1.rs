@@ -1,21 +1,25 @@
 //! One request at a time on an HTTP/1.1 connection.
+//!
+//! Nothing runs beside the request: whoever waits for the response's head, and then whoever reads its body, writes what is left of
+//! the request meanwhile. What the server sends on an idle connection, or that it closes it, is found when the connection is
+//! asked for.
+
+mod download;
+mod outgoing;
 
 use std::{
     net::SocketAddr,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker, ready},
 };
 
-use bytes::Bytes;
-use hyper::{
-    Request, Response, Uri, Version,
-    body::{Body as Frames, Frame, Incoming, SizeHint},
-    client::conn::http1,
-    header::{self, HeaderValue},
-};
-use hyper_util::rt::TokioIo;
+use bytes::{Bytes, BytesMut};
+use hyper::{Method, Request, Response, StatusCode, Version, body::Frame};
+use tokio::io::{AsyncReadExt, AsyncWrite};
 
+pub(crate) use self::download::stamped;
+use self::outgoing::Outgoing;
 use super::{
     io::{Connection, Io, Recorder},
     refusal::Refusal,
@@ -23,43 +27,77 @@ use super::{
     trace::Trace,
     wire::Wire,
 };
-use crate::{Body, Failure, Origin, Stage, clock::Clock, limits};
+use crate::{
+    Body, Failure, Origin, Stage,
+    clock::Clock,
+    http1::{Incoming, Persistence, Piece, ResponseHead, framing, head},
+    limits,
+};
 
-/// A connection that is idle or carries one request.
+/// A connection that is idle or carries one request. It goes from hand to hand, in a box.
 pub(crate) struct Http1 {
-    sender: http1::SendRequest<Upload>,
+    io: Io,
+    /// What has come in and is not taken yet.
+    input: BytesMut,
+    /// How much is asked for at once.
+    room: usize,
+    outgoing: Outgoing,
+    head: head::End,
+    /// How much of the head was there when it was last looked at before its end.
+    looked: usize,
+    body: Incoming,
+    stamps: Arc<Stamps>,
+    life: Life,
     recorder: Arc<Recorder>,
     remote: SocketAddr,
     is_used: bool,
+    /// The Host field of requests to the one origin that a connection is for.
+    host: Option<(Origin, String)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Idle,
+    /// With a request, after which it is kept or not as far as was said.
+    Busy(Persistence),
+    Over,
 }
 
 impl Http1 {
     /// Speaks HTTP/1.1 over a connection to `remote`; nothing is sent yet.
-    pub(crate) async fn start(
+    pub(crate) fn start(
         stream: Box<dyn Connection>,
         wire: Arc<Wire>,
         remote: SocketAddr,
         clock: Clock,
-    ) -> Result<Self, Failure> {
+    ) -> Box<Self> {
         let recorder = Arc::new(Recorder::new(wire, clock));
-        let (sender, connection) = http1::Builder::new()
-            .max_headers(limits::HEADERS)
-            .max_buf_size(limits::HEADER_BYTES)
-            .handshake(TokioIo::new(Io::new(stream, Arc::clone(&recorder))))
-            .await
-            .map_err(|error| Failure::from_hyper(&error, Stage::Head))?;
-        // What ends a connection is told to the request that is on it; without one, the next finds it closed.
-        tokio::spawn(async move { connection.await.ok() });
-        Ok(Self { sender, recorder, remote, is_used: false })
+        Box::new(Self {
+            io: Io::new(stream, Arc::clone(&recorder)),
+            input: BytesMut::new(),
+            room: LEAST_ROOM,
+            outgoing: Outgoing::new(),
+            head: head::End::default(),
+            looked: 0,
+            body: Incoming::Done,
+            stamps: Arc::default(),
+            life: Life::Idle,
+            recorder,
+            remote,
+            is_used: false,
+            host: None,
+        })
     }
 
-    /// Whether it is known that no further request can be made.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.sender.is_closed()
+    /// Whether it is known that no further request can be made. What came in since the last one is either the connection's end or
+    /// nobody's answer.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        let cx = &mut Context::from_waker(Waker::noop());
+        self.life != Life::Idle || self.poll_read(cx).is_ready()
     }
 
-    pub(crate) fn recorder(&self) -> Arc<Recorder> {
-        Arc::clone(&self.recorder)
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
     }
 
     /// Makes a request and waits for the final response's head. The connection has to live until the body was read.
@@ -68,111 +106,156 @@ impl Http1 {
         origin: &Origin,
         request: Request<Body>,
         trace: &mut Trace,
-    ) -> Result<Response<Download>, Refusal> {
+    ) -> Result<Response<()>, Refusal> {
         trace.protocol = Some("http/1.1");
         trace.reused = Some(self.is_used);
         trace.remote = Some(self.remote);
-        if self.sender.ready().await.is_err() {
+        if self.life != Life::Idle {
             return Err(Refusal::unsent(Failure::Closed(Stage::Head), request));
         }
         self.is_used = true;
-        let stamps = trace.stamps();
-        self.recorder.begin(Arc::clone(&stamps));
-        let response = self.sender.try_send_request(prepared(origin, request, &stamps)).await;
-        let response = response.map_err(|mut refused| Refusal {
-            failure: Failure::from_hyper(refused.error(), Stage::Head),
-            unsent: refused.take_message().map(|request| request.map(|upload| upload.body)),
-        })?;
-        // If the final header came in the same read as the end of an interim response, that read is its first.
-        trace.final_headers = stamps.first_read().or(self.recorder.last_read());
-        Ok(response.map(Download))
+        self.stamps = trace.stamps();
+        self.recorder.begin(Arc::clone(&self.stamps));
+        let (request, body) = request.into_parts();
+        let spare = body.again();
+        self.begin(origin, &request, body);
+        let head = std::future::poll_fn(|cx| self.poll_head(cx, &request.method)).await;
+        match head {
+            Ok(head) => {
+                // If the final header came in the same read as the end of an interim response, that read is its first.
+                trace.final_headers = self.stamps.first_read().or(self.recorder.last_read());
+                if head.persistence == Persistence::Closed {
+                    self.life = Life::Busy(Persistence::Closed);
+                }
+                self.body = Incoming::new(head.framing);
+                Ok(head.response)
+            }
+            Err(failure) => {
+                self.life = Life::Over;
+                let unsent = self.outgoing.unsent(&spare);
+                Err(Refusal::new(failure, request, unsent, spare))
+            }
+        }
     }
-}
 
-/// The request as HTTP/1.1 has it: no more of its URL than path and query, and a Host field.
-fn prepared(origin: &Origin, request: Request<Body>, stamps: &Arc<Stamps>) -> Request<Upload> {
-    let mut request = request.map(|body| Upload::new(body, Arc::clone(stamps)));
-    *request.version_mut() = Version::HTTP_11;
-    if request.uri().authority().is_some() {
-        *request.uri_mut() = match request.uri().path_and_query() {
-            Some(path) => Uri::from(path.clone()),
-            None => Uri::from_static("/"),
+    fn begin(&mut self, origin: &Origin, request: &hyper::http::request::Parts, body: Body) {
+        self.life = Life::Busy(framing::persistence(Version::HTTP_11, &request.headers));
+        self.room = LEAST_ROOM;
+        let host = match self.host.take() {
+            Some((of, host)) if of == *origin => (of, host),
+            _ => (origin.clone(), origin.authority()),
         };
+        self.outgoing.begin(request, &host.1, body);
+        self.host = Some(host);
     }
-    if !request.headers().contains_key(header::HOST)
-        && let Ok(host) = HeaderValue::try_from(origin.authority())
-    {
-        request.headers_mut().insert(header::HOST, host);
-    }
-    let stamps = Arc::clone(stamps);
-    hyper::ext::on_informational(&mut request, move |_| stamps.interim());
-    request
-}
 
-/// A request's body on its way out, which notes when all of it was handed over.
-struct Upload {
-    body: Body,
-    stamps: Arc<Stamps>,
-}
-
-impl Upload {
-    fn new(body: Body, stamps: Arc<Stamps>) -> Self {
-        if body.is_end_stream() {
-            stamps.set_sent();
+    /// Sends on, and reads until a final response's head is there.
+    fn poll_head(&mut self, cx: &mut Context<'_>, method: &Method) -> Poll<Result<ResponseHead, Failure>> {
+        self.outgoing.poll(cx, &mut self.io, &self.stamps)?;
+        loop {
+            while let Some(length) = self.head.find(&self.input, head::Lines::Lenient)? {
+                self.looked = 0;
+                let head = head::response(&self.input.split_to(length).freeze(), method)?;
+                let status = head.response.status();
+                if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
+                    return Poll::Ready(Ok(head));
+                }
+                self.stamps.interim();
+            }
+            // What begins as no head does need not be waited for. Looked at when there is twice as much, no byte is looked at often.
+            if self.input.len() > 2 * self.looked {
+                self.looked = self.input.len();
+                head::may_begin_response(&self.input)?;
+            }
+            let read = match self.poll_read(cx) {
+                Poll::Ready(read) => read.map_err(|error| Failure::from_io(&error).at(Stage::Head))?,
+                Poll::Pending => {
+                    return self.outgoing.broken().map_or(Poll::Pending, |why| Poll::Ready(Err(why)));
+                }
+            };
+            if read == 0 {
+                head::may_begin_response(&self.input)?;
+                let why = self.outgoing.broken().unwrap_or(Failure::Closed(Stage::Head));
+                return Poll::Ready(Err(why));
+            }
         }
-        Self { body, stamps }
     }
-}
 
-impl Frames for Upload {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(cx));
-        match &frame {
-            Some(Err(_)) => self.stamps.set_broken_off(),
-            None => self.stamps.set_sent(),
-            Some(Ok(_)) if self.body.is_end_stream() => self.stamps.set_sent(),
-            Some(Ok(_)) => {}
+    /// The next frame of the response's body; meanwhile the request is sent on.
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        self.outgoing.poll(cx, &mut self.io, &self.stamps)?;
+        loop {
+            match self.body.next(&mut self.input).map_err(|_| Failure::Garbled)? {
+                Piece::Data(data) => return Poll::Ready(Some(Ok(Frame::data(data)))),
+                Piece::Trailers(fields) => return Poll::Ready(Some(Ok(Frame::trailers(fields)))),
+                Piece::End => return Poll::Ready(None),
+                Piece::Wanting => {}
+            }
+            let read =
+                ready!(self.poll_read(cx)).map_err(|error| Failure::from_io(&error).at(Stage::Body))?;
+            if read == 0 && !self.body.close() {
+                return Poll::Ready(Some(Err(Failure::Closed(Stage::Body))));
+            }
         }
-        Poll::Ready(frame)
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+    /// The rest of a body if it is there already.
+    fn take_rest(&mut self) -> Option<Bytes> {
+        let left = usize::try_from(self.body.left()?).ok()?;
+        if left > self.input.len() {
+            return None;
+        }
+        self.body = Incoming::Done;
+        if left == 0 {
+            return Some(Bytes::new());
+        }
+        Some(self.input.split_to(left).freeze())
     }
 
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+    /// Whether the response's body is known to be whole.
+    fn is_whole(&self) -> bool {
+        self.body.is_done()
+    }
+
+    /// How many bytes of the body are still to come, if that is known.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.body.left()
+    }
+
+    /// The response was read to its end. A request that is still being sent would be in the way of the next, and what came in
+    /// behind the response answers none.
+    fn finish(&mut self) {
+        let is_kept = self.life == Life::Busy(Persistence::Kept);
+        let is_clear = self.outgoing.is_sent() && self.input.is_empty();
+        self.life = if is_kept && is_clear { Life::Idle } else { Life::Over };
+    }
+
+    /// How many bytes have come in; none at the connection's end.
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<usize>> {
+        if self.input.capacity() - self.input.len() < self.room / 4 {
+            self.input.reserve(self.room);
+        }
+        let room = self.input.capacity() - self.input.len();
+        let read = ready!(std::pin::pin!(self.io.read_buf(&mut self.input)).poll(cx))?;
+        if read == room {
+            self.room = (2 * self.room).min(limits::HEADER_BYTES);
+        }
+        Poll::Ready(Ok(read))
     }
 }
 
-/// A response's body on its way in: hyper reads on only after a frame was taken.
-pub(crate) struct Download(Incoming);
-
-impl Frames for Download {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        Pin::new(&mut self.0).poll_frame(cx).map_err(|error| Failure::from_hyper(&error, Stage::Body))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
+impl Drop for Http1 {
+    /// Says goodbye, as TLS has it, on a connection on which nothing else is under way. It goes out now or not at all.
+    fn drop(&mut self) {
+        if !matches!(self.life, Life::Busy(_)) {
+            let _ = Pin::new(&mut self.io).poll_shutdown(&mut Context::from_waker(Waker::noop()));
+        }
     }
 }
+
+/// How much is asked for at once as long as it is not all there: more than most responses have, and few connections at once
+/// make much of it.
+const LEAST_ROOM: usize = 8 * 1024;
 
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,7 @@ pub(crate) fn nowhere() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 80))
 }
 
-pub(crate) async fn on_http1(connection: Http1, request: Request<Body>, clock: Clock) -> Outcome {
+pub(crate) async fn on_http1(connection: Box<Http1>, request: Request<Body>, clock: Clock) -> Outcome {
     let mut trace = Trace::start(clock.now());
     let outcome = on_lease(Lease::once(connection), &origin(), request, &mut trace).await;
     read(outcome, trace).await

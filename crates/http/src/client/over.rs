@@ -27,7 +27,7 @@ pub async fn over(
             Http2::start(stream, wire, nowhere, super::Windows::default(), clock).await?,
         ))
     } else {
-        Fresh::Http1(Http1::start(stream, wire, nowhere, clock).await?)
+        Fresh::Http1(Http1::start(stream, wire, nowhere, clock))
     };
     on_fresh(fresh, origin, request, trace).await
 }

@@ -44,7 +44,7 @@ pub(crate) struct OriginPool {
 #[derive(Default)]
 struct Idle {
     /// Since when each is idle. The last one used is the last: it is the likeliest to be alive still.
-    connections: Vec<(u64, Http1)>,
+    connections: Vec<(u64, Box<Http1>)>,
     /// Whether a task looks after connections that are idle for too long.
     is_swept: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Place<'p> {
     /// A connection that others use too.
     Shared(Shared),
     /// One that was idle.
-    Idle(Http1, OwnedSemaphorePermit),
+    Idle(Box<Http1>, OwnedSemaphorePermit),
     /// Room for a new one; others that might share it wait for as long as `opening` is held.
     New { permit: OwnedSemaphorePermit, opening: Option<tokio::sync::MutexGuard<'p, Speaks>> },
 }
@@ -72,7 +72,7 @@ pub(crate) enum Place<'p> {
 /// An HTTP/1 connection in the hand of a request. Given back, it is kept; dropped, it is closed.
 pub(crate) struct Lease {
     // Dropped in this order: the connection is closed before there is room for the next.
-    connection: Http1,
+    connection: Box<Http1>,
     home: Option<Home>,
 }
 
@@ -197,10 +197,10 @@ impl OriginPool {
     }
 
     /// An idle connection that is alive as far as is known.
-    fn take_idle(&self) -> Option<Http1> {
+    fn take_idle(&self) -> Option<Box<Http1>> {
         let mut idle = lock(&self.idle);
         let oldest = self.oldest();
-        while let Some((since, connection)) = idle.connections.pop() {
+        while let Some((since, mut connection)) = idle.connections.pop() {
             if !connection.is_closed() && since >= oldest {
                 return Some(connection);
             }
@@ -209,7 +209,7 @@ impl OriginPool {
     }
 
     /// Keeps a connection whose request is done.
-    fn keep_idle(self: &Arc<Self>, connection: Http1) {
+    fn keep_idle(self: &Arc<Self>, mut connection: Box<Http1>) {
         if connection.is_closed() {
             return;
         }
@@ -268,7 +268,7 @@ impl OriginPool {
     fn close_old(&self) -> bool {
         let oldest = self.oldest();
         let mut idle = lock(&self.idle);
-        idle.connections.retain(|(since, connection)| *since >= oldest && !connection.is_closed());
+        idle.connections.retain_mut(|(since, connection)| *since >= oldest && !connection.is_closed());
         idle.is_swept = self.shared().is_some() || !idle.connections.is_empty();
         idle.is_swept
     }
@@ -281,17 +281,26 @@ impl OriginPool {
 
 impl Lease {
     /// A connection of the pool's.
-    pub(crate) fn of_pool(connection: Http1, pool: Arc<OriginPool>, permit: OwnedSemaphorePermit) -> Self {
+    pub(crate) fn of_pool(
+        connection: Box<Http1>,
+        pool: Arc<OriginPool>,
+        permit: OwnedSemaphorePermit,
+    ) -> Self {
         Self { connection, home: Some(Home { pool, permit }) }
     }
 
     /// A connection for one request.
-    pub(crate) fn once(connection: Http1) -> Self {
+    pub(crate) fn once(connection: Box<Http1>) -> Self {
         Self { connection, home: None }
     }
 
     pub(crate) fn connection(&mut self) -> &mut Http1 {
         &mut self.connection
+    }
+
+    /// How many bytes of its response's body are still to come, if that is known.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.connection.left()
     }
 
     /// Closes the connection, and keeps the room for another one.

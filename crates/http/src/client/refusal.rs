@@ -1,25 +1,31 @@
 //! A request that got no response, and the request itself if it can still be made elsewhere.
 
-use hyper::Request;
+use hyper::{Request, http::request::Parts};
 
 use crate::{Body, Failure};
 
 /// Why a connection gave no response.
 pub(crate) struct Refusal {
     pub(crate) failure: Failure,
-    /// The request, if none of it was written.
-    pub(crate) unsent: Option<Request<Body>>,
+    /// The request, if it can be made on another connection: none of it was written, or to make it twice does no harm.
+    pub(crate) again: Option<Request<Body>>,
 }
 
 impl Refusal {
     pub(crate) fn unsent(failure: Failure, request: Request<Body>) -> Self {
-        Self { failure, unsent: Some(request) }
+        Self { failure, again: Some(request) }
+    }
+
+    /// Of a request whose head this was: with its body if none of it was written, and else with another one like it.
+    pub(crate) fn new(failure: Failure, head: Parts, unsent: Option<Body>, spare: Option<Body>) -> Self {
+        let spare = spare.filter(|_| head.method.is_idempotent());
+        Self { failure, again: unsent.or(spare).map(|body| Request::from_parts(head, body)) }
     }
 }
 
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
-        Self { failure, unsent: None }
+        Self { failure, again: None }
     }
 }
 

@@ -96,12 +96,12 @@ impl Trace {
         self.stamps.first_body_byte()
     }
 
-    /// When the last byte of the response came in; `None` until its body was read to the end.
+    /// When the last byte of the response came in; `None` until its body was read to the end, or all of it had come with its head.
     pub fn last_byte(&self) -> Option<u64> {
         self.stamps.last_byte()
     }
 
-    /// Bytes of the response's body read so far.
+    /// Bytes of the response's body read so far; all of them if they came with its head.
     pub fn body_bytes(&self) -> u64 {
         self.stamps.body_bytes()
     }

@@ -5,6 +5,8 @@ mod bad_http3;
 #[cfg(test)]
 mod failing;
 #[cfg(test)]
+mod http1;
+#[cfg(test)]
 mod http3;
 #[cfg(test)]
 mod interim;

@@ -26,7 +26,7 @@ fn fetch<F: Future<Output = ()> + Send + 'static>(
     runtime.block_on(async move {
         tokio::spawn(serving);
         let clock = Clock::start();
-        let connection = Http1::start(Box::new(near), Arc::default(), nowhere(), clock).await.unwrap();
+        let connection = Http1::start(Box::new(near), Arc::default(), nowhere(), clock);
         on_http1(connection, request, clock).await
     })
 }
