@@ -1,7 +1,11 @@
 //! The one place that reads a clock, for this crate and for the shells above it that measure HTTP.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::{
+    cell::RefCell,
+    time::{Duration, Instant, SystemTime},
+};
 
+use hyper::header::HeaderValue;
 use nix::time::{ClockId, clock_gettime};
 
 /// A monotonic clock that began when the run did. Copies agree.
@@ -38,6 +42,25 @@ pub fn nanos(duration: Duration) -> u64 {
 pub fn wall_ns() -> i64 {
     let now = clock_gettime(ClockId::CLOCK_REALTIME).map(Duration::from).unwrap_or_default();
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Now, as the Date field of a message has it (RFC 9110 section 5.6.7). A thread makes it once a second.
+pub fn http_date() -> HeaderValue {
+    let now = u64::try_from(wall_ns() / 1_000_000_000).unwrap_or(0);
+    DATE.with_borrow_mut(|(second, date)| {
+        if *second != now {
+            let text = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(now));
+            if let Ok(value) = HeaderValue::try_from(text) {
+                (*second, *date) = (now, value);
+            }
+        }
+        date.clone()
+    })
+}
+
+thread_local! {
+    static DATE: RefCell<(u64, HeaderValue)> =
+        const { RefCell::new((0, HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))) };
 }
 
 /// Wall-clock time as RFC 3339 with milliseconds, UTC. For display and for joining files only.

@@ -116,12 +116,7 @@ impl Failure {
             return Self::Source;
         }
         let failure = match source::<io::Error>(error) {
-            Some(io) => match Self::from_io(io) {
-                // hyper's own of a chunk that is none: no call of the kernel's for a socket fails so.
-                Self::Io(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => Self::Garbled,
-                failure => failure,
-            },
-            None if error.is_parse_too_large() => Self::TooLarge,
+            Some(io) => Self::from_io(io),
             None if error.is_parse() => Self::Garbled,
             None => Self::Closed(stage),
         };

@@ -1,8 +1,8 @@
 //! What a peer may cost: bounds on everything whose size somebody else decides.
 //!
 //! hyper, h2, h3, quinn and rustls parse foreign bytes, and have fuzz targets of their own. What is ours is to bound them; for
-//! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`). What a client reads of HTTP/1.1 is read and
-//! bounded in [`http1`](crate::http1). What a caller may choose for itself is in
+//! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`). HTTP/1.1 is read and bounded in
+//! [`http1`](crate::http1). What a caller may choose for itself is in
 //! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
 //! [`server::Config`](crate::server::Config), whose defaults are from here.
 

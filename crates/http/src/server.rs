@@ -12,15 +12,22 @@
 //! # }
 //! ```
 
+mod at_once;
 mod certificate;
 mod config;
 mod connection;
+mod context;
 mod handler;
+mod handover;
+mod http1;
 mod http3;
 mod interim;
 mod listen;
+mod patience;
+mod peer;
 mod quic;
 mod upload;
+mod wire;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -34,12 +41,14 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, info, warn};
 
-use self::connection::Context;
+use self::context::Context;
 pub use self::{
+    at_once::Glance,
     certificate::{Identity, SelfSigned},
     config::Config,
-    handler::{Handler, Peer},
+    handler::Handler,
     interim::Interim,
+    peer::Peer,
 };
 use crate::{Error, Stop, sys};
 

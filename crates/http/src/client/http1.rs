@@ -5,7 +5,6 @@
 //! asked for.
 
 mod download;
-mod outgoing;
 
 use std::{
     net::SocketAddr,
@@ -15,11 +14,13 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use hyper::{Method, Request, Response, StatusCode, Version, body::Frame};
+use hyper::{
+    HeaderMap, Method, Request, Response, StatusCode, Version,
+    body::{Body as _, Frame},
+};
 use tokio::io::{AsyncReadExt, AsyncWrite};
 
 pub(crate) use self::download::stamped;
-use self::outgoing::Outgoing;
 use super::{
     io::{Connection, Io, Recorder},
     refusal::Refusal,
@@ -30,7 +31,7 @@ use super::{
 use crate::{
     Body, Failure, Origin, Stage,
     clock::Clock,
-    http1::{Incoming, Persistence, Piece, ResponseHead, framing, head},
+    http1::{Framing, Incoming, Outgoing, Persistence, Piece, ResponseHead, Trailers, framing, head},
     limits,
 };
 
@@ -145,13 +146,29 @@ impl Http1 {
             Some((of, host)) if of == *origin => (of, host),
             _ => (origin.clone(), origin.authority()),
         };
-        self.outgoing.begin(request, &host.1, body);
+        let framing = framing_of(&body, &request.headers);
+        let hyper::http::request::Parts { method, uri, headers, .. } = request;
+        let target = uri.path_and_query().map_or("/", |path| path.as_str());
+        head::write_request(self.outgoing.lines(), method, target, &host.1, headers, framing);
+        self.outgoing.begin(body, framing, Trailers::Sent);
         self.host = Some(host);
+    }
+
+    /// Writes what there is of the request and can be written.
+    fn send(&mut self, cx: &mut Context<'_>) -> Result<(), Failure> {
+        if self.outgoing.is_sent() {
+            return Ok(());
+        }
+        self.outgoing.poll(cx, &mut self.io).inspect_err(|_| self.stamps.set_broken_off())?;
+        if self.outgoing.is_sent() {
+            self.stamps.set_sent();
+        }
+        Ok(())
     }
 
     /// Sends on, and reads until a final response's head is there.
     fn poll_head(&mut self, cx: &mut Context<'_>, method: &Method) -> Poll<Result<ResponseHead, Failure>> {
-        self.outgoing.poll(cx, &mut self.io, &self.stamps)?;
+        self.send(cx)?;
         loop {
             while let Some(length) = self.head.find(&self.input, head::Lines::Lenient)? {
                 self.looked = 0;
@@ -183,7 +200,7 @@ impl Http1 {
 
     /// The next frame of the response's body; meanwhile the request is sent on.
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        self.outgoing.poll(cx, &mut self.io, &self.stamps)?;
+        self.send(cx)?;
         loop {
             match self.body.next(&mut self.input).map_err(|_| Failure::Garbled)? {
                 Piece::Data(data) => return Poll::Ready(Some(Ok(Frame::data(data)))),
@@ -250,6 +267,21 @@ impl Drop for Http1 {
         if !matches!(self.life, Life::Busy(_)) {
             let _ = Pin::new(&mut self.io).poll_shutdown(&mut Context::from_waker(Waker::noop()));
         }
+    }
+}
+
+/// How a request's body is sent: with its length, if it or the caller knows it, and else in chunks.
+fn framing_of(body: &Body, headers: &HeaderMap) -> Framing {
+    if body.is_end_stream() {
+        return Framing::None;
+    }
+    match body.size_hint().exact() {
+        Some(0) => Framing::None,
+        Some(length) => Framing::Length(length),
+        None => match framing::of_request(Version::HTTP_11, headers) {
+            Ok(Framing::Length(length)) => Framing::Length(length),
+            _ => Framing::Chunked,
+        },
     }
 }
 

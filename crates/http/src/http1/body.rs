@@ -1,22 +1,8 @@
 //! A message's body on its way in, whichever framing it has: pieces out of the bytes that have come.
 
-use bytes::{Bytes, BytesMut};
-use hyper::HeaderMap;
+use bytes::BytesMut;
 
-use super::{Framing, Malformed, chunked};
-
-/// A piece of a body.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Some of its data, never none.
-    Data(Bytes),
-    /// The fields behind it. Only the end follows.
-    Trailers(HeaderMap),
-    /// More bytes are needed.
-    Wanting,
-    /// It is whole.
-    End,
-}
+use super::{Framing, Malformed, Piece, chunked, piece::take};
 
 /// Where a body stands that comes in.
 #[derive(Debug)]
@@ -90,13 +76,6 @@ impl Incoming {
             Self::Chunked(_) | Self::UntilClose => None,
         }
     }
-}
-
-/// As many of `bytes` as there are and as are wanted.
-pub(super) fn take(bytes: &mut BytesMut, wanted: &mut u64) -> Bytes {
-    let most = usize::try_from(*wanted).unwrap_or(usize::MAX).min(bytes.len());
-    *wanted -= most as u64;
-    bytes.split_to(most).freeze()
 }
 
 #[cfg(test)]

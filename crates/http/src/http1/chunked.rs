@@ -3,13 +3,13 @@
 //! Sizes are hexadecimal digits, which may have spaces behind them, as some old servers pad them; lines end with CR LF and nothing
 //! else. Chunk extensions are checked, counted and thrown away.
 
-use bytes::{BufMut, BytesMut};
+use bytes::BytesMut;
 use hyper::{
     HeaderMap,
     header::{HeaderName, HeaderValue},
 };
 
-use super::{Malformed, Piece, body::take, head, may_trail};
+use super::{Malformed, Piece, head, may_trail, piece::take};
 use crate::limits;
 
 /// Reads chunks.
@@ -147,21 +147,21 @@ fn value(digit: u8) -> u8 {
 }
 
 /// Writes the line before a chunk of so many bytes, more than none. [`LINE_END`] stands behind its data.
-pub fn write_size(to: &mut BytesMut, size: usize) {
+pub fn write_size(to: &mut Vec<u8>, size: usize) {
     let digits = (size.max(1).ilog2() / 4 + 1) as usize;
     to.reserve(digits + LINE_END.len());
     for place in (0..digits).rev() {
-        to.put_u8(b"0123456789abcdef"[size >> (4 * place) & 0xf]);
+        to.push(b"0123456789abcdef"[size >> (4 * place) & 0xf]);
     }
-    to.put_slice(LINE_END);
+    to.extend_from_slice(LINE_END);
 }
 
 /// Writes the end of a body: the last chunk, and the trailers that may stand there.
-pub fn write_end(to: &mut BytesMut, trailers: &HeaderMap) {
-    to.put_slice(b"0\r\n");
+pub fn write_end(to: &mut Vec<u8>, trailers: &HeaderMap) {
+    to.extend_from_slice(b"0\r\n");
     let fit = |(name, _): &(&HeaderName, &HeaderValue)| may_trail(name);
     head::write_fields(to, trailers.iter().filter(fit));
-    to.put_slice(LINE_END);
+    to.extend_from_slice(LINE_END);
 }
 
 /// What stands behind each chunk's data.

@@ -4,7 +4,7 @@
 
 use std::mem::MaybeUninit;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use httparse::{Header, ParserConfig, Status};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode, Version,
@@ -91,21 +91,41 @@ impl End {
 /// # Errors
 /// When it is not one, or one that two readers could read differently.
 pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
+    with_lines(head, |lines| whole(head, lines))?
+}
+
+/// A request's head as the lines that it consists of; what they say was not looked at.
+pub(crate) struct RequestLines<'h> {
+    pub(crate) method: &'h str,
+    pub(crate) target: &'h str,
+    /// Of HTTP/1.
+    pub(crate) minor: u8,
+    pub(crate) fields: &'h [Header<'h>],
+}
+
+/// Takes a request's whole head apart.
+pub(crate) fn with_lines<T>(head: &[u8], read: impl FnOnce(&RequestLines<'_>) -> T) -> Result<T, Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Request::new(&mut []);
     let status = ParserConfig::default()
         .parse_request_with_uninit_headers(&mut parsed, head, &mut fields)
         .map_err(malformed)?;
-    let (Status::Complete(_), Some(method), Some(path), Some(minor)) =
+    let (Status::Complete(_), Some(method), Some(target), Some(minor)) =
         (status, parsed.method, parsed.path, parsed.version)
     else {
         return Err(Malformed::Syntax);
     };
-    let method = Method::from_bytes(method.as_bytes()).map_err(|_| Malformed::Syntax)?;
+    Ok(read(&RequestLines { method, target, minor, fields: parsed.headers }))
+}
+
+/// What these lines, which `head` consists of, say.
+pub(crate) fn whole(head: &Bytes, lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
+    let method = Method::from_bytes(lines.method.as_bytes()).map_err(|_| Malformed::Syntax)?;
     let mut request = Request::new(());
-    *request.headers_mut() = map(head, parsed.headers)?;
-    *request.version_mut() = version(minor);
-    *request.uri_mut() = target::of(&method, head.slice_ref(path.as_bytes()), minor, request.headers())?;
+    *request.headers_mut() = map(head, lines.fields)?;
+    *request.version_mut() = version(lines.minor);
+    let target = head.slice_ref(lines.target.as_bytes());
+    *request.uri_mut() = target::of(&method, target, lines.minor, request.headers())?;
     *request.method_mut() = method;
     let framing = of_request(request.version(), request.headers())?;
     let persistence = persistence(request.version(), request.headers());
@@ -160,7 +180,7 @@ pub(super) fn fields(lines: &Bytes) -> Result<HeaderMap, Malformed> {
 /// Writes a request's head. `host` is its Host field where `headers` have none; what they say of the body's length gives way to
 /// `framing`, which is none, a length or chunks.
 pub fn write_request(
-    to: &mut BytesMut,
+    to: &mut Vec<u8>,
     method: &Method,
     target: &str,
     host: &str,
@@ -168,7 +188,7 @@ pub fn write_request(
     framing: Framing,
 ) {
     for part in [method.as_str().as_bytes(), b" ", target.as_bytes(), b" HTTP/1.1\r\n"] {
-        to.put_slice(part);
+        to.extend_from_slice(part);
     }
     if !headers.contains_key(header::HOST) {
         write_field(to, &header::HOST, host.as_bytes());
@@ -183,23 +203,75 @@ pub fn write_request(
         }
         _ => {}
     }
-    to.put_slice(b"\r\n");
+    to.extend_from_slice(b"\r\n");
+}
+
+/// Writes a response's head. What `headers` say of the connection and of the body's length gives way to `framing` and `persistence`;
+/// without a body (`Framing::None`) their Content-Length stays, as it is of what a GET would get.
+pub fn write_response(
+    to: &mut Vec<u8>,
+    (version, status): (Version, StatusCode),
+    headers: &HeaderMap,
+    framing: Framing,
+    persistence: Persistence,
+) {
+    write_status(to, version, status);
+    let is_kept = |name: &HeaderName| match framing {
+        Framing::Tunnel => true,
+        Framing::None => !is_of_connection(name) && name != header::TRANSFER_ENCODING,
+        _ => !is_of_connection(name) && !is_framing(name),
+    };
+    write_fields(to, headers.iter().filter(|(name, _)| is_kept(name)));
+    match framing {
+        Framing::Length(length) => write_field(to, &header::CONTENT_LENGTH, length.to_string().as_bytes()),
+        Framing::Chunked => write_field(to, &header::TRANSFER_ENCODING, b"chunked"),
+        Framing::None | Framing::UntilClose | Framing::Tunnel => {}
+    }
+    match (persistence, version) {
+        (Persistence::Closed, _) if framing != Framing::Tunnel => {
+            write_field(to, &header::CONNECTION, b"close");
+        }
+        // Without it, HTTP/1.0 takes the connection for the response's alone.
+        (Persistence::Kept, Version::HTTP_10) => write_field(to, &header::CONNECTION, b"keep-alive"),
+        _ => {}
+    }
+    to.extend_from_slice(b"\r\n");
+}
+
+/// Writes an interim response's head.
+pub fn write_interim(to: &mut Vec<u8>, status: StatusCode, headers: &HeaderMap) {
+    write_status(to, Version::HTTP_11, status);
+    write_fields(to, headers.iter().filter(|(name, _)| !is_of_connection(name) && !is_framing(name)));
+    to.extend_from_slice(b"\r\n");
+}
+
+fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode) {
+    let version: &[u8] = if version == Version::HTTP_10 { b"HTTP/1.0 " } else { b"HTTP/1.1 " };
+    let reason = status.canonical_reason().unwrap_or_default().as_bytes();
+    for part in [version, status.as_str().as_bytes(), b" ", reason, b"\r\n"] {
+        to.extend_from_slice(part);
+    }
 }
 
 /// Writes fields, a line each.
 pub(super) fn write_fields<'f>(
-    to: &mut BytesMut,
+    to: &mut Vec<u8>,
     fields: impl Iterator<Item = (&'f HeaderName, &'f HeaderValue)>,
 ) {
     fields.for_each(|(name, value)| write_field(to, name, value.as_bytes()));
 }
 
-fn write_field(to: &mut BytesMut, name: &HeaderName, value: &[u8]) {
+fn write_field(to: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
     let name = name.as_str().as_bytes();
     to.reserve(name.len() + value.len() + 4);
     for part in [name, b": ", value, b"\r\n"] {
-        to.put_slice(part);
+        to.extend_from_slice(part);
     }
+}
+
+/// Fields that are for this connection alone, besides those that [`is_framing`] has.
+fn is_of_connection(name: &HeaderName) -> bool {
+    name == header::CONNECTION || name.as_str() == "keep-alive"
 }
 
 fn is_framing(name: &HeaderName) -> bool {

@@ -6,6 +6,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Poll, ready},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -13,34 +14,15 @@ use hyper::{
     Request,
     body::{Body as Frames, Frame, Incoming, SizeHint},
     header::{ALT_SVC, HeaderValue},
-    server::conn::{http1, http2},
+    server::conn::http2,
     service::service_fn,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-};
-use tokio_rustls::TlsAcceptor;
+use tokio::net::TcpStream;
 use tracing::debug;
 
-use super::{
-    config::Config,
-    handler::{Handler, Peer},
-    interim::{Interim, Interjecting, Waiting},
-    upload::patient,
-};
-use crate::{Failure, Scheme, Stage, Stop, limits};
-
-/// What all connections share.
-pub(super) struct Context<H> {
-    pub(super) handler: Arc<H>,
-    pub(super) tls: Option<TlsAcceptor>,
-    /// Whether HTTP/3 is spoken on the UDP port of the same number.
-    pub(super) has_http3: bool,
-    pub(super) config: Config,
-    pub(super) stop: Stop,
-}
+use super::{context::Context, handler::Handler, http1::Http1, peer::Peer, upload::patient, wire::Wire};
+use crate::{Failure, Scheme, Stage, limits};
 
 /// Version of HTTP on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,65 +77,36 @@ impl<H: Handler> Context<H> {
     }
 
     /// Serves requests until the connection ends; `alternative` tells of another protocol.
-    async fn speak<S>(&self, version: Version, stream: S, peer: Peer, alternative: Option<HeaderValue>)
-    where
-        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
+    async fn speak(&self, version: Version, stream: impl Wire, peer: Peer, alternative: Option<HeaderValue>) {
+        if version == Version::Http1 {
+            return Http1::new(stream, peer, alternative, self).serve(self).await;
+        }
         let (handler, patience) = (Arc::clone(&self.handler), self.config.read_timeout);
-        let interim = Arc::<Waiting>::default();
-        let waiting = Arc::clone(&interim);
         let service = service_fn(move |request: Request<Incoming>| {
             let (handler, alternative) = (Arc::clone(&handler), alternative.clone());
-            let waiting = Arc::clone(&waiting);
             async move {
                 let mut request = request.map(|body| patient(Received(body), patience));
                 request.extensions_mut().insert(peer);
-                if request.version() == hyper::Version::HTTP_11 {
-                    request.extensions_mut().insert(Interim::http1(&waiting));
-                }
                 let mut response = handler.handle(request).await;
-                waiting.written().await;
                 if let (Ok(response), Some(alternative)) = (&mut response, alternative) {
                     response.headers_mut().entry(ALT_SVC).or_insert(alternative);
                 }
                 response
             }
         });
-        let stream = TokioIo::new(Interjecting::new(stream, interim));
-        // Without its timer hyper would not watch how long a header takes.
-        match version {
-            Version::Http1 => {
-                let connection = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(self.config.read_timeout)
-                    .max_headers(limits::HEADERS)
-                    .max_buf_size(limits::HEADER_BYTES)
-                    .serve_connection(stream, service);
-                let mut connection = std::pin::pin!(connection);
-                tokio::select! {
-                    _ = connection.as_mut() => {}
-                    () = self.stop.asked() => {
-                        connection.as_mut().graceful_shutdown();
-                        let _ = connection.await;
-                    }
-                }
-            }
-            Version::Http2 => {
-                let connection = http2::Builder::new(TokioExecutor::new())
-                    .timer(TokioTimer::new())
-                    .keep_alive_interval(self.config.read_timeout)
-                    .keep_alive_timeout(self.config.read_timeout)
-                    .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
-                    .max_concurrent_streams(self.config.streams)
-                    .serve_connection(stream, service);
-                let mut connection = std::pin::pin!(connection);
-                tokio::select! {
-                    _ = connection.as_mut() => {}
-                    () = self.stop.asked() => {
-                        connection.as_mut().graceful_shutdown();
-                        let _ = connection.await;
-                    }
-                }
+        let connection = http2::Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .keep_alive_interval(self.config.read_timeout)
+            .keep_alive_timeout(self.config.read_timeout)
+            .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
+            .max_concurrent_streams(self.config.streams)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = std::pin::pin!(connection);
+        tokio::select! {
+            _ = connection.as_mut() => {}
+            () = self.stop.asked() => {
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
             }
         }
     }
@@ -208,7 +161,7 @@ async fn first_words(stream: &TcpStream) -> io::Result<Version> {
         }
         // The rest is on its way. A socket with something to read is always ready, so there is no event to
         // wait for.
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 

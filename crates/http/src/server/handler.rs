@@ -1,19 +1,28 @@
-//! The interface of a handler, which answers requests, and what it gets to know about the client.
+//! The interface of a handler, which answers requests.
 
-use std::net::SocketAddr;
-
+use bytes::Bytes;
 use hyper::{Request, Response};
 
-use crate::{Body, Failure, Scheme};
+use super::at_once::Glance;
+use crate::{Body, Failure};
 
 /// Answers requests; all connections of a server share it.
 ///
 /// The request's body comes as it is read, and the response's is read as the client takes it: neither is held by the
-/// server. A [`Peer`] is among the request's extensions.
+/// server. A [`Peer`](super::Peer) is among the request's extensions.
 ///
 /// What becomes of an `Err`: the client gets no response, and an HTTP/1 connection is closed, an HTTP/2 stream reset. The
 /// same happens to a response whose body fails, after what there was of it: it is never ended as if it were whole.
 pub trait Handler: Send + Sync + 'static {
+    /// Whether [`Handler::at_once`] answers anything.
+    const ANSWERS_AT_ONCE: bool = false;
+
+    /// Answers a plain HTTP/1.1 request from memory: writes the response's head, its Content-Length among the fields, to the end of
+    /// `head`, and returns the body that follows. `None` if it takes more than a look; then [`Handler::handle`] is asked.
+    fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<Bytes> {
+        None
+    }
+
     /// Answers one request. Dropped if the client has gone or the server has been stopped for good.
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send;
 }
@@ -26,13 +35,4 @@ where
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
         self(request)
     }
-}
-
-/// The other end of a request's connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Peer {
-    /// Its address.
-    pub address: SocketAddr,
-    /// Whether it came over TLS, which is nowhere in an HTTP/1 request.
-    pub scheme: Scheme,
 }

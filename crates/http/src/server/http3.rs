@@ -1,6 +1,6 @@
 //! One HTTP/3 connection of a server, and one request on it.
 
-use std::{sync::Arc, time::SystemTime};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use h3::{
@@ -10,20 +10,16 @@ use h3::{
 use hyper::{
     Method, Request, Response,
     body::Body as _,
-    header::{self, HeaderName, HeaderValue},
+    header::{self, HeaderName},
     http::{request, response},
 };
 use tokio::task::JoinSet;
 use tracing::debug;
 
-use super::{
-    connection::Context,
-    handler::{Handler, Peer},
-    interim::Interim,
-    upload::patient,
-};
+use super::{context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient};
 use crate::{
     Body, Failure, Scheme,
+    clock::http_date,
     http3::{Connection, Incoming, Outgoing, RecvStream, announced},
     limits,
 };
@@ -153,16 +149,7 @@ fn prepare(head: &mut response::Parts, body: &Body) {
     if let Some(length) = body.size_hint().exact().filter(|_| has_length) {
         head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
     }
-    if !head.headers.contains_key(header::DATE)
-        && let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(now()))
-    {
-        head.headers.insert(header::DATE, date);
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the Date field of a response is a date")]
-fn now() -> SystemTime {
-    SystemTime::now()
+    head.headers.entry(header::DATE).or_insert_with(http_date);
 }
 
 /// Waits until what was sent has arrived, as far as one can see from here: nothing more is sent for some round trips.

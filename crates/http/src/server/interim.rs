@@ -1,20 +1,15 @@
-//! Interim responses (1xx) ahead of the final one, such as 103 Early Hints (RFC 8297).
-//!
-//! HTTP/3's go out on the request's stream. HTTP/1.1's are put between hyper and its connection, where hyper has no bytes of its own
-//! on their way: hyper's server knows no interim responses but 100, and none for HTTP/2.
+//! Interim responses (1xx) ahead of the final one, such as 103 Early Hints (RFC 8297). hyper's HTTP/2 server has none.
 
 use std::{
-    io,
-    pin::Pin,
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker, ready},
+    task::{Context, Waker},
 };
 
 use hyper::{HeaderMap, Response, StatusCode};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    sync::mpsc,
-};
+use tokio::sync::mpsc;
+
+use crate::http1::head;
 
 /// Sends interim responses to one request. It is among the extensions of requests that can have them: of HTTP/1.1 and
 /// HTTP/3, not of HTTP/1.0 and HTTP/2.
@@ -23,7 +18,7 @@ pub struct Interim(Way);
 
 #[derive(Debug, Clone)]
 enum Way {
-    Http1(Arc<Waiting>),
+    Http1 { connection: Arc<Waiting>, request: u64 },
     Http3(mpsc::UnboundedSender<Response<()>>),
 }
 
@@ -36,7 +31,7 @@ impl Interim {
             return;
         }
         match &self.0 {
-            Way::Http1(waiting) => waiting.push(status, &headers),
+            Way::Http1 { connection, request } => connection.add(*request, status, &headers),
             Way::Http3(stream) => {
                 let mut response = Response::new(());
                 (*response.status_mut(), *response.headers_mut()) = (status, headers);
@@ -44,11 +39,6 @@ impl Interim {
                 let _ = stream.send(response);
             }
         }
-    }
-
-    /// For a request on an HTTP/1.1 connection.
-    pub(super) fn http1(waiting: &Arc<Waiting>) -> Self {
-        Self(Way::Http1(Arc::clone(waiting)))
     }
 
     /// For a request on an HTTP/3 stream, and where its interim responses come out.
@@ -65,33 +55,41 @@ pub(super) struct Waiting(Mutex<Queue>);
 #[derive(Debug, Default)]
 struct Queue {
     bytes: Vec<u8>,
-    /// The handler's task, which waits for them to be written.
-    handler: Option<Waker>,
+    /// Which of the connection's requests may have them.
+    request: u64,
+    connection: Option<Waker>,
 }
 
 impl Waiting {
-    fn push(&self, status: StatusCode, headers: &HeaderMap) {
-        let bytes = &mut self.queue().bytes;
-        bytes.extend(
-            format!("HTTP/1.1 {} {}\r\n", status.as_str(), status.canonical_reason().unwrap_or("")).bytes(),
-        );
-        for (name, value) in headers {
-            bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
-        }
-        bytes.extend(b"\r\n");
+    /// For the connection's next request.
+    pub(super) fn begin(self: &Arc<Self>) -> Interim {
+        Interim(Way::Http1 { connection: Arc::clone(self), request: self.next() })
     }
 
-    /// Returns once all are written: what the handler answers comes after them.
-    pub(super) async fn written(&self) {
-        std::future::poll_fn(|cx| {
-            let mut queue = self.queue();
-            if queue.bytes.is_empty() {
-                return Poll::Ready(());
-            }
-            queue.handler = Some(cx.waker().clone());
-            Poll::Pending
-        })
-        .await;
+    /// The final response follows: what comes now is too late.
+    pub(super) fn end(&self) {
+        self.next();
+    }
+
+    /// Takes what is there, and has the task of `cx` woken when there is more.
+    pub(super) fn take(&self, cx: &Context<'_>) -> Vec<u8> {
+        let mut queue = self.queue();
+        queue.connection = Some(cx.waker().clone());
+        mem::take(&mut queue.bytes)
+    }
+
+    fn add(&self, request: u64, status: StatusCode, headers: &HeaderMap) {
+        let mut queue = self.queue();
+        if request == queue.request && queue.bytes.len() < MOST {
+            head::write_interim(&mut queue.bytes, status, headers);
+            queue.connection.take().into_iter().for_each(Waker::wake);
+        }
+    }
+
+    fn next(&self) -> u64 {
+        let mut queue = self.queue();
+        queue.request += 1;
+        queue.request
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -99,64 +97,5 @@ impl Waiting {
     }
 }
 
-/// A connection on which interim responses are written whenever hyper has flushed what it had, which it does each time after
-/// it has asked a handler how far it is.
-pub(super) struct Interjecting<S> {
-    stream: S,
-    waiting: Arc<Waiting>,
-}
-
-impl<S> Interjecting<S> {
-    pub(super) fn new(stream: S, waiting: Arc<Waiting>) -> Self {
-        Self { stream, waiting }
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Interjecting<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        let mut queue = this.waiting.queue();
-        while !queue.bytes.is_empty() {
-            let written = ready!(Pin::new(&mut this.stream).poll_write(cx, &queue.bytes))?;
-            if written == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
-            }
-            queue.bytes.drain(..written);
-        }
-        if let Some(handler) = queue.handler.take() {
-            handler.wake();
-        }
-        drop(queue);
-        Pin::new(&mut this.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Interjecting<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
-    }
-}
+/// Bytes that wait for a client that does not read. What comes then is not sent.
+const MOST: usize = crate::limits::HEADER_BYTES;

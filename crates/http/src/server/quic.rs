@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, watch};
 use tracing::debug;
 
-use super::{config::Config, connection::Context, handler::Handler, listen};
+use super::{config::Config, context::Context, handler::Handler, listen};
 use crate::Error;
 
 /// Sockets at the addresses of those that listen for TCP; they accept nothing yet. In the tokio runtime that this is called in.

@@ -7,6 +7,8 @@ mod failing;
 #[cfg(test)]
 mod http1;
 #[cfg(test)]
+mod http1_server;
+#[cfg(test)]
 mod http3;
 #[cfg(test)]
 mod interim;

@@ -1,0 +1,18 @@
+//! What all connections of a server share.
+
+use std::sync::Arc;
+
+use tokio_rustls::TlsAcceptor;
+
+use super::config::Config;
+use crate::Stop;
+
+/// What all connections share.
+pub(super) struct Context<H> {
+    pub(super) handler: Arc<H>,
+    pub(super) tls: Option<TlsAcceptor>,
+    /// Whether HTTP/3 is spoken on the UDP port of the same number.
+    pub(super) has_http3: bool,
+    pub(super) config: Config,
+    pub(super) stop: Stop,
+}

@@ -1,0 +1,159 @@
+//! A request's body on its way from the connection to the handler: a piece at a time, when the handler wants one.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use hyper::body::{Body as Frames, Frame, SizeHint};
+
+use crate::Failure;
+
+/// The connection's end.
+#[derive(Debug)]
+pub(super) struct Giver(Arc<Mutex<Table>>);
+
+/// The handler's end: the body.
+#[derive(Debug)]
+pub(super) struct Taker {
+    table: Arc<Mutex<Table>>,
+    /// How many bytes are still to come, if the length says.
+    left: Option<u64>,
+}
+
+/// What lies between them.
+#[derive(Debug, Default)]
+struct Table {
+    piece: Option<Result<Frame<Bytes>, Failure>>,
+    is_over: bool,
+    /// Somebody waits for a piece.
+    is_wanted: bool,
+    /// Nobody will.
+    is_unwanted: bool,
+    taker: Option<Waker>,
+    giver: Option<Waker>,
+}
+
+/// What the connection is to do about a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// Bring the next piece: somebody waits for it.
+    Wanted,
+    /// The next piece may be brought; nobody asked for it yet.
+    Room,
+    /// The last piece was not taken yet.
+    Full,
+    /// Nobody takes any more.
+    Unwanted,
+}
+
+/// A body of `length` bytes, if that is known, and who brings it.
+pub(super) fn open(length: Option<u64>) -> (Giver, Taker) {
+    let table = Arc::<Mutex<Table>>::default();
+    (Giver(Arc::clone(&table)), Taker { table, left: length })
+}
+
+impl Giver {
+    /// What is to be done. The task of `cx` is woken when that changes.
+    pub(super) fn wish(&self, cx: &Context<'_>) -> Wish {
+        let mut table = lock(&self.0);
+        table.giver = Some(cx.waker().clone());
+        match &*table {
+            Table { is_unwanted: true, .. } => Wish::Unwanted,
+            Table { piece: Some(_), .. } => Wish::Full,
+            Table { is_wanted: true, .. } => Wish::Wanted,
+            _ => Wish::Room,
+        }
+    }
+
+    /// Brings a piece, for which there is room.
+    pub(super) fn give(&self, piece: Result<Frame<Bytes>, Failure>) {
+        let mut table = lock(&self.0);
+        table.piece = Some(piece);
+        table.wake_taker();
+    }
+
+    /// The body is whole.
+    pub(super) fn end(&self) {
+        let mut table = lock(&self.0);
+        table.is_over = true;
+        table.wake_taker();
+    }
+}
+
+impl Drop for Giver {
+    /// A connection that goes before the body is whole leaves a failure.
+    fn drop(&mut self) {
+        let mut table = lock(&self.0);
+        if !table.is_over {
+            table.is_over = true;
+            table.piece.get_or_insert(Err(Failure::Closed(crate::Stage::Body)));
+            table.wake_taker();
+        }
+    }
+}
+
+impl Table {
+    fn wake_taker(&mut self) {
+        self.is_wanted = false;
+        if let Some(taker) = self.taker.take() {
+            taker.wake();
+        }
+    }
+}
+
+impl Frames for Taker {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        let mut table = lock(&self.table);
+        let Some(piece) = table.piece.take() else {
+            if table.is_over {
+                return Poll::Ready(None);
+            }
+            table.is_wanted = true;
+            table.taker = Some(cx.waker().clone());
+            let giver = table.giver.take();
+            drop(table);
+            giver.into_iter().for_each(Waker::wake);
+            return Poll::Pending;
+        };
+        let giver = table.giver.take();
+        drop(table);
+        giver.into_iter().for_each(Waker::wake);
+        if let (Some(left), Ok(frame)) = (&mut self.left, &piece) {
+            *left = left.saturating_sub(frame.data_ref().map_or(0, |data| data.len() as u64));
+        }
+        Poll::Ready(Some(piece))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let table = lock(&self.table);
+        table.is_over && table.piece.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+impl Drop for Taker {
+    fn drop(&mut self) {
+        let mut table = lock(&self.table);
+        table.is_unwanted = true;
+        table.piece = None;
+        if let Some(giver) = table.giver.take() {
+            giver.wake();
+        }
+    }
+}
+
+fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,54 @@
+//! How long a peer may let a connection wait.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::time::{Instant, Sleep};
+
+/// A time limit that begins anew with each step of a peer. Beginning reads a clock; the timer is moved only when it goes off.
+pub(super) struct Patience {
+    limit: Duration,
+    since: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl Patience {
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit, since: Instant::now(), timer: Box::pin(tokio::time::sleep(limit)) }
+    }
+
+    /// The peer has made a step, or is asked for the first one.
+    pub(super) fn begin(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// Ready when the peer has made no step for too long.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            ready!(self.timer.as_mut().poll(cx));
+            let end = self.since.checked_add(self.limit);
+            match end.filter(|&end| end > Instant::now()) {
+                Some(end) => self.timer.as_mut().reset(end),
+                None => return Poll::Ready(()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn it_ends_only_after_a_whole_limit_without_a_step() {
+        let began = Instant::now();
+        let mut patience = Patience::new(Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        patience.begin();
+        std::future::poll_fn(|cx| patience.poll(cx)).await;
+        assert_eq!(began.elapsed().as_secs(), 17);
+    }
+}

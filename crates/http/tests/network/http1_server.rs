@@ -1,0 +1,342 @@
+//! What a server makes of bytes over HTTP/1.1: which are requests, where each ends, and what comes back.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use http::{
+    Body, Bytes, Failure, HeaderMap, Request, Response, StatusCode, header,
+    server::{self, Glance, Handler},
+    tunnel,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::support::{Security, Serving, serve, serve_clear};
+
+/// Answers each request with its method, target and body, and remembers which there were.
+#[derive(Clone, Default)]
+struct Echo(Arc<Mutex<Vec<String>>>);
+
+impl Echo {
+    fn seen(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Handler for Echo {
+    async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
+        let (head, body) = request.into_parts();
+        let line = format!("{} {}", head.method, head.uri);
+        self.0.lock().unwrap().push(line.clone());
+        let body = body.collect(1 << 20).await?;
+        Ok(Response::new(Body::whole([line.as_bytes(), b" ", &body].concat())))
+    }
+}
+
+/// What a server sends for these bytes until it closes the connection; the client closes its own side then.
+async fn said(serving: &Serving, bytes: impl AsRef<[u8]>) -> String {
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    let mut said = Vec::new();
+    stream.write_all(bytes.as_ref()).await.unwrap();
+    stream.read_to_end(&mut said).await.unwrap();
+    String::from_utf8(said).unwrap()
+}
+
+/// The statuses of responses in a row.
+fn statuses(said: &str) -> Vec<u16> {
+    let begins = said.match_indices("HTTP/1.").filter(|(at, _)| said[at + 8..].starts_with(' '));
+    begins.map(|(at, _)| said[at + 9..at + 12].parse().unwrap()).collect()
+}
+
+/// What a request that must not be there would be.
+const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
+
+#[tokio::test]
+async fn what_two_servers_could_read_differently_is_refused_and_ends_the_connection() {
+    for (status, begin) in [
+        (
+            400,
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ),
+        (
+            400,
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+        ),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3, 4\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +3\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x3\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3 0\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n\r\n"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length : 3\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length\r\n: 3\r\n\r\nabc"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n"),
+        (
+            400,
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n0\r\n\r\n",
+        ),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n"),
+        (400, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n"),
+        (501, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+        (400, "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        (400, "GET / HTTP/1.1\nHost: a\n\n"),
+        (400, "GET / HTTP/1.1\r\nHost: a\r\nX: y\n\r\n"),
+        (400, "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\nHost: a\r\n X: folded\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\n Host: a\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n folded\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"),
+        (400, "GET / HTTP/1.1\r\nHost: user@a\r\n\r\n"),
+        (400, "GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n"),
+        (505, "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n"),
+        (400, "GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n"),
+        (400, "GET a HTTP/1.1\r\nHost: a\r\n\r\n"),
+        (400, "GET * HTTP/1.1\r\nHost: a\r\n\r\n"),
+        (400, "G@T / HTTP/1.1\r\nHost: a\r\n\r\n"),
+        (505, "GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
+        (400, "GET /\r\nHost: a\r\n\r\n"),
+        (400, "\x16\x03\x01\r\n\r\n"),
+    ] {
+        let echo = Echo::default();
+        let serving = serve_clear(echo.clone());
+        let said = said(&serving, [begin, SMUGGLED].concat()).await;
+        assert_eq!(statuses(&said), [status], "{begin:?}: {said}");
+        assert!(said.contains("connection: close\r\n"), "{said}");
+        assert_eq!(echo.seen(), [""; 0], "{begin:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_garbled_fails_and_ends_the_connection() {
+    for begin in [
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nab\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\nab\n0\n\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;a\nb\r\nab\r\n0\r\n\r\n",
+        "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\nab\r\n0\r\n\r\n",
+    ] {
+        let echo = Echo::default();
+        let serving = serve_clear(echo.clone());
+        let said = said(&serving, [begin, SMUGGLED].concat()).await;
+        // The handler gives up with the body, which gives no response.
+        assert_eq!((said.as_str(), echo.seen()), ("", vec!["POST /x".to_owned()]), "{begin:?}");
+    }
+}
+
+#[tokio::test]
+async fn requests_in_a_row_are_answered_in_order() {
+    let echo = Echo::default();
+    let serving = serve_clear(echo.clone());
+    let said = said(
+        &serving,
+        "GET /1 HTTP/1.1\r\nHost: a\r\n\r\n\
+         POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 2, 2\r\n\r\nab\
+         \r\n\r\nHEAD /3 HTTP/1.1\r\nHost: a\r\n\r\n\
+         POST /4 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\n\r\n2;x=y\r\ncd\r\n0\r\nDigest: x\r\n\r\n\
+         OPTIONS * HTTP/1.1\r\nHost: a:80\r\n\r\n\
+         GET /5 HTTP/1.1\r\nHost: a\r\nConnection: te, close\r\n\r\n\
+         GET /6 HTTP/1.1\r\nHost: a\r\n\r\n",
+    )
+    .await;
+    assert_eq!(statuses(&said), [200; 6], "{said}");
+    assert!(
+        said.contains("POST /2 ab") && said.contains("POST /4 cd") && said.contains("OPTIONS * "),
+        "{said}"
+    );
+    assert_eq!(echo.seen(), ["GET /1", "POST /2", "HEAD /3", "POST /4", "OPTIONS *", "GET /5"]);
+    let head = &said[said.find("\r\n\r\nPOST /2 ab").unwrap()..];
+    let head = &head[head.find("HTTP/1.1 200").unwrap()..];
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\ncontent-length: 8\r\n"), "of HEAD: {head}");
+}
+
+#[tokio::test]
+async fn old_clients_get_what_they_can_read() {
+    let pieces = async |_: Request<Body>| {
+        let (sender, body) = Body::channel(2);
+        sender.send("abc").await.unwrap();
+        sender.finish().await.unwrap();
+        Ok(Response::new(body))
+    };
+    let serving = serve_clear(pieces);
+    let said_now = said(&serving, "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").await;
+    assert!(said_now.contains("connection: close\r\n") && said_now.ends_with("\r\n\r\nabc"), "{said_now}");
+    let echo = serve_clear(Echo::default());
+    let said_now =
+        said(&echo, "GET /1 HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\nGET /2 HTTP/1.0\r\n\r\n").await;
+    assert_eq!(statuses(&said_now), [200; 2], "{said_now}");
+    assert!(said_now.contains("connection: keep-alive\r\n"), "{said_now}");
+}
+
+#[tokio::test]
+async fn a_body_whose_end_is_the_connections_is_not_ended_cleanly_when_it_breaks_off() {
+    let serving = serve_clear(async |_: Request<Body>| {
+        let (sender, body) = Body::channel(2);
+        sender.send("abc").await.unwrap();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            drop(sender);
+        });
+        Ok(Response::new(body))
+    });
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
+    let error = stream.read_to_end(&mut Vec::new()).await.unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+}
+
+#[tokio::test]
+async fn a_client_that_waits_is_told_to_go_on_only_when_somebody_reads() {
+    let serving = serve_clear(async |request: Request<Body>| {
+        if request.uri().path() == "/no" {
+            let mut response = Response::new(Body::whole("no"));
+            *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+            return Ok(response);
+        }
+        Ok(Response::new(Body::whole(request.into_body().collect(100).await?)))
+    });
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut told = [0; 25];
+    stream.read_exact(&mut told).await.unwrap();
+    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let rest = head.replace("POST / ", "POST /no ");
+    stream.write_all(["abc", &rest].concat().as_bytes()).await.unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).await.unwrap();
+    // The body that was refused was never sent: nothing can follow.
+    assert_eq!(statuses(&said), [200, 413], "{said}");
+}
+
+#[tokio::test]
+async fn a_body_that_nobody_reads_is_in_nobodys_way_unless_it_is_large() {
+    let serving = serve_clear(async |_: Request<Body>| Ok(Response::new(Body::whole("x"))));
+    let upload = |bytes: usize| {
+        let head = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {bytes}\r\n\r\n");
+        [head, "y".repeat(bytes), "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".to_owned()]
+            .concat()
+    };
+    assert_eq!(statuses(&said(&serving, upload(100_000)).await), [200, 200]);
+    assert_eq!(statuses(&said(&serving, upload(600_000)).await), [200], "and the answer is not lost");
+}
+
+#[tokio::test]
+async fn trailers_are_for_those_who_ask() {
+    let serving = serve_clear(async |_: Request<Body>| {
+        let (sender, body) = Body::channel(4);
+        sender.send("abc").await.unwrap();
+        let mut trailers = HeaderMap::new();
+        trailers.insert("digest", "x".parse().unwrap());
+        sender.finish_with(trailers).await.unwrap();
+        Ok(Response::new(body))
+    });
+    let ask = |te: &str| format!("GET / HTTP/1.1\r\nHost: a\r\n{te}Connection: close\r\n\r\n");
+    assert!(said(&serving, ask("TE: trailers\r\n")).await.ends_with("3\r\nabc\r\n0\r\ndigest: x\r\n\r\n"));
+    assert!(said(&serving, ask("")).await.ends_with("3\r\nabc\r\n0\r\n\r\n"));
+}
+
+#[tokio::test]
+async fn a_connection_can_go_on_as_something_else() {
+    let serving = serve_clear(async |request: Request<Body>| {
+        assert_eq!(request.headers()[header::UPGRADE], "echo");
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        response.headers_mut().insert(header::UPGRADE, "echo".parse().unwrap());
+        response.headers_mut().insert(header::CONNECTION, "upgrade".parse().unwrap());
+        response.extensions_mut().insert(tunnel::Downstream::then(async |mut stream| {
+            let mut bytes = [0; 4];
+            stream.read_exact(&mut bytes).await.unwrap();
+            stream.write_all(&bytes).await.unwrap();
+        }));
+        Ok(response)
+    });
+    let ask = "GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nping";
+    let said = said(&serving, ask).await;
+    assert!(said.starts_with("HTTP/1.1 101 Switching Protocols\r\n"), "{said}");
+    assert!(said.contains("upgrade: echo\r\n") && said.contains("connection: upgrade\r\n"), "{said}");
+    assert!(said.ends_with("\r\n\r\nping"), "{said}");
+}
+
+#[tokio::test]
+async fn who_does_not_go_on_is_not_waited_for() {
+    let config = server::Config { read_timeout: Duration::from_millis(200), ..server::Config::default() };
+    let endless = async |_: Request<Body>| Ok(Response::new(Body::whole(vec![0; 64 << 20])));
+    let serving = serve(Security::Clear, config, endless);
+    assert_eq!(said(&serving, "").await, "", "an idle one is closed");
+    assert_eq!(statuses(&said(&serving, "GET / HTTP/1.1\r\n").await), [408]);
+    // One that does not read its response holds the connection no longer than that either.
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    let mut byte = [0];
+    while stream.peek(&mut byte).await.unwrap() == 0 {}
+    serving.stop.ask();
+    assert_eq!(serving.ended.await.unwrap(), server::End::Complete);
+}
+
+#[tokio::test]
+async fn a_header_is_bounded() {
+    let serving = serve_clear(Echo::default());
+    let many = "x: y\r\n".repeat(200);
+    let long = format!("x: {}\r\n", "y".repeat(70_000));
+    for fields in [many, long] {
+        let ask = format!("GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
+        assert_eq!(statuses(&said(&serving, ask).await), [431]);
+    }
+}
+
+/// Answers one target at once, and others the long way.
+struct Quick;
+
+impl Handler for Quick {
+    const ANSWERS_AT_ONCE: bool = true;
+
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+        head.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n");
+        let is_plain = request.fields().all(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
+        let is_meant = request.target == "/quick" && request.host == b"a" && is_plain;
+        is_meant.then(|| Bytes::from_static(if request.is_head { b"" } else { b"quick" }))
+    }
+
+    async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
+        Ok(Response::new(Body::whole(format!("slow {}", request.uri()))))
+    }
+}
+
+#[tokio::test]
+async fn what_is_plain_can_be_answered_at_once() {
+    let serving = serve_clear(Quick);
+    let quick = "GET /quick HTTP/1.1\r\nHost: a\r\n";
+    for (ask, is_quick) in [
+        (format!("{quick}\r\n"), true),
+        (format!("{quick}connection: Keep-Alive\r\n\r\n"), true),
+        (quick.replace("GET", "HEAD") + "\r\n", true),
+        (format!("{quick}Cookie: a\r\n\r\n"), false),
+        (format!("{quick}connection: x\r\n\r\n"), false),
+        (format!("{quick}content-length: 0\r\n\r\n"), false),
+        (format!("{quick}expect: x\r\n\r\n"), false),
+        (format!("{quick}upgrade: x\r\n\r\n"), false),
+        (quick.replace("/quick", "http://a/quick") + "\r\n", false),
+        (quick.replace("HTTP/1.1", "HTTP/1.0") + "connection: keep-alive\r\n\r\n", false),
+    ] {
+        let last = "GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let said = said(&serving, [&ask, last].concat()).await;
+        assert_eq!(statuses(&said), [200, 200], "{ask:?}: {said}");
+        assert_eq!(!said[..said.rfind("HTTP/1.1").unwrap()].contains("date: "), is_quick, "{ask:?}: {said}");
+        assert!(said.ends_with("slow /last"), "{said}");
+    }
+    let twice = format!("{quick}Host: a\r\n\r\n");
+    assert_eq!(statuses(&said(&serving, twice).await), [400]);
+}
