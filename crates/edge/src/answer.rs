@@ -1,5 +1,7 @@
 //! From a stored object to the response for one request: all of it, parts of it, or that the client has it already.
 
+use std::time::Duration;
+
 use cache::{
     CacheStatus, Time, is_not_modified,
     ranges::{self, Part, Wanted},
@@ -90,8 +92,7 @@ fn several(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMap)
 pub(crate) fn dress(response: &mut Response<Body>, visit: &Visit, status: &CacheStatus) {
     let code = response.status();
     let headers = response.headers_mut();
-    let browser_ttl = visit.rule_for(code).and_then(|rule| rule.browser_ttl);
-    if let Some(ttl) = browser_ttl.filter(|_| code.as_u16() < 400) {
+    if let Some(ttl) = browser_ttl(visit, code) {
         headers.remove(header::EXPIRES);
         // A browser counts from the origin's date, as Age is sent along.
         let age =
@@ -100,6 +101,11 @@ pub(crate) fn dress(response: &mut Response<Body>, visit: &Visit, status: &Cache
     }
     append(headers, &header::VIA, &via(http::Version::HTTP_11, &status.cache));
     tell(headers, status);
+}
+
+/// How long browsers are told that a response with this status is fresh, if that is not the origin's to say.
+pub(crate) fn browser_ttl(visit: &Visit, status: StatusCode) -> Option<Duration> {
+    visit.rule_for(status).and_then(|rule| rule.browser_ttl).filter(|_| status.as_u16() < 400)
 }
 
 /// Adds what the cache did.
@@ -123,4 +129,4 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+pub(crate) const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");

@@ -1,13 +1,13 @@
 //! A data centre at work: what all its requests share.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use cache::{
     Time,
     purge::{Depth, Purge},
 };
 
-use crate::{counts::Counts, flights::Flights, network::Network, origins::Origins, store::Store};
+use crate::{counts::Counts, flights::Flights, hits::Hits, network::Network, origins::Origins, store::Store};
 
 /// A data centre at work.
 pub(crate) struct Edge {
@@ -17,13 +17,24 @@ pub(crate) struct Edge {
     pub(crate) flights: Arc<Flights>,
     pub(crate) origins: Origins,
     pub(crate) counts: Counts,
+    /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
+    hits: Vec<Mutex<Hits>>,
 }
 
 impl Edge {
-    pub(crate) fn new(centre: String, network: Network, memory: u64, origins: Origins) -> Self {
+    /// One that works on so many cores.
+    pub(crate) fn new(centre: String, network: Network, memory: u64, cores: usize) -> Self {
         let network = RwLock::new(Arc::new(network));
-        let (store, flights, counts) = (Store::new(memory), Arc::default(), Counts::default());
-        Self { centre, network, store, flights, origins, counts }
+        let hits = (0..cores).map(|_| Mutex::default()).collect();
+        Self {
+            centre,
+            network,
+            store: Store::new(memory),
+            flights: Arc::default(),
+            origins: Origins::default(),
+            counts: Counts::default(),
+            hits,
+        }
     }
 
     pub(crate) fn network(&self) -> Arc<Network> {
@@ -33,6 +44,12 @@ impl Edge {
     /// Goes on with another network; requests that are under way end with the old one.
     pub(crate) fn replace(&self, network: Network) {
         *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
+        (0..self.hits.len()).for_each(|core| self.hits(core).clear());
+    }
+
+    /// What this core answers at once.
+    pub(crate) fn hits(&self, core: usize) -> MutexGuard<'_, Hits> {
+        self.hits[core].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[expect(clippy::unused_self, reason = "who serves a request asks the edge for the time")]

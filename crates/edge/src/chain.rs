@@ -7,7 +7,7 @@ use http::{Body, Method, Request, Response, StatusCode, header};
 
 use crate::{
     answer::{answer, dress, tell},
-    centre::Edge,
+    core::Core,
     counts::Word,
     fetch::{Fetched, passed},
     flights::{Landing, Part},
@@ -16,7 +16,7 @@ use crate::{
     visit::{NOT_CACHED, Refusal, Visit},
 };
 
-impl Edge {
+impl Core {
     /// Answers one request: lets it in, and then either passes it on or looks for it in the store.
     pub(crate) async fn serve(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
         let (visit, body) = match Visit::admit(&self.network(), &self.centre, request) {
@@ -119,17 +119,28 @@ impl Edge {
     }
 
     /// Answers with an object as it is stored.
-    fn hit(&self, visit: &Visit, object: &Object, now: Time, detail: Option<&'static str>) -> Response<Body> {
+    fn hit(
+        &self,
+        visit: &Visit,
+        object: &Arc<Object>,
+        now: Time,
+        detail: Option<&'static str>,
+    ) -> Response<Body> {
         let ttl = Some(object.stored.terms.seconds_left(now));
         let status = CacheStatus { cache: self.centre.clone(), ttl, detail, ..CacheStatus::default() };
         let word = if detail.is_some() { Word::Stale } else { Word::Hit };
-        self.finish(answer(visit, object, now), visit, &status, word)
+        let response = self.finish(answer(visit, object, now), visit, &status, word);
+        if word == Word::Hit {
+            self.remember(visit, object, &response);
+        }
+        response
     }
 
     /// Passes a request on and its response back, and learns from both.
     async fn pass(self: &Arc<Self>, visit: &Visit, body: Body, forward: Forward) -> Response<Body> {
         let requested = self.now();
-        let answered = self.origins.ask(visit, onward(visit, &self.centre), body, requested).await;
+        let answered =
+            self.origins.ask(&self.client, visit, onward(visit, &self.centre), body, requested).await;
         let response = match answered {
             Ok(response) => response,
             Err(refusal) => return self.refuse(refusal),

@@ -10,10 +10,10 @@ use cache::{
 use http::{Body, HeaderMap, HeaderValue, Method, Response, StatusCode, header, response::Parts};
 
 use crate::{
-    centre::Edge,
-    fill::Fill,
+    core::Core,
     flights::{Flight, Landing},
     origins::onward,
+    ready::Serving,
     store::Object,
     visit::{Refusal, Visit},
 };
@@ -32,7 +32,7 @@ pub(crate) enum Fetched {
     Failed(Refusal),
 }
 
-impl Edge {
+impl Core {
     /// Asks the origin for a flight: for what is stored under the key, if it is `stale`, only whether it is still right.
     /// Runs as a task of its own: whoever waits for it may go without ending it.
     pub(crate) async fn fetch(
@@ -49,7 +49,8 @@ impl Edge {
         if let Some(validators) = &validators {
             validators.ask(&mut headers);
         }
-        let mut answered = self.origins.ask(&visit, headers.clone(), Body::empty(), requested).await;
+        let mut answered =
+            self.origins.ask(&self.client, &visit, headers.clone(), Body::empty(), requested).await;
         if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
             && response.status() == StatusCode::NOT_MODIFIED
         {
@@ -61,7 +62,7 @@ impl Edge {
             }
             // It is about something that is not stored here: what is there now?
             cache::make_unconditional(&mut headers);
-            answered = self.origins.ask(&visit, headers, Body::empty(), requested).await;
+            answered = self.origins.ask(&self.client, &visit, headers, Body::empty(), requested).await;
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
         if let Some(stale) =
@@ -168,8 +169,14 @@ impl Edge {
             groups: invalidation::groups(&stored.headers),
         };
         stored.headers.remove(purge::CACHE_TAG);
-        let object =
-            Object { key: visit.key.clone(), subject, stored, body: Arc::new(Fill::default()), began };
+        let object = Object {
+            key: visit.key.clone(),
+            subject,
+            stored,
+            body: Arc::default(),
+            began,
+            serving: Serving::default(),
+        };
         self.store.add(object, &visit.headers, now)
     }
 
@@ -226,7 +233,7 @@ impl Edge {
 }
 
 /// Moves a body into an object, whole or until it breaks off or turns out too large.
-async fn pour(edge: Arc<Edge>, object: Arc<Object>, mut body: Body, largest: u64) {
+async fn pour(core: Arc<Core>, object: Arc<Object>, mut body: Body, largest: u64) {
     let fill = &object.body;
     let mut is_kept = true;
     let end = loop {
@@ -235,9 +242,9 @@ async fn pour(edge: Arc<Edge>, object: Arc<Object>, mut body: Body, largest: u64
             Ok(None) => break Ok(()),
             Err(failure) => break Err(failure),
         }
-        if is_kept && fill.bytes() > largest.min(edge.store.capacity()) {
+        if is_kept && fill.bytes() > largest.min(core.store.capacity()) {
             is_kept = false;
-            edge.store.remove(&object);
+            core.store.remove(&object);
             fill.pass_on();
         }
         if fill.room().await.is_err() {
@@ -246,8 +253,8 @@ async fn pour(edge: Arc<Edge>, object: Arc<Object>, mut body: Body, largest: u64
     };
     fill.finish(end);
     match end {
-        Ok(()) => edge.store.settle(&object),
-        Err(_) => edge.store.remove(&object),
+        Ok(()) => core.store.settle(&object),
+        Err(_) => core.store.remove(&object),
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Unwanted;
 impl Fill {
     /// A body that is here already.
     #[cfg(test)]
-    pub(crate) fn whole(bytes: Bytes) -> Self {
+    pub(crate) fn of(bytes: Bytes) -> Self {
         let fill = Self::default();
         fill.push(bytes);
         fill.finish(Ok(()));
@@ -91,6 +91,17 @@ impl Fill {
     pub(crate) fn length(&self) -> Option<u64> {
         let state = self.lock();
         (state.end == Some(Ok(()))).then_some(state.bytes)
+    }
+
+    /// All of it, if it is one piece.
+    pub(crate) fn whole(&self) -> Option<Bytes> {
+        let state = self.lock();
+        let is_whole = state.end == Some(Ok(())) && state.first == 0 && !state.is_passed_on;
+        match state.pieces.len() {
+            0 if is_whole => Some(Bytes::new()),
+            1 if is_whole => state.pieces.front().cloned(),
+            _ => None,
+        }
     }
 
     /// Whether it broke off.

@@ -11,6 +11,8 @@
 //! | objects in memory, their variants, and purges | `store.rs` |
 //! | a body that is read while it is still coming | `fill.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
+//! | a hit on a plain request: no allocation, no task, no lock that another core takes | `hits.rs`, `likeness.rs`, `ready.rs` |
+//! | what each thread has to itself; the sockets; the thread | `core.rs`, `doors.rs`, `worker.rs` |
 //! | what is counted | `counts.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`; [`operator`] asks for them |
 //!
@@ -21,20 +23,26 @@ mod admin;
 mod answer;
 mod centre;
 mod chain;
+mod core;
 mod counts;
+mod doors;
 mod error;
 mod explain;
 mod fetch;
 mod fill;
 mod flights;
+mod hits;
+mod likeness;
 pub mod network;
 pub mod operator;
 mod origins;
+mod ready;
 mod run;
 mod store;
 #[cfg(test)]
 mod tests;
 mod visit;
+mod worker;
 
 pub use self::{
     admin::Token,

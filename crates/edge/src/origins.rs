@@ -17,8 +17,8 @@ use http::{
 };
 
 /// Asks origins, and remembers how they are.
+#[derive(Debug, Default)]
 pub(crate) struct Origins {
-    client: Client,
     health: Mutex<HashMap<Origin, Health>>,
 }
 
@@ -34,14 +34,11 @@ struct Health {
 }
 
 impl Origins {
-    pub(crate) fn new(client: Client) -> Self {
-        Self { client, health: Mutex::default() }
-    }
-
     /// Asks the zone's origins for what the request is about, in their order, those that failed last; a second one only if the
     /// request is safe and has no body, as another one may have acted on it.
     pub(crate) async fn ask(
         &self,
+        client: &Client,
         visit: &Visit,
         headers: HeaderMap,
         body: Body,
@@ -63,7 +60,7 @@ impl Origins {
             *request.method_mut() = visit.method.clone();
             *request.uri_mut() = visit.url.clone();
             *request.headers_mut() = headers.clone();
-            match self.exchange(origin, request, zone.first_byte, now).await {
+            match self.exchange(client, origin, request, zone.first_byte, now).await {
                 Ok(response) => return Ok(response),
                 Err(Failure::Timeout) => refusal = TOO_SLOW,
                 Err(_) => refusal = UNREACHABLE,
@@ -74,6 +71,7 @@ impl Origins {
 
     async fn exchange(
         &self,
+        client: &Client,
         origin: &Origin,
         request: Request<Body>,
         patience: Duration,
@@ -84,8 +82,8 @@ impl Origins {
             health.requests += 1;
         });
         let _counted = InFlight { origins: self, origin };
-        let mut trace = Trace::start(self.client.clock().now());
-        let answered = tokio::time::timeout(patience, self.client.send(origin, request, &mut trace)).await;
+        let mut trace = Trace::start(client.clock().now());
+        let answered = tokio::time::timeout(patience, client.send(origin, request, &mut trace)).await;
         let answered = answered.unwrap_or(Err(Failure::Timeout));
         self.note(origin, |health| {
             if let Some(connect) = trace.connect {

@@ -1,22 +1,31 @@
-//! A data centre from its start to its end: sockets, the runtime, and what changes while it runs.
+//! A data centre from its start to its end: sockets, a thread for each core, and what changes while it runs.
 
 use std::{
     net::SocketAddr,
+    num::NonZero,
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
 };
 
 use http::{
     Body, Client, Request, Server, Stop,
     client::{self, Limits, Lookups, Trust},
-    server::{End, Identity},
+    server::End,
 };
 use tokio::{
-    signal::unix::{SignalKind, signal},
-    task::JoinSet,
+    signal::unix::{Signal, SignalKind, signal},
+    sync::{mpsc, watch},
 };
 
-use crate::{Error, Network, admin, centre::Edge, network::DataCentre, origins::Origins};
+use crate::{
+    Error, Network, admin,
+    centre::Edge,
+    core::Core,
+    doors::Doors,
+    network::DataCentre,
+    worker::{Worker, own_runtime},
+};
 
 /// What one process is told, besides its network.
 #[derive(Debug, Clone)]
@@ -52,77 +61,69 @@ pub fn run(
     reloaded: impl Fn(Result<(), Error>) + Send + 'static,
     stop: &Stop,
 ) -> Result<End, Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Runtime)?;
-    let ended = runtime.block_on(serve(network, config, ready, reloaded, stop));
-    runtime.shutdown_background();
-    ended
-}
-
-async fn serve(
-    network: Network,
-    config: &Config,
-    ready: impl FnOnce(&Ready),
-    reloaded: impl Fn(Result<(), Error>) + Send + 'static,
-    stop: &Stop,
-) -> Result<End, Error> {
     let centre = &config.data_centre;
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let client = Client::new(&client::Config {
         limits: Limits { connections: CONNECTIONS, waiting: WAITING, ..Limits::default() },
         lookups: Lookups::EachConnection,
         trust: config.trust.clone(),
         ..client::Config::default()
     })?;
-    let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, Origins::new(client)));
-    let mut servers = Vec::new();
-    let (mut clear, mut tls, mut operators) = (Vec::new(), Vec::new(), None);
-    if !centre.listen.is_empty() {
-        let server = Server::listen(&centre.listen)?;
-        clear = server.addresses()?;
-        servers.push(server);
+    let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, cores));
+    let mut doors = Doors::open(centre, cores)?;
+    let runtime = own_runtime()?;
+    let (operator, hangups) = {
+        let _here = runtime.enter();
+        let operator = centre.admin.map(|address| Server::listen(&[address])).transpose()?;
+        (operator, signal(SignalKind::hangup()).map_err(Error::Runtime)?)
+    };
+    let (clear, tls) = doors.addresses();
+    let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
+    let core = |number| Core::new(Arc::clone(&edge), number, client.fresh());
+    let workers: Vec<_> =
+        (0..cores).map(|number| Worker::new(core(number), &mut doors, cores)).collect::<Result<_, _>>()?;
+    let (ended, mut ends) = mpsc::unbounded_channel();
+    let (together, all_ended) = watch::channel(());
+    let threads: Vec<_> = workers
+        .into_iter()
+        .map(|worker| {
+            let (ended, all_ended, stop) = (ended.clone(), all_ended.clone(), stop.clone());
+            thread::Builder::new().name("core".into()).spawn(move || worker.work(&stop, ended, all_ended))
+        })
+        .collect::<Result<_, _>>()
+        .map_err(Error::Runtime)?;
+    drop(ended);
+    ready(&Ready { clear, tls, admin });
+    let end = runtime.block_on(async {
+        let reloading = tokio::spawn(reload(Arc::clone(&edge), config.path.clone(), hangups, reloaded));
+        if let Some(operator) = operator {
+            tokio::spawn(serve_operator(operator, edge, stop.clone()));
+        }
+        let mut end = End::Complete;
+        while let Some(ended) = ends.recv().await {
+            end = if ended == End::Cut { End::Cut } else { end };
+        }
+        reloading.abort();
+        end
+    });
+    drop(together);
+    for thread in threads {
+        let _ = thread.join();
     }
-    if let Some((certificate, key)) = centre.identity.as_ref().filter(|_| !centre.listen_tls.is_empty()) {
-        let server = Server::listen(&centre.listen_tls)?.with_http3(&Identity::read(certificate, key)?)?;
-        tls = server.addresses()?;
-        servers.push(server);
-    }
-    let mut running = JoinSet::new();
-    for server in servers {
-        let (edge, stop) = (Arc::clone(&edge), stop.clone());
-        running.spawn(async move {
-            let handler = move |request: Request<Body>| {
-                let edge = Arc::clone(&edge);
-                async move { Ok(edge.serve(request).await) }
-            };
-            server.serve(handler, &stop).await
-        });
-    }
-    if let Some(address) = centre.admin {
-        let server = Server::listen(&[address])?;
-        operators = server.addresses()?.first().copied();
-        let (edge, stop) = (Arc::clone(&edge), stop.clone());
-        running.spawn(async move {
-            let handler = move |request: Request<Body>| {
-                let edge = Arc::clone(&edge);
-                async move { Ok(admin::serve(&edge, request).await) }
-            };
-            server.serve(handler, &stop).await
-        });
-    }
-    let hangups = signal(SignalKind::hangup()).map_err(Error::Runtime)?;
-    let reloading = tokio::spawn(reload(edge, config.path.clone(), hangups, reloaded));
-    ready(&Ready { clear, tls, admin: operators });
-    let ends = running.join_all().await;
-    reloading.abort();
-    Ok(if ends.contains(&End::Cut) { End::Cut } else { End::Complete })
+    runtime.shutdown_background();
+    Ok(end)
+}
+
+async fn serve_operator(server: Server, edge: Arc<Edge>, stop: Stop) {
+    let handler = move |request: Request<Body>| {
+        let edge = Arc::clone(&edge);
+        async move { Ok(admin::serve(&edge, request).await) }
+    };
+    server.serve(handler, &stop).await;
 }
 
 /// Reads the network's file at each hang-up; one with a mistake changes nothing.
-async fn reload(
-    edge: Arc<Edge>,
-    path: PathBuf,
-    mut hangups: tokio::signal::unix::Signal,
-    reloaded: impl Fn(Result<(), Error>),
-) {
+async fn reload(edge: Arc<Edge>, path: PathBuf, mut hangups: Signal, reloaded: impl Fn(Result<(), Error>)) {
     while hangups.recv().await.is_some() {
         reloaded(read_again(&edge, &path));
     }
@@ -133,7 +134,7 @@ fn read_again(edge: &Edge, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// To one origin; each is a file of this process.
+/// Of one core to one origin; each is a file of this process.
 const CONNECTIONS: usize = 1024;
 /// Requests that may wait for one of those: as many as visitors may have connections.
 const WAITING: usize = 20_000;

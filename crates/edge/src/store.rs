@@ -12,9 +12,9 @@ use cache::{
     Eviction, Key, Stored, Time,
     purge::{Depth, Log, Purge, Subject},
 };
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 
-use crate::fill::Fill;
+use crate::{fill::Fill, ready::Serving};
 
 /// A response that is kept.
 #[derive(Debug, Clone)]
@@ -27,6 +27,16 @@ pub(crate) struct Object {
     pub(crate) body: Arc<Fill>,
     /// The epoch at which its origin was asked.
     pub(crate) began: u64,
+    pub(crate) serving: Serving,
+}
+
+/// What is made of an object while it stands in the store.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    /// The object's; with another one, the lease has ended.
+    pub(crate) version: u64,
+    /// Fields of requests by which the variants of its resource are told apart.
+    pub(crate) names: Vec<HeaderName>,
 }
 
 /// What there is for a request.
@@ -83,6 +93,20 @@ impl Store {
         }
     }
 
+    /// Counts a use of an object that was found before.
+    pub(crate) fn touch(&self, object: &Object) {
+        self.lock().eviction.hit(object.number());
+    }
+
+    /// For what is made of an object that was found, if it still stands.
+    pub(crate) fn lease(&self, object: &Arc<Object>) -> Option<Lease> {
+        let inner = self.lock();
+        let variants = inner.resources.get(&object.key)?;
+        let stands = variants.iter().any(|other| Arc::ptr_eq(other, object));
+        let names = variants.iter().flat_map(|other| other.stored.selection.names()).cloned();
+        stands.then(|| Lease { version: object.serving.version(), names: names.collect() })
+    }
+
     /// Adds an object, which goes before those that the same `request` would have found. One that was purged since its origin was
     /// asked is stale from the beginning, or not added.
     pub(crate) fn add(&self, mut object: Object, request: &HeaderMap, now: Time) -> Arc<Object> {
@@ -97,6 +121,7 @@ impl Store {
         }
         inner.keys.insert(object.number(), object.key.clone());
         let variants = inner.resources.entry(object.key.clone()).or_default();
+        variants.iter().for_each(|other| other.serving.retire());
         let is_replaced = |other: &mut Arc<Object>| {
             other.stored.selection.matches(request) || other.number() == object.number()
         };
@@ -147,11 +172,14 @@ impl Store {
         let mut found = 0;
         for object in resources.values_mut().flatten().filter(|object| is_meant(object)) {
             found += 1;
+            object.serving.retire();
             match depth {
                 Depth::Hard => gone.push(object.number()),
                 Depth::Soft => {
                     let outdated = object.stored.terms.outdated.map_or(now, |earlier| earlier.min(now));
-                    Arc::make_mut(object).stored.terms.outdated = Some(outdated);
+                    let mut stale = Object::clone(object);
+                    stale.stored.terms.outdated = Some(outdated);
+                    *object = Arc::new(stale);
                 }
             }
         }
@@ -195,7 +223,9 @@ impl Inner {
     fn forget(&mut self, number: u64) {
         let Some(key) = self.keys.remove(&number) else { return };
         if let Some(variants) = self.resources.get_mut(&key) {
-            variants.retain(|object| object.number() != number);
+            for object in variants.extract_if(.., |object| object.number() == number) {
+                object.serving.retire();
+            }
             if variants.is_empty() {
                 self.resources.remove(&key);
             }
@@ -255,8 +285,9 @@ mod tests {
                 key,
                 subject,
                 stored,
-                body: Arc::new(Fill::whole(Bytes::from_static(&[0; 1000]))),
+                body: Arc::new(Fill::of(Bytes::from_static(&[0; 1000]))),
                 began,
+                serving: Serving::default(),
             },
             request,
         )

@@ -1,5 +1,7 @@
 //! A data centre and its origin, without sockets between visitor and edge: what reaches the origin, and what comes back.
 
+mod at_once;
+
 use std::{
     sync::{
         Arc,
@@ -15,11 +17,11 @@ use http::{
 };
 use tokio::sync::Notify;
 
-use crate::{Network, centre::Edge, origins::Origins};
+use crate::{Network, centre::Edge, core::Core};
 
 /// An edge in front of an origin that answers with `respond`.
 struct Stage {
-    edge: Arc<Edge>,
+    edge: Arc<Core>,
     asked: Arc<AtomicUsize>,
     stop: Stop,
 }
@@ -53,7 +55,8 @@ impl Stage {
         );
         let network = Network::read(&Document::new("n.toml", text)).unwrap();
         let client = Client::new(&client::Config::default()).unwrap();
-        let edge = Arc::new(Edge::new("lhr".into(), network, 1 << 20, Origins::new(client)));
+        let edge = Arc::new(Edge::new("lhr".into(), network, 1 << 20, 1));
+        let edge = Arc::new(Core::new(edge, 0, client));
         Self { edge, asked, stop }
     }
 

@@ -29,7 +29,11 @@ mod quic;
 mod upload;
 mod wire;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::{self, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use quinn::{Endpoint, crypto::rustls::QuicServerConfig};
 
@@ -48,6 +52,7 @@ pub use self::{
     config::Config,
     handler::Handler,
     interim::Interim,
+    listen::share,
     peer::Peer,
 };
 use crate::{Error, Stop, sys};
@@ -82,12 +87,18 @@ impl Server {
     /// # Errors
     /// When an address cannot be listened on.
     pub fn listen(addresses: &[SocketAddr]) -> Result<Self, Error> {
-        Ok(Self::on(listen::listen(addresses)?))
+        Self::on(listen::listen(addresses)?)
     }
 
-    /// Serves sockets that listen already, such as those handed over by another process.
-    pub fn on(listeners: Vec<TcpListener>) -> Self {
-        Self { listeners, tls: None, http3: None, config: Config::default() }
+    /// Serves sockets that listen already and do not block, such as those that several servers [`share`]. To be called in a tokio
+    /// runtime with I/O and time.
+    ///
+    /// # Errors
+    /// When the runtime cannot wait for them.
+    pub fn on(listeners: Vec<net::TcpListener>) -> Result<Self, Error> {
+        let listeners = listeners.into_iter().map(TcpListener::from_std).collect::<Result<_, _>>();
+        let listeners = listeners.map_err(|source| Error::System { what: "wait for connections", source })?;
+        Ok(Self { listeners, tls: None, http3: None, config: Config::default() })
     }
 
     /// Speaks TLS on all sockets. Without it, clear text.

@@ -104,6 +104,16 @@ impl Zone {
         self.rules.iter().find(|rule| rule.conditions.statuses.is_none() && rule.conditions.fit(asked))
     }
 
+    /// Fields of requests that its rules and keys depend on.
+    pub fn looks_at(&self) -> impl Iterator<Item = &HeaderName> {
+        self.rules.iter().flat_map(|rule| {
+            let Conditions { headers, cookies, .. } = &rule.conditions;
+            let looks_at_cookies = !cookies.is_empty() || !rule.key.cookies.is_empty();
+            let named = headers.iter().map(|(name, _)| name).chain(&rule.key.headers);
+            named.chain(looks_at_cookies.then_some(&header::COOKIE))
+        })
+    }
+
     /// The rule for a response with this status to such a request.
     pub fn rule_for_response(&self, asked: Asked<'_>, status: StatusCode) -> Option<&Rule> {
         self.rules.iter().find(|rule| {

@@ -17,8 +17,9 @@ pub trait Handler: Send + Sync + 'static {
     /// Whether [`Handler::at_once`] answers anything.
     const ANSWERS_AT_ONCE: bool = false;
 
-    /// Answers a plain HTTP/1.1 request from memory: writes the response's head, its Content-Length among the fields, to the end of
-    /// `head`, and returns the body that follows. `None` if it takes more than a look; then [`Handler::handle`] is asked.
+    /// Answers a plain HTTP/1.1 request from memory: writes the response's status line and fields, Content-Length among them, to the
+    /// end of `head`, without the empty line behind them, and returns the body that follows. `None` if it takes more than a look; then
+    /// [`Handler::handle`] is asked.
     fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<Bytes> {
         None
     }

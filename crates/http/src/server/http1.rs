@@ -197,6 +197,7 @@ impl<S: Wire> Http1<S> {
     /// Answers a plain request if the handler can do that without being asked twice.
     fn answer_at_once<H: Handler>(&mut self, handler: &H, length: usize) -> bool {
         let (input, outgoing, peer) = (&self.input[..length], &mut self.outgoing, self.peer);
+        let alternative = self.alternative.as_ref();
         let answered = head::with_lines(input, |lines| {
             let glance = Glance::of(lines, peer)?;
             let to = outgoing.lines();
@@ -204,7 +205,14 @@ impl<S: Wire> Http1<S> {
             let body = handler.at_once(&glance, to);
             if body.is_none() {
                 to.truncate(begin);
+                return None;
             }
+            if let Some(alternative) = alternative {
+                to.extend_from_slice(b"alt-svc: ");
+                to.extend_from_slice(alternative.as_bytes());
+                to.extend_from_slice(b"\r\n");
+            }
+            to.extend_from_slice(b"\r\n");
             body
         });
         let Ok(Some(body)) = answered else { return false };

@@ -1,18 +1,38 @@
 //! Listening sockets, and what to do when there is none to be had.
 
-use std::{io, net::SocketAddr};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+};
 
 use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::TcpListener;
 
 use crate::Error;
 
 /// Listens on all `addresses`. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0 has that port as well.
 pub(crate) fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
     let open = |&address: &SocketAddr| {
-        open(address, is_taken_by_v4(addresses, address.port())).map_err(|source| refused(address, source))
+        let only_v6 = is_taken_by_v4(addresses, address.port());
+        open(address, only_v6, false).map_err(|source| refused(address, source))
     };
     addresses.iter().map(open).collect()
+}
+
+/// Listens on all `addresses` once for each of so many servers, among which the kernel shares the connections out (SO_REUSEPORT).
+///
+/// # Errors
+/// When an address cannot be listened on, or somebody else does.
+pub fn share(addresses: &[SocketAddr], servers: usize) -> Result<Vec<Vec<TcpListener>>, Error> {
+    // A socket that shares nothing finds out whether the address is free: one that does would share with a stranger.
+    let alone = listen(addresses)?;
+    let found = alone.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>();
+    let found = found.map_err(|source| Error::System { what: "tell a socket's own address", source })?;
+    drop(alone);
+    let open = |&address: &SocketAddr| {
+        let only_v6 = is_taken_by_v4(&found, address.port());
+        open(address, only_v6, true).map_err(|source| refused(address, source))
+    };
+    (0..servers).map(|_| found.iter().map(open).collect()).collect()
 }
 
 /// Whether an IPv4 address has this port, so that :: must leave it alone.
@@ -29,17 +49,18 @@ pub(super) fn refused(address: SocketAddr, source: io::Error) -> Error {
     }
 }
 
-fn open(address: SocketAddr, only_v6: bool) -> io::Result<TcpListener> {
+fn open(address: SocketAddr, only_v6: bool, is_shared: bool) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // Connections of a run before, in TIME_WAIT, do not block the port.
     socket.set_reuse_address(true)?;
+    socket.set_reuse_port(is_shared)?;
     if address.is_ipv6() {
         socket.set_only_v6(only_v6)?;
     }
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     socket.set_nonblocking(true)?;
-    TcpListener::from_std(socket.into())
+    Ok(socket.into())
 }
 
 /// Connections that the kernel may hold for us: as many as it allows by default (net.core.somaxconn).

@@ -304,7 +304,7 @@ impl Handler for Quick {
     const ANSWERS_AT_ONCE: bool = true;
 
     fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
-        head.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n");
+        head.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n");
         let is_plain = request.fields().all(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
         let is_meant = request.target == "/quick" && request.host == b"a" && is_plain;
         is_meant.then(|| Bytes::from_static(if request.is_head { b"" } else { b"quick" }))

@@ -1,0 +1,129 @@
+//! What one core answers at once: requests as they came, and the object that is their answer.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use cache::{Reuse, Time, Wishes};
+use http::{Body, Bytes, Response, Scheme, server::Glance};
+
+use crate::{
+    answer::browser_ttl,
+    centre::Edge,
+    counts::Word,
+    likeness::{Likeness, is_plain},
+    ready::Ready,
+    store::{Lease, Object},
+    visit::Visit,
+};
+
+/// Requests that a core answers at once.
+#[derive(Debug, Default)]
+pub(crate) struct Hits {
+    hasher: RandomState,
+    /// By the hash of scheme, host and target.
+    table: HashMap<u64, Vec<Hit>>,
+    count: usize,
+}
+
+/// A request, and what answers it.
+#[derive(Debug)]
+struct Hit {
+    likeness: Likeness,
+    /// Bodies are the store's: what was evicted there is not kept here.
+    object: Weak<Object>,
+    /// The object's version for which this holds.
+    version: u64,
+    /// When the store was last told that the object is in use.
+    told: Time,
+}
+
+impl Hits {
+    /// Writes the response's head, and returns its body; `None` if that takes more than a look.
+    pub(crate) fn answer(&mut self, edge: &Edge, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+        let hash = self.hash(request.peer.scheme, request.host, request.target);
+        let alike = self.table.get_mut(&hash)?;
+        if !is_plain(request) {
+            return None;
+        }
+        let hit = alike.iter_mut().find(|hit| hit.likeness.is(request))?;
+        let object = hit.object.upgrade().filter(|object| object.serving.version() == hit.version)?;
+        let now = edge.now();
+        if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
+            return None;
+        }
+        let ready = object.serving.ready()?;
+        hit.tell(edge, &object, now);
+        edge.counts.add(Word::Hit);
+        ready.write(&object.stored.terms, now, head);
+        Some(if request.is_head { Bytes::new() } else { ready.body() })
+    }
+
+    /// Adds a request, with the response that it got.
+    pub(crate) fn add(
+        &mut self,
+        visit: &Visit,
+        object: &Arc<Object>,
+        lease: &Lease,
+        response: &Response<Body>,
+    ) {
+        let Some(likeness) = Likeness::of(visit, &lease.names) else { return };
+        let ttl = browser_ttl(visit, response.status());
+        let make = || Ready::new(response, object.body.whole()?, ttl);
+        // Another rule made another header of the same object: those requests are answered without haste.
+        if object.serving.ready_or(make).is_none_or(|ready| !ready.is_for(ttl)) {
+            return;
+        }
+        if self.count >= MOST {
+            self.clear();
+        }
+        let hash = self.hash(visit.peer.scheme, likeness.host(), likeness.target());
+        let alike = self.table.entry(hash).or_default();
+        let before = alike.len();
+        alike.retain(|hit| hit.stands() && hit.likeness != likeness);
+        if alike.len() >= MOST_ALIKE {
+            alike.remove(0);
+        }
+        alike.push(Hit {
+            likeness,
+            object: Arc::downgrade(object),
+            version: lease.version,
+            told: Time::from_millis(0),
+        });
+        self.count = self.count + alike.len() - before;
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.table.clear();
+        self.count = 0;
+    }
+
+    fn hash(&self, scheme: Scheme, host: &[u8], target: &str) -> u64 {
+        self.hasher.hash_one((scheme == Scheme::Https, host, target))
+    }
+}
+
+impl Hit {
+    fn stands(&self) -> bool {
+        self.object.upgrade().is_some_and(|object| object.serving.version() == self.version)
+    }
+
+    /// Tells the store, which evicts what is not used; not at each request, as that takes its lock.
+    fn tell(&mut self, edge: &Edge, object: &Object, now: Time) {
+        if now >= self.told.after(TELLING) {
+            self.told = now;
+            edge.store.touch(object);
+        }
+    }
+}
+
+/// Requests of a core; of more, all are forgotten, and those that come again are added again.
+const MOST: usize = 32_768;
+/// Requests for one URL that differ in what counts; of more, the oldest go.
+const MOST_ALIKE: usize = 8;
+/// Between two times that the store is told of the same object.
+const TELLING: Duration = Duration::from_secs(1);

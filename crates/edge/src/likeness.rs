@@ -1,0 +1,93 @@
+//! When two requests are the same to a cache: byte for byte, in all that its answer depends on.
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, header, server::Glance};
+
+use crate::visit::Visit;
+
+/// What counts of a plain request.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Likeness {
+    scheme: Scheme,
+    is_head: bool,
+    host: HeaderValue,
+    target: Box<str>,
+    /// Fields that its rule, its key or its variant depend on, as they came.
+    fields: Box<[(HeaderName, Option<HeaderValue>)]>,
+}
+
+impl Likeness {
+    /// Of a request whose answer depends on the fields with these names and those that its zone looks at. `None` if it has one of them
+    /// more than once.
+    pub(crate) fn of(visit: &Visit, names: &[HeaderName]) -> Option<Self> {
+        let mut fields: Vec<(HeaderName, Option<HeaderValue>)> = Vec::new();
+        for name in names.iter().chain(visit.zone().looks_at()) {
+            if fields.iter().all(|(known, _)| known != name) {
+                fields.push((name.clone(), only(&visit.headers, name)?.cloned()));
+            }
+        }
+        Some(Self {
+            scheme: visit.peer.scheme,
+            is_head: visit.method == Method::HEAD,
+            host: only(&visit.headers, &header::HOST)??.clone(),
+            target: visit.url.path_and_query()?.as_str().into(),
+            fields: fields.into(),
+        })
+    }
+
+    /// Whether a plain request is the same.
+    pub(crate) fn is(&self, request: &Glance<'_>) -> bool {
+        let has = |(name, value): &(HeaderName, Option<HeaderValue>)| {
+            let mut lines = request.fields().filter(|(other, _)| other.eq_ignore_ascii_case(name.as_str()));
+            let line = lines.next().map(|(_, value)| value);
+            line == value.as_ref().map(HeaderValue::as_bytes) && lines.next().is_none()
+        };
+        self.scheme == request.peer.scheme
+            && self.is_head == request.is_head
+            && self.host.as_bytes() == request.host
+            && *self.target == *request.target
+            && self.fields.iter().all(has)
+    }
+
+    pub(crate) fn host(&self) -> &[u8] {
+        self.host.as_bytes()
+    }
+
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+}
+
+/// The only value of a field, if there is one; `None` if there are several.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Option<&'h HeaderValue>> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next();
+    values.next().is_none().then_some(value)
+}
+
+/// Whether the answer is the whole object if that is fresh, whatever else the request says.
+pub(crate) fn is_plain(request: &Glance<'_>) -> bool {
+    !request.fields().any(|(name, _)| is_telling(name))
+}
+
+impl Visit {
+    /// Whether it can be answered at once when it comes again.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.version == Version::HTTP_11
+            && matches!(self.method, Method::GET | Method::HEAD)
+            && !self.headers.keys().any(|name| is_telling(name.as_str()))
+    }
+}
+
+/// Fields that ask for something else than the whole object, or for more care.
+fn is_telling(name: &str) -> bool {
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    match name.len() {
+        5 => is("range"),
+        6 => is("pragma"),
+        8 => is("if-match") || is("if-range") || is("cdn-loop"),
+        13 => is("if-none-match") || is("cache-control") || is("authorization"),
+        17 => is("if-modified-since"),
+        19 => is("if-unmodified-since"),
+        _ => false,
+    }
+}

@@ -1,0 +1,189 @@
+//! Hits that are answered at once, over a connection: they say what the whole path says, and end when the object's use does.
+
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use cache::purge::{Depth, Purge};
+use http::{
+    Body, Bytes, Failure, Request, Response, Server,
+    server::{Glance, Handler},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use super::{Stage, with};
+use crate::core::Visitors;
+
+/// A core's visitors, and how many were answered at once.
+struct Counted(Visitors, Arc<AtomicUsize>);
+
+impl Handler for Counted {
+    const ANSWERS_AT_ONCE: bool = true;
+
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+        let body = self.0.at_once(request, head)?;
+        self.1.fetch_add(1, SeqCst);
+        Some(body)
+    }
+
+    fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
+        self.0.handle(request)
+    }
+}
+
+struct Door {
+    stage: Stage,
+    address: SocketAddr,
+    at_once: Arc<AtomicUsize>,
+}
+
+/// What a connection brought: the status line, the fields in any order without what depends on the clock, and the body.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    status: String,
+    fields: BTreeSet<String>,
+    body: String,
+}
+
+impl Door {
+    fn new(stage: Stage) -> Self {
+        let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+        let address = server.addresses().unwrap()[0];
+        let at_once = Arc::new(AtomicUsize::new(0));
+        let handler = Counted(Visitors(Arc::clone(&stage.edge)), Arc::clone(&at_once));
+        let stop = stage.stop.clone();
+        tokio::spawn(async move { server.serve(handler, &stop).await });
+        Self { stage, address, at_once }
+    }
+
+    /// Asks, on a connection of its own, and says whether the answer came at once.
+    async fn ask(&self, method: &str, path: &str, fields: &[&str]) -> (Said, bool) {
+        let before = self.at_once.load(SeqCst);
+        let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let last = "GET / HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n";
+        let request = format!("{method} {path} HTTP/1.1\r\nHost: shop.example\r\n{fields}\r\n{last}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        let (head, rest) = text.split_once("\r\n\r\n").unwrap();
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().to_owned();
+        let fields = lines.map(|line| {
+            let line = if line.starts_with("age: ") { "age: N" } else { line };
+            line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N"))
+        });
+        let body = rest[..rest.find("HTTP/1.1 421").unwrap()].to_owned();
+        (Said { status, fields: fields.collect(), body }, self.at_once.load(SeqCst) > before)
+    }
+
+    async fn get(&self, path: &str, fields: &[&str]) -> (Said, bool) {
+        self.ask("GET", path, fields).await
+    }
+}
+
+#[tokio::test]
+async fn it_says_what_the_whole_path_says() {
+    let zone = "[[zone.rule]]\npath = \"/b/*\"\nedge_ttl = \"1h\"\nbrowser_ttl = \"5min\"\n";
+    let door = Door::new(Stage::new(zone, async |_, number| {
+        let mut response = with("max-age=60", format!("answer {number}"));
+        response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+        response.headers_mut().insert("cache-status", "origin; hit".parse().unwrap());
+        response.headers_mut().append("link", "</a>".parse().unwrap());
+        response.headers_mut().append("link", "</b>".parse().unwrap());
+        response
+    }));
+    for path in ["/a", "/b/c?d=e"] {
+        for method in ["GET", "HEAD"] {
+            if method == "GET" {
+                door.get(path, &[]).await;
+            }
+            let (whole, quick) = door.ask(method, path, &["accept: */*"]).await;
+            assert!(!quick && whole.status == "HTTP/1.1 200 OK", "{whole:?}");
+            let (said, quick) = door.ask(method, path, &["accept: text/html", "cookie: a=b"]).await;
+            assert!(quick, "{method} {path}");
+            assert_eq!(said, whole);
+        }
+    }
+    assert_eq!(door.stage.asked(), 2);
+}
+
+#[tokio::test]
+async fn what_asks_for_more_takes_the_whole_path() {
+    let door = Door::new(Stage::new("requests_decide = true\n", async |_, _| {
+        let mut response = with("max-age=60", "0123456789");
+        response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+        response
+    }));
+    for _ in 0..3 {
+        door.get("/", &[]).await;
+    }
+    assert!(door.get("/", &[]).await.1);
+    for (field, status) in [
+        ("Range: bytes=2-3", "206"),
+        ("If-None-Match: \"a\"", "304"),
+        ("If-Match: \"b\"", "200"),
+        ("IF-MODIFIED-SINCE: Mon, 23 Nov 2026 00:00:00 GMT", "200"),
+        ("Cache-Control: no-cache", "200"),
+        ("Pragma: x", "200"),
+        ("Authorization: Basic eA==", "200"),
+        ("CDN-Loop: longhaul;network=n;data-centre=lhr", "508"),
+    ] {
+        let (said, quick) = door.get("/", &[field]).await;
+        assert!(!quick && said.status.contains(status), "{field}: {said:?}");
+    }
+    door.get("/", &[]).await;
+    assert!(door.get("/", &[]).await.1);
+}
+
+#[tokio::test]
+async fn it_ends_with_what_it_was_made_of() {
+    let door = Door::new(Stage::new("", async |_, number| with("max-age=60", format!("answer {number}"))));
+    let body = async |expected: &str, is_quick: bool| {
+        let (said, quick) = door.get("/", &[]).await;
+        assert_eq!((said.body.as_str(), quick), (expected, is_quick));
+    };
+    for depth in [Depth::Soft, Depth::Hard] {
+        let answer = format!("answer {}", door.stage.asked());
+        for quick in [false, false, true, true] {
+            body(&answer, quick).await;
+        }
+        door.stage.edge.purge("z", vec![Purge::Everything], depth);
+    }
+    for quick in [false, false, true] {
+        body("answer 2", quick).await;
+    }
+    // Another network: who is served, and how, is found out again.
+    let network = crate::Network::clone(&door.stage.edge.network());
+    door.stage.edge.replace(network);
+    for quick in [false, true] {
+        body("answer 2", quick).await;
+    }
+}
+
+#[tokio::test]
+async fn requests_for_other_variants_are_others() {
+    let door = Door::new(Stage::new("", async |request: Request<Body>, _| {
+        let language = request.headers().get("foo").map_or("none", |value| value.to_str().unwrap());
+        let mut response = with("max-age=60", language.to_owned());
+        response.headers_mut().insert("vary", "foo".parse().unwrap());
+        response
+    }));
+    for round in 0..4 {
+        for (field, expected) in [("foo: a", "a"), ("foo: b", "b"), ("bar: a", "none")] {
+            let (said, quick) = door.get("/", &[field]).await;
+            assert_eq!(said.body, expected);
+            assert_eq!(quick, round > 1, "{round} {field}");
+        }
+    }
+    let (said, quick) = door.get("/", &["foo: a", "foo: b"]).await;
+    assert!(!quick && said.body != "b", "{said:?}");
+}
