@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use http_types::HeaderName;
+
 /// Why a request was sent on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forward {
@@ -50,6 +52,11 @@ pub struct CacheStatus {
     pub collapsed: bool,
     /// What else there is to say, in a word.
     pub detail: Option<&'static str>,
+}
+
+impl CacheStatus {
+    /// Where it stands.
+    pub const FIELD: HeaderName = HeaderName::from_static("cache-status");
 }
 
 impl fmt::Display for CacheStatus {

@@ -110,7 +110,7 @@ pub(crate) fn browser_ttl(visit: &Visit, status: StatusCode) -> Option<Duration>
 
 /// Adds what the cache did.
 pub(crate) fn tell(headers: &mut HeaderMap, status: &CacheStatus) {
-    append(headers, &CACHE_STATUS, &status.to_string());
+    append(headers, &CacheStatus::FIELD, &status.to_string());
 }
 
 fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {
@@ -128,5 +128,3 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
         headers.insert(name, value);
     }
 }
-
-pub(crate) const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");

@@ -13,6 +13,7 @@ use crate::{
     flights::{Landing, Part},
     origins::{is_for_many, onward},
     store::{Found, Object},
+    upgrade,
     visit::{NOT_CACHED, Refusal, Visit},
 };
 
@@ -23,6 +24,9 @@ impl Core {
             Ok(admitted) => admitted,
             Err(refusal) => return self.refuse(refusal),
         };
+        if let Some(protocol) = upgrade::wanted(visit.version, &visit.headers) {
+            return self.switch(&visit, body, &protocol).await;
+        }
         if visit.rule().is_some_and(|rule| rule.is_bypass) {
             return self.pass(&visit, body, Forward::Bypass).await;
         }
@@ -140,7 +144,7 @@ impl Core {
     async fn pass(self: &Arc<Self>, visit: &Visit, body: Body, forward: Forward) -> Response<Body> {
         let requested = self.now();
         let answered =
-            self.origins.ask(&self.client, visit, onward(visit, &self.centre), body, requested).await;
+            self.origins.ask(&self.clients.usual, visit, onward(visit, &self.centre), body, requested).await;
         let response = match answered {
             Ok(response) => response,
             Err(refusal) => return self.refuse(refusal),
@@ -162,7 +166,7 @@ impl Core {
         CacheStatus { cache: self.centre.clone(), forward: Some(forward), ..CacheStatus::default() }
     }
 
-    fn finish(
+    pub(crate) fn finish(
         &self,
         mut response: Response<Body>,
         visit: &Visit,
@@ -174,7 +178,7 @@ impl Core {
         response
     }
 
-    fn refuse(&self, refusal: Refusal) -> Response<Body> {
+    pub(crate) fn refuse(&self, refusal: Refusal) -> Response<Body> {
         self.counts.add(Word::Refused);
         let mut response = refusal.response();
         let status = CacheStatus {

@@ -3,11 +3,11 @@
 use std::{ops::Deref, sync::Arc};
 
 use http::{
-    Body, Bytes, Client, Failure, Request, Response,
+    Body, Bytes, Failure, Request, Response,
     server::{Glance, Handler},
 };
 
-use crate::{centre::Edge, store::Object, visit::Visit};
+use crate::{centre::Edge, clients::Clients, counts::Word, store::Object, visit::Visit};
 
 /// A core of a data centre.
 pub(crate) struct Core {
@@ -15,12 +15,12 @@ pub(crate) struct Core {
     /// Which of its cores.
     number: usize,
     /// Connections to origins.
-    pub(crate) client: Client,
+    pub(crate) clients: Clients,
 }
 
 impl Core {
-    pub(crate) fn new(edge: Arc<Edge>, number: usize, client: Client) -> Self {
-        Self { edge, number, client }
+    pub(crate) fn new(edge: Arc<Edge>, number: usize, clients: Clients) -> Self {
+        Self { edge, number, clients }
     }
 
     /// Has requests like this one answered at once while the object stands.
@@ -54,7 +54,9 @@ impl Handler for Visitors {
 
     fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
         let core = &self.0;
-        core.hits(core.number).answer(core, request, head)
+        let body = core.hits(core.number).answer(&core.store, core.now(), request, head)?;
+        core.counts.add(Word::Hit);
+        Some(body)
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {

@@ -50,7 +50,7 @@ impl Core {
             validators.ask(&mut headers);
         }
         let mut answered =
-            self.origins.ask(&self.client, &visit, headers.clone(), Body::empty(), requested).await;
+            self.origins.ask(&self.clients.usual, &visit, headers.clone(), Body::empty(), requested).await;
         if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
             && response.status() == StatusCode::NOT_MODIFIED
         {
@@ -62,7 +62,7 @@ impl Core {
             }
             // It is about something that is not stored here: what is there now?
             cache::make_unconditional(&mut headers);
-            answered = self.origins.ask(&self.client, &visit, headers, Body::empty(), requested).await;
+            answered = self.origins.ask(&self.clients.usual, &visit, headers, Body::empty(), requested).await;
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
         if let Some(stale) =

@@ -12,11 +12,9 @@ use http::{Body, Bytes, Response, Scheme, server::Glance};
 
 use crate::{
     answer::browser_ttl,
-    centre::Edge,
-    counts::Word,
     likeness::{Likeness, is_plain},
     ready::Ready,
-    store::{Lease, Object},
+    store::{Lease, Object, Store},
     visit::Visit,
 };
 
@@ -43,7 +41,13 @@ struct Hit {
 
 impl Hits {
     /// Writes the response's head, and returns its body; `None` if that takes more than a look.
-    pub(crate) fn answer(&mut self, edge: &Edge, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+    pub(crate) fn answer(
+        &mut self,
+        store: &Store,
+        now: Time,
+        request: &Glance<'_>,
+        head: &mut Vec<u8>,
+    ) -> Option<Bytes> {
         let hash = self.hash(request.peer.scheme, request.host, request.target);
         let alike = self.table.get_mut(&hash)?;
         if !is_plain(request) {
@@ -51,13 +55,11 @@ impl Hits {
         }
         let hit = alike.iter_mut().find(|hit| hit.likeness.is(request))?;
         let object = hit.object.upgrade().filter(|object| object.serving.version() == hit.version)?;
-        let now = edge.now();
         if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
             return None;
         }
         let ready = object.serving.ready()?;
-        hit.tell(edge, &object, now);
-        edge.counts.add(Word::Hit);
+        hit.tell(store, &object, now);
         ready.write(&object.stored.terms, now, head);
         Some(if request.is_head { Bytes::new() } else { ready.body() })
     }
@@ -113,10 +115,10 @@ impl Hit {
     }
 
     /// Tells the store, which evicts what is not used; not at each request, as that takes its lock.
-    fn tell(&mut self, edge: &Edge, object: &Object, now: Time) {
+    fn tell(&mut self, store: &Store, object: &Object, now: Time) {
         if now >= self.told.after(TELLING) {
             self.told = now;
-            edge.store.touch(object);
+            store.touch(object);
         }
     }
 }

@@ -8,11 +8,12 @@
 //! | who is let in, and under which zone, rule and key | `visit.rs` |
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs` |
 //! | which origin is asked, and what it is sent | `origins.rs` |
+//! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs` |
 //! | a body that is read while it is still coming | `fill.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | a hit on a plain request: no allocation, no task, no lock that another core takes | `hits.rs`, `likeness.rs`, `ready.rs` |
-//! | what each thread has to itself; the sockets; the thread | `core.rs`, `doors.rs`, `worker.rs` |
+//! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | what is counted | `counts.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`; [`operator`] asks for them |
 //!
@@ -23,6 +24,7 @@ mod admin;
 mod answer;
 mod centre;
 mod chain;
+mod clients;
 mod core;
 mod counts;
 mod doors;
@@ -41,6 +43,7 @@ mod run;
 mod store;
 #[cfg(test)]
 mod tests;
+mod upgrade;
 mod visit;
 mod worker;
 

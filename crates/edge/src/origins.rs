@@ -12,8 +12,11 @@ use crate::{
 };
 use cache::{Time, update::clear_connection_fields};
 use http::{
-    Body, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response, Version,
-    client::Trace, header,
+    Body, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response, StatusCode,
+    Version,
+    client::{Informed, Trace},
+    header,
+    server::Interim,
 };
 
 /// Asks origins, and remembers how they are.
@@ -60,6 +63,11 @@ impl Origins {
             *request.method_mut() = visit.method.clone();
             *request.uri_mut() = visit.url.clone();
             *request.headers_mut() = headers.clone();
+            if let Some(interim) = visit.interim.clone() {
+                request
+                    .extensions_mut()
+                    .insert(Informed::new(move |code, fields| pass_on(&interim, code, fields)));
+            }
             match self.exchange(client, origin, request, zone.first_byte, now).await {
                 Ok(response) => return Ok(response),
                 Err(Failure::Timeout) => refusal = TOO_SLOW,
@@ -158,7 +166,13 @@ impl Drop for InFlight<'_> {
 /// The header that goes on to an origin: without what belonged to the visitor's connection, and with where it came from.
 pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let mut headers = visit.headers.clone();
+    let wants_trailers =
+        headers.get(header::TE).is_some_and(|te| te.as_bytes().eq_ignore_ascii_case(b"trailers"));
     clear_connection_fields(&mut headers);
+    if wants_trailers {
+        headers.insert(header::TE, HeaderValue::from_static("trailers"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("te"));
+    }
     headers.remove(header::EXPECT);
     if let Some(authority) = visit.url.authority()
         && let Ok(host) = HeaderValue::from_str(authority.as_str())
@@ -173,6 +187,15 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let node = if address.is_ipv6() { format!("\"[{address}]\"") } else { address.to_string() };
     append(&mut headers, &header::FORWARDED, &format!("for={node};proto={}", visit.peer.scheme.name()));
     headers
+}
+
+/// Passes an interim response on. A 100 was asked for here, if at all: visitors get theirs from this server (RFC 9110 section 10.1.1).
+fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
+    if status != StatusCode::CONTINUE {
+        let mut fields = fields.clone();
+        clear_connection_fields(&mut fields);
+        visitor.send(status, fields);
+    }
 }
 
 /// "1.1 lhr": the version in which this data centre received a message (RFC 9110 section 7.6.3).

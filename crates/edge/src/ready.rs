@@ -12,10 +12,8 @@ use std::{
     time::Duration,
 };
 
-use cache::{Terms, Time};
+use cache::{CacheStatus, Terms, Time};
 use http::{Body, Bytes, Response, header};
-
-use crate::answer::CACHE_STATUS;
 
 /// A response as bytes.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ impl Ready {
             match *name {
                 header::AGE => continue,
                 header::CACHE_CONTROL if browser_ttl.is_some() => continue,
-                CACHE_STATUS => {
+                CacheStatus::FIELD => {
                     let until = without_number(value.as_bytes());
                     told = until.ends_with(b"; hit; ttl=").then(|| [b"cache-status: ", until].concat());
                     continue;

@@ -8,11 +8,7 @@ use std::{
     thread,
 };
 
-use http::{
-    Body, Client, Request, Server, Stop,
-    client::{self, Limits, Lookups, Trust},
-    server::End,
-};
+use http::{Body, Request, Server, Stop, client::Trust, server::End};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::{mpsc, watch},
@@ -21,6 +17,7 @@ use tokio::{
 use crate::{
     Error, Network, admin,
     centre::Edge,
+    clients::Clients,
     core::Core,
     doors::Doors,
     network::DataCentre,
@@ -63,12 +60,7 @@ pub fn run(
 ) -> Result<End, Error> {
     let centre = &config.data_centre;
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let client = Client::new(&client::Config {
-        limits: Limits { connections: CONNECTIONS, waiting: WAITING, ..Limits::default() },
-        lookups: Lookups::EachConnection,
-        trust: config.trust.clone(),
-        ..client::Config::default()
-    })?;
+    let clients = Clients::new(config.trust.clone())?;
     let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, cores));
     let mut doors = Doors::open(centre, cores)?;
     let runtime = own_runtime()?;
@@ -79,7 +71,7 @@ pub fn run(
     };
     let (clear, tls) = doors.addresses();
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
-    let core = |number| Core::new(Arc::clone(&edge), number, client.fresh());
+    let core = |number| Core::new(Arc::clone(&edge), number, clients.fresh());
     let workers: Vec<_> =
         (0..cores).map(|number| Worker::new(core(number), &mut doors, cores)).collect::<Result<_, _>>()?;
     let (ended, mut ends) = mpsc::unbounded_channel();
@@ -133,8 +125,3 @@ fn read_again(edge: &Edge, path: &Path) -> Result<(), Error> {
     edge.replace(Network::open(path)?);
     Ok(())
 }
-
-/// Of one core to one origin; each is a file of this process.
-const CONNECTIONS: usize = 1024;
-/// Requests that may wait for one of those: as many as visitors may have connections.
-const WAITING: usize = 20_000;

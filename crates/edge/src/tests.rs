@@ -1,6 +1,7 @@
 //! A data centre and its origin, without sockets between visitor and edge: what reaches the origin, and what comes back.
 
 mod at_once;
+mod connection;
 
 use std::{
     sync::{
@@ -13,11 +14,11 @@ use std::{
 use cache::purge::{Depth, Purge};
 use document::Document;
 use http::{
-    Body, Bytes, Client, Method, Request, Response, Scheme, Server, StatusCode, Stop, client, server::Peer,
+    Body, Bytes, Method, Request, Response, Scheme, Server, StatusCode, Stop, client::Trust, server::Peer,
 };
 use tokio::sync::Notify;
 
-use crate::{Network, centre::Edge, core::Core};
+use crate::{Network, centre::Edge, clients::Clients, core::Core};
 
 /// An edge in front of an origin that answers with `respond`.
 struct Stage {
@@ -54,9 +55,8 @@ impl Stage {
              [[zone]]\nname = \"z\"\nhosts = [\"shop.example\"]\norigin = [\"http://{origin}\"]\n{zone}"
         );
         let network = Network::read(&Document::new("n.toml", text)).unwrap();
-        let client = Client::new(&client::Config::default()).unwrap();
         let edge = Arc::new(Edge::new("lhr".into(), network, 1 << 20, 1));
-        let edge = Arc::new(Core::new(edge, 0, client));
+        let edge = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
         Self { edge, asked, stop }
     }
 

@@ -7,7 +7,7 @@ use http::{
     Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
     header,
     request::Parts,
-    server::Peer,
+    server::{Interim, Peer},
     uri::{Authority, PathAndQuery},
 };
 
@@ -26,6 +26,8 @@ pub(crate) struct Visit {
     pub(crate) headers: HeaderMap,
     pub(crate) version: Version,
     pub(crate) peer: Peer,
+    /// Takes interim responses, where its version of HTTP has them.
+    pub(crate) interim: Option<Interim>,
     pub(crate) key: Key,
     pub(crate) wishes: Wishes,
 }
@@ -70,6 +72,7 @@ impl Visit {
             headers: parts.headers,
             version: parts.version,
             peer,
+            interim: parts.extensions.get().cloned(),
             key,
             wishes: if zone.obeys_clients { wishes } else { wishes.ignored() },
         };

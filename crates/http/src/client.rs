@@ -18,6 +18,7 @@ mod download;
 mod http1;
 mod http2;
 mod http3;
+mod informed;
 mod io;
 mod life;
 mod names;
@@ -40,13 +41,14 @@ mod wire;
 
 use std::sync::Arc;
 
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use tokio::sync::OwnedSemaphorePermit;
 
 #[doc(hidden)]
 pub use self::over::over;
 pub use self::{
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
+    informed::Informed,
     step::Step,
     trace::Trace,
     wire::WireBytes,
@@ -272,6 +274,9 @@ async fn on_lease(
     trace: &mut Trace,
 ) -> Result<Response<Body>, Loss> {
     match lease.connection().exchange(origin, request, trace).await {
+        Ok(response) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+            Ok(http1::switched(response, lease))
+        }
         Ok(response) => Ok(response.map(|()| http1::stamped(lease, trace.stamps()))),
         Err(refusal) => Err(Loss { refusal, permit: lease.into_permit() }),
     }

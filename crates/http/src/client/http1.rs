@@ -5,6 +5,7 @@
 //! asked for.
 
 mod download;
+mod raw;
 
 use std::{
     net::SocketAddr,
@@ -15,13 +16,15 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use hyper::{
-    HeaderMap, Method, Request, Response, StatusCode, Version,
+    HeaderMap, Request, Response, StatusCode, Version,
     body::{Body as _, Frame},
+    http::request::Parts,
 };
 use tokio::io::{AsyncReadExt, AsyncWrite};
 
-pub(crate) use self::download::stamped;
+pub(crate) use self::{download::stamped, raw::switched};
 use super::{
+    informed::Informed,
     io::{Connection, Io, Recorder},
     refusal::Refusal,
     stamps::Stamps,
@@ -120,7 +123,7 @@ impl Http1 {
         let (request, body) = request.into_parts();
         let spare = body.again();
         self.begin(origin, &request, body);
-        let head = std::future::poll_fn(|cx| self.poll_head(cx, &request.method)).await;
+        let head = std::future::poll_fn(|cx| self.poll_head(cx, &request)).await;
         match head {
             Ok(head) => {
                 // If the final header came in the same read as the end of an interim response, that read is its first.
@@ -139,7 +142,7 @@ impl Http1 {
         }
     }
 
-    fn begin(&mut self, origin: &Origin, request: &hyper::http::request::Parts, body: Body) {
+    fn begin(&mut self, origin: &Origin, request: &Parts, body: Body) {
         self.life = Life::Busy(framing::persistence(Version::HTTP_11, &request.headers));
         self.room = LEAST_ROOM;
         let host = match self.host.take() {
@@ -147,7 +150,7 @@ impl Http1 {
             _ => (origin.clone(), origin.authority()),
         };
         let framing = framing_of(&body, &request.headers);
-        let hyper::http::request::Parts { method, uri, headers, .. } = request;
+        let Parts { method, uri, headers, .. } = request;
         let target = uri.path_and_query().map_or("/", |path| path.as_str());
         head::write_request(self.outgoing.lines(), method, target, &host.1, headers, framing);
         self.outgoing.begin(body, framing, Trailers::Sent);
@@ -167,17 +170,18 @@ impl Http1 {
     }
 
     /// Sends on, and reads until a final response's head is there.
-    fn poll_head(&mut self, cx: &mut Context<'_>, method: &Method) -> Poll<Result<ResponseHead, Failure>> {
+    fn poll_head(&mut self, cx: &mut Context<'_>, request: &Parts) -> Poll<Result<ResponseHead, Failure>> {
         self.send(cx)?;
         loop {
             while let Some(length) = self.head.find(&self.input, head::Lines::Lenient)? {
                 self.looked = 0;
-                let head = head::response(&self.input.split_to(length).freeze(), method)?;
+                let head = head::response(&self.input.split_to(length).freeze(), &request.method)?;
                 let status = head.response.status();
                 if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
                     return Poll::Ready(Ok(head));
                 }
                 self.stamps.interim();
+                Informed::tell(request.extensions.get(), status, head.response.headers());
             }
             // What begins as no head does need not be waited for. Looked at when there is twice as much, no byte is looked at often.
             if self.input.len() > 2 * self.looked {
@@ -227,6 +231,11 @@ impl Http1 {
             return Some(Bytes::new());
         }
         Some(self.input.split_to(left).freeze())
+    }
+
+    /// HTTP ends here.
+    fn switch(&mut self) {
+        self.life = Life::Over;
     }
 
     /// Whether the response's body is known to be whole.

@@ -1,0 +1,136 @@
+//! What a visitor's connection carries besides requests and responses: interim responses, trailers, other protocols.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use http::{
+    Body, Bytes, Failure, HeaderMap, Request, Response, Server, StatusCode,
+    body::{Frame, Frames},
+    server::Interim,
+    tunnel::Downstream,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use super::{Stage, with};
+use crate::core::Visitors;
+
+/// What comes back on a connection until it ends.
+async fn said(stage: &Stage, sent: &str) -> String {
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let address = server.addresses().unwrap()[0];
+    let (visitors, stop) = (Visitors(stage.edge.clone()), stage.stop.clone());
+    tokio::spawn(async move { server.serve(visitors, &stop).await });
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(sent.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
+}
+
+#[tokio::test]
+async fn interim_responses_are_passed_on_to_the_one_who_asked() {
+    let stage = Stage::new("", async |request: Request<Body>, _| {
+        let interim: &Interim = request.extensions().get().unwrap();
+        let hints =
+            HeaderMap::from_iter([("link".parse().unwrap(), "</a.css>; rel=preload".parse().unwrap())]);
+        interim.send(StatusCode::EARLY_HINTS, hints);
+        tokio::task::yield_now().await;
+        with("max-age=60", "whole")
+    });
+    let ask = "GET /a HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n";
+    let text = said(&stage, ask).await;
+    let (interim, rest) = text.split_once("\r\n\r\n").unwrap();
+    assert!(interim.starts_with("HTTP/1.1 103 ") && interim.contains("link: </a.css>"), "{text}");
+    assert!(rest.starts_with("HTTP/1.1 200 OK\r\n") && rest.ends_with("whole"), "{text}");
+    // They belong to the exchange with the origin, and there is none now.
+    let text = said(&stage, ask).await;
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_websocket_is_passed_through() {
+    let stage = Stage::new("", async |request: Request<Body>, _| {
+        let headers = request.headers();
+        assert!(headers["upgrade"] == "websocket" && headers["sec-websocket-key"] == "k");
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        for (name, value) in
+            [("upgrade", "websocket"), ("connection", "upgrade"), ("sec-websocket-accept", "a")]
+        {
+            response.headers_mut().insert(name, value.parse().unwrap());
+        }
+        response.extensions_mut().insert(Downstream::then(async |mut stream| {
+            let mut bytes = [0; 4];
+            stream.read_exact(&mut bytes).await.unwrap();
+            stream.write_all(&[&bytes[..], b" pong"].concat()).await.unwrap();
+        }));
+        response
+    });
+    let ask = "GET /chat HTTP/1.1\r\nHost: shop.example\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\
+               Sec-WebSocket-Key: k\r\n\r\nping";
+    let text = said(&stage, ask).await;
+    let (head, rest) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 101 Switching Protocols\r\n"), "{text}");
+    for field in ["upgrade: websocket", "connection: upgrade", "sec-websocket-accept: a"] {
+        assert!(head.lines().any(|line| line == field), "{field}: {text}");
+    }
+    assert_eq!(rest, "ping pong");
+}
+
+#[tokio::test]
+async fn an_origin_that_does_not_switch_answers() {
+    let stage = Stage::new("", async |request: Request<Body>, _| {
+        // Another version of HTTP would pass by this network's rules: such a wish is not passed on.
+        let upgrade = request.headers().get("upgrade").map_or("none", |value| value.to_str().unwrap());
+        with("no-store", upgrade.to_owned())
+    });
+    for (protocol, expected) in [("websocket", "websocket"), ("h2c", "none"), ("x, h2c", "none")] {
+        let ask = format!(
+            "GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: upgrade\r\nUpgrade: {protocol}\r\n\r\n\
+             GET / HTTP/1.1\r\nHost: elsewhere\r\nConnection: close\r\n\r\n"
+        );
+        let text = said(&stage, &ask).await;
+        assert!(
+            text.starts_with("HTTP/1.1 200 OK\r\n")
+                && text.contains(&format!("\r\n\r\n{expected}HTTP/1.1 421")),
+            "{text}"
+        );
+    }
+}
+
+/// A body in frames.
+struct Several(VecDeque<Frame<Bytes>>);
+
+impl Frames for Several {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        Poll::Ready(self.0.pop_front().map(Ok))
+    }
+}
+
+#[tokio::test]
+async fn trailers_are_passed_on_to_who_wants_them() {
+    let stage = Stage::new("", async |_, _| {
+        let fields = HeaderMap::from_iter([("x-sum".parse().unwrap(), "1".parse().unwrap())]);
+        let frames = [Frame::data(Bytes::from_static(b"data")), Frame::trailers(fields)];
+        let mut response = with("no-store", "");
+        *response.body_mut() = Body::stream(Several(frames.into()));
+        response
+    });
+    let ask = "GET / HTTP/1.1\r\nHost: shop.example\r\nConnection: close, TE\r\nTE: trailers\r\n\r\n";
+    let text = said(&stage, ask).await;
+    assert!(text.ends_with("4\r\ndata\r\n0\r\nx-sum: 1\r\n\r\n"), "{text}");
+    let text = said(&stage, &ask.replace("TE: trailers", "x: y")).await;
+    assert!(text.ends_with("4\r\ndata\r\n0\r\n\r\n"), "{text}");
+}

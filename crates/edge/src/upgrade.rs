@@ -1,0 +1,63 @@
+//! Another protocol on a visitor's connection, such as WebSocket (RFC 9110 section 7.8): asked of the origin, and if that agrees, passed
+//! through in both directions.
+
+use cache::{CacheStatus, Forward};
+use http::{
+    Body, HeaderMap, HeaderValue, Response, Version, header,
+    tunnel::{Downstream, Upstream},
+};
+use tokio::io::copy_bidirectional;
+
+use crate::{answer::tell, core::Core, counts::Word, origins::onward, visit::Visit};
+
+/// The protocol that a request asks for, if it is one that can be passed through.
+pub(crate) fn wanted(version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
+    let asks = headers.get_all(header::CONNECTION).iter().any(|line| {
+        let mut members = line.to_str().unwrap_or_default().split(',');
+        members.any(|member| member.trim().eq_ignore_ascii_case("upgrade"))
+    });
+    let mut lines = headers.get_all(header::UPGRADE).iter();
+    let (Some(protocol), None) = (lines.next(), lines.next()) else { return None };
+    let name = protocol.to_str().ok()?.to_ascii_lowercase();
+    // Requests under another version of HTTP, or under TLS, would pass by the rules of this network.
+    let is_http = ["h2c", "http/", "tls/"].iter().any(|other| name.contains(other));
+    (asks && version == Version::HTTP_11 && !is_http).then(|| protocol.clone())
+}
+
+impl Core {
+    /// Asks the origin for another protocol.
+    pub(crate) async fn switch(&self, visit: &Visit, body: Body, protocol: &HeaderValue) -> Response<Body> {
+        let mut headers = onward(visit, &self.centre);
+        headers.insert(header::UPGRADE, protocol.clone());
+        headers.insert(header::CONNECTION, UPGRADE);
+        let answered = self.origins.ask(&self.clients.switching, visit, headers, body, self.now()).await;
+        let mut response = match answered {
+            Ok(response) => response,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        let status = CacheStatus {
+            cache: self.centre.clone(),
+            forward: Some(Forward::Bypass),
+            forward_status: Some(response.status().as_u16()),
+            ..CacheStatus::default()
+        };
+        let Some(origin) = response.extensions_mut().remove::<Upstream>() else {
+            return self.finish(crate::fetch::passed(response), visit, &status, Word::Bypass);
+        };
+        self.counts.add(Word::Bypass);
+        let protocol = response.headers().get(header::UPGRADE).cloned();
+        let mut response = crate::fetch::passed(response);
+        response.headers_mut().insert(header::CONNECTION, UPGRADE);
+        response.headers_mut().extend(protocol.map(|protocol| (header::UPGRADE, protocol)));
+        tell(response.headers_mut(), &status);
+        response.extensions_mut().insert(Downstream::then(async move |mut visitor| {
+            if let Some(mut origin) = origin.take() {
+                // However it ends, both connections do.
+                let _ = copy_bidirectional(&mut visitor, &mut origin).await;
+            }
+        }));
+        response
+    }
+}
+
+const UPGRADE: HeaderValue = HeaderValue::from_static("upgrade");
