@@ -1,6 +1,7 @@
 //! Speed, measured against a peer in the same run. Not a test: a figure depends on the machine, a ratio much less.
 
 mod compare;
+mod edge;
 mod engines;
 mod forms;
 mod grid;
@@ -8,6 +9,7 @@ mod iperf;
 mod lab;
 mod planet;
 mod probe;
+mod program;
 mod sure;
 mod tcp;
 mod veth;
@@ -45,6 +47,9 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
                 "expected sure, perhaps peers, a number of repeats, and words of a place such as 'bursts | 50 x 50'"
             ),
         };
+    }
+    if let ["edge", options @ ..] = words {
+        return edge::bench(options);
     }
     let wanted = wanted(words)?;
     build()?;
@@ -84,7 +89,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall) or sure alone"
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall); edge or sure alone"
             );
         }
     }

@@ -2,7 +2,6 @@
 //! loop sees a stall.
 
 mod nginx;
-mod program;
 
 use std::{
     io::{Read, Write},
@@ -16,11 +15,11 @@ use anyhow::{Context, ensure};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use self::{
-    nginx::Nginx,
+use self::nginx::Nginx;
+use super::{
     program::{Run, Running, is_installed, longhaul, run},
+    row,
 };
-use super::row;
 
 /// Requests a second over connections that are used again, by the same number of connections each, in turns.
 pub(super) fn load() -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, ensure};
 use tempfile::TempDir;
 
-use super::program::{Running, is_installed};
+use crate::bench::program::{Running, is_installed};
 
 /// It ends when this is dropped.
 pub(super) struct Nginx {

@@ -1,7 +1,10 @@
 //! Programs that are measured, or measured against.
 
 use std::{
+    env,
+    fs::File,
     io::{BufRead, BufReader},
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -19,7 +22,12 @@ use crate::root;
 
 /// The program that is measured.
 pub(super) fn longhaul() -> Command {
-    Command::new(root().join("target/release/longhaul"))
+    Command::new(target().join("release/longhaul"))
+}
+
+/// Where cargo puts what it builds.
+pub(super) fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
 pub(super) fn is_installed(program: &str) -> bool {
@@ -56,6 +64,14 @@ impl Running {
         Ok(Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
     }
 
+    /// A server that writes all it says to a file.
+    pub(super) fn logging(command: &mut Command, log: &Path) -> anyhow::Result<Self> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        Ok(Self(command.spawn().with_context(|| format!("cannot run {name}"))?))
+    }
+
     /// A server that says on standard error where it listens, and what it says.
     pub(super) fn saying(command: &mut Command) -> anyhow::Result<(Self, String)> {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
@@ -64,6 +80,15 @@ impl Running {
             BufReader::new(stderr).read_line(&mut said)?;
         }
         Ok((Self(child), said.trim().to_owned()))
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Whether it has ended by itself.
+    pub(super) fn has_ended(&mut self) -> anyhow::Result<bool> {
+        Ok(self.0.try_wait()?.is_some())
     }
 
     pub(super) fn signal(&self, signal: Signal) -> anyhow::Result<()> {

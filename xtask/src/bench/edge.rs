@@ -1,0 +1,89 @@
+//! What a request costs the edge in processor time, beside other caching proxies that do the same work in the same run.
+//!
+//! The server under test has one core for itself; the load and the origin share another. All servers of a scenario run at once and are
+//! loaded in turns, each round in the reverse order of the one before; a ratio is of two neighbours in the same round.
+
+mod client;
+mod cpu;
+mod figures;
+mod guard;
+mod load;
+mod options;
+mod origin;
+mod report;
+mod round;
+mod scenario;
+mod server;
+
+use std::{fs, thread};
+
+use anyhow::{Context, ensure};
+use nix::{
+    sched::{CpuSet, sched_getaffinity},
+    unistd::Pid,
+};
+use planet::Awake;
+
+use self::options::Options;
+use super::{
+    build, conditions,
+    program::{is_installed, target},
+};
+
+/// Measures the scenarios that the options name, prints a table for each, and writes all of it as JSON.
+pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
+    let options = Options::read(words)?;
+    for (program, package) in
+        [("nginx", "nginx-light, as the origin"), ("wrk", "wrk"), ("taskset", "util-linux")]
+    {
+        ensure!(is_installed(program), "{program} is not installed; on Debian: apt-get install {package}");
+    }
+    let cores = Cores::of_this_process()?;
+    build()?;
+    let conditions = conditions();
+    println!("{conditions}");
+    println!(
+        "{} rounds of {} s for each server, {} connections; servers on core {}, load and origin on core {}; access logs off",
+        options.rounds,
+        options.seconds,
+        load::CONNECTIONS,
+        cores.server,
+        cores.load
+    );
+    let _awake = Awake::hold();
+    let mut outcomes = Vec::new();
+    for scenario in &options.scenarios {
+        let outcome = round::measure(scenario, &options, cores)
+            .with_context(|| format!("scenario {}", scenario.name))?;
+        println!("\n## {}: {}\n\n{}", scenario.name, scenario.what, report::table(&outcome));
+        outcomes.push(outcome);
+    }
+    let file = target().join("bench/edge.json");
+    fs::create_dir_all(target().join("bench"))?;
+    let json = report::json(&conditions, &options, &outcomes);
+    fs::write(&file, serde_json::to_string_pretty(&json)?)
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    println!("\nall figures of all rounds: {}", file.display());
+    Ok(())
+}
+
+/// Which processor core is for what.
+#[derive(Debug, Clone, Copy)]
+struct Cores {
+    server: usize,
+    load: usize,
+}
+
+impl Cores {
+    fn of_this_process() -> anyhow::Result<Self> {
+        let allowed = sched_getaffinity(Pid::from_raw(0)).context("which cores may be used")?;
+        let mut cores = (0..CpuSet::count()).filter(|&core| allowed.is_set(core).unwrap_or(false));
+        match (cores.next(), cores.next()) {
+            (Some(server), Some(load)) => Ok(Self { server, load }),
+            _ => anyhow::bail!(
+                "one core is not enough: the server under test needs one, the load another; this process may use {}",
+                thread::available_parallelism().map_or(0, usize::from)
+            ),
+        }
+    }
+}

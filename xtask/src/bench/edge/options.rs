@@ -1,0 +1,71 @@
+//! What is measured, and for how long, as the command line says it.
+
+use anyhow::{Context, bail, ensure};
+
+use super::scenario::{SCENARIOS, Scenario};
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) rounds: usize,
+    /// For each server in each round.
+    pub(super) seconds: u32,
+    pub(super) scenarios: Vec<&'static Scenario>,
+}
+
+impl Options {
+    pub(super) fn read(words: &[&str]) -> anyhow::Result<Self> {
+        let mut options = Self { rounds: 5, seconds: 3, scenarios: SCENARIOS.iter().collect() };
+        let mut words = words.iter();
+        while let Some(&option) = words.next() {
+            let mut value = || words.next().with_context(|| format!("{option} needs a value"));
+            match option {
+                "--rounds" => options.rounds = number(option, value()?)?,
+                "--seconds" => options.seconds = number(option, value()?)?,
+                "--only" => {
+                    options.scenarios = value()?.split(',').map(named).collect::<anyhow::Result<_>>()?;
+                }
+                _ => bail!("edge has no option \"{option}\"; it has --rounds, --seconds and --only"),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn named(name: &str) -> anyhow::Result<&'static Scenario> {
+    let names = || SCENARIOS.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", ");
+    let found = SCENARIOS.iter().find(|scenario| scenario.name == name);
+    found.with_context(|| format!("no scenario \"{name}\"; there are {}", names()))
+}
+
+fn number<T: std::str::FromStr + PartialOrd + From<u8>>(option: &str, text: &str) -> anyhow::Result<T> {
+    let number = text.parse().ok().with_context(|| format!("{option} {text}: expected a whole number"))?;
+    ensure!(number >= T::from(1), "{option} {text}: expected at least 1");
+    Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read() {
+        let options = Options::read(&["--only", "hit-64k,hit-1k", "--rounds", "2"]).unwrap();
+        let names: Vec<_> = options.scenarios.iter().map(|scenario| scenario.name).collect();
+        assert_eq!((options.rounds, options.seconds, names), (2, 3, vec!["hit-64k", "hit-1k"]));
+        assert_eq!(Options::read(&[]).unwrap().scenarios.len(), SCENARIOS.len());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (words, part) in [
+            (&["--rounds"][..], "--rounds needs a value"),
+            (&["--rounds", "0"], "expected at least 1"),
+            (&["--seconds", "x"], "expected a whole number"),
+            (&["--only", "hit"], "no scenario \"hit\"; there are hit-1k,"),
+            (&["quickly"], "no option \"quickly\""),
+        ] {
+            let said = Options::read(words).unwrap_err().to_string();
+            assert!(said.contains(part), "{said}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A scenario from its start to its end: servers, full caches, proofs that they do what is measured, and the rounds.
+
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+
+use super::{
+    Cores, Options,
+    client::{self, Response},
+    guard::Guard,
+    load,
+    origin::{LETTER, Origin},
+    scenario::{Answer, Scenario, URLS},
+    server::{Kind, Server},
+};
+
+/// What a scenario came to.
+pub(super) struct Outcome {
+    pub(super) scenario: &'static Scenario,
+    pub(super) servers: Vec<Measured>,
+}
+
+/// A server in all rounds.
+pub(super) struct Measured {
+    pub(super) kind: Kind,
+    pub(super) state: State,
+}
+
+pub(super) enum State {
+    /// Why it took no part.
+    Absent(String),
+    Ran {
+        version: String,
+        runs: Vec<Run>,
+    },
+}
+
+/// A server in one round.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) requests_per_s: f64,
+    pub(super) cpu_us: f64,
+    /// The part of its core that the server used.
+    pub(super) busy: f64,
+    /// Why these figures do not count, if so.
+    pub(super) invalid: Option<String>,
+}
+
+/// Starts all servers that are there, fills and checks them, and loads them in turns.
+pub(super) fn measure(
+    scenario: &'static Scenario,
+    options: &Options,
+    cores: Cores,
+) -> anyhow::Result<Outcome> {
+    // In memory where that is possible: no disk is to be in the figures.
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let folder = tempfile::Builder::new().prefix("longhaul-bench-").tempdir_in(place)?;
+    let mut guard = Guard::over(folder.path())?;
+    let mut asked = Asked { origin: Origin::start(cores.load, folder.path(), &mut guard)?, before: 0 };
+    let (mut servers, mut measured) = (Vec::new(), Vec::new());
+    for kind in Kind::ALL {
+        let state = if let Some(why) = kind.absence(scenario) {
+            State::Absent(why)
+        } else {
+            let address = asked.origin.address;
+            let server = Server::start(kind, scenario, address, cores.server, folder.path(), &mut guard)?;
+            prove(&server, scenario, &mut asked).with_context(|| kind.name())?;
+            servers.push(server);
+            State::Ran { version: kind.version()?, runs: Vec::new() }
+        };
+        measured.push(Measured { kind, state });
+    }
+    for round in 0..options.rounds {
+        let mut order: Vec<_> = servers.iter().collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for server in order {
+            eprint!(
+                "\r{}: round {} of {}, {}\x1b[K",
+                scenario.name,
+                round + 1,
+                options.rounds,
+                server.kind.name()
+            );
+            let run = once(server, scenario, options, cores, folder.path(), &mut asked)?;
+            let of_kind = measured.iter_mut().find(|measured| measured.kind == server.kind);
+            if let Some(Measured { state: State::Ran { runs, .. }, .. }) = of_kind {
+                runs.push(run);
+            }
+        }
+    }
+    eprint!("\r\x1b[K");
+    Ok(Outcome { scenario, servers: measured })
+}
+
+/// One run against one server.
+fn once(
+    server: &Server,
+    scenario: &Scenario,
+    options: &Options,
+    cores: Cores,
+    folder: &Path,
+    asked: &mut Asked,
+) -> anyhow::Result<Run> {
+    let (origin, cpu) = (asked.count()?, server.cpu_us()?);
+    let loaded = load::run(scenario, server.loaded, options.seconds, cores.load, folder)?;
+    let (cpu, origin) = (server.cpu_us()? - cpu, asked.count()? - origin);
+    #[expect(clippy::cast_precision_loss, reason = "requests of a run fit")]
+    let requests = loaded.requests as f64;
+    let invalid = match loaded.trouble {
+        _ if loaded.requests == 0 => Some("no request was answered".to_owned()),
+        None => misplaced(scenario.answer, loaded.requests, origin),
+        trouble => trouble,
+    };
+    let seconds = loaded.seconds;
+    Ok(Run { requests_per_s: requests / seconds, cpu_us: cpu / requests, busy: cpu / 1e6 / seconds, invalid })
+}
+
+/// What the origin's count says against a run, if something. Of what should be stored a thousandth may have been asked for again.
+fn misplaced(answer: Answer, requests: u64, origin: u64) -> Option<String> {
+    match answer {
+        Answer::Cache if origin > requests / 1000 => {
+            Some(format!("the origin had {origin} of {requests} requests that should be hits"))
+        }
+        Answer::Origin if origin < requests => {
+            Some(format!("the origin had only {origin} of {requests} requests"))
+        }
+        _ => None,
+    }
+}
+
+/// Asks for every URL twice, and proves that what comes then is right, and comes from where it should.
+fn prove(server: &Server, scenario: &Scenario, asked: &mut Asked) -> anyhow::Result<()> {
+    let get = |index: usize| -> anyhow::Result<Response> {
+        let response = client::get(server.address, &scenario.path(index), scenario.headers)?;
+        ensure!(response.status == 200, "{} is answered with {}", scenario.path(index), response.status);
+        let is_right =
+            response.body.len() == scenario.body && response.body.iter().all(|&byte| byte == LETTER);
+        ensure!(is_right, "the body of {} is wrong: {} bytes", scenario.path(index), response.body.len());
+        Ok(response)
+    };
+    for _ in 0..2 {
+        (0..URLS).try_for_each(|index| get(index).map(drop))?;
+    }
+    let before = asked.count()?;
+    let is_hit = server.kind.is_hit(&get(0)?);
+    let asked_now = asked.count()? - before;
+    match scenario.answer {
+        Answer::Cache => {
+            ensure!(is_hit, "a URL that was asked for twice is not told to be a hit");
+            ensure!(asked_now == 0, "the origin was asked for a hit");
+        }
+        Answer::Origin => {
+            ensure!(!is_hit, "what must not be stored is told to be a hit");
+            ensure!(asked_now == 1, "the origin had {asked_now} requests for one");
+        }
+    }
+    Ok(())
+}
+
+/// The origin, and how often its count was asked for, which it counts too.
+struct Asked {
+    origin: Origin,
+    before: u64,
+}
+
+impl Asked {
+    fn count(&mut self) -> anyhow::Result<u64> {
+        let count = self.origin.requests(self.before)?;
+        self.before += 1;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_at_the_wrong_place_are_told() {
+        assert_eq!(misplaced(Answer::Cache, 10_000, 10), None);
+        assert!(misplaced(Answer::Cache, 10_000, 11).is_some());
+        // Those that were in flight at the end are at the origin, and not counted by the load.
+        assert_eq!(misplaced(Answer::Origin, 10_000, 10_064), None);
+        assert!(misplaced(Answer::Origin, 10_000, 9_999).is_some());
+    }
+}

@@ -1,0 +1,123 @@
+//! What the servers are asked.
+
+/// One kind of work.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
+    pub(super) what: &'static str,
+    /// The folder of the URLs at the origin, which decides on size and storing.
+    pub(super) folder: &'static str,
+    /// Bytes of each body.
+    pub(super) body: usize,
+    pub(super) headers: &'static [(&'static str, &'static str)],
+    pub(super) protocol: Protocol,
+    pub(super) answer: Answer,
+    /// Whether nginx sends its files by sendfile, which pays for large ones.
+    pub(super) sendfile: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Http1,
+    /// HTTP/2 without TLS, by prior knowledge.
+    Http2,
+}
+
+/// Where each response has to come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    Cache,
+    Origin,
+}
+
+pub(super) const SCENARIOS: [Scenario; 5] = [
+    Scenario {
+        name: "hit-1k",
+        what: "1 KB from the cache, as browsers ask for it: 17 headers, 1000 URLs",
+        folder: "1k",
+        body: KILOBYTE,
+        headers: &BROWSER,
+        protocol: Protocol::Http1,
+        answer: Answer::Cache,
+        sendfile: false,
+    },
+    Scenario {
+        name: "hit-1k-bare",
+        what: "1 KB from the cache, requests with a Host and nothing else, 1000 URLs",
+        folder: "1k",
+        body: KILOBYTE,
+        headers: &BARE,
+        protocol: Protocol::Http1,
+        answer: Answer::Cache,
+        sendfile: false,
+    },
+    Scenario {
+        name: "hit-64k",
+        what: "64 KB from the cache, 17 headers, 1000 URLs; nginx with sendfile",
+        folder: "64k",
+        body: 64 * KILOBYTE,
+        headers: &BROWSER,
+        protocol: Protocol::Http1,
+        answer: Answer::Cache,
+        sendfile: true,
+    },
+    Scenario {
+        name: "proxied-1k",
+        what: "1 KB that the origin lets nobody store, 17 headers, 1000 URLs",
+        folder: "own",
+        body: KILOBYTE,
+        headers: &BROWSER,
+        protocol: Protocol::Http1,
+        answer: Answer::Origin,
+        sendfile: false,
+    },
+    Scenario {
+        name: "h2c-hit-1k",
+        what: "1 KB from the cache over HTTP/2 without TLS, 17 headers, 1000 URLs, 8 connections of 10 streams",
+        folder: "1k",
+        body: KILOBYTE,
+        headers: &BROWSER,
+        protocol: Protocol::Http2,
+        answer: Answer::Cache,
+        sendfile: false,
+    },
+];
+
+pub(super) const KILOBYTE: usize = 1024;
+
+/// How many different URLs are asked for, in turns.
+pub(super) const URLS: usize = 1000;
+
+pub(super) const HOST: &str = "www.shop.example";
+
+const BARE: [(&str, &str); 1] = [("Host", HOST)];
+
+/// What a browser sends with a navigation, and what a load balancer in front adds.
+const BROWSER: [(&str, &str); 17] = [
+    ("Host", HOST),
+    (
+        "User-Agent",
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
+    ),
+    ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"),
+    ("Accept-Encoding", "gzip, deflate, br, zstd"),
+    ("Accept-Language", "en-GB,en;q=0.9,fr;q=0.6"),
+    ("Cookie", "session=5f2b7c1de09a4863b1f7a2c4d6e8f901; basket=3; seen=1763900000.1763913600"),
+    ("Referer", "https://www.shop.example/lamps?sort=price&page=2"),
+    ("Sec-CH-UA", "\"Chromium\";v=\"142\", \"Not_A Brand\";v=\"99\""),
+    ("Sec-CH-UA-Mobile", "?0"),
+    ("Sec-CH-UA-Platform", "\"Linux\""),
+    ("Sec-Fetch-Dest", "document"),
+    ("Sec-Fetch-Mode", "navigate"),
+    ("Sec-Fetch-Site", "same-origin"),
+    ("Sec-Fetch-User", "?1"),
+    ("Upgrade-Insecure-Requests", "1"),
+    ("X-Forwarded-For", "203.0.113.7"),
+    ("X-Request-Id", "0d9c4f6a7b1e4c5d8f3a2b6c9e7d1f50"),
+];
+
+impl Scenario {
+    pub(super) fn path(&self, index: usize) -> String {
+        format!("/{}/{}", self.folder, index % URLS)
+    }
+}

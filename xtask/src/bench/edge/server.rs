@@ -1,0 +1,298 @@
+//! The servers that are measured: how each is installed, configured, started and asked whether it had something stored.
+
+use std::{
+    fs,
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use nix::unistd::User;
+
+use super::{
+    client::Response,
+    cpu,
+    guard::Guard,
+    scenario::{Protocol, Scenario},
+};
+use crate::bench::program::{Running, is_installed, longhaul};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Longhaul,
+    Nginx,
+    HaProxy,
+    Varnish,
+    TrafficServer,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Longhaul, Self::Nginx, Self::HaProxy, Self::Varnish, Self::TrafficServer];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Longhaul => "Longhaul",
+            Self::Nginx => "nginx",
+            Self::HaProxy => "HAProxy",
+            Self::Varnish => "Varnish",
+            Self::TrafficServer => "Traffic Server",
+        }
+    }
+
+    /// Its program, and the words that make it tell its version.
+    fn program(self) -> (PathBuf, &'static str) {
+        match self {
+            Self::Longhaul => (longhaul().get_program().into(), "--version"),
+            Self::Nginx => ("nginx".into(), "-v"),
+            Self::HaProxy => ("haproxy".into(), "-v"),
+            Self::Varnish => ("varnishd".into(), "-V"),
+            Self::TrafficServer => ("traffic_server".into(), "-V"),
+        }
+    }
+
+    /// Why it cannot take part, if so.
+    pub(super) fn absence(self, scenario: &Scenario) -> Option<String> {
+        if !is_installed(&self.program().0.to_string_lossy()) {
+            return Some(format!("{} is not installed", self.name()));
+        }
+        let lacks = self == Self::TrafficServer && scenario.protocol == Protocol::Http2;
+        lacks.then(|| "Traffic Server speaks HTTP/2 over TLS only".to_owned())
+    }
+
+    pub(super) fn version(self) -> anyhow::Result<String> {
+        let (program, option) = self.program();
+        let output = Command::new(&program).arg(option).output()?;
+        let said = [output.stdout, output.stderr].concat();
+        version(&String::from_utf8_lossy(&said))
+            .with_context(|| format!("{} {option} tells no version", program.display()))
+    }
+
+    /// Whether a response says that it was stored. Only some write Cache-Status; a stored response has an age in any case.
+    pub(super) fn is_hit(self, response: &Response) -> bool {
+        let status = response.header("cache-status").map(str::to_ascii_lowercase);
+        status.map_or(response.header("age").is_some(), |status| status.contains("; hit"))
+    }
+
+    /// Writes what it reads, and returns what starts it.
+    fn configure(self, place: &Place) -> anyhow::Result<Command> {
+        let file = place.folder.join("configuration");
+        let configured = |text: &str| -> anyhow::Result<()> { Ok(fs::write(&file, place.fill(text))?) };
+        let mut command = Command::new(self.program().0);
+        match self {
+            Self::Longhaul => {
+                configured(include_str!("peers/longhaul.toml"))?;
+                command.args(["edge", "run", "--data-centre", "lhr"]).arg(&file);
+            }
+            Self::Nginx => {
+                configured(include_str!("peers/nginx.conf"))?;
+                command.arg("-p").arg(place.folder).arg("-c").arg(&file);
+            }
+            Self::HaProxy => {
+                configured(include_str!("peers/haproxy.cfg"))?;
+                command.args(["-db", "-f"]).arg(&file);
+            }
+            Self::Varnish => {
+                configured(include_str!("peers/varnish.vcl"))?;
+                command.args(["-F", "-j", "none", "-a", &place.listen.to_string()]);
+                command.args(["-s", "default,512m", "-p", "feature=+http2", "-p", "timeout_idle=300"]);
+                command.arg("-n").arg(place.folder.join("varnish")).arg("-f").arg(&file);
+            }
+            Self::TrafficServer => {
+                for folder in ["etc", "cache", "var", "log"] {
+                    fs::create_dir(place.folder.join(folder))?;
+                }
+                for (name, text) in [
+                    ("etc/records.config", include_str!("peers/trafficserver.config")),
+                    ("etc/remap.config", "map / http://@origin@/\n"),
+                    ("etc/storage.config", "@folder@/cache 512M\n"),
+                    ("etc/ip_allow.yaml", include_str!("peers/ip_allow.yaml")),
+                    ("runroot.yaml", include_str!("peers/runroot.yaml")),
+                ] {
+                    fs::write(place.folder.join(name), place.fill(text))?;
+                }
+                command.arg(format!("--run-root={}", place.folder.join("runroot.yaml").display()));
+            }
+        }
+        Ok(command)
+    }
+}
+
+/// One that runs. It ends when this is dropped.
+pub(super) struct Server {
+    pub(super) kind: Kind,
+    /// Where it speaks HTTP/1.1.
+    pub(super) address: SocketAddr,
+    /// Where it speaks the scenario's protocol.
+    pub(super) loaded: SocketAddr,
+    running: Running,
+}
+
+impl Server {
+    pub(super) fn start(
+        kind: Kind,
+        scenario: &Scenario,
+        origin: SocketAddr,
+        core: usize,
+        folder: &Path,
+        guard: &mut Guard,
+    ) -> anyhow::Result<Self> {
+        let folder = folder.join(format!("{kind:?}"));
+        fs::create_dir(&folder)?;
+        let (address, http2) = (free_address()?, free_address()?);
+        let sendfile = scenario.sendfile;
+        let place = Place { folder: &folder, listen: address, http2, origin, sendfile };
+        let running = start(&kind.configure(&place)?, core, &folder, address, guard)
+            .with_context(|| format!("{} did not start", kind.name()))?;
+        // These two have an address of its own for HTTP/2; others see by the first bytes what is spoken.
+        let apart = scenario.protocol == Protocol::Http2 && matches!(kind, Kind::Nginx | Kind::HaProxy);
+        Ok(Self { kind, address, loaded: if apart { http2 } else { address }, running })
+    }
+
+    /// Its processor time so far, microseconds.
+    pub(super) fn cpu_us(&self) -> anyhow::Result<f64> {
+        cpu::of_tree_us(self.running.id()).with_context(|| self.kind.name())
+    }
+}
+
+/// Starts a program on one core and waits until somebody listens at an address.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when a program begins to listen")]
+pub(super) fn start(
+    command: &Command,
+    core: usize,
+    folder: &Path,
+    address: SocketAddr,
+    guard: &mut Guard,
+) -> anyhow::Result<Running> {
+    let mut pinned = Command::new("taskset");
+    pinned.args(["-c", &core.to_string()]).arg(command.get_program()).args(command.get_args());
+    let log = folder.join("said");
+    let mut running = Running::logging(&mut pinned, &log)?;
+    guard.watch(running.id())?;
+    for _ in 0..1000 {
+        if TcpStream::connect(address).is_ok() {
+            return Ok(running);
+        }
+        if running.has_ended()? {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    let said = fs::read_to_string(&log).unwrap_or_default();
+    bail!("nobody listens at {address}; it said: {}", said.trim())
+}
+
+/// A port that was free a moment ago.
+pub(super) fn free_address() -> anyhow::Result<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+/// What differs from run to run in a configuration.
+struct Place<'p> {
+    folder: &'p Path,
+    listen: SocketAddr,
+    http2: SocketAddr,
+    origin: SocketAddr,
+    sendfile: bool,
+}
+
+impl Place<'_> {
+    fn fill(&self, text: &str) -> String {
+        let sendfile = if self.sendfile { "on" } else { "off" };
+        fill(
+            text,
+            &[
+                ("user", &user()),
+                ("folder", &self.folder.display().to_string()),
+                ("listen", &self.listen.to_string()),
+                ("listen-host", &self.listen.ip().to_string()),
+                ("listen-port", &self.listen.port().to_string()),
+                ("listen-http2", &self.http2.to_string()),
+                ("origin", &self.origin.to_string()),
+                ("origin-host", &self.origin.ip().to_string()),
+                ("origin-port", &self.origin.port().to_string()),
+                ("sendfile", sendfile),
+            ],
+        )
+    }
+}
+
+/// A text with values in the place of `@names@`.
+pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
+}
+
+/// Who runs this program: nginx would give its workers to another user, who may not read the folder.
+pub(super) fn user() -> String {
+    let user = User::from_uid(nix::unistd::getuid()).ok().flatten();
+    user.map_or_else(|| "root".to_owned(), |user| user.name)
+}
+
+/// The first word that is a number with points, perhaps after a name and a `/` or `-`.
+fn version(said: &str) -> Option<String> {
+    let words = said.split(|sign: char| sign.is_whitespace() || "()/".contains(sign));
+    words.map(|word| word.trim_start_matches("varnish-")).find_map(|word| {
+        let number = word.split(['-', '+']).next()?;
+        let is_number = number.contains('.') && number.split('.').all(|part| part.parse::<u32>().is_ok());
+        is_number.then(|| number.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found() {
+        for (said, expected) in [
+            ("nginx version: nginx/1.22.1\n", "1.22.1"),
+            ("HAProxy version 2.6.12-1+deb12u4 2026/10/17 - https://haproxy.org/", "2.6.12"),
+            ("varnishd (varnish-7.1.1 revision 7cee1c5)\nCopyright (c) 2006 Verdens Gang AS", "7.1.1"),
+            ("Traffic Server 9.2.9 Apr  4 2026 14:52:39 localhost", "9.2.9"),
+            ("longhaul 0.1.0", "0.1.0"),
+        ] {
+            assert_eq!(version(said).as_deref(), Some(expected), "{said}");
+        }
+        assert_eq!(version("no such program"), None);
+    }
+
+    #[test]
+    fn hits_are_told_by_status_or_age() {
+        let response = |headers: &[(&str, &str)]| Response {
+            status: 200,
+            headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            body: Vec::new(),
+        };
+        assert!(Kind::Nginx.is_hit(&response(&[("cache-status", "nginx; HIT")])));
+        assert!(Kind::Longhaul.is_hit(&response(&[("cache-status", "lhr; hit; ttl=86398")])));
+        assert!(!Kind::Varnish.is_hit(&response(&[("cache-status", "varnish; fwd=miss"), ("age", "0")])));
+        assert!(Kind::HaProxy.is_hit(&response(&[("age", "0")])));
+        assert!(!Kind::TrafficServer.is_hit(&response(&[])));
+    }
+
+    #[test]
+    fn no_name_is_left_in_a_configuration() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 80));
+        let place = Place {
+            folder: Path::new("/f"),
+            listen: address,
+            http2: address,
+            origin: address,
+            sendfile: true,
+        };
+        for text in [
+            include_str!("peers/longhaul.toml"),
+            include_str!("peers/nginx.conf"),
+            include_str!("peers/haproxy.cfg"),
+            include_str!("peers/varnish.vcl"),
+            include_str!("peers/trafficserver.config"),
+            include_str!("peers/runroot.yaml"),
+        ] {
+            let filled = place.fill(text);
+            assert!(!filled.contains('@') && filled != text, "{filled}");
+        }
+    }
+}
