@@ -59,8 +59,15 @@ impl Kind {
         if !is_installed(&self.program().0.to_string_lossy()) {
             return Some(format!("{} is not installed", self.name()));
         }
-        let lacks = self == Self::TrafficServer && scenario.protocol == Protocol::Http2;
-        lacks.then(|| "Traffic Server speaks HTTP/2 over TLS only".to_owned())
+        if scenario.protocol == Protocol::Http2 {
+            if self == Self::TrafficServer {
+                return Some("Traffic Server speaks HTTP/2 over TLS only".to_owned());
+            }
+            if !is_installed("h2load") {
+                return Some("h2load is not installed; on Debian: apt-get install nghttp2-client".to_owned());
+            }
+        }
+        None
     }
 
     pub(super) fn version(self) -> anyhow::Result<String> {
@@ -71,10 +78,15 @@ impl Kind {
             .with_context(|| format!("{} {option} tells no version", program.display()))
     }
 
-    /// Whether a response says that it was stored. Only some write Cache-Status; a stored response has an age in any case.
-    pub(super) fn is_hit(self, response: &Response) -> bool {
+    /// Whether a response was stored, as it says itself: in Cache-Status, or by its age. Traffic Server says neither, as it gives an
+    /// age to every response.
+    pub(super) fn is_hit(self, response: &Response) -> Option<bool> {
         let status = response.header("cache-status").map(str::to_ascii_lowercase);
-        status.map_or(response.header("age").is_some(), |status| status.contains("; hit"))
+        match (self, status) {
+            (Self::TrafficServer, _) => None,
+            (_, Some(status)) => Some(status.contains("; hit")),
+            (_, None) => Some(response.header("age").is_some()),
+        }
     }
 
     /// Writes what it reads, and returns what starts it.
@@ -266,11 +278,16 @@ mod tests {
             headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             body: Vec::new(),
         };
-        assert!(Kind::Nginx.is_hit(&response(&[("cache-status", "nginx; HIT")])));
-        assert!(Kind::Longhaul.is_hit(&response(&[("cache-status", "lhr; hit; ttl=86398")])));
-        assert!(!Kind::Varnish.is_hit(&response(&[("cache-status", "varnish; fwd=miss"), ("age", "0")])));
-        assert!(Kind::HaProxy.is_hit(&response(&[("age", "0")])));
-        assert!(!Kind::TrafficServer.is_hit(&response(&[])));
+        for (kind, headers, expected) in [
+            (Kind::Nginx, &[("cache-status", "nginx; HIT")][..], Some(true)),
+            (Kind::Longhaul, &[("cache-status", "lhr; hit; ttl=86398")], Some(true)),
+            (Kind::Varnish, &[("cache-status", "varnish; fwd=miss"), ("age", "0")], Some(false)),
+            (Kind::HaProxy, &[("age", "0")], Some(true)),
+            (Kind::HaProxy, &[], Some(false)),
+            (Kind::TrafficServer, &[("age", "0")], None),
+        ] {
+            assert_eq!(kind.is_hit(&response(headers)), expected, "{kind:?} {headers:?}");
+        }
     }
 
     #[test]
