@@ -13,6 +13,7 @@
 //! | what an unsafe request makes invalid | [`invalidation`] |
 //! | what was purged, and in which order | [`purge`] |
 //! | which objects a full store gives up | [`Eviction`] |
+//! | which fields are the network's own, and leave it with nobody | [`internal`] |
 //! | what is told of it all to the client | [`CacheStatus`] |
 //!
 //! Nothing here has a clock, a socket or a body: the caller brings the time, and keeps the bytes.
@@ -22,6 +23,7 @@ mod control;
 mod directives;
 mod eviction;
 mod freshness;
+pub mod internal;
 pub mod invalidation;
 mod key;
 pub mod purge;
