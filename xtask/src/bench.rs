@@ -3,8 +3,10 @@
 mod compare;
 mod edge;
 mod engines;
+mod figures;
 mod forms;
 mod grid;
+mod headers;
 mod iperf;
 mod lab;
 mod planet;
@@ -25,6 +27,7 @@ use crate::{root, run};
 
 pub(crate) use engines::bench as engines;
 pub(crate) use forms::packets;
+pub(crate) use headers::bench as headers;
 
 /// Runs the named benchmarks, or all of them. `grid --json` prints nothing but JSON.
 pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
@@ -62,7 +65,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
             continue;
         }
         println!("\n## {group}\n");
-        if ["planet", "compare", "tcp", "probe"].contains(group) {
+        if ["planet", "compare", "tcp", "probe", "headers"].contains(group) {
             println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
         }
         wanted.into_iter().try_for_each(|name| measure(group, name))?;
@@ -89,7 +92,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall); edge or sure alone"
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers; edge or sure alone"
             );
         }
     }
@@ -104,6 +107,7 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("compare", &["compare"]),
     ("tcp", &["loopback", "telemetry", "explain", "ports", "forms"]),
     ("probe", &["load", "added", "stall"]),
+    ("headers", &["headers"]),
 ];
 
 fn measure(group: &str, name: &str) -> anyhow::Result<()> {
@@ -122,12 +126,17 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "load" => probe::load(),
         "added" => probe::added(),
         "stall" => probe::stall(),
+        "headers" => optimised("header-bench"),
         _ => {
             compare::bench()?;
-            // What is timed in this process must be optimised.
-            run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", "engine-bench"])
+            optimised("engine-bench")
         }
     }
+}
+
+/// What is timed in this process must be optimised.
+fn optimised(task: &str) -> anyhow::Result<()> {
+    run(".", "cargo", &["run", "--quiet", "--release", "--package", "xtask", "--", task])
 }
 
 /// Builds what is measured. What cargo has to say is not a part of the result.

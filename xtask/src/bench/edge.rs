@@ -5,7 +5,6 @@
 
 mod client;
 mod cpu;
-mod figures;
 mod guard;
 mod load;
 mod options;
@@ -55,7 +54,7 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     for scenario in &options.scenarios {
         let outcome = round::measure(scenario, &options, cores)
             .with_context(|| format!("scenario {}", scenario.name))?;
-        println!("\n## {}: {}\n\n{}", scenario.name, scenario.what, report::table(&outcome));
+        println!("\n## {}: {}\n\n{}", scenario.name, scenario.what, report::table(&outcome).trim_end());
         outcomes.push(outcome);
     }
     let file = target().join("bench/edge.json");

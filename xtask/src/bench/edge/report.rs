@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{
-    figures::Spread,
     options::Options,
     round::{Measured, Outcome, Run, State},
 };
+use crate::bench::figures::Spread;
 
 /// A row for each server: its medians and, between brackets, least and most.
 pub(super) fn table(outcome: &Outcome) -> String {
