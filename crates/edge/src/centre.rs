@@ -7,7 +7,10 @@ use cache::{
     purge::{Depth, Purge},
 };
 
-use crate::{counts::Counts, flights::Flights, hits::Hits, network::Network, origins::Origins, store::Store};
+use crate::{
+    counts::Counts, flights::Flights, hits::Hits, network::Network, origins::Origins, passing::Passing,
+    store::Store,
+};
 
 /// A data centre at work.
 pub(crate) struct Edge {
@@ -16,6 +19,7 @@ pub(crate) struct Edge {
     pub(crate) store: Store,
     pub(crate) flights: Arc<Flights>,
     pub(crate) origins: Origins,
+    pub(crate) passing: Passing,
     pub(crate) counts: Counts,
     /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
     hits: Vec<Mutex<Hits>>,
@@ -32,6 +36,7 @@ impl Edge {
             store: Store::new(memory),
             flights: Arc::default(),
             origins: Origins::default(),
+            passing: Passing::default(),
             counts: Counts::default(),
             hits,
         }

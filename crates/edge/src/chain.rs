@@ -63,6 +63,9 @@ impl Core {
         if visit.method == Method::HEAD {
             return self.pass(&visit, Body::empty(), forward).await;
         }
+        if stale.is_none() && self.passing.holds(&visit.key, now) {
+            return self.pass(&visit, Body::empty(), forward).await;
+        }
         match self.flights.join(&visit.key) {
             Part::Leads(flight) => {
                 let stale = stale.filter(|stale| !stale.body.is_broken());
@@ -142,7 +145,7 @@ impl Core {
 
     /// Passes a request on and its response back, and learns from both.
     async fn pass(self: &Arc<Self>, visit: &Visit, body: Body, forward: Forward) -> Response<Body> {
-        let requested = self.now();
+        let (requested, began) = (self.now(), self.store.epoch());
         let answered =
             self.origins.ask(&self.clients.usual, visit, onward(visit, &self.centre), body, requested).await;
         let response = match answered {
@@ -156,7 +159,7 @@ impl Core {
         }
         self.learn(visit, &response);
         let code = response.status().as_u16();
-        let (response, stored) = self.keep_posted(visit, response, (requested, self.now()));
+        let (response, stored) = self.keep_passed(visit, response, (requested, self.now()), began);
         let status = CacheStatus { forward_status: Some(code), stored, ..self.status(forward) };
         let word = if forward == Forward::Method { Word::Bypass } else { Word::Miss };
         self.finish(response, visit, &status, word)

@@ -7,7 +7,7 @@ use cache::{
     purge::{self, Depth, Purge, Subject},
     update,
 };
-use http::{Body, HeaderMap, HeaderValue, Method, Response, StatusCode, header, response::Parts};
+use http::{Body, HeaderMap, Method, Response, StatusCode, header, response::Parts};
 
 use crate::{
     core::Core,
@@ -92,14 +92,17 @@ impl Core {
         began: u64,
         flight: Flight,
     ) -> Fetched {
-        let (parts, body) = response.into_parts();
-        match self.judge(visit, &parts, times) {
+        match self.judge(visit, response.status(), response.headers(), times) {
             Err(reason) => {
+                if !is_failure(response.status()) {
+                    self.passing.note(&visit.key, times.1);
+                }
                 flight.land(Landing::Alone);
-                Fetched::Passed(passed(Response::from_parts(parts, body)), reason)
+                Fetched::Passed(passed(response), reason)
             }
-            Ok(stored) => {
-                let object = self.keep(visit, stored, began, times.1);
+            Ok(judged) => {
+                let (parts, body) = response.into_parts();
+                let object = self.keep(visit, judged.of(parts), began, times.1);
                 flight.land(Landing::Shared(Arc::clone(&object)));
                 let largest = visit.zone().largest;
                 tokio::spawn(pour(self, Arc::clone(&object), body, largest));
@@ -108,50 +111,45 @@ impl Core {
         }
     }
 
-    /// Stores what a POST was answered with if a GET would be answered with the same; whether it did.
-    pub(crate) fn keep_posted(
+    /// Stores a response that was passed on, if a GET would be answered with the same; whether it did.
+    pub(crate) fn keep_passed(
         self: &Arc<Self>,
         visit: &Visit,
         response: Response<Body>,
         times: (Time, Time),
+        began: u64,
     ) -> (Response<Body>, bool) {
+        let is_right = matches!(visit.method, Method::GET | Method::POST);
+        let judged = is_right.then(|| self.judge(visit, response.status(), response.headers(), times).ok());
+        let Some(judged) = judged.flatten() else { return (passed(response), false) };
+        self.passing.forget(&visit.key);
         let (parts, body) = response.into_parts();
-        let judged = if visit.method == Method::POST {
-            self.judge(visit, &parts, times)
-        } else {
-            Err(NotStored::Method)
-        };
-        let (body, stored) = match judged {
-            Err(_) => (body, false),
-            Ok(stored) => {
-                let object = self.keep(visit, stored, self.store.epoch(), times.1);
-                let reader = Body::stream(object.body.read());
-                tokio::spawn(pour(Arc::clone(self), object, body, visit.zone().largest));
-                (reader, true)
-            }
-        };
-        (passed(Response::from_parts(parts, body)), stored)
+        let (status, headers) = (parts.status, parts.headers.clone());
+        let object = self.keep(visit, judged.of(parts), began, times.1);
+        let mut response = Response::new(Body::stream(object.body.read()));
+        (*response.status_mut(), *response.headers_mut()) = (status, headers);
+        tokio::spawn(pour(Arc::clone(self), object, body, visit.zone().largest));
+        (passed(response), true)
     }
 
-    /// Whether a response may be stored, and as what.
-    fn judge(&self, visit: &Visit, parts: &Parts, times: (Time, Time)) -> Result<Stored, NotStored> {
-        let mut headers = parts.headers.clone();
-        update::clear_connection_fields(&mut headers);
-        if !headers.contains_key(header::DATE)
-            && let Ok(date) = HeaderValue::from_str(&times.1.to_http())
-        {
-            headers.insert(header::DATE, date);
-        }
-        let terms = self.terms(visit, parts.status, &headers, times);
-        let is_own = invalidation::is_own_location(&visit.url, &headers);
-        may_store((&visit.method, &visit.headers), visit.wishes, (parts.status, &headers), &terms, is_own)?;
-        let selection = Selection::of(&visit.headers, &headers).ok_or(NotStored::Vary)?;
+    /// Whether a response may be stored, and for what.
+    fn judge(
+        &self,
+        visit: &Visit,
+        status: StatusCode,
+        headers: &HeaderMap,
+        times: (Time, Time),
+    ) -> Result<Judged, NotStored> {
+        let terms = self.terms(visit, status, headers, times);
+        let is_own = invalidation::is_own_location(&visit.url, headers);
+        may_store((&visit.method, &visit.headers), visit.wishes, (status, headers), &terms, is_own)?;
+        let selection = Selection::of(&visit.headers, headers).ok_or(NotStored::Vary)?;
         let announced =
             headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|length| length > visit.zone().largest.min(self.store.capacity())) {
             return Err(NotStored::TooLarge);
         }
-        Ok(Stored { status: parts.status, headers, terms, selection })
+        Ok(Judged { terms, selection })
     }
 
     fn terms(&self, visit: &Visit, status: StatusCode, headers: &HeaderMap, times: (Time, Time)) -> Terms {
@@ -190,11 +188,9 @@ impl Core {
         began: u64,
     ) -> Arc<Object> {
         let mut object = Object { began, ..Object::clone(stale) };
-        let mut answer = answer.clone();
-        update::clear_connection_fields(&mut answer);
         // An age that was told with the stored response says nothing about this one.
         object.stored.headers.remove(header::AGE);
-        update::refresh(&mut object.stored.headers, &answer);
+        update::refresh(&mut object.stored.headers, answer);
         object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);
         self.store.add(object, &visit.headers, times.1)
     }
@@ -232,6 +228,19 @@ impl Core {
     }
 }
 
+/// What a response may be used for.
+struct Judged {
+    terms: Terms,
+    selection: Selection,
+}
+
+impl Judged {
+    fn of(self, parts: Parts) -> Stored {
+        let Self { terms, selection } = self;
+        Stored { status: parts.status, headers: parts.headers, terms, selection }
+    }
+}
+
 /// Moves a body into an object, whole or until it breaks off or turns out too large.
 async fn pour(core: Arc<Core>, object: Arc<Object>, mut body: Body, largest: u64) {
     let fill = &object.body;
@@ -260,7 +269,6 @@ async fn pour(core: Arc<Core>, object: Arc<Object>, mut body: Body, largest: u64
 
 /// A response that is handed on as it is.
 pub(crate) fn passed(mut response: Response<Body>) -> Response<Body> {
-    update::clear_connection_fields(response.headers_mut());
     response.headers_mut().remove(purge::CACHE_TAG);
     response
 }

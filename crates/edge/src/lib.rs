@@ -6,7 +6,7 @@
 //! | what all requests of a data centre share | `centre.rs` |
 //! | the life of a request, from top to bottom | `chain.rs` |
 //! | who is let in, and under which zone, rule and key | `visit.rs` |
-//! | one request at the origin for many that wait | `flights.rs`, `fetch.rs` |
+//! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`; `passing.rs` |
 //! | which origin is asked, and what it is sent | `origins.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs` |
@@ -38,6 +38,7 @@ mod likeness;
 pub mod network;
 pub mod operator;
 mod origins;
+mod passing;
 mod ready;
 mod run;
 mod store;

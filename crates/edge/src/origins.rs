@@ -15,6 +15,7 @@ use http::{
     Body, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response, StatusCode,
     Version,
     client::{Informed, Trace},
+    clock::http_date,
     header,
     server::Interim,
 };
@@ -38,7 +39,8 @@ struct Health {
 
 impl Origins {
     /// Asks the zone's origins for what the request is about, in their order, those that failed last; a second one only if the
-    /// request is safe and has no body, as another one may have acted on it.
+    /// request is safe and has no body, as another one may have acted on it. The response has a date, and nothing that was about the
+    /// connection, unless the origin switched to another protocol.
     pub(crate) async fn ask(
         &self,
         client: &Client,
@@ -54,22 +56,24 @@ impl Origins {
             origins.sort_by_key(|origin| health.get(origin).is_some_and(|health| !health.is_up(now)));
         }
         let may_repeat = visit.method.is_safe();
-        let mut body = Some(body);
+        let mut left = Some((headers, body));
         let mut refusal = UNREACHABLE;
-        for origin in origins {
-            let Some(sent) = body.take() else { break };
-            body = if may_repeat { sent.again() } else { None };
-            let mut request = Request::new(sent);
+        for (number, origin) in origins.iter().enumerate() {
+            let Some((headers, body)) = left.take() else { break };
+            if may_repeat && number + 1 < origins.len() {
+                left = body.again().map(|body| (headers.clone(), body));
+            }
+            let mut request = Request::new(body);
             *request.method_mut() = visit.method.clone();
             *request.uri_mut() = visit.url.clone();
-            *request.headers_mut() = headers.clone();
+            *request.headers_mut() = headers;
             if let Some(interim) = visit.interim.clone() {
                 request
                     .extensions_mut()
                     .insert(Informed::new(move |code, fields| pass_on(&interim, code, fields)));
             }
             match self.exchange(client, origin, request, zone.first_byte, now).await {
-                Ok(response) => return Ok(response),
+                Ok(response) => return Ok(received(response)),
                 Err(Failure::Timeout) => refusal = TOO_SLOW,
                 Err(_) => refusal = UNREACHABLE,
             }
@@ -187,6 +191,16 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let node = if address.is_ipv6() { format!("\"[{address}]\"") } else { address.to_string() };
     append(&mut headers, &header::FORWARDED, &format!("for={node};proto={}", visit.peer.scheme.name()));
     headers
+}
+
+/// A response as it concerns this network.
+fn received(mut response: Response<Body>) -> Response<Body> {
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        let headers = response.headers_mut();
+        clear_connection_fields(headers);
+        headers.entry(header::DATE).or_insert_with(http_date);
+    }
+    response
 }
 
 /// Passes an interim response on. A 100 was asked for here, if at all: visitors get theirs from this server (RFC 9110 section 10.1.1).

@@ -387,3 +387,25 @@ async fn another_origin_is_asked_when_one_is_gone_but_not_twice_for_what_changes
     let report = stage.edge.origins.report(stage.edge.network().zones[0].origins.iter(), stage.edge.now());
     assert_eq!(report.iter().map(|origin| origin.healthy).collect::<Vec<_>>(), [false, true]);
 }
+
+#[tokio::test]
+async fn requests_for_what_is_not_stored_do_not_wait_for_one_another() {
+    let together = Arc::new(tokio::sync::Barrier::new(2));
+    let stage = Stage::new("", move |_, number| {
+        let together = Arc::clone(&together);
+        async move {
+            // The second and the third answer only when both are there.
+            if matches!(number, 1 | 2) {
+                together.wait().await;
+            }
+            with(if number < 3 { "no-store" } else { "max-age=60" }, format!("answer {number}"))
+        }
+    });
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; fwd=uri-miss; detail=no-store");
+    let (second, third) = tokio::join!(stage.get("/", &[]), stage.get("/", &[]));
+    assert_ne!(second.body, third.body);
+    // What may be stored now is.
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; fwd=uri-miss; fwd-status=200; stored");
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
+    assert_eq!(stage.asked(), 4);
+}

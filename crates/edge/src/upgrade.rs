@@ -1,7 +1,7 @@
 //! Another protocol on a visitor's connection, such as WebSocket (RFC 9110 section 7.8): asked of the origin, and if that agrees, passed
 //! through in both directions.
 
-use cache::{CacheStatus, Forward};
+use cache::{CacheStatus, Forward, update::clear_connection_fields};
 use http::{
     Body, HeaderMap, HeaderValue, Response, Version, header,
     tunnel::{Downstream, Upstream},
@@ -46,7 +46,7 @@ impl Core {
         };
         self.counts.add(Word::Bypass);
         let protocol = response.headers().get(header::UPGRADE).cloned();
-        let mut response = crate::fetch::passed(response);
+        clear_connection_fields(response.headers_mut());
         response.headers_mut().insert(header::CONNECTION, UPGRADE);
         response.headers_mut().extend(protocol.map(|protocol| (header::UPGRADE, protocol)));
         tell(response.headers_mut(), &status);

@@ -136,7 +136,7 @@ impl Client {
             Connections::Reuse => self.inner.pool.of(origin),
         };
         let response = match pool {
-            None => self.inner.alone(origin, request, trace).await?,
+            None => Box::pin(self.inner.alone(origin, request, trace)).await?,
             Some(pool) => self.inner.pooled(&pool, origin, request, trace).await?,
         };
         self.inner.connector.learn(origin, response.headers());
@@ -156,7 +156,8 @@ impl Inner {
         on_fresh(fresh, origin, request, trace).await
     }
 
-    /// Once on a connection that was there before, and if that is lost once more on another one.
+    /// Once on a connection that was there before, and if that is lost once more on another one. The usual way is short; the others
+    /// are boxed, so that they take no room in it.
     async fn pooled(
         &self,
         pool: &Arc<OriginPool>,
@@ -164,14 +165,13 @@ impl Inner {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let may_share = self.connector.may_share(origin);
-        let (spare, loss) = match pool.place(may_share, trace).await? {
+        let (spare, loss) = match pool.place(self.connector.may_share(origin), trace).await? {
             Place::New { permit, opening } => {
-                return self.on_new(pool, permit, opening, origin, request, trace).await;
+                return Box::pin(self.on_new(pool, permit, opening, origin, request, trace)).await;
             }
             Place::Shared(connection) => {
                 let spare = again(&request);
-                match on_shared(&connection, origin, request, trace).await {
+                match Box::pin(on_shared(&connection, origin, request, trace)).await {
                     Ok(response) => return Ok(response),
                     Err(loss) => {
                         if loss.refusal.failure.is_lost_connection() {
@@ -195,10 +195,22 @@ impl Inner {
             return Err(refusal.failure);
         };
         trace.retry();
+        Box::pin(self.elsewhere(pool, permit, origin, request, trace)).await
+    }
+
+    /// Once more, as the first connection was lost; its permit is still there if nobody else has one.
+    async fn elsewhere(
+        &self,
+        pool: &Arc<OriginPool>,
+        permit: Option<OwnedSemaphorePermit>,
+        origin: &Origin,
+        request: Request<Body>,
+        trace: &mut Trace,
+    ) -> Result<Response<Body>, Failure> {
         if let Some(permit) = permit {
             return self.on_new(pool, permit, None, origin, request, trace).await;
         }
-        match pool.place(may_share, trace).await? {
+        match pool.place(self.connector.may_share(origin), trace).await? {
             Place::New { permit, opening } => {
                 self.on_new(pool, permit, opening, origin, request, trace).await
             }
