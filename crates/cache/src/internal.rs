@@ -3,7 +3,9 @@
 //! Each request and each response is searched for them, and nearly none of its names is one. So a name is first looked up in a Bloom filter
 //! of 4096 bits by a hash of its first and last eight bytes, where 119 names leave 1 of 34 others; only those are compared.
 
-use http_types::HeaderMap;
+use std::sync::LazyLock;
+
+use http_types::{HeaderMap, HeaderName};
 
 /// Whether a field belongs to the network itself, by its name in lower case.
 pub fn is_internal(name: &[u8]) -> bool {
@@ -19,7 +21,7 @@ pub fn clear(headers: &mut HeaderMap) {
         }
     }
     while found != 0 {
-        headers.remove(NAMES[found.trailing_zeros() as usize]);
+        headers.remove(&HEADERS[found.trailing_zeros() as usize]);
         found &= found - 1;
     }
 }
@@ -82,6 +84,9 @@ const fn tables() -> Tables {
 }
 
 static TABLES: Tables = tables();
+
+/// To remove by a name that is text, it would be checked and compared with all standard ones.
+static HEADERS: LazyLock<[HeaderName; NAMES.len()]> = LazyLock::new(|| NAMES.map(HeaderName::from_static));
 
 /// At least twice the names, so that a search ends soon.
 const SLOTS: usize = 256;
@@ -221,7 +226,7 @@ const _: () = assert!(NAMES.len() <= 128);
 mod tests {
     use std::collections::HashSet;
 
-    use http_types::{HeaderName, HeaderValue};
+    use http_types::HeaderValue;
     use proptest::prelude::*;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! The ways to find the network's own fields.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use cache::internal::{self, NAMES};
 use http_types::{HeaderMap, HeaderName};
@@ -8,14 +8,13 @@ use http_types::{HeaderMap, HeaderName};
 pub(super) type Clear = Box<dyn Fn(&mut HeaderMap)>;
 
 pub(super) fn arms() -> Vec<(&'static str, Clear)> {
-    let names = NAMES.map(HeaderName::from_static);
-    let each: Clear = Box::new(move |headers| {
-        for name in &names {
+    let each: Clear = Box::new(|headers| {
+        for name in HEADERS.iter() {
             headers.remove(name);
         }
     });
     let (set, trie, bitmap) = (set(), Trie::of(&NAMES), Bitmap::of(&NAMES));
-    let behind = set.clone();
+    let (behind_bitmap, behind_prefixes) = (set.clone(), set.clone());
     vec![
         ("removing 119 names one by one", each),
         (
@@ -26,7 +25,18 @@ pub(super) fn arms() -> Vec<(&'static str, Clear)> {
         (
             "length, first and last byte in a bitmap, then that set",
             Box::new(move |headers| {
-                clear_by(headers, |name| bitmap.may_have(name).then(|| behind.get(name).copied()).flatten());
+                clear_by(headers, |name| {
+                    bitmap.may_have(name).then(|| behind_bitmap.get(name).copied()).flatten()
+                });
+            }),
+        ),
+        (
+            "the two prefixes that these names have, then that set",
+            Box::new(move |headers| {
+                clear_by(headers, |name| {
+                    let may_be = name.starts_with(b"lh-") || name.starts_with(b"x-longhaul-");
+                    may_be.then(|| behind_prefixes.get(name).copied()).flatten()
+                });
             }),
         ),
         (OURS, Box::new(internal::clear)),
@@ -44,10 +54,12 @@ fn clear_by(headers: &mut HeaderMap, position: impl Fn(&[u8]) -> Option<usize>) 
         }
     }
     while found != 0 {
-        headers.remove(NAMES[found.trailing_zeros() as usize]);
+        headers.remove(&HEADERS[found.trailing_zeros() as usize]);
         found &= found - 1;
     }
 }
+
+static HEADERS: LazyLock<[HeaderName; NAMES.len()]> = LazyLock::new(|| NAMES.map(HeaderName::from_static));
 
 fn set() -> HashMap<&'static [u8], usize> {
     NAMES.iter().enumerate().map(|(position, name)| (name.as_bytes(), position)).collect()
