@@ -1,4 +1,4 @@
-//! Five ways to take a network's own fields out of a header, in the same process and in turns.
+//! Six ways to take a network's own fields out of a header, in the same process and in turns.
 //!
 //! All remove what they have found in the same way, apart from the first, which does nothing but remove.
 
