@@ -7,7 +7,7 @@
 //! | the life of a request, from top to bottom | `chain.rs` |
 //! | who is let in, and under which zone, rule and key | `visit.rs` |
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`; `passing.rs` |
-//! | which origin is asked, and what it is sent | `origins.rs` |
+//! | which origin is asked, what it is sent, and what of its answers stays inside | `origins.rs`, `trailers.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs` |
 //! | a body that is read while it is still coming | `fill.rs` |
@@ -44,6 +44,7 @@ mod run;
 mod store;
 #[cfg(test)]
 mod tests;
+mod trailers;
 mod upgrade;
 mod visit;
 mod worker;

@@ -8,9 +8,10 @@ use std::{
 
 use crate::{
     operator::OriginStatus,
+    trailers::cleared,
     visit::{CDN_LOOP, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
 };
-use cache::{Time, update::clear_connection_fields};
+use cache::{Time, internal, update::clear_connection_fields};
 use http::{
     Body, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response, StatusCode,
     Version,
@@ -195,12 +196,14 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
 
 /// A response as it concerns this network.
 fn received(mut response: Response<Body>) -> Response<Body> {
-    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        let headers = response.headers_mut();
+    let is_switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    internal::clear(headers);
+    if !is_switched {
         clear_connection_fields(headers);
         headers.entry(header::DATE).or_insert_with(http_date);
     }
-    response
+    response.map(cleared)
 }
 
 /// Passes an interim response on. A 100 was asked for here, if at all: visitors get theirs from this server (RFC 9110 section 10.1.1).
@@ -208,6 +211,7 @@ fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
     if status != StatusCode::CONTINUE {
         let mut fields = fields.clone();
         clear_connection_fields(&mut fields);
+        internal::clear(&mut fields);
         visitor.send(status, fields);
     }
 }

@@ -409,3 +409,20 @@ async fn requests_for_what_is_not_stored_do_not_wait_for_one_another() {
     assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
     assert_eq!(stage.asked(), 4);
 }
+
+#[tokio::test]
+async fn the_networks_own_fields_neither_come_in_nor_go_out() {
+    let stage = Stage::new("", async |request: Request<Body>, _| {
+        let came =
+            request.headers().keys().any(|name| cache::internal::is_internal(name.as_str().as_bytes()));
+        let mut response = with("max-age=60", format!("{came}"));
+        response.headers_mut().insert("lh-cache-tier", "fra".parse().unwrap());
+        response
+    });
+    for _ in 0..2 {
+        let response =
+            stage.edge.serve(request(Method::GET, "/", &[("lh-hop-count", "1"), ("accept", "a")])).await;
+        assert!(!response.headers().contains_key("lh-cache-tier"));
+        assert_eq!(response.into_body().collect(10).await.unwrap(), "false");
+    }
+}

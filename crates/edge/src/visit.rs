@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cache::{Key, Wishes};
+use cache::{Key, Wishes, internal};
 use http::{
     Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
     header,
@@ -49,7 +49,8 @@ impl Visit {
         centre: &str,
         request: Request<Body>,
     ) -> Result<(Self, Body), Refusal> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        internal::clear(&mut parts.headers);
         let peer = *parts.extensions.get::<Peer>().ok_or(NO_PEER)?;
         let url = url(&parts, peer.scheme)?;
         let host = url.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();

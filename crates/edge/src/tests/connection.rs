@@ -47,6 +47,7 @@ async fn interim_responses_are_passed_on_to_the_one_who_asked() {
     let text = said(&stage, ask).await;
     let (interim, rest) = text.split_once("\r\n\r\n").unwrap();
     assert!(interim.starts_with("HTTP/1.1 103 ") && interim.contains("link: </a.css>"), "{text}");
+    assert!(!text.contains("lh-hop-count"), "{text}");
     assert!(rest.starts_with("HTTP/1.1 200 OK\r\n") && rest.ends_with("whole"), "{text}");
     // They belong to the exchange with the origin, and there is none now.
     let text = said(&stage, ask).await;
@@ -122,7 +123,10 @@ impl Frames for Several {
 #[tokio::test]
 async fn trailers_are_passed_on_to_who_wants_them() {
     let stage = Stage::new("", async |_, _| {
-        let fields = HeaderMap::from_iter([("x-sum".parse().unwrap(), "1".parse().unwrap())]);
+        let fields = HeaderMap::from_iter([
+            ("x-sum".parse().unwrap(), "1".parse().unwrap()),
+            ("lh-hop-count".parse().unwrap(), "1".parse().unwrap()),
+        ]);
         let frames = [Frame::data(Bytes::from_static(b"data")), Frame::trailers(fields)];
         let mut response = with("no-store", "");
         *response.body_mut() = Body::stream(Several(frames.into()));
