@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use cache::{
     Time,
-    purge::{Depth, Purge},
+    purge::{Depth, Purge, Subject},
 };
 
 use crate::{
@@ -67,5 +67,12 @@ impl Edge {
         let purged = self.store.purge(zone, purges, depth, self.now());
         self.flights.close();
         purged
+    }
+
+    /// Purges softly what a response makes invalid; as [`Store::invalidate`] says.
+    pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
+        let began = self.store.invalidate(subject, began, purges, self.now());
+        self.flights.close();
+        began
     }
 }

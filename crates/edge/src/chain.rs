@@ -157,7 +157,7 @@ impl Core {
                 CacheStatus { forward_status: Some(response.status().as_u16()), ..self.status(forward) };
             return self.finish(passed(response), visit, &status, Word::Bypass);
         }
-        self.learn(visit, &response);
+        let began = self.learn(visit, &response, began);
         let code = response.status().as_u16();
         let (response, stored) = self.keep_passed(visit, response, (requested, self.now()), began);
         let status = CacheStatus { forward_status: Some(code), stored, ..self.status(forward) };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cache::{
     Control, NotStored, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
-    purge::{self, Depth, Purge, Subject},
+    purge::{self, Purge, Subject},
     update,
 };
 use http::{Body, HeaderMap, Method, Response, StatusCode, header, response::Parts};
@@ -160,12 +160,7 @@ impl Core {
 
     /// Adds an object whose body is still to come.
     fn keep(&self, visit: &Visit, mut stored: Stored, began: u64, now: Time) -> Arc<Object> {
-        let subject = Subject {
-            zone: visit.zone().name.clone(),
-            url: visit.key.url().to_owned(),
-            tags: purge::tags(&stored.headers),
-            groups: invalidation::groups(&stored.headers),
-        };
+        let subject = subject(visit, &stored.headers);
         stored.headers.remove(purge::CACHE_TAG);
         let object = Object {
             key: visit.key.clone(),
@@ -197,9 +192,9 @@ impl Core {
 
     /// What an answer to a request that was passed on changes in the store: an unsafe one makes URLs and groups invalid, a HEAD
     /// confirms or contradicts what is stored.
-    pub(crate) fn learn(&self, visit: &Visit, response: &Response<Body>) {
+    /// Returns the epoch at which the origin counts as asked, as what the response makes invalid is not itself.
+    pub(crate) fn learn(&self, visit: &Visit, response: &Response<Body>, mut began: u64) -> u64 {
         let (status, headers, now) = (response.status(), response.headers(), self.now());
-        let zone = &visit.zone().name;
         let urls = invalidation::urls(&visit.method, &visit.url, status, headers);
         if !urls.is_empty() {
             let key = |url| cache::Key::of(url, &visit.headers, &cache::KeyRule::default());
@@ -211,7 +206,7 @@ impl Core {
                 .unwrap_or_default();
             let groups = invalidation::invalidated_groups(&visit.method, headers).into_iter();
             purges.extend(groups.map(|group| Purge::Group(origin.to_owned(), group)));
-            self.purge(zone, purges, Depth::Soft);
+            began = self.invalidate(&subject(visit, headers), began, purges);
         }
         if visit.method == Method::HEAD
             && status == StatusCode::OK
@@ -225,6 +220,17 @@ impl Core {
                 self.store.add(object, &visit.headers, now);
             }
         }
+        began
+    }
+}
+
+/// What purges know a response by.
+fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
+    Subject {
+        zone: visit.zone().name.clone(),
+        url: visit.key.url().to_owned(),
+        tags: purge::tags(headers),
+        groups: invalidation::groups(headers),
     }
 }
 

@@ -165,32 +165,16 @@ impl Store {
 
     /// Purges in one zone; returns the last purge's epoch, and how many objects it found.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
+        self.lock().purge(zone, purges, depth, now)
+    }
+
+    /// Purges softly what a response makes invalid whose origin was asked at an epoch; returns the epoch at which it counts as asked: not
+    /// before these purges, which are not of itself, unless others were.
+    pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>, now: Time) -> u64 {
         let mut inner = self.lock();
-        let Inner { resources, .. } = &mut *inner;
-        let is_meant = |object: &Arc<Object>| purges.iter().any(|purge| object.subject.is_meant(zone, purge));
-        let mut gone = Vec::new();
-        let mut found = 0;
-        for object in resources.values_mut().flatten().filter(|object| is_meant(object)) {
-            found += 1;
-            object.serving.retire();
-            match depth {
-                Depth::Hard => gone.push(object.number()),
-                Depth::Soft => {
-                    let outdated = object.stored.terms.outdated.map_or(now, |earlier| earlier.min(now));
-                    let mut stale = Object::clone(object);
-                    stale.stored.terms.outdated = Some(outdated);
-                    *object = Arc::new(stale);
-                }
-            }
-        }
-        for number in gone {
-            inner.eviction.remove(number);
-            inner.forget(number);
-        }
-        for purge in purges {
-            inner.log.add(zone, purge, depth);
-        }
-        (inner.log.epoch(), found)
+        let is_purged = inner.log.since(began, subject).is_some();
+        let (epoch, _) = inner.purge(&subject.zone, purges, Depth::Soft, now);
+        if is_purged { began } else { epoch }
     }
 
     /// The newest purge's place.
@@ -215,6 +199,33 @@ impl Store {
 }
 
 impl Inner {
+    fn purge(&mut self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
+        let is_meant = |object: &Arc<Object>| purges.iter().any(|purge| object.subject.is_meant(zone, purge));
+        let mut gone = Vec::new();
+        let mut found = 0;
+        for object in self.resources.values_mut().flatten().filter(|object| is_meant(object)) {
+            found += 1;
+            object.serving.retire();
+            match depth {
+                Depth::Hard => gone.push(object.number()),
+                Depth::Soft => {
+                    let outdated = object.stored.terms.outdated.map_or(now, |earlier| earlier.min(now));
+                    let mut stale = Object::clone(object);
+                    stale.stored.terms.outdated = Some(outdated);
+                    *object = Arc::new(stale);
+                }
+            }
+        }
+        for number in gone {
+            self.eviction.remove(number);
+            self.forget(number);
+        }
+        for purge in purges {
+            self.log.add(zone, purge, depth);
+        }
+        (self.log.epoch(), found)
+    }
+
     fn has(&self, object: &Object) -> bool {
         let variants = self.resources.get(&object.key);
         variants.is_some_and(|variants| variants.iter().any(|other| Arc::ptr_eq(&other.body, &object.body)))

@@ -426,3 +426,42 @@ async fn the_networks_own_fields_neither_come_in_nor_go_out() {
         assert_eq!(response.into_body().collect(10).await.unwrap(), "false");
     }
 }
+
+#[tokio::test]
+async fn what_a_post_was_answered_with_is_the_answer_to_a_get_if_it_says_so() {
+    let stage = Stage::new("", async |_, number| {
+        let mut response = with("max-age=60", format!("answer {number}"));
+        response.headers_mut().insert("content-location", "/".parse().unwrap());
+        response
+    });
+    let mut post = request(Method::POST, "/", &[]);
+    *post.body_mut() = Body::whole("12345");
+    assert_eq!(stage.send(post).await.told, "lhr; fwd=method; fwd-status=200; stored");
+    let got = stage.get("/", &[]).await;
+    assert_eq!((got.told.as_str(), got.body), ("lhr; hit", Bytes::from("answer 0")));
+}
+
+#[tokio::test]
+async fn an_answer_to_a_post_that_was_purged_on_its_way_is_not_fresh() {
+    let (asked, purged) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let told = (Arc::clone(&asked), Arc::clone(&purged));
+    let stage = Stage::new("", move |_, number| {
+        let (asked, purged) = (Arc::clone(&told.0), Arc::clone(&told.1));
+        async move {
+            if number == 0 {
+                asked.notify_one();
+                purged.notified().await;
+            }
+            let mut response = with("max-age=60", format!("answer {number}"));
+            response.headers_mut().insert("content-location", "/".parse().unwrap());
+            response
+        }
+    });
+    let purging = async {
+        asked.notified().await;
+        stage.edge.purge("z", vec![Purge::Everything], Depth::Soft);
+        purged.notify_one();
+    };
+    tokio::join!(stage.send(request(Method::POST, "/", &[])), purging);
+    assert_eq!(stage.get("/", &[]).await.body, "answer 1");
+}

@@ -1,7 +1,7 @@
 //! How long a message's body is (RFC 9112 section 6), and whether its connection serves another message (section 9.3).
 //!
-//! Whatever is ambiguous is an error, also where the RFC lets a reader choose: a proxy and the server behind it would choose
-//! differently.
+//! Whatever is ambiguous in a request is an error, also where the RFC lets a reader choose: a proxy and the server behind it would
+//! choose differently.
 
 use hyper::{
     HeaderMap, Method, StatusCode, Version,
@@ -39,7 +39,10 @@ pub enum Persistence {
 /// # Errors
 /// When its end is not beyond doubt, or it is in a transfer coding that is not known here.
 pub fn of_request(version: Version, headers: &HeaderMap) -> Result<Framing, Malformed> {
-    Ok(announced(version, headers)?.unwrap_or(Framing::None))
+    match announced(version, headers)? {
+        Some(Framing::UntilClose) => Err(Malformed::Framing),
+        framing => Ok(framing.unwrap_or(Framing::None)),
+    }
 }
 
 /// The framing of the response to a request of this method.
@@ -81,19 +84,18 @@ pub fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
 
 /// What the fields say of the body's end; `None` if nothing.
 fn announced(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malformed> {
-    let is_coded = is_chunked(version, headers)?;
-    match (is_coded, length(headers)?) {
-        (true, Some(_)) => Err(Malformed::Framing),
-        (true, None) => Ok(Some(Framing::Chunked)),
-        (false, Some(0)) => Ok(Some(Framing::None)),
-        (false, length) => Ok(length.map(Framing::Length)),
+    match (coding(version, headers)?, length(headers)?) {
+        (Some(_), Some(_)) => Err(Malformed::Framing),
+        (Some(coded), None) => Ok(Some(coded)),
+        (None, Some(0)) => Ok(Some(Framing::None)),
+        (None, length) => Ok(length.map(Framing::Length)),
     }
 }
 
-/// Whether the only transfer coding is `chunked`; `false` if there is none.
-fn is_chunked(version: Version, headers: &HeaderMap) -> Result<bool, Malformed> {
+/// What the transfer codings say: `chunked` and no other, or none that would tell an end (RFC 9112 section 6.3). `None` if there is none.
+fn coding(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malformed> {
     if !headers.contains_key(header::TRANSFER_ENCODING) {
-        return Ok(false);
+        return Ok(None);
     }
     // A reader that knows no transfer codings has a body of another length (RFC 9112 section 6.1).
     if version != Version::HTTP_11 {
@@ -112,8 +114,9 @@ fn is_chunked(version: Version, headers: &HeaderMap) -> Result<bool, Malformed> 
         if is_last { chunked += 1 } else { others += 1 }
     }
     match (chunked, others, is_last) {
-        (1, 0, _) => Ok(true),
+        (1, 0, _) => Ok(Some(Framing::Chunked)),
         (1, _, true) => Err(Malformed::Coding),
+        (0, _, _) => Ok(Some(Framing::UntilClose)),
         _ => Err(Malformed::Framing),
     }
 }
@@ -204,6 +207,7 @@ mod tests {
             (&[(CODING, "chunked"), (CODING, "chunked")], Err(Malformed::Framing)),
             (&[(CODING, "chunked, identity")], Err(Malformed::Framing)),
             (&[(CODING, "identity")], Err(Malformed::Framing)),
+            (&[(CODING, "identity"), (LENGTH, "5")], Err(Malformed::Framing)),
             (&[(CODING, "xchunked")], Err(Malformed::Framing)),
             (&[(CODING, "chunk")], Err(Malformed::Framing)),
             (&[(CODING, "chunked;q=1")], Err(Malformed::Framing)),
@@ -214,8 +218,9 @@ mod tests {
         ] {
             assert_eq!(of_request(Version::HTTP_11, &fields(lines)), expected, "{lines:?}");
             let of_response = of_response(&Method::GET, StatusCode::OK, Version::HTTP_11, &fields(lines));
-            let unannounced = lines.is_empty().then_some(Ok(Framing::UntilClose));
-            assert_eq!(of_response, unannounced.unwrap_or(expected), "{lines:?}");
+            // Without a length, and without chunks, the connection's end is the body's.
+            let is_open = matches!(lines, [] | [(CODING, "identity" | "xchunked" | "chunk")]);
+            assert_eq!(of_response, if is_open { Ok(Framing::UntilClose) } else { expected }, "{lines:?}");
         }
         assert_eq!(of_request(Version::HTTP_10, &fields(&[(CODING, "chunked")])), Err(Malformed::Framing));
         assert_eq!(of_request(Version::HTTP_10, &fields(&[(LENGTH, "5")])), Ok(Framing::Length(5)));

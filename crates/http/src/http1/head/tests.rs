@@ -128,7 +128,7 @@ fn what_responses_say() {
     for (text, why) in [
         ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n", Malformed::Framing),
         ("HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", Malformed::Framing),
-        ("HTTP/1.1 200 OK\r\ntransfer-encoding: identity\r\n\r\n", Malformed::Framing),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: identity\r\n\r\n", Malformed::Framing),
         ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n x\r\n\r\n", Malformed::Syntax),
         ("HTTP/1.1 99 OK\r\n\r\n", Malformed::Syntax),
         ("HTTP/1.1 2000 OK\r\n\r\n", Malformed::Syntax),
