@@ -1,0 +1,286 @@
+//! Where each object is, and which segments are still needed: in memory, rebuilt when a store is opened from the same entries that
+//! change it while it runs.
+//!
+//! A segment is *pinned* by each object that needs it or lies between segments that it needs, and by each writer that has blocks in
+//! it. One that nothing pins is dead, unless it has removals of objects whose older segments are still there: without them those
+//! objects would come back at the next start.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    format::{Entry, Id, Kind},
+    segment::Segment,
+};
+
+/// Where the newest record of an object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) segment: u32,
+    pub(crate) offset: u32,
+    pub(crate) length: u32,
+    /// The oldest segment that has something of it.
+    pub(crate) first: u32,
+    /// The oldest segment that may have a record of it, needed or not.
+    oldest: u32,
+    /// Whether it was read since it was written.
+    pub(crate) is_read: bool,
+}
+
+impl Spot {
+    /// Whether both are the same record.
+    pub(crate) fn is_same_record(&self, other: &Self) -> bool {
+        (self.segment, self.offset) == (other.segment, other.offset)
+    }
+}
+
+/// What is in a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Objects that can be found.
+    pub objects: u64,
+    /// Bytes of all segments, also of what is not needed any more, and of footers that are still to be written.
+    pub bytes: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Objects that a full store gave up since it was opened.
+    pub evicted: u64,
+    /// Objects that were to go, and were written anew since they had been read.
+    pub carried: u64,
+    /// Objects given up since a checksum was wrong.
+    pub damaged: u64,
+}
+
+/// All objects and segments.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    objects: BTreeMap<Id, Spot>,
+    segments: BTreeMap<u32, Held>,
+    usage: Usage,
+    /// Whether it is worth looking for dead segments.
+    may_be_dead: bool,
+}
+
+#[derive(Debug)]
+struct Held {
+    segment: Arc<Segment>,
+    bytes: u64,
+    pins: u32,
+    /// Segments that may have objects which are removed in this one: few, as removals say exactly which.
+    victims: BTreeSet<u32>,
+    /// What its footer should say, if that could not be written.
+    entries: Option<Vec<Entry>>,
+}
+
+impl Index {
+    /// Adds a segment, the newest.
+    pub(crate) fn add(&self, segment: Arc<Segment>, bytes: u64) {
+        let mut inner = self.lock();
+        inner.usage.bytes += bytes;
+        inner.may_be_dead = true;
+        let held = Held { bytes, pins: 0, victims: BTreeSet::new(), entries: None, segment };
+        inner.segments.insert(held.segment.number, held);
+    }
+
+    /// Counts what was written to a segment.
+    pub(crate) fn charge(&self, number: u32, bytes: u64) {
+        let mut inner = self.lock();
+        if let Some(held) = inner.segments.get_mut(&number) {
+            held.bytes += bytes;
+            inner.usage.bytes += bytes;
+        }
+    }
+
+    /// Keeps what a segment's footer should say.
+    pub(crate) fn keep(&self, number: u32, entries: Vec<Entry>) {
+        if let Some(held) = self.lock().segments.get_mut(&number) {
+            held.entries = Some(entries);
+        }
+    }
+
+    /// What was kept.
+    pub(crate) fn kept(&self, number: u32) -> Option<Vec<Entry>> {
+        self.lock().segments.get(&number)?.entries.clone()
+    }
+
+    /// Takes over what a record says that was written, or found in a segment. Entries come in the order of the log.
+    pub(crate) fn apply(&self, segment: u32, entry: &Entry) {
+        let mut inner = self.lock();
+        match entry.kind {
+            Kind::Object => {
+                let Entry { id, offset, length, first, .. } = *entry;
+                let before = inner.take(id);
+                // The older segments may have been given up already.
+                if inner.segments.contains_key(&first) {
+                    let oldest = before.map_or(segment, |before| before.oldest.min(segment));
+                    let is_read = before.is_some_and(|before| before.is_read);
+                    inner.objects.insert(id, Spot { segment, offset, length, first, oldest, is_read });
+                    inner.pin(first, segment);
+                }
+            }
+            Kind::Removal => {
+                inner.take(entry.id);
+                let victims: Vec<_> =
+                    inner.segments.range(entry.first..=entry.last).map(|(n, _)| *n).collect();
+                if let Some(held) = inner.segments.get_mut(&segment) {
+                    held.victims.extend(victims.into_iter().filter(|victim| *victim != segment));
+                }
+            }
+            Kind::Block | Kind::Footer | Kind::Note => {}
+        }
+    }
+
+    /// Where the objects with this hash are, the newest first.
+    pub(crate) fn find(&self, hash: u64) -> Vec<(Id, Spot, Arc<Segment>)> {
+        let inner = self.lock();
+        let all = Id { hash, number: 0 }..=Id { hash, number: u64::MAX };
+        let found = inner.objects.range(all).rev().take(MOST_FOUND);
+        let found = found.filter_map(|(id, spot)| {
+            Some((*id, *spot, Arc::clone(&inner.segments.get(&spot.segment)?.segment)))
+        });
+        found.collect()
+    }
+
+    /// Where an object is.
+    pub(crate) fn get(&self, id: Id) -> Option<(Spot, Arc<Segment>)> {
+        let inner = self.lock();
+        let spot = *inner.objects.get(&id)?;
+        Some((spot, Arc::clone(&inner.segments.get(&spot.segment)?.segment)))
+    }
+
+    /// These segments; `None` if one is not there any more.
+    pub(crate) fn segments(&self, numbers: impl Iterator<Item = u32>) -> Option<BTreeMap<u32, Arc<Segment>>> {
+        let inner = self.lock();
+        let numbers: BTreeSet<_> = numbers.collect();
+        let found = |number| Some((number, Arc::clone(&inner.segments.get(&number)?.segment)));
+        numbers.into_iter().map(found).collect()
+    }
+
+    /// Notes that an object was read, or that this was taken into account.
+    pub(crate) fn mark(&self, id: Id, is_read: bool) {
+        if let Some(spot) = self.lock().objects.get_mut(&id) {
+            spot.is_read = is_read;
+        }
+    }
+
+    /// Takes an object out; returns the oldest and the newest segment that may have a record of it.
+    pub(crate) fn remove(&self, id: Id) -> Option<(u32, u32)> {
+        self.lock().take(id).map(|spot| (spot.oldest, spot.segment))
+    }
+
+    /// Takes an object out for which there is no room.
+    pub(crate) fn evict(&self, id: Id) {
+        let mut inner = self.lock();
+        inner.usage.evicted += u64::from(inner.take(id).is_some());
+    }
+
+    /// Takes an object out that cannot be read.
+    pub(crate) fn damaged(&self, id: Id) {
+        let mut inner = self.lock();
+        inner.usage.damaged += u64::from(inner.take(id).is_some());
+    }
+
+    /// Notes that an object was written anew.
+    pub(crate) fn carried(&self, id: Id) {
+        self.mark(id, false);
+        self.lock().usage.carried += 1;
+    }
+
+    /// Takes all objects out.
+    pub(crate) fn clear(&self) {
+        let mut inner = self.lock();
+        for id in inner.objects.keys().copied().collect::<Vec<_>>() {
+            inner.take(id);
+        }
+    }
+
+    /// All objects that need this segment or an older one: slow, for when its footer cannot be read.
+    pub(crate) fn needing(&self, number: u32) -> Vec<Id> {
+        let inner = self.lock();
+        inner.objects.iter().filter(|(_, spot)| spot.first <= number).map(|(id, _)| *id).collect()
+    }
+
+    /// Keeps a segment for a writer.
+    pub(crate) fn pin(&self, number: u32) {
+        self.lock().pin(number, number);
+    }
+
+    /// Ends that.
+    pub(crate) fn unpin(&self, numbers: &BTreeSet<u32>) {
+        let mut inner = self.lock();
+        numbers.iter().for_each(|number| inner.unpin(*number, *number));
+    }
+
+    /// The oldest segment, and its bytes.
+    pub(crate) fn oldest(&self) -> Option<(Arc<Segment>, u64)> {
+        let inner = self.lock();
+        inner.segments.values().next().map(|held| (Arc::clone(&held.segment), held.bytes))
+    }
+
+    /// A segment that is of no use. The newest is always kept, as its number is the one from which they go on.
+    pub(crate) fn dead(&self) -> Option<Arc<Segment>> {
+        let mut inner = self.lock();
+        if !inner.may_be_dead {
+            return None;
+        }
+        let newest = inner.segments.keys().next_back().copied();
+        let is_dead = |held: &&Held| {
+            held.pins == 0
+                && Some(held.segment.number) != newest
+                && !held.victims.iter().any(|victim| inner.segments.contains_key(victim))
+        };
+        let dead = inner.segments.values().find(is_dead).map(|held| Arc::clone(&held.segment));
+        inner.may_be_dead = dead.is_some();
+        dead
+    }
+
+    /// Forgets a segment, which has been deleted.
+    pub(crate) fn forget(&self, number: u32) {
+        let mut inner = self.lock();
+        if let Some(held) = inner.segments.remove(&number) {
+            inner.usage.bytes -= held.bytes;
+            inner.may_be_dead = true;
+        }
+    }
+
+    /// What is in it.
+    pub(crate) fn usage(&self) -> Usage {
+        let inner = self.lock();
+        let (objects, segments) = (inner.objects.len() as u64, inner.segments.len() as u64);
+        Usage { objects, segments, ..inner.usage }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn take(&mut self, id: Id) -> Option<Spot> {
+        let spot = self.objects.remove(&id)?;
+        self.unpin(spot.first, spot.segment);
+        Some(spot)
+    }
+
+    fn pin(&mut self, first: u32, last: u32) {
+        self.segments.range_mut(first..=last).for_each(|(_, held)| held.pins += 1);
+    }
+
+    fn unpin(&mut self, first: u32, last: u32) {
+        for (_, held) in self.segments.range_mut(first..=last) {
+            // A segment of a writer may have been given up, so it is not here; one that is here has the pin.
+            held.pins = held.pins.saturating_sub(1);
+            self.may_be_dead |= held.pins == 0;
+        }
+    }
+}
+
+/// Of objects with one hash; of more, those that were stored first are not found.
+const MOST_FOUND: usize = 64;

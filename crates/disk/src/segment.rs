@@ -1,0 +1,162 @@
+//! A segment's file. It is written once, from its beginning to its end, and given up as a whole; who still reads from it keeps
+//! it open, and so keeps its bytes.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::{FileExt, MetadataExt},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Error,
+    format::{Entry, FileHeader, FileKind, Header, Id, Kind, Object, Place, TRAILER, Unfit, encode_trailer},
+    scan::Contents,
+};
+
+/// One file of the log.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) number: u32,
+    path: PathBuf,
+    file: File,
+}
+
+impl Segment {
+    /// Bytes of a footer without entries.
+    pub(crate) const FOOTER: u64 = (Header::BYTES + TRAILER) as u64;
+
+    /// A new one, empty.
+    pub(crate) fn create(directory: &Path, number: u32, next_object: u64) -> Result<Self, Error> {
+        let path = path(directory, number);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+        let file = file.map_err(Error::io("create", &path))?;
+        let header = FileHeader { kind: FileKind::Segment, values: [u64::from(number), next_object] };
+        let segment = Self { number, path, file };
+        segment.write(&header.encode(), 0).inspect_err(|_| drop(fs::remove_file(&segment.path)))?;
+        Ok(segment)
+    }
+
+    /// One that is there, and what is in it; `None` for one that is of no use, which is deleted.
+    pub(crate) fn open(directory: &Path, number: u32) -> Result<Option<(Self, Contents)>, Error> {
+        let path = path(directory, number);
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
+        match Contents::read(&file, number).map_err(Error::io("read", &path))? {
+            Ok(contents) => Ok(Some((Self { number, path, file }, contents))),
+            Err(Unfit::Foreign) => Err(Error::Foreign { path }),
+            Err(Unfit::Version(found)) => Err(Error::Version { path, found }),
+            Err(Unfit::Short | Unfit::Damaged) => {
+                fs::remove_file(&path).map_err(Error::io("delete", &path))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Writes here. The caller sees to it that nothing is there yet.
+    pub(crate) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
+        self.file.write_all_at(bytes, offset).map_err(Error::io("write to", &self.path))
+    }
+
+    /// Fails if the file has been deleted.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let metadata = self.file.metadata().map_err(Error::io("examine", &self.path))?;
+        if metadata.nlink() == 0 {
+            return Err(Error::Deleted { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
+    /// Cuts off what lies beyond, and ends it with a footer.
+    pub(crate) fn seal(&self, entries: &[Entry], end: u64) -> Result<(), Error> {
+        let offset = u32::try_from(end).map_err(|_| self.damaged(end, "it is longer than 4 GiB"))?;
+        let mut payload = Vec::with_capacity(entries.len() * Entry::BYTES);
+        entries.iter().for_each(|entry| entry.encode(&mut payload));
+        let place = Place { segment: self.number, offset };
+        let header = Header::of(Kind::Footer, Id { hash: 0, number: 0 }, 0, &payload);
+        let mut footer = header.encode(place).to_vec();
+        footer.append(&mut payload);
+        footer.extend_from_slice(&encode_trailer(place));
+        self.cut(end)?;
+        self.write(&footer, end)
+    }
+
+    /// Cuts off what lies beyond.
+    pub(crate) fn cut(&self, end: u64) -> Result<(), Error> {
+        self.file.set_len(end).map_err(Error::io("shorten", &self.path))
+    }
+
+    /// What its footer says; if there is none, what is in it.
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
+        let contents = Contents::read(&self.file, self.number).map_err(Error::io("read", &self.path))?;
+        contents.map(|contents| contents.entries).map_err(|_| self.damaged(0, "its header"))
+    }
+
+    /// A whole record: header, then payload, as they were written.
+    pub(crate) fn record(&self, kind: Kind, id: Id, index: u64, at: (u32, u64)) -> Result<Vec<u8>, Error> {
+        let (offset, length) = at;
+        let damaged = |what| self.damaged(u64::from(offset), what);
+        let mut record = vec![0; usize::try_from(length).map_err(|_| damaged("its length"))?];
+        self.file.read_exact_at(&mut record, offset.into()).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => damaged("the file ends before"),
+            _ => Error::io("read", &self.path)(error),
+        })?;
+        let place = Place { segment: self.number, offset };
+        let header = Header::decode(&record, place).ok_or_else(|| damaged("a header's checksum"))?;
+        if (header.kind, header.id, header.index) != (kind, id, index) {
+            return Err(damaged("another record is there"));
+        }
+        if !header.is_of(&record[Header::BYTES..]) {
+            return Err(damaged("a checksum"));
+        }
+        Ok(record)
+    }
+
+    /// An object's record.
+    pub(crate) fn object(&self, id: Id, offset: u32, length: u32) -> Result<Object, Error> {
+        let record = self.record(Kind::Object, id, 0, (offset, length.into()))?;
+        let object = Object::decode(&record[Header::BYTES..]);
+        object.ok_or_else(|| self.damaged(offset.into(), "no object is in it"))
+    }
+
+    /// Waits until all of it is on the disk.
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        self.file.sync_data().map_err(Error::io("sync", &self.path))
+    }
+
+    /// Deletes the file; those who have it open can go on reading.
+    pub(crate) fn delete(&self) -> Result<(), Error> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io("delete", &self.path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> Error {
+        Error::Damaged { path: self.path.clone(), offset, what }
+    }
+}
+
+/// The numbers of the segments in a directory, the oldest first.
+pub(crate) fn numbers(directory: &Path) -> Result<Vec<u32>, Error> {
+    let listed = || {
+        let mut numbers = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let name = entry?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+            numbers.extend(number.and_then(|number| number.parse::<u32>().ok()).filter(|number| *number > 0));
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
+    };
+    listed().map_err(Error::io("list", directory))
+}
+
+fn path(directory: &Path, number: u32) -> PathBuf {
+    directory.join(format!("{PREFIX}{number:08}{SUFFIX}"))
+}
+
+const PREFIX: &str = "segment-";
+const SUFFIX: &str = ".log";

@@ -1,0 +1,45 @@
+//! Objects that can be told from one another: what a body is follows from its key and its length.
+
+use std::{ops::RangeBounds, time::Duration};
+
+use disk::{Config, Found, Id, Store};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+pub type Random = Xoshiro256PlusPlus;
+
+/// One that tries again at once after a failure.
+pub fn config(folder: &tempfile::TempDir, capacity: u64) -> Config {
+    Config { pause: Duration::ZERO, ..Config::new(folder.path(), capacity) }
+}
+
+pub fn random(seed: u64) -> Random {
+    Random::seed_from_u64(seed)
+}
+
+/// Below the limit.
+pub fn below(random: &mut Random, limit: u64) -> u64 {
+    random.next_u64() % limit
+}
+
+pub fn body(key: u64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    random(key << 32 | length as u64).fill_bytes(&mut bytes);
+    bytes
+}
+
+pub fn put(store: &Store, key: u64, length: usize) -> Id {
+    let mut writer = store.begin(&key.to_le_bytes(), b"head").unwrap();
+    for piece in body(key, length).chunks(10_000) {
+        writer.write(piece).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+pub fn find_one(store: &Store, key: u64) -> Option<Found> {
+    store.find(&key.to_le_bytes()).unwrap().into_iter().next()
+}
+
+pub fn read(store: &Store, found: &Found, range: impl RangeBounds<u64>) -> Vec<u8> {
+    store.read(found, range).flat_map(|piece| piece.unwrap().to_vec()).collect()
+}

@@ -1,0 +1,4 @@
+//! A store as its caller has it: what it keeps, and what is left of it when its process, its disk or its files fail.
+
+mod bodies;
+mod keeping;
