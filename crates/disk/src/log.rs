@@ -85,21 +85,18 @@ impl Log {
         })
     }
 
-    /// Tries to write, and takes note of how that went. After a failure nothing more is written to the same segment, whose end is
+    /// Tries to write, and takes note if that fails. After a failure nothing more is written to the same segment, whose end is
     /// not known, and a disk that is full gets room.
     pub(crate) fn attempt<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let result = write(self);
-        match &result {
-            Ok(_) => self.health.worked(),
-            Err(error) => {
-                self.health.failed(error);
-                self.close();
-                if error.is_full() {
-                    self.shrink();
-                }
+        if let Err(error) = &result {
+            self.health.failed(error);
+            self.close();
+            if error.is_full() {
+                self.shrink();
             }
         }
         result
@@ -172,11 +169,10 @@ impl Log {
         self.attempt(|log| log.active.as_ref().map_or(Ok(()), |active| active.segment.sync()))
     }
 
-    /// Ends the segment that is being written, and begins another one.
-    pub(crate) fn turn(&mut self) -> Result<(), Error> {
-        self.health.may_try()?;
+    /// Ends the segment that is being written, and begins another one, whose number is returned.
+    pub(crate) fn turn(&mut self) -> Result<u32, Error> {
         self.close();
-        self.attempt(|log| log.open().map(drop))
+        Ok(self.open()?.segment.number)
     }
 
     /// Ends the segment that is being written.
@@ -202,6 +198,7 @@ impl Log {
         active.segment.write(bytes, active.end)?;
         active.end += bytes.len() as u64;
         active.entries.extend(entry);
+        self.health.worked();
         let footer = if entry.is_some() { Entry::BYTES } else { 0 };
         self.index.charge(number, (bytes.len() + footer) as u64);
         if let Some(entry) = entry {

@@ -35,6 +35,20 @@ impl Log {
         Ok(())
     }
 
+    /// Removes all objects by giving up all segments, once there is another one to go on with.
+    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+        self.index.clear();
+        self.may_try()?;
+        self.attempt(|log| {
+            let newest = log.turn()?;
+            while let Some((oldest, _)) = log.index.oldest().filter(|(oldest, _)| oldest.number < newest) {
+                oldest.delete()?;
+                log.index.forget(oldest.number);
+            }
+            Ok(())
+        })
+    }
+
     /// Gives up the oldest segment with all that is in it, for a disk that has less room than was thought.
     pub(crate) fn shrink(&mut self) {
         if let Some((oldest, _)) = self.index.oldest() {

@@ -57,7 +57,7 @@ impl Store {
         let directory = Directory::take(&config.directory)?;
         let (index, numbers) = (Arc::new(Index::default()), Arc::new(AtomicU64::new(0)));
         let (mut log, scanned) = read_log(&config, &index, &numbers)?;
-        let (journal, found) = Journal::open(&config.directory, || clear(&mut log))?;
+        let (journal, found) = Journal::open(&config.directory, || log.clear())?;
         // What keeps it from being written to is said when it is written to: all can be read.
         drop(log.reserve(0));
         let (log, journal) = (Mutex::new(log), Mutex::new(journal));
@@ -146,9 +146,10 @@ impl Store {
         self.shared.log().remove(id)
     }
 
-    /// Removes all objects. After an error some may be there again at the next start.
+    /// Removes all objects; of those that are on their way, any that the disk has a block of. After an error some may be there
+    /// again at the next start.
     pub fn clear(&self) -> Result<(), Error> {
-        clear(&mut self.shared.log())
+        self.shared.log().clear()
     }
 
     /// Notes something that must not be lost: when this returns it is on the disk, and is handed back at the next start, after the
@@ -234,11 +235,4 @@ fn read_log(config: &Config, index: &Arc<Index>, numbers: &Arc<AtomicU64>) -> Re
     }
     let (index, numbers) = (Arc::clone(index), Arc::clone(numbers));
     Ok((Log::new(config, index, numbers, active, newest.saturating_add(1)), scanned))
-}
-
-/// Removes all objects by giving up all segments, once there is another one to go on with.
-fn clear(log: &mut Log) -> Result<(), Error> {
-    log.index.clear();
-    log.turn()?;
-    log.collect()
 }
