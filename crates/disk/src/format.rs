@@ -34,6 +34,13 @@ pub struct Id {
     pub(crate) number: u64,
 }
 
+impl Id {
+    /// From its parts: the hash of a key, and a number that is given once.
+    pub fn new(hash: u64, number: u64) -> Self {
+        Self { hash, number }
+    }
+}
+
 /// Where a record begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -351,8 +358,8 @@ pub fn encode_removal(first: u32, last: u32) -> [u8; 8] {
 
 /// From that; `None` if it is none.
 pub fn decode_removal(payload: &[u8]) -> Option<(u32, u32)> {
-    let mut fields = Fields(payload);
-    Some((fields.u32()?, fields.u32()?))
+    let both = u64::from_le_bytes(payload.try_into().ok()?);
+    Some((u32::try_from(both & u64::from(u32::MAX)).ok()?, u32::try_from(both >> 32).ok()?))
 }
 
 fn sum(bytes: &[u8], seed: u64) -> u64 {

@@ -152,8 +152,9 @@ fn a_flipped_bit_costs_objects_and_makes_none_wrong() {
     for name in [SEGMENT, "store"] {
         let victim = Victim::of(&config, name);
         // In the large block some, everywhere else all.
-        let is_chosen =
-            |at: &usize| victim.bytes.len() < 1_000 || !(1_000..68_000).contains(at) || at % 997 == 0;
+        let is_chosen = |at: &usize| {
+            victim.bytes.len() < 1_000 || !(1_000..68_000).contains(at) || at.is_multiple_of(997)
+        };
         let (mut refused, mut lost) = (0, 0);
         for at in (0..victim.bytes.len()).filter(is_chosen) {
             let bit = 8 * at + usize::try_from(below(&mut random, 8)).unwrap();

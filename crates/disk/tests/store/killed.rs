@@ -49,7 +49,7 @@ fn child() {
                     let key = next.fetch_add(1, Ordering::Relaxed);
                     let id = put(&store, key, length(key));
                     say("stored", key);
-                    if key % 4 == 0 {
+                    if key.is_multiple_of(4) {
                         store.remove(id).unwrap();
                         say("removed", key);
                     } else if key % 4 == 1 {
