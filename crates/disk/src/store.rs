@@ -210,16 +210,16 @@ impl Shared {
 /// Fills the index from the segments, cuts off what broke off while it was written, and goes on with the newest segment if that is
 /// not full.
 fn read_log(config: &Config, index: &Arc<Index>, numbers: &Arc<AtomicU64>) -> Result<(Log, usize), Error> {
-    let (mut all, mut scanned, mut active) = (Vec::new(), 0, None);
+    let (mut scanned, mut active) = (0, None);
     let listed = segment::numbers(&config.directory)?;
     let newest = listed.last().copied().unwrap_or(0);
     for number in listed {
         let Some((segment, contents)) = Segment::open(&config.directory, number)? else { continue };
         let Contents { entries, end, is_sealed, next_number } = contents;
         numbers.fetch_max(next_number, Ordering::Relaxed);
-        all.push((number, entries.clone()));
         let open = Active { segment: Arc::new(segment), end, entries };
         index.add(Arc::clone(&open.segment), if is_sealed { end } else { open.bytes() });
+        open.entries.iter().for_each(|entry| index.apply(number, entry));
         if is_sealed {
             continue;
         }
@@ -229,9 +229,6 @@ fn read_log(config: &Config, index: &Arc<Index>, numbers: &Arc<AtomicU64>) -> Re
         } else if open.segment.seal(&open.entries, end).is_err() {
             index.keep(number, open.entries);
         }
-    }
-    for (number, entries) in all {
-        entries.iter().for_each(|entry| index.apply(number, entry));
     }
     let (index, numbers) = (Arc::clone(index), Arc::clone(numbers));
     Ok((Log::new(config, index, numbers, active, newest.saturating_add(1)), scanned))
