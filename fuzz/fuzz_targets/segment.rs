@@ -38,7 +38,8 @@ fn with_checksums(mut bytes: &[u8]) -> Vec<u8> {
         let kinds = [Kind::Block, Kind::Object, Kind::Removal, Kind::Footer, Kind::Note];
         let kind = kinds[usize::from(*kind) % kinds.len()];
         let place = Place { segment: SEGMENT, offset: u32::try_from(segment.len()).unwrap() };
-        let header = Header::of(kind, Id::new(7, (*number).into()), u64::from(*number) % 2, payload);
+        let header =
+            Header::of(kind, Id { hash: 7, number: (*number).into() }, u64::from(*number) % 2, payload);
         segment.extend_from_slice(&header.encode(place));
         segment.extend_from_slice(payload);
         if kind == Kind::Footer {

@@ -30,15 +30,10 @@ pub const LONGEST_NOTE: usize = 1 << 20;
 /// Which object a record belongs to. No two objects ever have the same in one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
-    pub(crate) hash: u64,
-    pub(crate) number: u64,
-}
-
-impl Id {
-    /// From its parts: the hash of a key, and a number that is given once.
-    pub fn new(hash: u64, number: u64) -> Self {
-        Self { hash, number }
-    }
+    /// Of its key.
+    pub hash: u64,
+    /// Given once in a store.
+    pub number: u64,
 }
 
 /// Where a record begins.

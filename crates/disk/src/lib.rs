@@ -6,7 +6,7 @@
 //! | to see | look into |
 //! | --- | --- |
 //! | what a caller can ask for | [`Store`] |
-//! | how a record lies in a file, and what its checksums cover | [`format`] |
+//! | how a record lies in a file, and what its checksums cover | [`mod@format`] |
 //! | what a segment has in it, when a store is opened | [`scan`] |
 //! | a segment's file | `segment` |
 //! | where each object is, in memory | `index` |
