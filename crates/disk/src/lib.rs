@@ -39,6 +39,7 @@ mod reader;
 mod reclaim;
 pub mod scan;
 mod segment;
+mod shared;
 mod store;
 mod writer;
 

@@ -3,7 +3,7 @@
 use std::{
     ops::{Bound, RangeBounds},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -18,23 +18,13 @@ use crate::{
     reader::Parts,
     scan::Contents,
     segment::{self, Segment},
+    shared::Shared,
 };
 
 /// A store of objects in a directory. Copies are the same store.
 #[derive(Debug, Clone)]
 pub struct Store {
     shared: Arc<Shared>,
-}
-
-/// What a store, its writers and its threads have in common. Who has the log may ask the index, never the other way round.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) config: Config,
-    pub(crate) index: Arc<Index>,
-    log: Mutex<Log>,
-    journal: Mutex<Journal>,
-    numbers: Arc<AtomicU64>,
-    directory: Directory,
 }
 
 /// What was there when a store was opened.
@@ -194,16 +184,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-}
-
-impl Shared {
-    pub(crate) fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, mem, sync::Arc};
 use crate::{
     Error,
     format::{BLOCK, Header, Id, Object},
-    store::Shared,
+    shared::Shared,
 };
 
 /// Takes an object's body, piece by piece. Dropped before [`Writer::finish`], nothing has been stored.

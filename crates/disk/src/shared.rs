@@ -1,0 +1,26 @@
+//! What a store has in common with its writers.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64};
+
+use crate::{Config, directory::Directory, index::Index, journal::Journal, log::Log};
+
+/// What a store, its writers and its threads have in common. Who has the log may ask the index, never the other way round.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) index: Arc<Index>,
+    pub(crate) log: Mutex<Log>,
+    pub(crate) journal: Mutex<Journal>,
+    pub(crate) numbers: Arc<AtomicU64>,
+    pub(crate) directory: Directory,
+}
+
+impl Shared {
+    pub(crate) fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
