@@ -100,6 +100,12 @@ impl Log {
         self.epoch
     }
 
+    /// Adds one that was done before with this place, later than all that are here: by another run of the same cache.
+    pub fn again(&mut self, epoch: u64, zone: &str, purge: Purge, depth: Depth) {
+        self.epoch = self.epoch.max(epoch.saturating_sub(1));
+        self.add(zone, purge, depth);
+    }
+
     /// What has happened to an object since the epoch at which it was asked for; `None` if nothing has.
     pub fn since(&self, began: u64, subject: &Subject) -> Option<Depth> {
         let oldest = self.entries.front().map_or(self.epoch + 1, |entry| entry.epoch);
@@ -128,7 +134,7 @@ pub const CACHE_TAG: HeaderName = HeaderName::from_static("cache-tag");
 const LONGEST_TAGS: usize = 16 << 10;
 
 /// A fetch that takes longer than this many purges is not stored.
-const REMEMBERED: usize = 10_000;
+pub const REMEMBERED: usize = 10_000;
 
 #[cfg(test)]
 mod tests {

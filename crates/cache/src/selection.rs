@@ -44,6 +44,21 @@ impl Selection {
         self.fields.iter().map(|(name, _)| name)
     }
 
+    /// The fields that count, with what they come to; to be kept elsewhere.
+    pub fn fields(&self) -> impl Iterator<Item = (&HeaderName, Option<&str>)> {
+        self.fields.iter().map(|(name, value)| (name, value.as_deref()))
+    }
+
+    /// The response's language, if it has one.
+    pub fn language(&self) -> Option<&str> {
+        self.language.as_deref()
+    }
+
+    /// The same again, from what was kept of it.
+    pub fn again(fields: Vec<(HeaderName, Option<String>)>, language: Option<String>) -> Self {
+        Self { fields, language }
+    }
+
     /// Whether the response has the language that the request prefers to all others: no negotiation would find a better one.
     fn is_first_choice(&self, request: &HeaderMap) -> bool {
         let weighed = weighed(request, &ACCEPT_LANGUAGE);

@@ -14,6 +14,11 @@ impl Time {
         Self(millis)
     }
 
+    /// Milliseconds since then.
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
     /// How long after `earlier` it is; zero if it is before.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

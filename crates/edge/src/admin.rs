@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::{
     Error,
     centre::Edge,
+    on_disk::OnDisk,
     operator::{Envelope, Fault, Purged, Purges, Status, Usage},
 };
 
@@ -80,6 +81,7 @@ fn status(edge: &Edge) -> Status {
     let mut origins: Vec<_> = network.zones.iter().flat_map(|zone| &zone.origins).collect();
     origins.sort_by_key(|origin| origin.to_string());
     origins.dedup();
+    let (disk_bytes, disk_error) = edge.on_disk.as_ref().map(OnDisk::report).unzip();
     Status {
         data_centre: edge.centre.clone(),
         epoch: edge.store.epoch(),
@@ -87,6 +89,8 @@ fn status(edge: &Edge) -> Status {
         store: Usage {
             memory_bytes: usage.bytes,
             memory_limit_bytes: edge.store.capacity(),
+            disk_bytes,
+            disk_error: disk_error.flatten(),
             objects: usage.objects as u64,
             evicted: usage.evicted,
         },

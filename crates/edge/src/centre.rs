@@ -8,8 +8,8 @@ use cache::{
 };
 
 use crate::{
-    counts::Counts, flights::Flights, hits::Hits, network::Network, origins::Origins, passing::Passing,
-    store::Store,
+    counts::Counts, flights::Flights, hits::Hits, network::Network, note::Noted, on_disk::OnDisk,
+    origins::Origins, passing::Passing, store::Store,
 };
 
 /// A data centre at work.
@@ -21,13 +21,20 @@ pub(crate) struct Edge {
     pub(crate) origins: Origins,
     pub(crate) passing: Passing,
     pub(crate) counts: Counts,
+    pub(crate) on_disk: Option<OnDisk>,
     /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
     hits: Vec<Mutex<Hits>>,
 }
 
 impl Edge {
     /// One that works on so many cores.
-    pub(crate) fn new(centre: String, network: Network, memory: u64, cores: usize) -> Self {
+    pub(crate) fn new(
+        centre: String,
+        network: Network,
+        memory: u64,
+        on_disk: Option<OnDisk>,
+        cores: usize,
+    ) -> Self {
         let network = RwLock::new(Arc::new(network));
         let hits = (0..cores).map(|_| Mutex::default()).collect();
         Self {
@@ -38,6 +45,7 @@ impl Edge {
             origins: Origins::default(),
             passing: Passing::default(),
             counts: Counts::default(),
+            on_disk,
             hits,
         }
     }
@@ -62,17 +70,30 @@ impl Edge {
         Time::from_millis(u64::try_from(http::clock::wall_ns() / 1_000_000).unwrap_or(0))
     }
 
-    /// Purges, and lets nobody join a fetch that may bring what was purged. Returns the epoch, and how many objects it found.
+    /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns the epoch, and how many objects it found.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> (u64, usize) {
-        let purged = self.store.purge(zone, purges, depth, self.now());
+        let purged = self.store.purge(zone, purges.clone(), depth, self.now());
         self.flights.close();
+        if let Some(on_disk) = &self.on_disk {
+            on_disk.note_now(noted(purged.0, zone, purges, depth));
+        }
         purged
     }
 
     /// Purges softly what a response makes invalid; as [`Store::invalidate`] says.
     pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>) -> u64 {
-        let began = self.store.invalidate(subject, began, purges, self.now());
+        let (began, epoch) = self.store.invalidate(subject, began, purges.clone(), self.now());
         self.flights.close();
+        if let Some(on_disk) = &self.on_disk {
+            on_disk.note(noted(epoch, &subject.zone, purges, Depth::Soft));
+        }
         began
     }
+}
+
+/// Purges that were done at once, the last one with this epoch.
+fn noted(epoch: u64, zone: &str, purges: Vec<Purge>, depth: Depth) -> Vec<Noted> {
+    let first = epoch + 1 - purges.len() as u64;
+    let noted = |(purge, epoch)| Noted { epoch, zone: zone.to_owned(), purge, depth };
+    purges.into_iter().zip(first..).map(noted).collect()
 }

@@ -77,7 +77,12 @@ impl Core {
                 Landing::Shared(object) if object.stored.selection.matches(&visit.headers) => {
                     self.collapsed(&visit, &object, forward)
                 }
-                Landing::Shared(_) | Landing::Alone => self.pass(&visit, Body::empty(), forward).await,
+                Landing::Found(object) if object.stored.selection.matches(&visit.headers) => {
+                    self.hit(&visit, &object, self.now(), None)
+                }
+                Landing::Shared(_) | Landing::Found(_) | Landing::Alone => {
+                    self.pass(&visit, Body::empty(), forward).await
+                }
                 Landing::Failed(refusal) => self.refuse(refusal),
             },
         }
@@ -99,6 +104,7 @@ impl Core {
                 let status = CacheStatus { detail: Some(reason.word()), ..self.status(forward) };
                 return self.finish(response, visit, &status, Word::Miss);
             }
+            Fetched::Found(object) => return self.hit(visit, &object, now, None),
             Fetched::Instead(object) => return self.hit(visit, &object, now, Some("origin-failed")),
             Fetched::Confirmed(object) => (Word::Revalidated, object),
             Fetched::Stored(object) => (Word::Miss, object),

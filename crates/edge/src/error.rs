@@ -19,6 +19,9 @@ pub enum Error {
     /// A socket, a certificate or the trusted certificates.
     #[error(transparent)]
     Http(#[from] http::Error),
+    /// Objects cannot be kept on disk.
+    #[error(transparent)]
+    Disk(#[from] disk::Error),
     /// No data centre answers there.
     #[error("no answer from {address}: {failure}")]
     Unreachable {

@@ -33,6 +33,10 @@ impl Edge {
         let found = self.store.find(&visit.key, &visit.headers);
         let why = match (&found, rule.is_some_and(|rule| rule.is_bypass)) {
             (_, true) => "The rule says bypass: the origin is asked, and nothing is stored.".to_owned(),
+            (Found::Nothing, _) if self.on_disk.as_ref().is_some_and(|disk| disk.may_have(&visit.key)) => {
+                "It is not in memory; something is on disk under this key, which is looked at when somebody asks."
+                    .to_owned()
+            }
             (Found::Nothing, _) => "Nothing is stored under this key: the origin is asked.".to_owned(),
             (Found::OtherVariant, _) => {
                 "What is stored is for requests with other fields (Vary): the origin is asked.".to_owned()

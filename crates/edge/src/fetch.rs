@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cache::{
-    Control, NotStored, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
+    Control, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
     purge::{self, Purge, Subject},
     update,
 };
@@ -22,6 +22,8 @@ use crate::{
 pub(crate) enum Fetched {
     /// It is stored; its body may still be coming.
     Stored(Arc<Object>),
+    /// It was on disk.
+    Found(Arc<Object>),
     /// What was stored is still right.
     Confirmed(Arc<Object>),
     /// The origin fails, and what was stored may be used instead.
@@ -41,6 +43,16 @@ impl Core {
         stale: Option<Arc<Object>>,
         flight: Flight,
     ) -> Fetched {
+        let stale = match stale {
+            None => self.from_disk(&visit).await,
+            stored => stored,
+        };
+        if let Some(object) =
+            stale.clone().filter(|object| object.stored.reuse(visit.wishes, self.now()) == Reuse::Fresh)
+        {
+            flight.land(Landing::Found(Arc::clone(&object)));
+            return Fetched::Found(object);
+        }
         let began = self.store.epoch();
         let requested = self.now();
         let mut headers = onward(&visit, &self.centre);
@@ -187,7 +199,11 @@ impl Core {
         object.stored.headers.remove(header::AGE);
         update::refresh(&mut object.stored.headers, answer);
         object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);
-        self.store.add(object, &visit.headers, times.1)
+        let object = self.store.add(object, &visit.headers, times.1);
+        if let Some(on_disk) = &self.on_disk {
+            on_disk.refresh(&object);
+        }
+        object
     }
 
     /// What an answer to a request that was passed on changes in the store: an unsafe one makes URLs and groups invalid, a HEAD
@@ -268,7 +284,12 @@ async fn pour(core: Arc<Core>, object: Arc<Object>, mut body: Body, largest: u64
     };
     fill.finish(end);
     match end {
-        Ok(()) => core.store.settle(&object),
+        Ok(()) => {
+            core.store.settle(&object);
+            if let Some(on_disk) = core.on_disk.as_ref().filter(|_| is_kept) {
+                on_disk.keep(&object);
+            }
+        }
         Err(_) => core.store.remove(&object),
     }
 }

@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     future::poll_fn,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     task::{Context, Poll, Waker},
 };
 
@@ -20,6 +20,8 @@ use http::{
 #[derive(Debug, Default)]
 pub(crate) struct Fill {
     state: Mutex<State>,
+    /// Under which number it is on disk as well.
+    pub(crate) on_disk: OnceLock<disk::Id>,
 }
 
 #[derive(Debug, Default)]
@@ -102,6 +104,11 @@ impl Fill {
             1 if is_whole => state.pieces.front().cloned(),
             _ => None,
         }
+    }
+
+    /// All pieces that are here.
+    pub(crate) fn pieces(&self) -> Vec<Bytes> {
+        self.lock().pieces.iter().cloned().collect()
     }
 
     /// Whether it broke off.

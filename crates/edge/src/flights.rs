@@ -15,6 +15,8 @@ use crate::{store::Object, visit::Refusal};
 pub(crate) enum Landing {
     /// It is for all whom it matches; its body may still be coming.
     Shared(Arc<Object>),
+    /// It was stored all along, where only a flight looks: for all whom it matches.
+    Found(Arc<Object>),
     /// It is for the one who asked: everybody else asks on their own.
     Alone,
     /// There is no response.

@@ -10,6 +10,7 @@
 //! | which origin is asked, what it is sent, and what of its answers stays inside | `origins.rs`, `trailers.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs` |
+//! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
 //! | a body that is read while it is still coming | `fill.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | a hit on a plain request: no allocation, no task, no lock that another core takes | `hits.rs`, `likeness.rs`, `ready.rs` |
@@ -33,9 +34,12 @@ mod explain;
 mod fetch;
 mod fill;
 mod flights;
+mod from_disk;
 mod hits;
 mod likeness;
 pub mod network;
+mod note;
+mod on_disk;
 pub mod operator;
 mod origins;
 mod passing;

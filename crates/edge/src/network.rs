@@ -49,6 +49,17 @@ pub struct DataCentre {
     pub admin: Option<SocketAddr>,
     /// Bytes that stored objects may have in memory.
     pub memory: u64,
+    /// Where they are kept on disk as well.
+    pub disk: Option<Disk>,
+}
+
+/// A directory for objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disk {
+    /// The directory, made if it is not there.
+    pub path: PathBuf,
+    /// Bytes that it may have.
+    pub bytes: u64,
 }
 
 /// Some hosts, their origin, and how they are cached.

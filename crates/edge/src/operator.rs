@@ -58,9 +58,15 @@ pub struct Usage {
     pub memory_bytes: u64,
     /// How many there may be.
     pub memory_limit_bytes: u64,
-    /// Objects, variants counted one by one.
+    /// Bytes on disk, if there is one, with what is not needed any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<u64>,
+    /// Why the disk is not written to; absent while it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_error: Option<String>,
+    /// Objects in memory, variants counted one by one.
     pub objects: u64,
-    /// Objects that gave way to others.
+    /// Objects in memory that gave way to others.
     pub evicted: u64,
 }
 

@@ -21,6 +21,7 @@ use crate::{
     core::Core,
     doors::Doors,
     network::DataCentre,
+    on_disk::OnDisk,
     worker::{Worker, own_runtime},
 };
 
@@ -61,7 +62,9 @@ pub fn run(
     let centre = &config.data_centre;
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let clients = Clients::new(config.trust.clone())?;
-    let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, cores));
+    let (on_disk, noted) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
+    let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, on_disk, cores));
+    edge.store.resume(noted.unwrap_or_default());
     let mut doors = Doors::open(centre, cores)?;
     let runtime = own_runtime()?;
     let (operator, hangups) = {
@@ -89,7 +92,7 @@ pub fn run(
     let end = runtime.block_on(async {
         let reloading = tokio::spawn(reload(Arc::clone(&edge), config.path.clone(), hangups, reloaded));
         if let Some(operator) = operator {
-            tokio::spawn(serve_operator(operator, edge, stop.clone()));
+            tokio::spawn(serve_operator(operator, Arc::clone(&edge), stop.clone()));
         }
         let mut end = End::Complete;
         while let Some(ended) = ends.recv().await {
@@ -103,6 +106,9 @@ pub fn run(
         let _ = thread.join();
     }
     runtime.shutdown_background();
+    if let Some(on_disk) = &edge.on_disk {
+        on_disk.close();
+    }
     Ok(end)
 }
 

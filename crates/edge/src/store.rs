@@ -14,7 +14,7 @@ use cache::{
 };
 use http::{HeaderMap, HeaderName};
 
-use crate::{fill::Fill, ready::Serving};
+use crate::{fill::Fill, note::Noted, ready::Serving};
 
 /// A response that is kept.
 #[derive(Debug, Clone)]
@@ -163,18 +163,32 @@ impl Store {
         }
     }
 
+    /// Goes on with the purges of a run before.
+    pub(crate) fn resume(&self, noted: Vec<Noted>) {
+        let mut inner = self.lock();
+        for Noted { epoch, zone, purge, depth } in noted {
+            inner.log.again(epoch, &zone, purge, depth);
+        }
+    }
+
     /// Purges in one zone; returns the last purge's epoch, and how many objects it found.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
         self.lock().purge(zone, purges, depth, now)
     }
 
-    /// Purges softly what a response makes invalid whose origin was asked at an epoch; returns the epoch at which it counts as asked: not
-    /// before these purges, which are not of itself, unless others were.
-    pub(crate) fn invalidate(&self, subject: &Subject, began: u64, purges: Vec<Purge>, now: Time) -> u64 {
+    /// Purges softly what a response makes invalid whose origin was asked at an epoch; returns the epoch at which it counts as asked, not
+    /// before these purges, which are not of itself, unless others were; and the last purge's.
+    pub(crate) fn invalidate(
+        &self,
+        subject: &Subject,
+        began: u64,
+        purges: Vec<Purge>,
+        now: Time,
+    ) -> (u64, u64) {
         let mut inner = self.lock();
         let is_purged = inner.log.since(began, subject).is_some();
         let (epoch, _) = inner.purge(&subject.zone, purges, Depth::Soft, now);
-        if is_purged { began } else { epoch }
+        (if is_purged { began } else { epoch }, epoch)
     }
 
     /// The newest purge's place.

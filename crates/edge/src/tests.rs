@@ -2,6 +2,7 @@
 
 mod at_once;
 mod connection;
+mod restart;
 
 use std::{
     sync::{
@@ -18,7 +19,7 @@ use http::{
 };
 use tokio::sync::Notify;
 
-use crate::{Network, centre::Edge, clients::Clients, core::Core};
+use crate::{Network, centre::Edge, clients::Clients, core::Core, network::Disk, on_disk::OnDisk};
 
 /// An edge in front of an origin that answers with `respond`.
 struct Stage {
@@ -40,6 +41,18 @@ impl Stage {
     where
         F: Future<Output = Response<Body>> + Send,
     {
+        Self::with_disk(None, zone, respond)
+    }
+
+    /// One that keeps objects on disk as well.
+    fn with_disk<F>(
+        disk: Option<&Disk>,
+        zone: &str,
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let origin = server.addresses().unwrap()[0];
         let (asked, stop) = (Arc::new(AtomicUsize::new(0)), Stop::new());
@@ -55,9 +68,19 @@ impl Stage {
              [[zone]]\nname = \"z\"\nhosts = [\"shop.example\"]\norigin = [\"http://{origin}\"]\n{zone}"
         );
         let network = Network::read(&Document::new("n.toml", text)).unwrap();
-        let edge = Arc::new(Edge::new("lhr".into(), network, 1 << 20, 1));
+        let edge = edge(network, disk);
         let edge = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
         Self { edge, asked, stop }
+    }
+
+    /// The same data centre after a restart.
+    fn restart(&mut self, disk: &Disk) {
+        self.edge.on_disk.as_ref().unwrap().close();
+        let network = Network::clone(&self.edge.network());
+        // The directory is the old one's until that is gone.
+        self.edge = Arc::new(Core::new(edge(network.clone(), None), 0, Clients::new(Trust::System).unwrap()));
+        let edge = edge(network, Some(disk));
+        self.edge = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
     }
 
     async fn get(&self, path: &str, fields: &[(&'static str, &str)]) -> Came {
@@ -71,6 +94,13 @@ impl Stage {
     fn asked(&self) -> usize {
         self.asked.load(SeqCst)
     }
+}
+
+fn edge(network: Network, disk: Option<&Disk>) -> Arc<Edge> {
+    let (on_disk, noted) = disk.map(|disk| OnDisk::open(disk).unwrap()).unzip();
+    let edge = Edge::new("lhr".into(), network, 1 << 20, on_disk, 1);
+    edge.store.resume(noted.unwrap_or_default());
+    Arc::new(edge)
 }
 
 impl Drop for Stage {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
 
-use super::{DataCentre, Network, Rule, Zone, rule::Conditions};
+use super::{DataCentre, Disk, Network, Rule, Zone, rule::Conditions};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +46,8 @@ struct Centre {
     admin: Option<SocketAddr>,
     #[serde(default = "memory")]
     memory: Bytes,
+    disk: Option<PathBuf>,
+    disk_size: Option<Bytes>,
 }
 
 #[derive(Deserialize)]
@@ -104,6 +106,9 @@ fn memory() -> Bytes {
     Bytes(256_000_000)
 }
 
+/// 10 GB.
+const DISK_SIZE: u64 = 10_000_000_000;
+
 fn largest() -> Bytes {
     Bytes(64_000_000)
 }
@@ -151,12 +156,23 @@ impl Checks<'_> {
         if !centre.listen_tls.is_empty() && identity.is_none() {
             return wrong("has listen_tls and needs certificate and key for it, both files in PEM");
         }
+        let disk = match (&centre.disk, centre.disk_size) {
+            (Some(_), Some(Bytes(bytes))) if bytes < disk::Config::SMALLEST => {
+                return wrong("has a disk_size below 1MiB, the least that is of use");
+            }
+            (Some(path), bytes) => {
+                Some(Disk { path: path.clone(), bytes: bytes.map_or(DISK_SIZE, |bytes| bytes.0) })
+            }
+            (None, Some(_)) => return wrong("has a disk_size and no disk, the directory that it is for"),
+            (None, None) => None,
+        };
         Ok(DataCentre {
             listen: centre.listen.clone(),
             listen_tls: centre.listen_tls.clone(),
             identity,
             admin: centre.admin,
             memory: centre.memory.0,
+            disk,
             name,
         })
     }

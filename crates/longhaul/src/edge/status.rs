@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use edge::operator::{self, ByCacheStatus, OriginStatus};
+use edge::operator::{self, ByCacheStatus, OriginStatus, Usage};
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, share};
 
@@ -53,15 +53,22 @@ fn text(status: &operator::Status) -> String {
     };
     let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
     format!(
-        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n\n{}",
+        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n{}\n{}",
         count(requests.total),
         table(["cache", "requests", "share"].map(str::to_owned), rows),
         bytes(store.memory_bytes),
         bytes(store.memory_limit_bytes),
         count(store.objects),
         count(store.evicted),
+        disk(store),
         table(ORIGINS.map(str::to_owned), origins.iter().map(row)),
     )
+}
+
+/// A line about the disk, if there is one.
+fn disk(store: &Usage) -> String {
+    let state = store.disk_error.as_ref().map(|why| format!(", not written to: {why}")).unwrap_or_default();
+    store.disk_bytes.map(|used| format!("disk: {}{state}\n", bytes(used))).unwrap_or_default()
 }
 
 fn row(origin: &OriginStatus) -> [String; 6] {
