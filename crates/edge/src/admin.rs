@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::{
     Error,
     centre::Edge,
+    metrics,
     on_disk::OnDisk,
     operator::{Envelope, Fault, Purged, Purges, Status, Usage},
 };
@@ -56,6 +57,7 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
     let path: Vec<_> = parts.uri.path().split('/').skip(1).collect();
     match (&parts.method, &path[..]) {
         (&Method::GET, ["status"]) => respond(StatusCode::OK, &status(edge)),
+        (&Method::GET, ["metrics"]) => page(metrics::prometheus(&status(edge))),
         (&Method::GET, ["explain"]) => explain(edge, &parts.uri),
         (&Method::POST, ["client", "v4", "zones", zone, "purge_cache"]) => {
             if !is_allowed(edge, &parts.headers) {
@@ -71,7 +73,7 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
         }
         _ => failure(
             StatusCode::NOT_FOUND,
-            "there is GET /status, GET /explain?url=URL and POST /client/v4/zones/ZONE/purge_cache",
+            "there is GET /status, GET /metrics, GET /explain?url=URL and POST /client/v4/zones/ZONE/purge_cache",
         ),
     }
 }
@@ -191,6 +193,13 @@ fn decoded(text: &str) -> String {
 fn failure(status: StatusCode, message: &str) -> Response<Body> {
     let errors = vec![Fault { code: status.as_u16(), message: message.to_owned() }];
     respond(status, &Envelope::<Purged> { success: false, errors, messages: vec![], result: None })
+}
+
+fn page(text: String) -> Response<Body> {
+    let mut response = Response::new(Body::whole(text));
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
 }
 
 fn respond(status: StatusCode, value: &impl Serialize) -> Response<Body> {

@@ -16,6 +16,7 @@ pub(crate) struct Doors {
     identity: Option<Identity>,
     /// HTTP/3 is the first core's: a client that moves to another address goes on with the same socket.
     has_http3: bool,
+    proxy_protocol: bool,
 }
 
 impl Doors {
@@ -24,7 +25,13 @@ impl Doors {
         let identity = centre.identity.as_ref().filter(|_| !centre.listen_tls.is_empty());
         let identity = identity.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
         let tls = if identity.is_some() { &centre.listen_tls[..] } else { &[] };
-        Ok(Self { clear: share(&centre.listen, cores)?, tls: share(tls, cores)?, identity, has_http3: true })
+        Ok(Self {
+            clear: share(&centre.listen, cores)?,
+            tls: share(tls, cores)?,
+            identity,
+            has_http3: true,
+            proxy_protocol: centre.proxy_protocol,
+        })
     }
 
     /// Addresses without and with TLS.
@@ -34,6 +41,11 @@ impl Doors {
             sockets.filter_map(|socket| socket.local_addr().ok()).collect()
         };
         (of(&self.clear), of(&self.tls))
+    }
+
+    /// Whether what comes in begins with a header of the PROXY protocol.
+    pub(crate) fn proxy_protocol(&self) -> bool {
+        self.proxy_protocol
     }
 
     /// The servers of the next core, in whose runtime this is called.

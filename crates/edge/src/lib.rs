@@ -9,14 +9,14 @@
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`; `passing.rs` |
 //! | which origin is asked, what it is sent, and what of its answers stays inside | `origins.rs`, `trailers.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
-//! | objects in memory, their variants, and purges | `store.rs` |
+//! | objects in memory, their variants, and purges | `store.rs`, `names.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
 //! | a body that is read while it is still coming | `fill.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | a hit on a plain request: no allocation, no task, no lock that another core takes | `hits.rs`, `likeness.rs`, `ready.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | what is counted | `counts.rs` |
-//! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`; [`operator`] asks for them |
+//! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
 //!
 //! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
 //! `http`. Here are the bytes and the tasks.
@@ -37,6 +37,8 @@ mod flights;
 mod from_disk;
 mod hits;
 mod likeness;
+mod metrics;
+mod names;
 pub mod network;
 mod note;
 mod on_disk;

@@ -45,6 +45,8 @@ pub struct DataCentre {
     pub listen_tls: Vec<SocketAddr>,
     /// Certificate and key for those, in PEM.
     pub identity: Option<(PathBuf, PathBuf)>,
+    /// Whether visitors' connections begin with a header of the PROXY protocol.
+    pub proxy_protocol: bool,
     /// Where the operator's requests are answered.
     pub admin: Option<SocketAddr>,
     /// Bytes that stored objects may have in memory.

@@ -191,7 +191,21 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     set(&mut headers, &FORWARDED_PROTO, visit.peer.scheme.name());
     let node = if address.is_ipv6() { format!("\"[{address}]\"") } else { address.to_string() };
     append(&mut headers, &header::FORWARDED, &format!("for={node};proto={}", visit.peer.scheme.name()));
+    remove_twins(&mut headers);
     headers
+}
+
+/// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` beside ours.
+fn remove_twins(headers: &mut HeaderMap) {
+    let is_twin = |name: &&HeaderName| {
+        let hyphenated = name.as_str().replace('_', "-");
+        headers.contains_key(&hyphenated) || internal::is_internal(hyphenated.as_bytes())
+    };
+    let underscored = headers.keys().filter(|name| name.as_str().contains('_'));
+    let twins: Vec<_> = underscored.filter(is_twin).cloned().collect();
+    for twin in &twins {
+        headers.remove(twin);
+    }
 }
 
 /// A response as it concerns this network.

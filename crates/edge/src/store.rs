@@ -3,7 +3,7 @@
 //! One copy of each object, behind one lock that is held for a look-up and never for a body.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -14,7 +14,7 @@ use cache::{
 };
 use http::{HeaderMap, HeaderName};
 
-use crate::{fill::Fill, note::Noted, ready::Serving};
+use crate::{fill::Fill, names::Names, note::Noted, ready::Serving};
 
 /// A response that is kept.
 #[derive(Debug, Clone)]
@@ -67,6 +67,7 @@ struct Inner {
     resources: HashMap<Key, Vec<Arc<Object>>>,
     /// Where the object of a number is.
     keys: HashMap<u64, Key>,
+    names: Names,
     eviction: Eviction,
     evicted: u64,
     log: Log,
@@ -76,8 +77,8 @@ impl Store {
     /// One for so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         let (resources, keys) = (HashMap::new(), HashMap::new());
-        let (eviction, log) = (Eviction::new(bytes), Log::default());
-        Self { inner: Mutex::new(Inner { resources, keys, eviction, evicted: 0, log }) }
+        let (names, eviction, log) = (Names::default(), Eviction::new(bytes), Log::default());
+        Self { inner: Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log }) }
     }
 
     /// The object for a request with this header; the newest, if several would do.
@@ -130,6 +131,10 @@ impl Store {
             replaced.extend(variants.pop());
         }
         variants.insert(0, Arc::clone(&object));
+        for other in &replaced {
+            inner.names.remove(other.number(), &other.subject);
+        }
+        inner.names.add(object.number(), &object.subject);
         let is_same_body = replaced.iter().any(|other| Arc::ptr_eq(&other.body, &object.body));
         for other in replaced.iter().filter(|other| other.number() != object.number()) {
             inner.keys.remove(&other.number());
@@ -215,9 +220,14 @@ impl Store {
 impl Inner {
     fn purge(&mut self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
         let is_meant = |object: &Arc<Object>| purges.iter().any(|purge| object.subject.is_meant(zone, purge));
-        let mut gone = Vec::new();
-        let mut found = 0;
-        for object in self.resources.values_mut().flatten().filter(|object| is_meant(object)) {
+        let (mut gone, mut found) = (Vec::new(), 0);
+        for number in self.candidates(&purges) {
+            let Some(variants) = self.keys.get(&number).and_then(|key| self.resources.get_mut(key)) else {
+                continue;
+            };
+            let mut variants = variants.iter_mut();
+            let object = variants.find(|object| object.number() == number && is_meant(object));
+            let Some(object) = object else { continue };
             found += 1;
             object.serving.retire();
             match depth {
@@ -240,6 +250,15 @@ impl Inner {
         (self.log.epoch(), found)
     }
 
+    /// The numbers of all objects that purges may mean.
+    fn candidates(&self, purges: &[Purge]) -> BTreeSet<u64> {
+        let found: Option<Vec<_>> = purges.iter().map(|purge| self.names.find(purge)).collect();
+        match found {
+            Some(found) => found.into_iter().flatten().collect(),
+            None => self.keys.keys().copied().collect(),
+        }
+    }
+
     fn has(&self, object: &Object) -> bool {
         let variants = self.resources.get(&object.key);
         variants.is_some_and(|variants| variants.iter().any(|other| Arc::ptr_eq(&other.body, &object.body)))
@@ -250,6 +269,7 @@ impl Inner {
         if let Some(variants) = self.resources.get_mut(&key) {
             for object in variants.extract_if(.., |object| object.number() == number) {
                 object.serving.retire();
+                self.names.remove(number, &object.subject);
             }
             if variants.is_empty() {
                 self.resources.remove(&key);

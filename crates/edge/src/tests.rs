@@ -495,3 +495,16 @@ async fn an_answer_to_a_post_that_was_purged_on_its_way_is_not_fresh() {
     tokio::join!(stage.send(request(Method::POST, "/", &[])), purging);
     assert_eq!(stage.get("/", &[]).await.body, "answer 1");
 }
+
+#[tokio::test]
+async fn fields_that_an_origin_could_take_for_others_do_not_reach_it() {
+    let stage = Stage::new("", async |request: Request<Body>, _| {
+        let names: Vec<_> = request.headers().keys().map(|name| name.as_str().to_owned()).collect();
+        with("no-store", names.join(" "))
+    });
+    let fields = [("x_forwarded_for", "10.0.0.1"), ("lh_hop_count", "1"), ("accept_", "x"), ("my_own", "y")];
+    let names = stage.get("/", &fields).await.body;
+    let names: Vec<_> = std::str::from_utf8(&names).unwrap().split(' ').collect();
+    assert!(names.contains(&"my_own") && names.contains(&"x-forwarded-for"), "{names:?}");
+    assert!(!names.contains(&"x_forwarded_for") && !names.contains(&"lh_hop_count"), "{names:?}");
+}

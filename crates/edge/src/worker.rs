@@ -35,7 +35,8 @@ impl Worker {
         };
         let all = server::Config::default();
         let share = all.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
-        let config = server::Config { connections: share.max(1), ..all };
+        let config =
+            server::Config { connections: share.max(1), proxy_protocol: doors.proxy_protocol(), ..all };
         let servers = servers.into_iter().map(|server| server.with_config(config)).collect();
         Ok(Self { runtime, servers, core: Arc::new(core) })
     }

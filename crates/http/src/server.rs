@@ -25,6 +25,7 @@ mod interim;
 mod listen;
 mod patience;
 mod peer;
+mod proxied;
 mod quic;
 mod upload;
 mod wire;

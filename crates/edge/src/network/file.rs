@@ -43,6 +43,8 @@ struct Centre {
     listen_tls: Vec<SocketAddr>,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
+    #[serde(default)]
+    proxy_protocol: bool,
     admin: Option<SocketAddr>,
     #[serde(default = "memory")]
     memory: Bytes,
@@ -170,6 +172,7 @@ impl Checks<'_> {
             listen: centre.listen.clone(),
             listen_tls: centre.listen_tls.clone(),
             identity,
+            proxy_protocol: centre.proxy_protocol,
             admin: centre.admin,
             memory: centre.memory.0,
             disk,

@@ -14,6 +14,9 @@ pub struct Config {
     /// How long to wait for a connection's handshake, for a request's header (so a connection without requests is closed
     /// after that too), and for the next piece of a request's body.
     pub read_timeout: Duration,
+    /// Whether each connection over TCP begins with a header of the PROXY protocol, version 2, which says who the client is. Then
+    /// only those who may say that should be able to connect.
+    pub proxy_protocol: bool,
     /// How long requests in flight may take to finish when the server is asked to stop.
     pub stop_grace: Duration,
 }
@@ -24,6 +27,7 @@ impl Default for Config {
             connections: limits::CONNECTIONS,
             streams: limits::STREAMS,
             read_timeout: limits::READ_TIMEOUT,
+            proxy_protocol: false,
             stop_grace: limits::STOP_GRACE,
         }
     }

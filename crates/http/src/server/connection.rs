@@ -21,7 +21,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tracing::debug;
 
-use super::{context::Context, handler::Handler, http1::Http1, peer::Peer, upload::patient, wire::Wire};
+use super::{
+    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied, upload::patient, wire::Wire,
+};
 use crate::{Failure, Scheme, Stage, limits};
 
 /// Version of HTTP on a connection.
@@ -33,8 +35,14 @@ enum Version {
 
 impl<H: Handler> Context<H> {
     /// Serves a connection to its end. How it ended is the client's business.
-    pub(super) async fn serve(&self, stream: TcpStream, address: SocketAddr) {
+    pub(super) async fn serve(&self, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
+        if self.config.proxy_protocol {
+            let Some(client) = self.opened(proxied::client(&mut stream, address), address).await else {
+                return;
+            };
+            address = client;
+        }
         let port = self.has_http3.then(|| stream.local_addr().ok()).flatten();
         let alternative = port.and_then(|local| alternative(local.port()));
         match &self.tls {

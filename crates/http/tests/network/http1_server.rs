@@ -340,3 +340,21 @@ async fn what_is_plain_can_be_answered_at_once() {
     let twice = format!("{quick}Host: a\r\n\r\n");
     assert_eq!(statuses(&said(&serving, twice).await), [400]);
 }
+
+#[tokio::test]
+async fn a_load_balancer_says_who_the_client_is() {
+    let config = server::Config { proxy_protocol: true, ..server::Config::default() };
+    let serving = serve(Security::Clear, config, async |request: Request<Body>| {
+        let peer = request.extensions().get::<server::Peer>().unwrap();
+        Ok(Response::new(Body::whole(peer.address.to_string())))
+    });
+    let ask = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let header = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x07\x0a\0\0\x01\x12\x34\0\x50";
+    assert!(said(&serving, [&header[..], ask].concat()).await.ends_with("\r\n\r\n192.0.2.7:4660"));
+    // Who is not one is not served.
+    let mut stranger = TcpStream::connect(serving.address).await.unwrap();
+    stranger.write_all(ask).await.unwrap();
+    let mut said = Vec::new();
+    let _ = stranger.read_to_end(&mut said).await;
+    assert_eq!(said, b"");
+}

@@ -1,6 +1,10 @@
 //! The edge as its operator has it: a network's file, a data centre that runs, and what it is asked.
 
-use std::process::Command;
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    process::Command,
+};
 
 use nix::sys::signal::Signal;
 
@@ -93,6 +97,13 @@ fn what_is_kept_is_counted_explained_and_purged() {
     let status = edge.ask(&["status", "--json"]).json();
     assert_eq!((number(&status, "/origins/0/requests"), number(&status, "/epoch")), (2.0, 1.0));
     assert!(edge.ask(&["status"]).ok().starts_with("lhr: 6 requests, purge epoch 1\n"));
+
+    let mut operator = TcpStream::connect(&edge.admin).unwrap();
+    operator.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    let mut page = String::new();
+    operator.read_to_string(&mut page).unwrap();
+    assert!(page.contains("text/plain; version=0.0.4"), "{page}");
+    assert!(page.contains("longhaul_edge_requests_total{data_centre=\"lhr\",cache=\"hit\"} 4\n"), "{page}");
 }
 
 #[test]

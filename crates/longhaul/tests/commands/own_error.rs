@@ -217,10 +217,10 @@ fn the_truth_lies_within_the_stated_error() {
         let trial = trial(trouble, seed);
         assert!(trial.n > COUNT * 9 / 10, "{trouble:?}: {} datagrams arrived", trial.n);
         let said = format!("{trouble:?}: {:?}, {} of the datagrams", trial.figures, trial.covered);
-        // Single datagrams meet what nobody sees; figures of all do not depend on one. That all of them are within the error in
-        // how many of a hundred runs is for `two_hundred_runs`.
+        // Single datagrams meet what nobody sees: they make the greatest, and a little of the mean. In how many of a hundred runs all
+        // figures are within the error is for `two_hundred_runs`.
         assert!(trial.covered > 0.95, "{said}");
-        assert!(trial.figures[..2].iter().all(|&(_, off, stated)| is_at_most(off, stated)), "{said}");
+        assert!(trial.figures[..2].iter().all(|&(_, off, stated)| is_at_most(off * 0.98, stated)), "{said}");
         assert!(trial.figures[2..].iter().all(|(_, off, stated)| off * 0.9 <= *stated), "{said}");
         // What troubles nothing is not stated to be worthless, and what is stopped half of the time is not stated to be good.
         let (_, off, stated) = trial.figures[3];

@@ -1,0 +1,128 @@
+//! The status of a data centre in the text format of Prometheus, version 0.0.4.
+
+use std::fmt::{Display, Write};
+
+use crate::operator::Status;
+
+/// All of it, as one page.
+pub(crate) fn prometheus(status: &Status) -> String {
+    let Status { data_centre, epoch, requests, store, origins } = status;
+    let mut page = Page { text: String::new(), data_centre };
+    let by = &requests.by_cache_status;
+    page.family("requests_total", "counter", "Requests of visitors, by what the cache did.");
+    for (word, number) in [
+        ("hit", by.hit),
+        ("miss", by.miss),
+        ("stale", by.stale),
+        ("revalidated", by.revalidated),
+        ("bypass", by.bypass),
+        ("collapsed", by.collapsed),
+        ("refused", by.refused),
+    ] {
+        page.value("requests_total", &[("cache", word)], number);
+    }
+    page.family("store_bytes", "gauge", "Bytes of stored objects.");
+    page.value("store_bytes", &[("tier", "memory")], store.memory_bytes);
+    if let Some(bytes) = store.disk_bytes {
+        page.value("store_bytes", &[("tier", "disk")], bytes);
+        page.family("disk_working", "gauge", "Whether the disk is written to.");
+        page.value("disk_working", &[], u8::from(store.disk_error.is_none()));
+    }
+    page.family("store_limit_bytes", "gauge", "Bytes that stored objects may have in memory.");
+    page.value("store_limit_bytes", &[("tier", "memory")], store.memory_limit_bytes);
+    page.family("store_objects", "gauge", "Objects in memory.");
+    page.value("store_objects", &[], store.objects);
+    page.family("store_evicted_total", "counter", "Objects in memory that gave way to others.");
+    page.value("store_evicted_total", &[], store.evicted);
+    page.family("purge_epoch", "gauge", "The place of the last purge that was done.");
+    page.value("purge_epoch", &[], epoch);
+    page.family("origin_healthy", "gauge", "Whether an origin is asked in its turn.");
+    for origin in origins {
+        page.value("origin_healthy", &[("origin", &origin.address)], u8::from(origin.healthy));
+    }
+    page.family("origin_requests_total", "counter", "Requests to an origin.");
+    for origin in origins {
+        page.value("origin_requests_total", &[("origin", &origin.address)], origin.requests);
+    }
+    page.family("origin_failures_total", "counter", "Requests to an origin without a response.");
+    for origin in origins {
+        page.value("origin_failures_total", &[("origin", &origin.address)], origin.failures);
+    }
+    page.family("origin_in_flight", "gauge", "Requests to an origin whose response has not begun.");
+    for origin in origins {
+        page.value("origin_in_flight", &[("origin", &origin.address)], origin.in_flight);
+    }
+    page.text
+}
+
+/// What is served.
+struct Page<'s> {
+    text: String,
+    data_centre: &'s str,
+}
+
+impl Page<'_> {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.text, "# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}");
+    }
+
+    /// No name of a data centre and no origin has a character that would have to be escaped.
+    fn value(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+        let _ = write!(self.text, "{PREFIX}{name}{{data_centre=\"{}\"", self.data_centre);
+        for (label, text) in labels {
+            let _ = write!(self.text, ",{label}=\"{text}\"");
+        }
+        let _ = writeln!(self.text, "}} {value}");
+    }
+}
+
+const PREFIX: &str = "longhaul_edge_";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operator::{ByCacheStatus, OriginStatus, Requests, Usage};
+
+    #[test]
+    fn a_page_has_each_figure_with_its_labels() {
+        let by_cache_status =
+            ByCacheStatus { hit: 3, miss: 2, stale: 0, revalidated: 0, bypass: 0, collapsed: 1, refused: 0 };
+        let status = Status {
+            data_centre: "lhr".into(),
+            epoch: 7,
+            requests: Requests { total: 6, by_cache_status },
+            store: Usage {
+                memory_bytes: 100,
+                memory_limit_bytes: 1000,
+                disk_bytes: Some(50),
+                disk_error: Some("full".into()),
+                objects: 2,
+                evicted: 4,
+            },
+            origins: vec![OriginStatus {
+                address: "http://a:80".into(),
+                healthy: true,
+                in_flight: 1,
+                requests: 5,
+                failures: 0,
+                connect_ms: None,
+            }],
+        };
+        let page = prometheus(&status);
+        for line in [
+            "# TYPE longhaul_edge_requests_total counter",
+            "longhaul_edge_requests_total{data_centre=\"lhr\",cache=\"hit\"} 3",
+            "longhaul_edge_store_bytes{data_centre=\"lhr\",tier=\"disk\"} 50",
+            "longhaul_edge_disk_working{data_centre=\"lhr\"} 0",
+            "longhaul_edge_store_evicted_total{data_centre=\"lhr\"} 4",
+            "longhaul_edge_purge_epoch{data_centre=\"lhr\"} 7",
+            "longhaul_edge_origin_healthy{data_centre=\"lhr\",origin=\"http://a:80\"} 1",
+            "longhaul_edge_origin_requests_total{data_centre=\"lhr\",origin=\"http://a:80\"} 5",
+        ] {
+            assert!(page.lines().any(|one| one == line), "{line}: {page}");
+        }
+        // A family is announced once, before its values.
+        let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
+        assert_eq!(names.len(), 11, "{page}");
+    }
+}

@@ -1,0 +1,64 @@
+//! Any fields of a request and a response are judged: what is stored is for the request that fetched it, its parts lie within its body, and
+//! the network's own fields are gone once they were cleared.
+//!
+//! The input is lines of fields: those of the request, an empty line, those of the response.
+//!
+//! `cargo +nightly fuzz run cache_headers corpus/cache_headers seeds/cache_headers`
+
+#![no_main]
+
+use cache::{
+    Control, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Validators, Wishes, internal, invalidation, may_store,
+    purge, ranges::{self, Wanted}, update,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    let split = text.windows(2).position(|two| two == b"\n\n").unwrap_or(text.len());
+    let (request, mut response) = (fields(&text[..split]), fields(&text[split..]));
+    let url = Uri::from_static("http://a.example/b?c=d");
+    let times = (Time::from_millis(1_000_000), Time::from_millis(1_000_500));
+    let key = Key::of(&url, &request, &KeyRule::default());
+    assert_eq!(key.url(), "http://a.example/b?c=d");
+
+    let wishes = Wishes::read(&request);
+    let control = Control::read(&response, &[HeaderName::from_static("cdn-cache-control")]);
+    let terms = Terms::read(StatusCode::OK, &response, control, None, times);
+    let _ = invalidation::urls(&Method::POST, &url, StatusCode::OK, &response);
+    let _ = (invalidation::groups(&response), invalidation::invalidated_groups(&Method::POST, &response));
+    let _ = (purge::tags(&response), invalidation::is_own_location(&url, &response));
+    let _ = may_store((&Method::GET, &request), wishes, (StatusCode::OK, &response), &terms, false);
+
+    let Some(selection) = Selection::of(&request, &response) else { return };
+    assert!(selection.matches(&request), "it is for the request that fetched it");
+    let stored = Stored { status: StatusCode::OK, headers: response.clone(), terms, selection };
+    if stored.reuse(wishes, times.1) == Reuse::Fresh {
+        assert!(stored.terms.is_fresh(times.1));
+    }
+    if let Wanted::Parts(parts) = ranges::wanted(&Method::GET, &request, &stored, 100) {
+        assert!(!parts.is_empty() && parts.iter().all(|part| part.length() > 0 && part.first + part.length() <= 100));
+    }
+    if let Some(validators) = Validators::of(&stored) {
+        let mut asked = HeaderMap::new();
+        validators.ask(&mut asked);
+        assert!(!asked.is_empty());
+    }
+    update::refresh(&mut response, &request);
+    update::clear_connection_fields(&mut response);
+    internal::clear(&mut response);
+    assert!(!response.keys().any(|name| internal::is_internal(name.as_str().as_bytes())));
+});
+
+fn fields(text: &[u8]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for line in text.split(|&byte| byte == b'\n').take(64) {
+        let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
+        let name = HeaderName::from_bytes(&line[..colon]);
+        let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            headers.append(name, value);
+        }
+    }
+    headers
+}
