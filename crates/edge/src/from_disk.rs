@@ -5,12 +5,7 @@ use std::sync::Arc;
 use http::{Bytes, Failure};
 use tokio::task::spawn_blocking;
 
-use crate::{
-    core::Core,
-    on_disk::{OfDisk, OnDisk},
-    store::Object,
-    visit::Visit,
-};
+use crate::{core::Core, on_disk::OfDisk, store::Object, visit::Visit};
 
 impl Core {
     /// What the disk has for a request, if it may still be used; its body may still be coming.
@@ -21,7 +16,7 @@ impl Core {
         let object = self.store.add(found.object.clone(), &visit.headers, self.now());
         // One that was purged is not added.
         if self.store.lease(&object).is_none() {
-            on_disk.remove(&found);
+            found.remove();
             return None;
         }
         let (core, filled) = (Arc::clone(self), Arc::clone(&object));
@@ -40,9 +35,7 @@ fn pour(core: &Core, object: &Object, mut found: OfDisk) {
                 tracing::warn!(%error, key = %object.key, "an object on disk cannot be read");
                 fill.finish(Err(Failure::Source));
                 core.store.remove(object);
-                if let Some(on_disk) = &core.on_disk {
-                    OnDisk::remove(on_disk, &found);
-                }
+                found.remove();
                 return;
             }
         }

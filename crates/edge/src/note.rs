@@ -1,4 +1,4 @@
-//! Purges as they are noted on disk: JSON, all that were done at once in one note.
+//! Purges as they are noted on disk: lines of JSON, those that were done at once in one note if it has room for them.
 
 use cache::purge::{Depth, Purge};
 use serde::{Deserialize, Serialize};
@@ -31,8 +31,8 @@ enum What {
     Everything,
 }
 
-/// Writes them.
-pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<u8> {
+/// Writes them, in as many notes as it takes.
+pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<Vec<u8>> {
     let line = |noted: &Noted| Line {
         epoch: noted.epoch,
         zone: noted.zone.clone(),
@@ -46,13 +46,22 @@ pub(crate) fn write<'n>(noted: impl IntoIterator<Item = &'n Noted>) -> Vec<u8> {
             Purge::Everything => What::Everything,
         },
     };
-    let lines: Vec<_> = noted.into_iter().map(line).collect();
-    serde_json::to_vec(&lines).unwrap_or_default()
+    let mut notes: Vec<Vec<u8>> = Vec::new();
+    for noted in noted {
+        let line = serde_json::to_vec(&line(noted)).unwrap_or_default();
+        match notes.last_mut().filter(|note| note.len() + line.len() < FULL) {
+            Some(note) => {
+                note.push(b'\n');
+                note.extend(line);
+            }
+            None => notes.push(line),
+        }
+    }
+    notes
 }
 
 /// Reads them; `None` if they are not what was written.
 pub(crate) fn read(note: &[u8]) -> Option<Vec<Noted>> {
-    let lines: Vec<Line> = serde_json::from_slice(note).ok()?;
     let noted = |line: Line| Noted {
         epoch: line.epoch,
         zone: line.zone,
@@ -66,8 +75,11 @@ pub(crate) fn read(note: &[u8]) -> Option<Vec<Noted>> {
             What::Everything => Purge::Everything,
         },
     };
-    Some(lines.into_iter().map(noted).collect())
+    serde_json::Deserializer::from_slice(note).into_iter().map(|line| line.ok().map(noted)).collect()
 }
+
+/// When a note is full: far below the longest that there can be, as a purge has no limit of its own.
+const FULL: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -91,7 +103,12 @@ mod tests {
                 Noted { epoch, zone: "z".into(), purge, depth }
             })
             .collect();
-        assert_eq!(read(&write(&noted)), Some(noted));
+        assert_eq!(read(&write(&noted).concat()), Some(noted.clone()));
+        let many: Vec<_> = noted.into_iter().cycle().take(10_000).collect();
+        let notes = write(&many);
+        assert!(notes.len() > 1 && notes.iter().all(|note| note.len() <= FULL));
+        let again: Option<Vec<_>> = notes.iter().map(|note| read(note)).collect();
+        assert_eq!(again.unwrap().concat(), many);
         assert_eq!(read(b"x"), None);
     }
 }

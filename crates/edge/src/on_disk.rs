@@ -7,7 +7,7 @@ mod head;
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
         mpsc::{self, Receiver, Sender},
     },
@@ -15,13 +15,12 @@ use std::{
 };
 
 use ::disk::{Body, Found, Id, State, Store};
-use cache::{Key, purge};
+use cache::{Key, purge::REMEMBERED};
 use http::{HeaderMap, HeaderName};
 use tracing::{info, warn};
 
 use crate::{
     Error,
-    fill::Fill,
     network::Disk,
     note::{self, Noted},
     store::Object,
@@ -33,6 +32,7 @@ pub(crate) struct OnDisk {
     jobs: Mutex<Option<Sender<Job>>>,
     /// Objects that wait to be written.
     waiting: Arc<AtomicUsize>,
+    notes: Arc<Mutex<Notes>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -41,8 +41,8 @@ enum Job {
     Keep(Arc<Object>),
     /// The head of one that was confirmed by its origin.
     Refresh(Arc<Object>),
-    /// Purges; whoever waits for them to be on the disk is told.
-    Note(Vec<Noted>, Option<Sender<()>>),
+    /// Purges that nobody waits for.
+    Note(Vec<Noted>),
 }
 
 /// An object that was found, without the bytes of its body.
@@ -50,17 +50,27 @@ pub(crate) struct OfDisk {
     pub(crate) object: Object,
     pub(crate) body: Body,
     id: Id,
+    store: Store,
+}
+
+impl OfDisk {
+    /// Takes it off the disk: it cannot be read, or was purged.
+    pub(crate) fn remove(&self) {
+        if let Err(error) = self.store.remove(self.id) {
+            info!(%error, "an object was not removed from the disk");
+        }
+    }
 }
 
 impl OnDisk {
-    /// Opens it; returns the purges that objects on it may not know of.
+    /// Opens it; returns the purges that objects on it may not know of, in their order.
     pub(crate) fn open(disk: &Disk) -> Result<(Self, Vec<Noted>), Error> {
         let (store, opened) = Store::open(::disk::Config::new(&disk.path, disk.bytes))?;
         if opened.has_lost_notes {
             warn!(path = %disk.path.display(), "the disk lost purges: all that was stored on it was removed");
         }
         let noted: Option<Vec<_>> = opened.notes.iter().map(|note| note::read(note)).collect();
-        let noted = match noted {
+        let mut noted: Vec<_> = match noted {
             Some(noted) => noted.into_iter().flatten().collect(),
             None => {
                 warn!(path = %disk.path.display(), "purges on the disk cannot be read: all that was stored on it is removed");
@@ -68,14 +78,18 @@ impl OnDisk {
                 Vec::new()
             }
         };
-        let kept: VecDeque<_> = noted.iter().rev().take(purge::REMEMBERED).rev().cloned().collect();
-        store.rewrite_notes((!kept.is_empty()).then(|| note::write(&kept)))?;
+        // Those that somebody waited for were noted before those that nobody did.
+        noted.sort_by_key(|noted| noted.epoch);
+        noted.drain(..noted.len().saturating_sub(REMEMBERED));
+        let mut notes = Notes { store: store.clone(), kept: noted.iter().cloned().collect(), added: 0 };
+        notes.cut()?;
         let (jobs, told) = mpsc::channel();
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let desk = Writer { store: store.clone(), kept, noted: 0, waiting: Arc::clone(&waiting) };
-        let writer = thread::Builder::new().name("disk".into()).spawn(move || desk.write(&told));
+        let (waiting, notes) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(notes)));
+        let writer =
+            Writer { store: store.clone(), notes: Arc::clone(&notes), waiting: Arc::clone(&waiting) };
+        let writer = thread::Builder::new().name("disk".into()).spawn(move || writer.write(&told));
         let writer = Mutex::new(Some(writer.map_err(Error::Runtime)?));
-        Ok((Self { store, jobs: Mutex::new(Some(jobs)), waiting, writer }, noted))
+        Ok((Self { store, jobs: Mutex::new(Some(jobs)), waiting, notes, writer }, noted))
     }
 
     /// Whether there is probably something for a key.
@@ -97,12 +111,11 @@ impl OnDisk {
                 .find(key.as_str().as_bytes())
                 .inspect_err(|error| info!(%error, "the disk was not read"));
             let of_disk = |found: Found| {
-                let body = Arc::new(Fill::default());
-                let object = head::read(&found.head, &key, &targets, body)?;
+                let object = head::read(&found.head, &key, &targets, Arc::default())?;
                 let _ = object.body.on_disk.set(found.id);
                 object.stored.selection.matches(&request).then(|| {
                     let body = store.read(&found, ..);
-                    OfDisk { object, body, id: found.id }
+                    OfDisk { object, body, id: found.id, store: store.clone() }
                 })
             };
             found.ok()?.into_iter().find_map(of_disk)
@@ -122,23 +135,14 @@ impl OnDisk {
         self.tell(Job::Refresh(Arc::clone(object)));
     }
 
-    /// Has purges noted.
+    /// Has purges noted when there is time.
     pub(crate) fn note(&self, noted: Vec<Noted>) {
-        self.tell(Job::Note(noted, None));
+        self.tell(Job::Note(noted));
     }
 
-    /// Has purges noted, and waits until they are on the disk or cannot be. Blocks.
+    /// Notes purges: they are on the disk when this returns, or cannot be written there. Blocks.
     pub(crate) fn note_now(&self, noted: Vec<Noted>) {
-        let (done, told) = mpsc::channel();
-        self.tell(Job::Note(noted, Some(done)));
-        let _ = told.recv();
-    }
-
-    /// Removes an object that cannot be read, or was purged.
-    pub(crate) fn remove(&self, found: &OfDisk) {
-        if let Err(error) = self.store.remove(found.id) {
-            info!(%error, "an object was not removed from the disk");
-        }
+        tell_failure(lock(&self.notes).add(noted));
     }
 
     /// Bytes on it, and why it is not written to, if so.
@@ -152,14 +156,14 @@ impl OnDisk {
 
     /// Writes what waits, and ends. Blocks.
     pub(crate) fn close(&self) {
-        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        drop(lock(&self.jobs).take());
+        if let Some(writer) = lock(&self.writer).take() {
             let _ = writer.join();
         }
     }
 
     fn tell(&self, job: Job) {
-        if let Some(jobs) = &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(jobs) = &*lock(&self.jobs) {
             let _ = jobs.send(job);
         }
     }
@@ -168,17 +172,14 @@ impl OnDisk {
 /// The thread that writes.
 struct Writer {
     store: Store,
-    /// The newest purges; those before them are unknown to the log in memory too.
-    kept: VecDeque<Noted>,
-    /// How many were noted since the notes were last cut to those.
-    noted: usize,
+    notes: Arc<Mutex<Notes>>,
     waiting: Arc<AtomicUsize>,
 }
 
 impl Writer {
-    fn write(mut self, jobs: &Receiver<Job>) {
+    fn write(&self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
-            let written = match job {
+            tell_failure(match job {
                 Job::Keep(object) => {
                     self.waiting.fetch_sub(1, Relaxed);
                     self.keep(&object)
@@ -187,15 +188,8 @@ impl Writer {
                     Some(&id) => self.store.replace(id, &head::write(&object)).map(|_| ()),
                     None => Ok(()),
                 },
-                Job::Note(noted, done) => {
-                    let written = self.note(noted);
-                    drop(done);
-                    written
-                }
-            };
-            if let Err(error) = written {
-                info!(%error, "the disk was not written to");
-            }
+                Job::Note(noted) => lock(&self.notes).add(noted),
+            });
         }
     }
 
@@ -215,19 +209,46 @@ impl Writer {
         }
         Ok(())
     }
+}
 
-    fn note(&mut self, noted: Vec<Noted>) -> Result<(), ::disk::Error> {
-        self.noted += noted.len();
-        let line = note::write(&noted);
+/// The purges that are on the disk.
+struct Notes {
+    store: Store,
+    /// The newest; those before them are unknown to the log in memory too.
+    kept: VecDeque<Noted>,
+    /// How many were added since there were none but those.
+    added: usize,
+}
+
+impl Notes {
+    fn add(&mut self, noted: Vec<Noted>) -> Result<(), ::disk::Error> {
+        let notes = note::write(&noted);
+        self.added += noted.len();
         self.kept.extend(noted);
-        let surplus = self.kept.len().saturating_sub(purge::REMEMBERED);
+        let surplus = self.kept.len().saturating_sub(REMEMBERED);
         self.kept.drain(..surplus);
-        if self.noted > 2 * purge::REMEMBERED {
-            self.noted = 0;
-            return self.store.rewrite_notes([note::write(&self.kept)]);
+        if self.added > 2 * REMEMBERED {
+            return self.cut();
         }
-        self.store.note(&line)
+        notes.iter().try_for_each(|note| self.store.note(note))
     }
+
+    /// Leaves only those that are kept.
+    fn cut(&mut self) -> Result<(), ::disk::Error> {
+        self.store.rewrite_notes(note::write(&self.kept))?;
+        self.added = 0;
+        Ok(())
+    }
+}
+
+fn tell_failure(written: Result<(), ::disk::Error>) {
+    if let Err(error) = written {
+        info!(%error, "the disk was not written to");
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Objects that wait to be written; further ones stay in memory alone.

@@ -116,3 +116,21 @@ async fn a_disk_that_breaks_is_a_miss() {
     stage.restart(&disk);
     assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
 }
+
+#[tokio::test]
+async fn more_purges_than_are_remembered_are_no_obstacle() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory);
+    let mut stage = Stage::with_disk(Some(&disk), "", counted);
+    stage.get("/", &[]).await;
+    for round in 0..25 {
+        let tag = |number: u32| Purge::Tag(format!("{round}-{number}-{}", "x".repeat(200)));
+        stage.edge.purge("z", (0..1000).map(tag).collect(), Depth::Soft);
+    }
+    stage.restart(&disk);
+    assert_eq!(stage.edge.store.epoch(), 25_000);
+    // It began before the oldest that is known.
+    assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
+    stage.restart(&disk);
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
+}
