@@ -70,7 +70,8 @@ impl Edge {
         Time::from_millis(u64::try_from(http::clock::wall_ns() / 1_000_000).unwrap_or(0))
     }
 
-    /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns the epoch, and how many objects it found.
+    /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns
+    /// the epoch, and how many objects it found in memory.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> (u64, usize) {
         let purged = self.store.purge(zone, purges.clone(), depth, self.now());
         self.flights.close();

@@ -30,7 +30,7 @@ impl Core {
         }
         let mut hits = self.hits(self.number);
         // A network that is replaced now is so before everything is forgotten.
-        if std::ptr::eq(&raw const *self.network(), visit.network())
+        if std::ptr::eq(&*self.network(), visit.network())
             && let Some(lease) = self.store.lease(object)
         {
             hits.add(visit, object, &lease, response);

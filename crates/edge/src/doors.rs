@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 
 use http::{
     Server,
-    server::{Identity, share},
+    server::{Config, Identity, share},
 };
 
 use crate::{Error, network::DataCentre};
@@ -14,9 +14,8 @@ pub(crate) struct Doors {
     clear: Vec<Vec<TcpListener>>,
     tls: Vec<Vec<TcpListener>>,
     identity: Option<Identity>,
-    /// HTTP/3 is the first core's: a client that moves to another address goes on with the same socket.
-    has_http3: bool,
-    proxy_protocol: bool,
+    /// What visitors of one core may cost.
+    config: Config,
 }
 
 impl Doors {
@@ -25,13 +24,11 @@ impl Doors {
         let identity = centre.identity.as_ref().filter(|_| !centre.listen_tls.is_empty());
         let identity = identity.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
         let tls = if identity.is_some() { &centre.listen_tls[..] } else { &[] };
-        Ok(Self {
-            clear: share(&centre.listen, cores)?,
-            tls: share(tls, cores)?,
-            identity,
-            has_http3: true,
-            proxy_protocol: centre.proxy_protocol,
-        })
+        let (clear, tls) = (share(&centre.listen, cores)?, share(tls, cores)?);
+        let all = Config::default();
+        let connections = all.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
+        let config = Config { connections: connections.max(1), proxy_protocol: centre.proxy_protocol, ..all };
+        Ok(Self { clear, tls, identity, config })
     }
 
     /// Addresses without and with TLS.
@@ -43,11 +40,6 @@ impl Doors {
         (of(&self.clear), of(&self.tls))
     }
 
-    /// Whether what comes in begins with a header of the PROXY protocol.
-    pub(crate) fn proxy_protocol(&self) -> bool {
-        self.proxy_protocol
-    }
-
     /// The servers of the next core, in whose runtime this is called.
     pub(crate) fn of_next_core(&mut self) -> Result<Vec<Server>, Error> {
         let mut servers = Vec::new();
@@ -56,9 +48,13 @@ impl Doors {
         }
         if let (Some(sockets), Some(identity)) = (self.tls.pop(), &self.identity) {
             let server = Server::on(sockets)?;
-            let takes_quic = std::mem::take(&mut self.has_http3);
-            servers.push(if takes_quic { server.with_http3(identity)? } else { server.with_tls(identity) });
+            // HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
+            let is_last = self.tls.is_empty();
+            servers.push(if is_last { server.with_http3(identity)? } else { server.with_tls(identity) });
         }
-        Ok(servers)
+        Ok(servers.into_iter().map(|server| server.with_config(self.config)).collect())
     }
 }
+
+/// Open files that are not connections of visitors: sockets that listen, connections to origins, timers.
+const OTHER_FILES: usize = 2048;

@@ -1,4 +1,4 @@
-//! From the origin into the store: one request, what its response is judged to be, and its body for all who wait.
+//! For all who wait, from the disk or else from the origin into the store: one request, what its response is judged to be, and its body for all who wait.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use cache::{
     purge::{self, Purge, Subject},
     update,
 };
-use http::{Body, HeaderMap, Method, Response, StatusCode, header, response::Parts};
+use http::{Body, HeaderMap, Method, Response, StatusCode, header};
 
 use crate::{
     core::Core,
@@ -18,7 +18,7 @@ use crate::{
     visit::{Refusal, Visit},
 };
 
-/// What a request at the origin came to, for the one who made it.
+/// What a flight came to, for the one who made it.
 pub(crate) enum Fetched {
     /// It is stored; its body may still be coming.
     Stored(Arc<Object>),
@@ -35,7 +35,8 @@ pub(crate) enum Fetched {
 }
 
 impl Core {
-    /// Asks the origin for a flight: for what is stored under the key, if it is `stale`, only whether it is still right.
+    /// Looks for what a flight is for on disk, and else asks the origin: for what is stored under the key, if it is `stale`, only
+    /// whether it is still right.
     /// Runs as a task of its own: whoever waits for it may go without ending it.
     pub(crate) async fn fetch(
         self: Arc<Self>,
@@ -97,7 +98,7 @@ impl Core {
 
     /// Stores a response while it comes, or gives it to the one who asked.
     fn receive(
-        self: Arc<Self>,
+        self: &Arc<Self>,
         visit: &Visit,
         response: Response<Body>,
         times: (Time, Time),
@@ -113,11 +114,8 @@ impl Core {
                 Fetched::Passed(passed(response), reason)
             }
             Ok(judged) => {
-                let (parts, body) = response.into_parts();
-                let object = self.keep(visit, judged.of(parts), began, times.1);
+                let object = self.keep(visit, judged, response, began, times.1);
                 flight.land(Landing::Shared(Arc::clone(&object)));
-                let largest = visit.zone().largest;
-                tokio::spawn(pour(self, Arc::clone(&object), body, largest));
                 Fetched::Stored(object)
             }
         }
@@ -135,12 +133,10 @@ impl Core {
         let judged = is_right.then(|| self.judge(visit, response.status(), response.headers(), times).ok());
         let Some(judged) = judged.flatten() else { return (passed(response), false) };
         self.passing.forget(&visit.key);
-        let (parts, body) = response.into_parts();
-        let (status, headers) = (parts.status, parts.headers.clone());
-        let object = self.keep(visit, judged.of(parts), began, times.1);
+        let (status, headers) = (response.status(), response.headers().clone());
+        let object = self.keep(visit, judged, response, began, times.1);
         let mut response = Response::new(Body::stream(object.body.read()));
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
-        tokio::spawn(pour(Arc::clone(self), object, body, visit.zone().largest));
         (passed(response), true)
     }
 
@@ -170,10 +166,18 @@ impl Core {
         Terms::read(status, headers, control, ttl, times)
     }
 
-    /// Adds an object whose body is still to come.
-    fn keep(&self, visit: &Visit, mut stored: Stored, began: u64, now: Time) -> Arc<Object> {
-        let subject = subject(visit, &stored.headers);
-        stored.headers.remove(purge::CACHE_TAG);
+    /// Stores a response while its body comes.
+    fn keep(
+        self: &Arc<Self>,
+        visit: &Visit,
+        Judged { terms, selection }: Judged,
+        response: Response<Body>,
+        began: u64,
+        now: Time,
+    ) -> Arc<Object> {
+        let subject = subject(visit, response.headers());
+        let (parts, body) = passed(response).into_parts();
+        let stored = Stored { status: parts.status, headers: parts.headers, terms, selection };
         let object = Object {
             key: visit.key.clone(),
             subject,
@@ -182,7 +186,9 @@ impl Core {
             began,
             serving: Serving::default(),
         };
-        self.store.add(object, &visit.headers, now)
+        let object = self.store.add(object, &visit.headers, now);
+        tokio::spawn(pour(Arc::clone(self), Arc::clone(&object), body, visit.zone().largest));
+        object
     }
 
     /// What a 304 makes of the object that it confirms.
@@ -207,8 +213,8 @@ impl Core {
     }
 
     /// What an answer to a request that was passed on changes in the store: an unsafe one makes URLs and groups invalid, a HEAD
-    /// confirms or contradicts what is stored.
-    /// Returns the epoch at which the origin counts as asked, as what the response makes invalid is not itself.
+    /// confirms or contradicts what is stored. Returns the epoch at which the origin counts as asked, as what the response makes
+    /// invalid is not itself.
     pub(crate) fn learn(&self, visit: &Visit, response: &Response<Body>, mut began: u64) -> u64 {
         let (status, headers, now) = (response.status(), response.headers(), self.now());
         let urls = invalidation::urls(&visit.method, &visit.url, status, headers);
@@ -254,13 +260,6 @@ fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
 struct Judged {
     terms: Terms,
     selection: Selection,
-}
-
-impl Judged {
-    fn of(self, parts: Parts) -> Stored {
-        let Self { terms, selection } = self;
-        Stored { status: parts.status, headers: parts.headers, terms, selection }
-    }
 }
 
 /// Moves a body into an object, whole or until it breaks off or turns out too large.

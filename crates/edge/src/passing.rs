@@ -19,11 +19,9 @@ impl Passing {
     pub(crate) fn note(&self, key: &Key, now: Time) {
         let mut until = self.lock();
         if until.len() >= MOST {
-            until.retain(|_, end| now < *end);
+            until.clear();
         }
-        if until.len() < MOST {
-            until.insert(key.clone(), now.after(MEMORY));
-        }
+        until.insert(key.clone(), now.after(MEMORY));
     }
 
     /// Whether requests for this key are passed on.
@@ -43,7 +41,7 @@ impl Passing {
 
 /// How long it is remembered: as long as Varnish does by default.
 const MEMORY: Duration = Duration::from_secs(120);
-/// Keys at once; further ones are not remembered.
+/// Keys at once; of more, all are forgotten, and those that come again are noted again.
 const MOST: usize = 65_536;
 
 #[cfg(test)]

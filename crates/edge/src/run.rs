@@ -76,7 +76,7 @@ pub fn run(
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
     let core = |number| Core::new(Arc::clone(&edge), number, clients.fresh());
     let workers: Vec<_> =
-        (0..cores).map(|number| Worker::new(core(number), &mut doors, cores)).collect::<Result<_, _>>()?;
+        (0..cores).map(|number| Worker::new(core(number), &mut doors)).collect::<Result<_, _>>()?;
     let (ended, mut ends) = mpsc::unbounded_channel();
     let (together, all_ended) = watch::channel(());
     let threads: Vec<_> = workers

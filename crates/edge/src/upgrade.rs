@@ -4,6 +4,7 @@
 use cache::{CacheStatus, Forward, update::clear_connection_fields};
 use http::{
     Body, HeaderMap, HeaderValue, Response, Version, header,
+    http1::framing::has_token,
     tunnel::{Downstream, Upstream},
 };
 use tokio::io::copy_bidirectional;
@@ -12,10 +13,7 @@ use crate::{answer::tell, core::Core, counts::Word, origins::onward, visit::Visi
 
 /// The protocol that a request asks for, if it is one that can be passed through.
 pub(crate) fn wanted(version: Version, headers: &HeaderMap) -> Option<HeaderValue> {
-    let asks = headers.get_all(header::CONNECTION).iter().any(|line| {
-        let mut members = line.to_str().unwrap_or_default().split(',');
-        members.any(|member| member.trim().eq_ignore_ascii_case("upgrade"))
-    });
+    let asks = has_token(headers, &header::CONNECTION, "upgrade");
     let mut lines = headers.get_all(header::UPGRADE).iter();
     let (Some(protocol), None) = (lines.next(), lines.next()) else { return None };
     let name = protocol.to_str().ok()?.to_ascii_lowercase();

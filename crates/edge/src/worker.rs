@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{
-    Server, Stop,
-    server::{self, End},
-};
+use http::{Server, Stop, server::End};
 use tokio::{
     runtime::{self, Runtime},
     sync::{mpsc, watch},
@@ -26,18 +23,13 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// For one of so many cores.
-    pub(crate) fn new(core: Core, doors: &mut Doors, cores: usize) -> Result<Self, Error> {
+    /// For a core that has its doors among these.
+    pub(crate) fn new(core: Core, doors: &mut Doors) -> Result<Self, Error> {
         let runtime = own_runtime()?;
         let servers = {
             let _here = runtime.enter();
             doors.of_next_core()?
         };
-        let all = server::Config::default();
-        let share = all.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
-        let config =
-            server::Config { connections: share.max(1), proxy_protocol: doors.proxy_protocol(), ..all };
-        let servers = servers.into_iter().map(|server| server.with_config(config)).collect();
         Ok(Self { runtime, servers, core: Arc::new(core) })
     }
 
@@ -67,6 +59,3 @@ impl Worker {
 pub(crate) fn own_runtime() -> Result<Runtime, Error> {
     runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)
 }
-
-/// Open files that are not connections of visitors: sockets that listen, connections to origins, timers.
-const OTHER_FILES: usize = 2048;

@@ -233,9 +233,10 @@ impl Http1 {
         Some(self.input.split_to(left).freeze())
     }
 
-    /// HTTP ends here.
-    fn switch(&mut self) {
+    /// HTTP ends here; returns what has come in behind it.
+    fn switch(&mut self) -> Bytes {
         self.life = Life::Over;
+        std::mem::take(&mut self.input).freeze()
     }
 
     /// Whether the response's body is known to be whole.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use cache::internal::{self, NAMES};
+use cache::internal::{self, NAMES, clear_by};
 use http_types::{HeaderMap, HeaderName};
 
 pub(super) type Clear = Box<dyn Fn(&mut HeaderMap)>;
@@ -44,20 +44,6 @@ pub(super) fn arms() -> Vec<(&'static str, Clear)> {
 }
 
 pub(super) const OURS: &str = "first and last 8 bytes in a Bloom filter, then compare: cache::internal";
-
-/// As `internal::clear` does, with another way to look a name up.
-fn clear_by(headers: &mut HeaderMap, position: impl Fn(&[u8]) -> Option<usize>) {
-    let mut found = 0_u128;
-    for name in headers.keys() {
-        if let Some(position) = position(name.as_str().as_bytes()) {
-            found |= 1 << position;
-        }
-    }
-    while found != 0 {
-        headers.remove(&HEADERS[found.trailing_zeros() as usize]);
-        found &= found - 1;
-    }
-}
 
 static HEADERS: LazyLock<[HeaderName; NAMES.len()]> = LazyLock::new(|| NAMES.map(HeaderName::from_static));
 
