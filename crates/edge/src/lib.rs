@@ -13,7 +13,7 @@
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
 //! | a body that is read while it is still coming | `fill.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
-//! | a hit on a plain request: no allocation, no task, no lock that another core takes | `hits.rs`, `likeness.rs`, `ready.rs` |
+//! | a hit on a plain request: no allocation, no task, a shared lock once a second for an object | `hits.rs`, `likeness.rs`, `ready.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | what is counted | `counts.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
