@@ -69,18 +69,21 @@ impl Stage {
         );
         let network = Network::read(&Document::new("n.toml", text)).unwrap();
         let edge = edge(network, disk);
-        let edge = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
+        let edge = core(edge);
         Self { edge, asked, stop }
     }
 
     /// The same data centre after a restart.
-    fn restart(&mut self, disk: &Disk) {
+    async fn restart(&mut self, disk: &Disk) {
         self.edge.on_disk.as_ref().unwrap().close();
         let network = Network::clone(&self.edge.network());
-        // The directory is the old one's until that is gone.
-        self.edge = Arc::new(Core::new(edge(network.clone(), None), 0, Clients::new(Trust::System).unwrap()));
-        let edge = edge(network, Some(disk));
-        self.edge = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
+        let diskless = core(edge(network.clone(), None));
+        let old = Arc::downgrade(&std::mem::replace(&mut self.edge, diskless));
+        // The directory is the old one's until what it still had to do is done.
+        while old.upgrade().is_some() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        self.edge = core(edge(network, Some(disk)));
     }
 
     async fn get(&self, path: &str, fields: &[(&'static str, &str)]) -> Came {
@@ -101,6 +104,10 @@ fn edge(network: Network, disk: Option<&Disk>) -> Arc<Edge> {
     let edge = Edge::new("lhr".into(), network, 1 << 20, on_disk, 1);
     edge.store.resume(noted.unwrap_or_default());
     Arc::new(edge)
+}
+
+fn core(edge: Arc<Edge>) -> Arc<Core> {
+    Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()))
 }
 
 impl Drop for Stage {

@@ -31,7 +31,7 @@ async fn what_was_stored_is_there_after_a_restart() {
     });
     let first = stage.get("/", &[("foo", "1")]).await;
     let second = stage.get("/", &[("foo", "2")]).await;
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     for (foo, before) in [("1", &first), ("2", &second)] {
         for _ in 0..2 {
             let now = stage.get("/", &[("foo", foo)]).await;
@@ -48,7 +48,7 @@ async fn a_part_of_what_is_on_disk_is_served_from_there() {
     let disk = disk(&directory);
     let mut stage = Stage::with_disk(Some(&disk), "", counted);
     let whole = stage.get("/", &[]).await.body;
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     let part = stage.get("/", &[("range", "bytes=100000-100009")]).await;
     assert_eq!((part.status, &part.body[..]), (206, &whole[100_000..100_010]));
     assert_eq!(stage.asked(), 1);
@@ -61,16 +61,16 @@ async fn a_purge_counts_for_what_is_on_disk_before_and_after_a_restart() {
     let mut stage = Stage::with_disk(Some(&disk), "", counted);
     stage.get("/", &[]).await;
     stage.edge.purge("z", vec![Purge::Tag("b".into())], Depth::Soft);
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     assert_eq!(stage.edge.store.epoch(), 1);
     assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     // Not in memory, and so not found by the purge.
     assert_eq!(stage.edge.purge("z", vec![Purge::Everything], Depth::Hard), (2, 0));
     assert!(stage.get("/", &[]).await.body.starts_with(b"answer 2"));
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
     assert_eq!(stage.asked(), 3);
 }
@@ -92,7 +92,7 @@ async fn what_its_origin_confirmed_is_fresh_after_a_restart() {
     stage.edge.purge("z", vec![Purge::Everything], Depth::Soft);
     let confirmed = "lhr; fwd=stale; fwd-status=304; stored";
     assert_eq!(stage.get("/", &[]).await.told, confirmed);
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     let request = super::request(http::Method::GET, "/", &[]);
     assert_eq!(stage.edge.serve(request).await.headers()["x-confirmed"], "yes");
     assert_eq!(stage.asked(), 2);
@@ -113,7 +113,7 @@ async fn a_disk_that_breaks_is_a_miss() {
             fs::write(file.path(), bytes).unwrap();
         }
     }
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
 }
 
@@ -127,10 +127,10 @@ async fn more_purges_than_are_remembered_are_no_obstacle() {
         let tag = |number: u32| Purge::Tag(format!("{round}-{number}-{}", "x".repeat(200)));
         stage.edge.purge("z", (0..1000).map(tag).collect(), Depth::Soft);
     }
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     assert_eq!(stage.edge.store.epoch(), 25_000);
     // It began before the oldest that is known.
     assert!(stage.get("/", &[]).await.body.starts_with(b"answer 1"));
-    stage.restart(&disk);
+    stage.restart(&disk).await;
     assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
 }
