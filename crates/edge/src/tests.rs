@@ -19,7 +19,9 @@ use http::{
 };
 use tokio::sync::Notify;
 
-use crate::{Network, centre::Edge, clients::Clients, core::Core, network::Disk, on_disk::OnDisk};
+use crate::{
+    Network, centre::Edge, clients::Clients, core::Core, network::Disk, note::Noted, on_disk::OnDisk,
+};
 
 /// An edge in front of an origin that answers with `respond`.
 struct Stage {
@@ -68,7 +70,7 @@ impl Stage {
              [[zone]]\nname = \"z\"\nhosts = [\"shop.example\"]\norigin = [\"http://{origin}\"]\n{zone}"
         );
         let network = Network::read(&Document::new("n.toml", text)).unwrap();
-        let edge = edge(network, disk);
+        let edge = edge(network, disk.map(|disk| OnDisk::open(disk).unwrap()));
         let edge = core(edge);
         Self { edge, asked, stop }
     }
@@ -77,13 +79,17 @@ impl Stage {
     async fn restart(&mut self, disk: &Disk) {
         self.edge.on_disk.as_ref().unwrap().close();
         let network = Network::clone(&self.edge.network());
-        let diskless = core(edge(network.clone(), None));
-        let old = Arc::downgrade(&std::mem::replace(&mut self.edge, diskless));
-        // The directory is the old one's until what it still had to do is done.
-        while old.upgrade().is_some() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        self.edge = core(edge(network, Some(disk)));
+        self.edge = core(edge(network.clone(), None));
+        let opened = loop {
+            match OnDisk::open(disk) {
+                // The directory is the old one's until what it still had to do is done.
+                Err(crate::Error::Disk(disk::Error::Locked { .. })) => {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+                opened => break opened.unwrap(),
+            }
+        };
+        self.edge = core(edge(network, Some(opened)));
     }
 
     async fn get(&self, path: &str, fields: &[(&'static str, &str)]) -> Came {
@@ -99,8 +105,8 @@ impl Stage {
     }
 }
 
-fn edge(network: Network, disk: Option<&Disk>) -> Arc<Edge> {
-    let (on_disk, noted) = disk.map(|disk| OnDisk::open(disk).unwrap()).unzip();
+fn edge(network: Network, opened: Option<(OnDisk, Vec<Noted>)>) -> Arc<Edge> {
+    let (on_disk, noted) = opened.unzip();
     let edge = Edge::new("lhr".into(), network, 1 << 20, on_disk, 1);
     edge.store.resume(noted.unwrap_or_default());
     Arc::new(edge)

@@ -77,9 +77,14 @@ impl Door {
         let (head, rest) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.lines();
         let status = lines.next().unwrap().to_owned();
+        let age = head.lines().find_map(|line| line.strip_prefix("age: ")?.parse().ok()).unwrap_or(0);
         let fields = lines.map(|line| {
             let line = if line.starts_with("age: ") { "age: N" } else { line };
-            line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N"))
+            match line.strip_prefix("cache-control: max-age=").and_then(|max| max.parse::<u64>().ok()) {
+                // A browser counts from the origin's date.
+                Some(max) if path.starts_with("/b/") => format!("cache-control: max-age={} + age", max - age),
+                _ => line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N")),
+            }
         });
         let body = rest[..rest.find("HTTP/1.1 421").unwrap()].to_owned();
         (Said { status, fields: fields.collect(), body }, self.at_once.load(SeqCst) > before)
