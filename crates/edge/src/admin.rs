@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::{
     Error,
     centre::Edge,
+    log::Log,
     metrics,
     on_disk::OnDisk,
     operator::{Envelope, Fault, Purged, Purges, Status, Usage},
@@ -96,6 +97,7 @@ fn status(edge: &Edge) -> Status {
             objects: usage.objects as u64,
             evicted: usage.evicted,
         },
+        log: edge.log.as_ref().map(Log::report),
         origins: edge.origins.report(origins.into_iter(), edge.now()),
     }
 }

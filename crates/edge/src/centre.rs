@@ -8,7 +8,7 @@ use cache::{
 };
 
 use crate::{
-    counts::Counts, flights::Flights, hits::Hits, network::Network, note::Noted, on_disk::OnDisk,
+    counts::Counts, flights::Flights, hits::Hits, log::Log, network::Network, note::Noted, on_disk::OnDisk,
     origins::Origins, passing::Passing, store::Store,
 };
 
@@ -22,6 +22,7 @@ pub(crate) struct Edge {
     pub(crate) passing: Passing,
     pub(crate) counts: Counts,
     pub(crate) on_disk: Option<OnDisk>,
+    pub(crate) log: Option<Log>,
     /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
     hits: Vec<Mutex<Hits>>,
 }
@@ -33,6 +34,7 @@ impl Edge {
         network: Network,
         memory: u64,
         on_disk: Option<OnDisk>,
+        log: Option<Log>,
         cores: usize,
     ) -> Self {
         let network = RwLock::new(Arc::new(network));
@@ -46,6 +48,7 @@ impl Edge {
             passing: Passing::default(),
             counts: Counts::default(),
             on_disk,
+            log,
             hits,
         }
     }

@@ -11,6 +11,7 @@ use crate::{
     counts::Word,
     fetch::{Fetched, passed},
     flights::{Landing, Part},
+    log::Outcome,
     origins::{is_for_many, onward},
     store::{Found, Object},
     upgrade,
@@ -18,12 +19,22 @@ use crate::{
 };
 
 impl Core {
-    /// Answers one request: lets it in, and then either passes it on or looks for it in the store.
+    /// Answers one request, if it is let in.
     pub(crate) async fn serve(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
         let (visit, body) = match Visit::admit(&self.network(), &self.centre, request) {
             Ok(admitted) => admitted,
             Err(refusal) => return self.refuse(refusal),
         };
+        let zone = self.log.as_ref().map(|_| visit.zone().name.clone());
+        let mut response = self.answer_visit(visit, body).await;
+        if let Some(outcome) = response.extensions_mut().get_mut::<Outcome>() {
+            outcome.zone = zone;
+        }
+        response
+    }
+
+    /// Answers one who was let in: passes the request on, or looks for what is stored.
+    async fn answer_visit(self: &Arc<Self>, visit: Visit, body: Body) -> Response<Body> {
         if let Some(protocol) = upgrade::wanted(visit.version, &visit.headers) {
             return self.switch(&visit, body, &protocol).await;
         }
@@ -182,14 +193,22 @@ impl Core {
         status: &CacheStatus,
         word: Word,
     ) -> Response<Body> {
-        self.counts.add(word);
+        self.count(word, &mut response);
         dress(&mut response, visit, status);
         response
     }
 
+    /// Counts what the cache did, and notes it in the response for the log.
+    fn count(&self, word: Word, response: &mut Response<Body>) {
+        self.counts.add(word);
+        if self.log.is_some() {
+            response.extensions_mut().insert(Outcome { word, zone: None });
+        }
+    }
+
     pub(crate) fn refuse(&self, refusal: Refusal) -> Response<Body> {
-        self.counts.add(Word::Refused);
         let mut response = refusal.response();
+        self.count(Word::Refused, &mut response);
         let status = CacheStatus {
             cache: self.centre.clone(),
             forward: Some(Forward::Bypass),

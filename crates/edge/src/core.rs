@@ -4,10 +4,17 @@ use std::{ops::Deref, sync::Arc};
 
 use http::{
     Body, Bytes, Failure, Request, Response,
-    server::{Glance, Handler},
+    server::{Delivery, Glance, Handler},
 };
 
-use crate::{centre::Edge, clients::Clients, counts::Word, store::Object, visit::Visit};
+use crate::{
+    centre::Edge,
+    clients::Clients,
+    counts::Word,
+    log::{Log, Note},
+    store::Object,
+    visit::Visit,
+};
 
 /// A core of a data centre.
 pub(crate) struct Core {
@@ -33,7 +40,8 @@ impl Core {
         if std::ptr::eq(&*self.network(), visit.network())
             && let Some(lease) = self.store.lease(object)
         {
-            hits.add(visit, object, &lease, response);
+            let about = self.log.as_ref().map(|log| log.of_hit(visit, response.status().as_u16()));
+            hits.add(visit, object, &lease, response, about);
         }
     }
 }
@@ -52,14 +60,30 @@ pub(crate) struct Visitors(pub(crate) Arc<Core>);
 impl Handler for Visitors {
     const ANSWERS_AT_ONCE: bool = true;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+    type Note = Note;
+
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
         let core = &self.0;
-        let body = core.hits(core.number).answer(&core.store, core.now(), request, head)?;
+        let began = core.log.as_ref().map(Log::now);
+        let (body, about) = core.hits(core.number).answer(&core.store, core.now(), request, head)?;
         core.counts.add(Word::Hit);
-        Some(body)
+        let note = core.log.as_ref().zip(began).zip(about);
+        let note = note.map(|((log, began), about)| log.note_of_hit(began, request.peer, about));
+        Some((body, note))
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
-        Ok(self.0.serve(request).await)
+        let core = &self.0;
+        let Some(log) = &core.log else { return Ok(core.serve(request).await) };
+        let asked = log.asked(core.number, &request);
+        let mut response = core.serve(request).await;
+        asked.answered(&mut response);
+        Ok(response)
+    }
+
+    fn sent(&self, note: Note, delivery: Delivery) {
+        if let Some(log) = &self.0.log {
+            log.sent(self.0.number, &note, delivery);
+        }
     }
 }

@@ -28,6 +28,19 @@ pub(crate) enum Word {
 pub(crate) struct Counts([AtomicU64; Word::ALL.len()]);
 
 impl Word {
+    /// As it is written in logs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::Stale => "stale",
+            Self::Revalidated => "revalidated",
+            Self::Bypass => "bypass",
+            Self::Collapsed => "collapsed",
+            Self::Refused => "refused",
+        }
+    }
+
     const ALL: [Self; 7] =
         [Self::Hit, Self::Miss, Self::Stale, Self::Revalidated, Self::Bypass, Self::Collapsed, Self::Refused];
 }

@@ -38,6 +38,14 @@ pub enum Error {
         /// What it said.
         why: String,
     },
+    /// There can be no access log.
+    #[error("the access log {path} cannot be written")]
+    Log {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The runtime could not be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),

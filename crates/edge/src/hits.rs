@@ -35,19 +35,21 @@ struct Hit {
     object: Weak<Object>,
     /// The object's version for which this holds.
     version: u64,
+    /// What the log says of it, if there is one.
+    about: Option<Arc<[u8]>>,
     /// When the store was last told that the object is in use.
     told: Time,
 }
 
 impl Hits {
-    /// Writes the response's head, and returns its body; `None` if that takes more than a look.
+    /// Writes the response's head, and returns its body and what the log says of it; `None` if that takes more than a look.
     pub(crate) fn answer(
         &mut self,
         store: &Store,
         now: Time,
         request: &Glance<'_>,
         head: &mut Vec<u8>,
-    ) -> Option<Bytes> {
+    ) -> Option<(Bytes, Option<Arc<[u8]>>)> {
         let hash = self.hash(request.peer.scheme, request.host, request.target);
         let alike = self.table.get_mut(&hash)?;
         if !is_plain(request) {
@@ -61,7 +63,7 @@ impl Hits {
         let ready = object.serving.ready()?;
         hit.tell(store, &object, now);
         ready.write(&object.stored.terms, now, head);
-        Some(if request.is_head { Bytes::new() } else { ready.body() })
+        Some((if request.is_head { Bytes::new() } else { ready.body() }, hit.about.clone()))
     }
 
     /// Adds a request, with the response that it got.
@@ -71,6 +73,7 @@ impl Hits {
         object: &Arc<Object>,
         lease: &Lease,
         response: &Response<Body>,
+        about: Option<Arc<[u8]>>,
     ) {
         let Some(likeness) = Likeness::of(visit, &lease.names) else { return };
         let ttl = browser_ttl(visit, response.status());
@@ -93,6 +96,7 @@ impl Hits {
             likeness,
             object: Arc::downgrade(object),
             version: lease.version,
+            about,
             told: Time::from_millis(0),
         });
         self.count = self.count + alike.len() - before;

@@ -15,7 +15,7 @@
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | a hit on a plain request: no allocation, no task, a shared lock once a second for an object | `hits.rs`, `likeness.rs`, `ready.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
-//! | what is counted | `counts.rs` |
+//! | what is counted, and the access log | `counts.rs`, `log.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
 //!
 //! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
@@ -37,6 +37,7 @@ mod flights;
 mod from_disk;
 mod hits;
 mod likeness;
+mod log;
 mod metrics;
 mod names;
 pub mod network;

@@ -6,7 +6,7 @@ use crate::operator::Status;
 
 /// All of it, as one page.
 pub(crate) fn prometheus(status: &Status) -> String {
-    let Status { data_centre, epoch, requests, store, origins } = status;
+    let Status { data_centre, epoch, requests, store, log, origins } = status;
     let mut page = Page { text: String::new(), data_centre };
     let by = &requests.by_cache_status;
     page.family("requests_total", "counter", "Requests of visitors, by what the cache did.");
@@ -36,6 +36,12 @@ pub(crate) fn prometheus(status: &Status) -> String {
     page.value("store_evicted_total", &[], store.evicted);
     page.family("purge_epoch", "gauge", "The place of the last purge that was done.");
     page.value("purge_epoch", &[], epoch);
+    if let Some(log) = log {
+        page.family("log_lost_total", "counter", "Lines of the access log that are in no file.");
+        page.value("log_lost_total", &[], log.lost);
+        page.family("log_working", "gauge", "Whether the access log is written.");
+        page.value("log_working", &[], u8::from(log.error.is_none()));
+    }
     page.family("origin_healthy", "gauge", "Whether an origin is asked in its turn.");
     for origin in origins {
         page.value("origin_healthy", &[("origin", &origin.address)], u8::from(origin.healthy));
@@ -81,7 +87,7 @@ const PREFIX: &str = "longhaul_edge_";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operator::{ByCacheStatus, OriginStatus, Requests, Usage};
+    use crate::operator::{ByCacheStatus, LogStatus, OriginStatus, Requests, Usage};
 
     #[test]
     fn a_page_has_each_figure_with_its_labels() {
@@ -99,6 +105,7 @@ mod tests {
                 objects: 2,
                 evicted: 4,
             },
+            log: Some(LogStatus { lost: 9, error: None }),
             origins: vec![OriginStatus {
                 address: "http://a:80".into(),
                 healthy: true,
@@ -115,6 +122,8 @@ mod tests {
             "longhaul_edge_store_bytes{data_centre=\"lhr\",tier=\"disk\"} 50",
             "longhaul_edge_disk_working{data_centre=\"lhr\"} 0",
             "longhaul_edge_store_evicted_total{data_centre=\"lhr\"} 4",
+            "longhaul_edge_log_lost_total{data_centre=\"lhr\"} 9",
+            "longhaul_edge_log_working{data_centre=\"lhr\"} 1",
             "longhaul_edge_purge_epoch{data_centre=\"lhr\"} 7",
             "longhaul_edge_origin_healthy{data_centre=\"lhr\",origin=\"http://a:80\"} 1",
             "longhaul_edge_origin_requests_total{data_centre=\"lhr\",origin=\"http://a:80\"} 5",
@@ -123,6 +132,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 11, "{page}");
+        assert_eq!(names.len(), 13, "{page}");
     }
 }

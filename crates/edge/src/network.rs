@@ -53,6 +53,8 @@ pub struct DataCentre {
     pub memory: u64,
     /// Where they are kept on disk as well.
     pub disk: Option<Disk>,
+    /// The access log's file.
+    pub access_log: Option<PathBuf>,
 }
 
 /// A directory for objects.

@@ -19,6 +19,9 @@ pub struct Status {
     pub requests: Requests,
     /// What is stored.
     pub store: Usage,
+    /// How the access log fares, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogStatus>,
     /// All origins of its zones.
     pub origins: Vec<OriginStatus>,
 }
@@ -68,6 +71,16 @@ pub struct Usage {
     pub objects: u64,
     /// Objects in memory that gave way to others.
     pub evicted: u64,
+}
+
+/// How the access log fares.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct LogStatus {
+    /// Lines that are in no file, as it could not be written, or not fast enough.
+    pub lost: u64,
+    /// Why it is not written; absent while it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// One origin, as this data centre sees it.

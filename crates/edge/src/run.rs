@@ -20,6 +20,7 @@ use crate::{
     clients::Clients,
     core::Core,
     doors::Doors,
+    log::Log,
     network::DataCentre,
     on_disk::OnDisk,
     worker::{Worker, own_runtime},
@@ -63,7 +64,8 @@ pub fn run(
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let clients = Clients::new(config.trust.clone())?;
     let (on_disk, noted) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
-    let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, on_disk, cores));
+    let log = centre.access_log.as_ref().map(|path| Log::open(path, &centre.name, cores)).transpose()?;
+    let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, on_disk, log, cores));
     edge.store.resume(noted.unwrap_or_default());
     let mut doors = Doors::open(centre, cores)?;
     let runtime = own_runtime()?;
@@ -109,6 +111,9 @@ pub fn run(
     if let Some(on_disk) = &edge.on_disk {
         on_disk.close();
     }
+    if let Some(log) = &edge.log {
+        log.close();
+    }
     Ok(end)
 }
 
@@ -128,6 +133,10 @@ async fn reload(edge: Arc<Edge>, path: PathBuf, mut hangups: Signal, reloaded: i
 }
 
 fn read_again(edge: &Edge, path: &Path) -> Result<(), Error> {
+    // The log's file may have been moved away whatever the network's says.
+    if let Some(log) = &edge.log {
+        log.reopen();
+    }
     edge.replace(Network::open(path)?);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! A data centre and its origin, without sockets between visitor and edge: what reaches the origin, and what comes back.
 
+mod access_log;
 mod at_once;
 mod connection;
 mod restart;
@@ -107,7 +108,7 @@ impl Stage {
 
 fn edge(network: Network, opened: Option<(OnDisk, Vec<Noted>)>) -> Arc<Edge> {
     let (on_disk, noted) = opened.unzip();
-    let edge = Edge::new("lhr".into(), network, 1 << 20, on_disk, 1);
+    let edge = Edge::new("lhr".into(), network, 1 << 20, on_disk, None, 1);
     edge.store.resume(noted.unwrap_or_default());
     Arc::new(edge)
 }

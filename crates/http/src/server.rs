@@ -17,6 +17,7 @@ mod certificate;
 mod config;
 mod connection;
 mod context;
+mod delivery;
 mod handler;
 mod handover;
 mod http1;
@@ -28,6 +29,7 @@ mod peer;
 mod proxied;
 mod quic;
 mod upload;
+mod watched;
 mod wire;
 
 use std::{
@@ -51,6 +53,7 @@ pub use self::{
     at_once::Glance,
     certificate::{Identity, SelfSigned},
     config::Config,
+    delivery::Delivery,
     handler::Handler,
     interim::Interim,
     listen::share,

@@ -77,6 +77,18 @@ pub struct Sample {
     /// The same to this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wire_received_bytes: Option<u64>,
+    /// Bytes that a server's connection took for the response: header, body and what frames it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_out: Option<u64>,
+    /// What a cache did: "hit", "miss" and the like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<String>,
+    /// Where the response came from: a data centre, or "origin".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// The part of a network's configuration that the request fell under.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone: Option<String>,
     /// The response's Server-Timing header as it came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_timing: Option<String>,
@@ -188,7 +200,7 @@ impl Sample {
     }
 
     /// The sample's value of a label, whose name may be in capitals or not: one of `labels`, or `status`, `reused`, `remote`,
-    /// `local`, `family`, `fallback` or `error`.
+    /// `local`, `family`, `fallback`, `cache`, `tier`, `zone` or `error`.
     pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         if let Some((_, text)) = self.labels.iter().find(|(known, _)| is(known)) {
@@ -211,6 +223,11 @@ impl Sample {
         }
         if is("fallback") {
             return self.fallback.map(|fallback| if fallback { "fallback" } else { "first" }.into());
+        }
+        for (known, text) in [("cache", &self.cache), ("tier", &self.tier), ("zone", &self.zone)] {
+            if is(known) {
+                return text.as_deref().map(Cow::from);
+            }
         }
         if is("error") { self.error.as_deref().map(Cow::from) } else { None }
     }

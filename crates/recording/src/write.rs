@@ -266,7 +266,8 @@ impl Chosen {
         if event.sample.started_ns.is_some() {
             self.lost.note("Start times");
         }
-        if !event.sample.labels.is_empty() {
+        let sample = event.sample;
+        if !sample.labels.is_empty() || sample.cache.is_some() || sample.zone.is_some() {
             self.lost.note("Labels");
         }
     }

@@ -50,6 +50,7 @@ struct Centre {
     memory: Bytes,
     disk: Option<PathBuf>,
     disk_size: Option<Bytes>,
+    access_log: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -176,6 +177,7 @@ impl Checks<'_> {
             admin: centre.admin,
             memory: centre.memory.0,
             disk,
+            access_log: centre.access_log.clone(),
             name,
         })
     }

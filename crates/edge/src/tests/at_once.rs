@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{Stage, with};
-use crate::core::Visitors;
+use crate::{core::Visitors, log::Note};
 
 /// A core's visitors, and how many were answered at once.
 struct Counted(Visitors, Arc<AtomicUsize>);
@@ -28,10 +28,12 @@ struct Counted(Visitors, Arc<AtomicUsize>);
 impl Handler for Counted {
     const ANSWERS_AT_ONCE: bool = true;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
-        let body = self.0.at_once(request, head)?;
+    type Note = Note;
+
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
+        let answered = self.0.at_once(request, head)?;
         self.1.fetch_add(1, SeqCst);
-        Some(body)
+        Some(answered)
     }
 
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {

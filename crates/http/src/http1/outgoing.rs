@@ -25,6 +25,8 @@ pub(crate) struct Outgoing {
     tail: &'static [u8],
     /// What is left of the body; `None` once its end was taken.
     body: Option<Body>,
+    /// Bytes taken from it so far.
+    body_bytes: u64,
     framing: Framing,
     trailers: Trailers,
     progress: Progress,
@@ -62,6 +64,7 @@ impl Outgoing {
             piece: Bytes::new(),
             tail: b"",
             body: None,
+            body_bytes: 0,
             framing: Framing::None,
             trailers: Trailers::Sent,
             progress: Progress::Sent,
@@ -86,10 +89,17 @@ impl Outgoing {
         self.framing = framing;
         self.trailers = trailers;
         self.body = Some(body).filter(|_| framing != Framing::None);
+        self.body_bytes = 0;
+    }
+
+    /// Has a body sent after lines that announce its length. The one before it was sent.
+    pub(crate) fn begin_with(&mut self, body: Bytes) {
+        self.body_bytes = body.len() as u64;
+        self.append(body);
     }
 
     /// Has bytes sent after the lines that no framing of their own belongs to. A few are cheaper to copy than to point at.
-    pub(crate) fn append(&mut self, bytes: Bytes) {
+    fn append(&mut self, bytes: Bytes) {
         if bytes.len() <= COPIED {
             self.lines.extend_from_slice(&bytes);
         } else {
@@ -110,6 +120,11 @@ impl Outgoing {
     /// Bytes that the connection took so far, of all messages.
     pub(crate) fn written(&self) -> u64 {
         self.written
+    }
+
+    /// Bytes taken from the last body, as far as it came.
+    pub(crate) fn body_bytes(&self) -> u64 {
+        self.body_bytes
     }
 
     fn is_written(&self) -> bool {
@@ -184,6 +199,7 @@ impl Outgoing {
     }
 
     fn add(&mut self, data: Bytes) -> Result<(), Failure> {
+        self.body_bytes += data.len() as u64;
         let mut tail: &[u8] = b"";
         match &mut self.framing {
             Framing::Chunked if !data.is_empty() => {

@@ -22,7 +22,8 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied, upload::patient, wire::Wire,
+    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied, upload::patient, watched::watched,
+    wire::Wire,
 };
 use crate::{Failure, Scheme, Stage, limits};
 
@@ -99,7 +100,7 @@ impl<H: Handler> Context<H> {
                 if let (Ok(response), Some(alternative)) = (&mut response, alternative) {
                     response.headers_mut().entry(ALT_SVC).or_insert(alternative);
                 }
-                response
+                response.map(|response| watched(response, &handler))
             }
         });
         let connection = http2::Builder::new(TokioExecutor::new())

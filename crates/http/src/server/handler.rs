@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use hyper::{Request, Response};
 
-use super::at_once::Glance;
+use super::{at_once::Glance, delivery::Delivery};
 use crate::{Body, Failure};
 
 /// Answers requests; all connections of a server share it.
@@ -14,18 +14,25 @@ use crate::{Body, Failure};
 /// What becomes of an `Err`: the client gets no response, and an HTTP/1 connection is closed, an HTTP/2 stream reset. The
 /// same happens to a response whose body fails, after what there was of it: it is never ended as if it were whole.
 pub trait Handler: Send + Sync + 'static {
+    /// What a handler notes of a request while its response is on the way: [`Handler::sent`] gets it back. It is among the extensions of a
+    /// response that [`Handler::handle`] made; without one there nobody is told.
+    type Note: Clone + Send + Sync + 'static;
+
     /// Whether [`Handler::at_once`] answers anything.
     const ANSWERS_AT_ONCE: bool = false;
 
     /// Answers a plain HTTP/1.1 request from memory: writes the response's status line and fields, Content-Length among them, to the
-    /// end of `head`, without the empty line behind them, and returns the body that follows. `None` if it takes more than a look; then
-    /// [`Handler::handle`] is asked.
-    fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<Bytes> {
+    /// end of `head`, without the empty line behind them, and returns the body that follows, with what is noted of it. `None` if it takes
+    /// more than a look; then [`Handler::handle`] is asked.
+    fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<(Bytes, Option<Self::Note>)> {
         None
     }
 
     /// Answers one request. Dropped if the client has gone or the server has been stopped for good.
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send;
+
+    /// Told when a response was handed to its connection, or broke off.
+    fn sent(&self, _note: Self::Note, _delivery: Delivery) {}
 }
 
 impl<F, A> Handler for F
@@ -33,6 +40,8 @@ where
     F: Fn(Request<Body>) -> A + Send + Sync + 'static,
     A: Future<Output = Result<Response<Body>, Failure>> + Send,
 {
+    type Note = ();
+
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
         self(request)
     }

@@ -23,8 +23,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use self::arrival::Arrival;
 use super::{
-    at_once::Glance, context::Context as Shared, handler::Handler, interim::Waiting, patience::Patience,
-    peer::Peer, wire::Wire,
+    at_once::Glance, context::Context as Shared, delivery::Delivery, handler::Handler, interim::Waiting,
+    patience::Patience, peer::Peer, wire::Wire,
 };
 use crate::{
     Body, Failure,
@@ -154,8 +154,14 @@ impl<S: Wire> Http1<S> {
 
     /// One request, whose head is so long, and its response.
     async fn exchange<H: Handler>(&mut self, context: &Shared<H>, length: usize) -> Next {
-        if H::ANSWERS_AT_ONCE && !context.stop.is_asked() && self.answer_at_once(&*context.handler, length) {
-            return self.sent().await.map_or(Next::Cut, |()| Next::Request);
+        let before = self.outgoing.written();
+        if H::ANSWERS_AT_ONCE
+            && !context.stop.is_asked()
+            && let Some(note) = self.answer_at_once(&*context.handler, length)
+        {
+            let sent = self.sent().await;
+            self.tell(&*context.handler, note, before, sent);
+            return sent.map_or(Next::Cut, |()| Next::Request);
         }
         let head = self.input.split_to(length).freeze();
         let RequestHead { mut request, framing, persistence } = match head::request(&head) {
@@ -179,11 +185,14 @@ impl<S: Wire> Http1<S> {
             response.headers_mut().entry(header::ALT_SVC).or_insert_with(|| alternative.clone());
         }
         let tunnel = response.extensions().get::<Downstream>().cloned();
+        let note = response.extensions_mut().remove::<H::Note>();
         let is_last = self.is_over || context.stop.is_asked();
         let persistence = if is_last { Persistence::Closed } else { persistence };
         let persistence =
             answer::write(&mut self.outgoing, response, (&method, version), persistence, trailers);
-        if self.sent().await.is_none() {
+        let sent = self.sent().await;
+        self.tell(&*context.handler, note, before, sent);
+        if sent.is_none() {
             return Next::Cut;
         }
         match (tunnel, persistence) {
@@ -194,16 +203,25 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Answers a plain request if the handler can do that without being asked twice.
-    fn answer_at_once<H: Handler>(&mut self, handler: &H, length: usize) -> bool {
+    /// Tells the handler what became of a response; it began with so many bytes written before it.
+    fn tell<H: Handler>(&self, handler: &H, note: Option<H::Note>, before: u64, sent: Option<()>) {
+        if let Some(note) = note {
+            let bytes = Some(self.outgoing.written() - before);
+            let body_bytes = self.outgoing.body_bytes();
+            handler.sent(note, Delivery { is_whole: sent.is_some(), body_bytes, bytes });
+        }
+    }
+
+    /// Answers a plain request if the handler can do that without being asked twice; returns what that noted of it.
+    fn answer_at_once<H: Handler>(&mut self, handler: &H, length: usize) -> Option<Option<H::Note>> {
         let (input, outgoing, peer) = (&self.input[..length], &mut self.outgoing, self.peer);
         let alternative = self.alternative.as_ref();
         let answered = head::with_lines(input, |lines| {
             let glance = Glance::of(lines, peer)?;
             let to = outgoing.lines();
             let begin = to.len();
-            let body = handler.at_once(&glance, to);
-            if body.is_none() {
+            let answered = handler.at_once(&glance, to);
+            if answered.is_none() {
                 to.truncate(begin);
                 return None;
             }
@@ -213,16 +231,16 @@ impl<S: Wire> Http1<S> {
                 to.extend_from_slice(b"\r\n");
             }
             to.extend_from_slice(b"\r\n");
-            body
+            answered
         });
-        let Ok(Some(body)) = answered else { return false };
-        outgoing.append(body);
+        let Ok(Some((body, note))) = answered else { return None };
+        outgoing.begin_with(body);
         if length == self.input.len() {
             self.input.clear();
         } else {
             self.input.advance(length);
         }
-        true
+        Some(note)
     }
 
     /// Polls the handler, and moves what can be moved meanwhile. `None` if the client is gone.

@@ -16,7 +16,9 @@ use hyper::{
 use tokio::task::JoinSet;
 use tracing::debug;
 
-use super::{context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient};
+use super::{
+    context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient, watched::watched,
+};
 use crate::{
     Body, Failure, Scheme,
     clock::http_date,
@@ -105,7 +107,7 @@ impl<H: Handler> Context<H> {
         }
         if let Ok(response) = response {
             // What the client does not take any more is its own business.
-            let _ = answer(outgoing, response, &method).await;
+            let _ = answer(outgoing, watched(response, &self.handler), &method).await;
         }
     }
 

@@ -28,6 +28,8 @@ impl Echo {
 }
 
 impl Handler for Echo {
+    type Note = ();
+
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
         let (head, body) = request.into_parts();
         let line = format!("{} {}", head.method, head.uri);
@@ -301,13 +303,15 @@ async fn a_header_is_bounded() {
 struct Quick;
 
 impl Handler for Quick {
+    type Note = ();
+
     const ANSWERS_AT_ONCE: bool = true;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<Bytes> {
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<()>)> {
         head.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n");
         let is_plain = request.fields().all(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
         let is_meant = request.target == "/quick" && request.host == b"a" && is_plain;
-        is_meant.then(|| Bytes::from_static(if request.is_head { b"" } else { b"quick" }))
+        is_meant.then(|| (Bytes::from_static(if request.is_head { b"" } else { b"quick" }), None))
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {

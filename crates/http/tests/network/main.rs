@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_http3;
 #[cfg(test)]
+mod delivery;
+#[cfg(test)]
 mod failing;
 #[cfg(test)]
 mod http1;

@@ -35,6 +35,9 @@ pub(crate) struct Run {
     /// Bytes that stored objects may have in memory, instead of what the file says
     #[arg(long, value_name = "SIZE")]
     memory: Option<Bytes>,
+    /// Write the access log to this file instead of where the file says; longhaul compare reads it
+    #[arg(long, value_name = "FILE")]
+    access_log: Option<PathBuf>,
     /// Trust only origins whose certificates are in this file or signed by one of them (PEM)
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -74,6 +77,7 @@ impl Run {
         }
         centre.admin = self.admin.or(centre.admin);
         centre.memory = self.memory.map_or(centre.memory, |memory| memory.0);
+        centre.access_log = self.access_log.clone().or(centre.access_log);
         Ok(centre)
     }
 }

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use edge::operator::{self, ByCacheStatus, OriginStatus, Usage};
+use edge::operator::{self, ByCacheStatus, LogStatus, OriginStatus, Usage};
 use report::terminal::table::table;
-use units::show::{bytes, count, latency, share};
+use units::show::{bytes, count, latency, plural, share};
 
 use super::Admin;
 use crate::output;
@@ -35,7 +35,7 @@ impl Status {
 }
 
 fn text(status: &operator::Status) -> String {
-    let operator::Status { data_centre, epoch, requests, store, origins } = status;
+    let operator::Status { data_centre, epoch, requests, store, log, origins } = status;
     let ByCacheStatus { hit, miss, stale, revalidated, bypass, collapsed, refused } =
         requests.by_cache_status;
     let words = [
@@ -53,7 +53,7 @@ fn text(status: &operator::Status) -> String {
     };
     let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
     format!(
-        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n{}\n{}",
+        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n{}{}\n{}",
         count(requests.total),
         table(["cache", "requests", "share"].map(str::to_owned), rows),
         bytes(store.memory_bytes),
@@ -61,6 +61,7 @@ fn text(status: &operator::Status) -> String {
         count(store.objects),
         count(store.evicted),
         disk(store),
+        log.as_ref().map(log_line).unwrap_or_default(),
         table(ORIGINS.map(str::to_owned), origins.iter().map(row)),
     )
 }
@@ -69,6 +70,15 @@ fn text(status: &operator::Status) -> String {
 fn disk(store: &Usage) -> String {
     let state = store.disk_error.as_ref().map(|why| format!(", not written to: {why}")).unwrap_or_default();
     store.disk_bytes.map(|used| format!("disk: {}{state}\n", bytes(used))).unwrap_or_default()
+}
+
+/// A line about the access log, if it is not as it should be.
+fn log_line(log: &LogStatus) -> String {
+    let state = log.error.as_ref().map(|why| format!(", not written: {why}")).unwrap_or_default();
+    if log.lost == 0 && log.error.is_none() {
+        return String::new();
+    }
+    format!("access log: {} lost{state}\n", plural(log.lost, "line"))
 }
 
 fn row(origin: &OriginStatus) -> [String; 6] {

@@ -87,7 +87,7 @@ impl Csv {
                 if error.trim().is_empty() { "failed".to_owned() } else { error.clone() },
             );
         }
-        for name in ["remote", "family", "fallback"] {
+        for name in ["remote", "family", "fallback", "cache", "tier", "zone"] {
             if let Some(value) = sample.label(name) {
                 self.put(Column::Label(name.to_owned()), value.into_owned());
             }
@@ -100,6 +100,9 @@ impl Csv {
     fn note_lost(&mut self, sample: &Sample) {
         if sample.final_headers_ns.or(sample.first_body_byte_ns).is_some() {
             self.lost.note("Moments within the response");
+        }
+        if sample.bytes_out.is_some() {
+            self.lost.note("Bytes that connections took");
         }
         if sample.server_timing.is_some() {
             self.lost.note("Server-Timing headers");

@@ -14,6 +14,8 @@ pub(super) struct Scenario {
     pub(super) answer: Answer,
     /// Whether nginx sends its files by sendfile, which pays for large ones.
     pub(super) sendfile: bool,
+    /// Whether each request is written to an access log.
+    pub(super) logged: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub(super) enum Answer {
     Origin,
 }
 
-pub(super) const SCENARIOS: [Scenario; 5] = [
+pub(super) const SCENARIOS: [Scenario; 6] = [
     Scenario {
         name: "hit-1k",
         what: "1 KB from the cache, as browsers ask for it: 17 headers, 1000 URLs",
@@ -40,6 +42,7 @@ pub(super) const SCENARIOS: [Scenario; 5] = [
         protocol: Protocol::Http1,
         answer: Answer::Cache,
         sendfile: false,
+        logged: false,
     },
     Scenario {
         name: "hit-1k-bare",
@@ -50,6 +53,18 @@ pub(super) const SCENARIOS: [Scenario; 5] = [
         protocol: Protocol::Http1,
         answer: Answer::Cache,
         sendfile: false,
+        logged: false,
+    },
+    Scenario {
+        name: "hit-1k-logged",
+        what: "1 KB from the cache, 17 headers, 1000 URLs, a line in the access log for each",
+        folder: "1k",
+        body: KILOBYTE,
+        headers: &BROWSER,
+        protocol: Protocol::Http1,
+        answer: Answer::Cache,
+        sendfile: false,
+        logged: true,
     },
     Scenario {
         name: "hit-64k",
@@ -60,6 +75,7 @@ pub(super) const SCENARIOS: [Scenario; 5] = [
         protocol: Protocol::Http1,
         answer: Answer::Cache,
         sendfile: true,
+        logged: false,
     },
     Scenario {
         name: "proxied-1k",
@@ -70,6 +86,7 @@ pub(super) const SCENARIOS: [Scenario; 5] = [
         protocol: Protocol::Http1,
         answer: Answer::Origin,
         sendfile: false,
+        logged: false,
     },
     Scenario {
         name: "h2c-hit-1k",
@@ -80,6 +97,7 @@ pub(super) const SCENARIOS: [Scenario; 5] = [
         protocol: Protocol::Http2,
         answer: Answer::Cache,
         sendfile: false,
+        logged: false,
     },
 ];
 

@@ -59,6 +59,9 @@ impl Kind {
         if !is_installed(&self.program().0.to_string_lossy()) {
             return Some(format!("{} is not installed", self.name()));
         }
+        if scenario.logged && matches!(self, Self::Varnish | Self::TrafficServer) {
+            return Some(format!("{} writes its log in a program of its own", self.name()));
+        }
         if scenario.protocol == Protocol::Http2 {
             if self == Self::TrafficServer {
                 return Some("Traffic Server speaks HTTP/2 over TLS only".to_owned());
@@ -155,8 +158,8 @@ impl Server {
         let folder = folder.join(format!("{kind:?}"));
         fs::create_dir(&folder)?;
         let (address, http2) = (free_address()?, free_address()?);
-        let sendfile = scenario.sendfile;
-        let place = Place { folder: &folder, listen: address, http2, origin, sendfile };
+        let Scenario { sendfile, logged, .. } = *scenario;
+        let place = Place { folder: &folder, listen: address, http2, origin, sendfile, logged };
         let running = start(&kind.configure(&place)?, core, &folder, address, guard)
             .with_context(|| format!("{} did not start", kind.name()))?;
         // These two have an address of its own for HTTP/2; others see by the first bytes what is spoken.
@@ -209,16 +212,24 @@ struct Place<'p> {
     http2: SocketAddr,
     origin: SocketAddr,
     sendfile: bool,
+    logged: bool,
 }
 
 impl Place<'_> {
     fn fill(&self, text: &str) -> String {
         let sendfile = if self.sendfile { "on" } else { "off" };
+        let folder = self.folder.display().to_string();
+        let log = |with: &str, without: &str| {
+            if self.logged { with.replace('@', &folder) } else { without.to_owned() }
+        };
         fill(
             text,
             &[
                 ("user", &user()),
-                ("folder", &self.folder.display().to_string()),
+                ("log-of-longhaul", &log("access_log = \"@/access.jsonl\"", "")),
+                ("log-of-nginx", &log("@/access.log combined buffer=64k flush=1s", "off")),
+                ("log-of-haproxy", &log("log stdout format raw local0\n    option httplog", "no log")),
+                ("folder", &folder),
                 ("listen", &self.listen.to_string()),
                 ("listen-host", &self.listen.ip().to_string()),
                 ("listen-port", &self.listen.port().to_string()),
@@ -299,6 +310,7 @@ mod tests {
             http2: address,
             origin: address,
             sendfile: true,
+            logged: true,
         };
         for text in [
             include_str!("peers/longhaul.toml"),

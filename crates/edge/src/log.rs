@@ -1,0 +1,192 @@
+//! The access log: a recording of what visitors asked for, which `longhaul compare` reads.
+//!
+//! Cores write lines into memory of their own; a thread takes what is there to the file. No request waits for the file.
+
+mod file;
+mod line;
+mod writer;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering::Relaxed},
+    thread::JoinHandle,
+};
+
+use http::{
+    Body, Method, Request, Response, Version,
+    clock::Clock,
+    header,
+    server::{Delivery, Peer},
+};
+
+pub(crate) use self::line::Note;
+use self::{
+    file::File,
+    line::{Ending, about},
+    writer::{Shared, Writer},
+};
+use crate::{Error, counts::Word, operator::LogStatus, visit::Visit};
+
+/// The access log of a data centre.
+pub(crate) struct Log {
+    clock: Clock,
+    centre: String,
+    shared: Arc<Shared>,
+    writing: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What became of a request, for its line: among the extensions of a response until the line's note is made.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    pub(crate) word: Word,
+    /// The zone's name, if it got as far as that.
+    pub(crate) zone: Option<String>,
+}
+
+/// A request that is being answered; one that is dropped before was left by its client.
+pub(crate) struct Asked<'l> {
+    log: &'l Log,
+    core: usize,
+    began: u64,
+    peer: Option<Peer>,
+    method: Method,
+    version: Version,
+    url: String,
+    is_answered: bool,
+}
+
+impl Log {
+    /// Begins a log of a data centre that works on so many cores.
+    pub(crate) fn open(path: &Path, centre: &str, cores: usize) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let file =
+            File::begin(path, centre).map_err(|source| Error::Log { path: path.to_owned(), source })?;
+        let shared = Arc::new(Shared::new(cores));
+        let writing = Writer::new(file, clock, Arc::clone(&shared)).start().map_err(Error::Runtime)?;
+        Ok(Self { clock, centre: centre.to_owned(), shared, writing: Mutex::new(Some(writing)) })
+    }
+
+    /// Nanoseconds since the log began.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// A request that begins now, on this core.
+    pub(crate) fn asked(&self, core: usize, request: &Request<Body>) -> Asked<'_> {
+        Asked {
+            log: self,
+            core,
+            began: self.now(),
+            peer: request.extensions().get().copied(),
+            method: request.method().clone(),
+            version: request.version(),
+            url: url(request),
+            is_answered: false,
+        }
+    }
+
+    /// What is the same in the lines of all hits on an object by requests like this one.
+    pub(crate) fn of_hit(&self, visit: &Visit, status: u16) -> Arc<[u8]> {
+        let outcome = Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()) };
+        let request = (&visit.method, visit.version, &visit.url.to_string()[..]);
+        about(request, Some(status), Some(&outcome), self.tier(Word::Hit))
+    }
+
+    /// What is known of a hit that was answered at once.
+    pub(crate) fn note_of_hit(&self, began: u64, peer: Peer, about: Arc<[u8]>) -> Note {
+        Note { began, answered: self.now(), remote: Some(peer.address), about }
+    }
+
+    /// Writes the line of a response that was sent, or broke off.
+    pub(crate) fn sent(&self, core: usize, note: &Note, delivery: Delivery) {
+        self.put(core, note, &Ending::Sent { delivery, at: self.now() });
+    }
+
+    /// Goes on in a new file if the old one was moved away.
+    pub(crate) fn reopen(&self) {
+        self.shared.reopens.store(true, Relaxed);
+    }
+
+    pub(crate) fn report(&self) -> LogStatus {
+        LogStatus { lost: self.shared.lost.load(Relaxed), error: self.shared.error().clone() }
+    }
+
+    /// Ends the file with what there is; lines that come later are lost.
+    pub(crate) fn close(&self) {
+        self.shared.closes.store(true, Relaxed);
+        if let Some(writing) = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            writing.thread().unpark();
+            let _ = writing.join();
+        }
+    }
+
+    fn put(&self, core: usize, note: &Note, ending: &Ending) {
+        let mut lines = self.shared.lines(core);
+        if lines.text.len() < MOST_WAITING {
+            note.write(ending, &mut lines.text);
+            lines.count += 1;
+            lines.failed += u64::from(ending.is_failure());
+        } else {
+            self.shared.lost.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Where the answer came from: this data centre, or the origin.
+    fn tier(&self, word: Word) -> Option<&str> {
+        match word {
+            Word::Hit | Word::Stale => Some(&self.centre),
+            Word::Miss | Word::Revalidated | Word::Bypass | Word::Collapsed => Some("origin"),
+            Word::Refused => None,
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Has the server tell when the response was sent.
+    pub(crate) fn answered(mut self, response: &mut Response<Body>) {
+        self.is_answered = true;
+        let outcome = response.extensions_mut().remove::<Outcome>();
+        let note = self.note(Some(response.status().as_u16()), outcome.as_ref());
+        response.extensions_mut().insert(note);
+    }
+
+    fn note(&self, status: Option<u16>, outcome: Option<&Outcome>) -> Note {
+        let tier = outcome.and_then(|outcome| self.log.tier(outcome.word));
+        Note {
+            began: self.began,
+            answered: self.log.now(),
+            remote: self.peer.map(|peer| peer.address),
+            about: about((&self.method, self.version, &self.url), status, outcome, tier),
+        }
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.log.put(self.core, &self.note(None, None), &Ending::Left);
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// As the request has it: with scheme and host where it names them in its target, else made of its Host field.
+fn url(request: &Request<Body>) -> String {
+    let uri = request.uri();
+    if uri.scheme().is_some() {
+        return uri.to_string();
+    }
+    let scheme = request.extensions().get::<Peer>().map_or("http", |peer| peer.scheme.name());
+    let host = uri.authority().map(|authority| authority.as_str());
+    let field = || request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let target = uri.path_and_query().map_or("", |target| target.as_str());
+    host.or_else(field).map_or_else(|| target.to_owned(), |host| format!("{scheme}://{host}{target}"))
+}
+
+/// Bytes of lines of one core that wait for the file; with a file that is slower than this, lines are lost and counted.
+const MOST_WAITING: usize = 16 << 20;

@@ -1,0 +1,90 @@
+//! The file of an access log: begun, moved away by others, begun anew, ended.
+
+use std::{
+    fs, io,
+    io::Write as _,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use http::clock;
+use recording::{End, Header, SCHEMA};
+
+/// A file with a header and whole lines.
+pub(super) struct File {
+    path: PathBuf,
+    header: Header,
+    file: fs::File,
+    /// Bytes of whole lines.
+    length: u64,
+}
+
+impl File {
+    /// Begins one. A log that is there already keeps its place under a name with the date.
+    pub(super) fn begin(path: &Path, centre: &str) -> io::Result<Self> {
+        Self::with(path, header(centre))
+    }
+
+    fn with(path: &Path, header: Header) -> io::Result<Self> {
+        if fs::metadata(path).is_ok_and(|old| old.is_file() && old.len() > 0) {
+            fs::rename(path, dated(path))?;
+        }
+        let file = fs::File::create(path)?;
+        let mut log = Self { path: path.to_owned(), header, file, length: 0 };
+        log.line(&log.header.clone())?;
+        Ok(log)
+    }
+
+    /// Begins the next one under the same name, if the file was moved away.
+    pub(super) fn next(&self) -> io::Result<Option<Self>> {
+        let own = self.file.metadata()?;
+        let there = fs::metadata(&self.path);
+        if there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())) {
+            return Ok(None);
+        }
+        Self::with(&self.path, self.header.clone()).map(Some)
+    }
+
+    /// Writes whole lines, or none of them.
+    pub(super) fn put(&mut self, lines: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.file.write_all(lines) {
+            // A pipe cannot be cut; whoever reads it sees a line that is cut off.
+            let _ = self.file.set_len(self.length);
+            let _ = io::Seek::seek(&mut self.file, io::SeekFrom::Start(self.length));
+            return Err(error);
+        }
+        self.length += lines.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, end: &End) -> io::Result<()> {
+        self.line(&serde_json::json!({ "end": end }))
+    }
+
+    fn line(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(value)?;
+        line.push(b'\n');
+        self.put(&line)
+    }
+}
+
+/// Times in all files of a log count from its own beginning.
+fn header(centre: &str) -> Header {
+    Header {
+        schema: SCHEMA.to_owned(),
+        tool: "longhaul edge".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        clock: "monotonic".to_owned(),
+        start: Some(clock::wall()),
+        conditions: [("data_centre".to_owned(), centre.to_owned())].into(),
+        ..Header::default()
+    }
+}
+
+/// `access.jsonl` as `access.2026-11-24T03-34-12.123Z.jsonl`.
+fn dated(path: &Path) -> PathBuf {
+    let now = clock::wall().replace(':', "-");
+    let extension = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}.{now}{extension}"))
+}

@@ -1,0 +1,115 @@
+//! One line of the access log: a sample of a native recording, as the server sees a request.
+
+use std::{io::Write as _, net::SocketAddr, sync::Arc};
+
+use http::{Method, Version, server::Delivery};
+
+use super::Outcome;
+
+/// What is known of a request while its response is on the way. Times are nanoseconds since the log began.
+#[derive(Debug, Clone)]
+pub(crate) struct Note {
+    /// When its header was there.
+    pub(crate) began: u64,
+    /// When the response's header was.
+    pub(crate) answered: u64,
+    pub(crate) remote: Option<SocketAddr>,
+    /// The end of the line, which says what was asked for and what the cache did.
+    pub(crate) about: Arc<[u8]>,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ending {
+    Sent {
+        delivery: Delivery,
+        at: u64,
+    },
+    /// Before there was a response.
+    Left,
+}
+
+impl Ending {
+    pub(super) fn is_failure(self) -> bool {
+        !matches!(self, Self::Sent { delivery: Delivery { is_whole: true, .. }, .. })
+    }
+}
+
+impl Note {
+    /// Writes the line.
+    pub(super) fn write(&self, ending: &Ending, to: &mut Vec<u8>) {
+        let wait = self.answered.saturating_sub(self.began);
+        let _ = write!(to, "{{\"started_ns\":{},\"wait_ns\":{wait}", self.began);
+        match ending {
+            Ending::Sent { delivery, at } => {
+                let Delivery { is_whole, body_bytes, bytes } = delivery;
+                let _ = write!(to, ",\"final_headers_ns\":{wait}");
+                if *is_whole && *body_bytes > 0 {
+                    let _ = write!(to, ",\"load_ns\":{}", at.saturating_sub(self.answered));
+                }
+                if *is_whole {
+                    let _ = write!(to, ",\"last_byte_ns\":{}", at.saturating_sub(self.began));
+                } else {
+                    to.extend_from_slice(b",\"error\":\"broke off\"");
+                }
+                let _ = write!(to, ",\"body_bytes\":{body_bytes}");
+                if let Some(bytes) = bytes {
+                    let _ = write!(to, ",\"bytes_out\":{bytes}");
+                }
+            }
+            Ending::Left => to.extend_from_slice(b",\"error\":\"the client left\""),
+        }
+        if let Some(remote) = self.remote {
+            let _ = write!(to, ",\"remote\":\"{remote}\"");
+        }
+        to.extend_from_slice(&self.about);
+    }
+}
+
+/// The end of a line, from the comma on.
+pub(super) fn about(
+    (method, version, url): (&Method, Version, &str),
+    status: Option<u16>,
+    outcome: Option<&Outcome>,
+    tier: Option<&str>,
+) -> Arc<[u8]> {
+    let mut text = Vec::with_capacity(256);
+    if let Some(status) = status {
+        let _ = write!(text, ",\"status\":{status}");
+    }
+    let zone = outcome.and_then(|outcome| outcome.zone.as_deref());
+    let cache = outcome.map(|outcome| outcome.word.name());
+    for (name, value) in [("cache", cache), ("tier", tier), ("zone", zone)] {
+        if let Some(value) = value {
+            put(&mut text, &format!(",\"{name}\":"), value);
+        }
+    }
+    put(&mut text, ",\"labels\":{\"method\":", method.as_str());
+    put(&mut text, ",\"protocol\":", protocol(version));
+    put(&mut text, ",\"url\":", shortened(url));
+    text.extend_from_slice(b"}}\n");
+    text.into()
+}
+
+fn put(text: &mut Vec<u8>, name: &str, value: &str) {
+    text.extend_from_slice(name.as_bytes());
+    // Writing a string into memory cannot fail.
+    let _ = serde_json::to_writer(text, value);
+}
+
+/// As the probe names them.
+fn protocol(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_2 => "h2",
+        Version::HTTP_3 => "h3",
+        Version::HTTP_10 => "http/1.0",
+        _ => "http/1.1",
+    }
+}
+
+/// URLs may be as long as a whole header. What is not ASCII stays whole: a URL of a request is.
+fn shortened(url: &str) -> &str {
+    url.get(..LONGEST_URL).unwrap_or(url)
+}
+
+const LONGEST_URL: usize = 2048;

@@ -1,0 +1,148 @@
+//! The access log: what its lines say, and what becomes of its file.
+
+use std::{fs, path::Path, sync::Arc};
+
+use http::{Body, Server, server::Delivery};
+use recording::Sample;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use super::{Stage, with};
+use crate::{
+    core::{Core, Visitors},
+    log::Log,
+};
+
+/// All samples of a log that was closed.
+fn samples(path: &Path) -> Vec<Sample> {
+    recording::open(path).unwrap().map(Result::unwrap).collect()
+}
+
+impl Stage {
+    /// The same data centre with a log.
+    fn logged(mut self, path: &Path) -> Self {
+        let network = crate::Network::clone(&self.edge.network());
+        let log = Log::open(path, "lhr", 1).unwrap();
+        self.edge = super::core(Arc::new(crate::centre::Edge::new(
+            "lhr".into(),
+            network,
+            1 << 20,
+            None,
+            Some(log),
+            1,
+        )));
+        self
+    }
+
+    fn log(&self) -> &Log {
+        self.edge.log.as_ref().unwrap()
+    }
+}
+
+fn serve(core: &Arc<Core>, stop: http::Stop) -> std::net::SocketAddr {
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let address = server.addresses().unwrap()[0];
+    let visitors = Visitors(Arc::clone(core));
+    tokio::spawn(async move { server.serve(visitors, &stop).await });
+    address
+}
+
+#[tokio::test]
+async fn each_request_has_a_line_that_says_what_the_cache_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.jsonl");
+    let stage = Stage::new("", |_, _| async { with("max-age=60", "twelve bytes") }).logged(&path);
+    let address = serve(&stage.edge, stage.stop.clone());
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let mut text = String::new();
+    // A miss, a hit, the same hit at once, twice, and a host that is not served here.
+    for _ in 0..4 {
+        text += "GET /a\"b HTTP/1.1\r\nHost: shop.example\r\n\r\n";
+    }
+    text += "GET / HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n";
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    stream.read_to_end(&mut said).await.unwrap();
+    stage.log().close();
+    let lines = samples(&path);
+    let column = |name: &str| -> Vec<_> {
+        lines.iter().map(|line| line.label(name).map(std::borrow::Cow::into_owned)).collect()
+    };
+    let some = |values: [&str; 5]| values.map(|value| Some(value.to_owned()).filter(|value| value != "-"));
+    assert_eq!(column("cache"), some(["miss", "hit", "hit", "hit", "refused"]));
+    assert_eq!(column("tier"), some(["origin", "lhr", "lhr", "lhr", "-"]));
+    assert_eq!(column("zone"), some(["z", "z", "z", "z", "-"]));
+    assert_eq!(column("url")[0].as_deref(), Some("http://shop.example/a\"b"));
+    assert_eq!(column("url")[2], column("url")[0]);
+    assert_eq!(column("remote"), vec![Some(stream.local_addr().unwrap().to_string()); 5]);
+    let sizes: Vec<_> = lines.iter().map(|line| line.body_bytes.unwrap()).collect();
+    assert_eq!(sizes[..4], [12; 4]);
+    // Everything that the connection carried is somebody's.
+    let bytes: u64 = lines.iter().map(|line| line.bytes_out.unwrap()).sum();
+    assert_eq!(bytes, said.len() as u64);
+    for line in &lines {
+        let (wait, load) = (line.wait_ns.unwrap(), line.load_ns.unwrap());
+        assert_eq!(line.last_byte_ns, Some(wait + load));
+    }
+}
+
+#[tokio::test]
+async fn who_leaves_before_the_answer_has_a_line_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.jsonl");
+    let stage = Stage::new("", |_, _| async {
+        std::future::pending::<()>().await;
+        http::Response::new(Body::empty())
+    })
+    .logged(&path);
+    let address = serve(&stage.edge, stage.stop.clone());
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(b"GET /never HTTP/1.1\r\nHost: shop.example\r\n\r\n").await.unwrap();
+    while stage.asked() == 0 {
+        tokio::task::yield_now().await;
+    }
+    drop(stream);
+    // The connection's task sees it once it runs again.
+    while fs::read_to_string(&path).unwrap().lines().count() < 2 {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    stage.log().close();
+    let [line] = &samples(&path)[..] else { panic!("one request, one line") };
+    assert_eq!((line.error.as_deref(), line.status), (Some("the client left"), None));
+}
+
+#[tokio::test]
+async fn a_log_is_kept_when_another_begins_and_moved_when_it_is_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.jsonl");
+    fs::write(&path, "another's\n").unwrap();
+    let log = Log::open(&path, "lhr", 1).unwrap();
+    let write = |path: &str| {
+        let request = super::request(http::Method::GET, path, &[]);
+        let mut response = http::Response::new(Body::empty());
+        log.asked(0, &request).answered(&mut response);
+        let note = response.extensions_mut().remove().unwrap();
+        log.sent(0, &note, Delivery { is_whole: true, body_bytes: 0, bytes: None });
+    };
+    write("/first");
+    let moved = folder.path().join("moved.jsonl");
+    fs::rename(&path, &moved).unwrap();
+    log.reopen();
+    // The new file is there once the old one is whole.
+    while !path.exists() || fs::read_to_string(&moved).unwrap().lines().count() < 3 {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    write("/second");
+    log.close();
+    let url =
+        |path: &Path| samples(path).iter().map(|line| line.label("url").unwrap().into_owned()).collect();
+    let (first, second): (Vec<_>, Vec<_>) = (url(&moved), url(&path));
+    assert_eq!((first.len(), second.len()), (1, 1));
+    assert!(first[0].ends_with("/first") && second[0].ends_with("/second"));
+    let kept = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let old: Vec<_> = kept.filter(|other| *other != path && *other != moved).collect();
+    assert_eq!(fs::read_to_string(&old[0]).unwrap(), "another's\n");
+    assert_eq!(old.len(), 1);
+}
