@@ -8,7 +8,7 @@
 #![no_main]
 
 use cache::{
-    Control, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Validators, Wishes, internal, invalidation, may_store,
+    Control, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Told, Validators, Wishes, internal, invalidation, may_store,
     purge, ranges::{self, Wanted}, update,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
@@ -27,6 +27,8 @@ fuzz_target!(|text: &[u8]| {
     let terms = Terms::read(StatusCode::OK, &response, control, None, times);
     let _ = invalidation::urls(&Method::POST, &url, StatusCode::OK, &response);
     let _ = (invalidation::groups(&response), invalidation::invalidated_groups(&Method::POST, &response));
+    let told = Told::read(&response);
+    assert!(told.is_none_or(|told| !told.tier.is_empty()));
     let _ = (purge::tags(&response), invalidation::is_own_location(&url, &response));
     let _ = may_store((&Method::GET, &request), wishes, (StatusCode::OK, &response), &terms, false);
 

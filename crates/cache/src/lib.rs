@@ -15,6 +15,7 @@
 //! | which objects a full store gives up | [`Eviction`] |
 //! | which fields are the network's own, and leave it with nobody | [`internal`] |
 //! | what is told of it all to the client | [`CacheStatus`] |
+//! | what a client is told | [`Told`] |
 //!
 //! Nothing here has a clock, a socket or a body: the caller brings the time, and keeps the bytes.
 
@@ -34,6 +35,7 @@ mod selection;
 mod status;
 mod storable;
 mod time;
+mod told;
 pub mod update;
 
 pub use self::{
@@ -48,4 +50,5 @@ pub use self::{
     status::{CacheStatus, Forward},
     storable::{NotStored, may_store},
     time::Time,
+    told::Told,
 };

@@ -8,8 +8,8 @@ use cache::{
 };
 
 use crate::{
-    counts::Counts, flights::Flights, hits::Hits, log::Log, network::Network, note::Noted, on_disk::OnDisk,
-    origins::Origins, passing::Passing, store::Store,
+    clock, counts::Counts, flights::Flights, hits::Hits, log::Log, network::Network, note::Noted,
+    on_disk::OnDisk, origins::Origins, passing::Passing, store::Store,
 };
 
 /// A data centre at work.
@@ -70,7 +70,7 @@ impl Edge {
 
     #[expect(clippy::unused_self, reason = "who serves a request asks the edge for the time")]
     pub(crate) fn now(&self) -> Time {
-        Time::from_millis(u64::try_from(http::clock::wall_ns() / 1_000_000).unwrap_or(0))
+        clock::now()
     }
 
     /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns

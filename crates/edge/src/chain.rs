@@ -1,6 +1,6 @@
 //! The life of a request, from top to bottom.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use cache::{CacheStatus, Forward, Reuse, Time};
 use http::{Body, Method, Request, Response, StatusCode, header};
@@ -15,7 +15,7 @@ use crate::{
     origins::{is_for_many, onward},
     store::{Found, Object},
     upgrade,
-    visit::{NOT_CACHED, Refusal, Visit},
+    visit::{NOT_CACHED, Refusal, UNREACHABLE, Visit},
 };
 
 impl Core {
@@ -77,24 +77,33 @@ impl Core {
         if stale.is_none() && self.passing.holds(&visit.key, now) {
             return self.pass(&visit, Body::empty(), forward).await;
         }
+        let (stale, zone) = (stale.filter(|stale| !stale.body.is_broken()), visit.zone());
+        let instead = stale.clone().filter(|stale| stale.stored.stands_in(zone.stale_if_error, now));
+        if let Some(instead) = instead.as_ref().filter(|_| self.origins.are_failing(zone, now)) {
+            self.revalidate(&visit, instead);
+            return self.hit(&visit, instead, now, Some("origin-failed"));
+        }
         match self.flights.join(&visit.key) {
             Part::Leads(flight) => {
-                let stale = stale.filter(|stale| !stale.body.is_broken());
                 let fetch = tokio::spawn(Arc::clone(self).fetch(Arc::clone(&visit), stale, flight));
-                let Ok(fetched) = fetch.await else { return self.refuse(crate::visit::UNREACHABLE) };
-                self.land(&visit, fetched, forward)
+                match in_time(fetch, zone.stale_after, instead).await {
+                    Ok(Ok(fetched)) => self.land(&visit, fetched, forward),
+                    Ok(Err(_)) => self.refuse(UNREACHABLE),
+                    Err(instead) => self.hit(&visit, &instead, self.now(), Some("origin-slow")),
+                }
             }
-            Part::Follows(waiting) => match waiting.landing().await {
-                Landing::Shared(object) if object.stored.selection.matches(&visit.headers) => {
+            Part::Follows(waiting) => match in_time(waiting.landing(), zone.stale_after, instead).await {
+                Ok(Landing::Shared(object)) if object.stored.selection.matches(&visit.headers) => {
                     self.collapsed(&visit, &object, forward)
                 }
-                Landing::Found(object) if object.stored.selection.matches(&visit.headers) => {
+                Ok(Landing::Found(object)) if object.stored.selection.matches(&visit.headers) => {
                     self.hit(&visit, &object, self.now(), None)
                 }
-                Landing::Shared(_) | Landing::Found(_) | Landing::Alone => {
+                Ok(Landing::Shared(_) | Landing::Found(_) | Landing::Alone) => {
                     self.pass(&visit, Body::empty(), forward).await
                 }
-                Landing::Failed(refusal) => self.refuse(refusal),
+                Ok(Landing::Failed(refusal)) => self.refuse(refusal),
+                Err(instead) => self.hit(&visit, &instead, self.now(), Some("origin-slow")),
             },
         }
     }
@@ -220,5 +229,17 @@ impl Core {
             response.headers_mut().insert(header::RETRY_AFTER, 1.into());
         }
         response
+    }
+}
+
+/// Waits for what the origin is asked for; where something stale may be used instead, no longer than this.
+async fn in_time<T>(
+    waiting: impl Future<Output = T>,
+    patience: Duration,
+    instead: Option<Arc<Object>>,
+) -> Result<T, Arc<Object>> {
+    match instead {
+        Some(instead) => tokio::time::timeout(patience, waiting).await.map_err(|_| instead),
+        None => Ok(waiting.await),
     }
 }

@@ -26,6 +26,7 @@ mod answer;
 mod centre;
 mod chain;
 mod clients;
+mod clock;
 mod core;
 mod counts;
 mod doors;

@@ -79,6 +79,8 @@ pub struct Zone {
     pub rules: Vec<Rule>,
     /// How long after its end an object may be used because its origin fails, where the object does not say.
     pub stale_if_error: Duration,
+    /// How long visitors wait for an origin where something stale may be used because it fails.
+    pub stale_after: Duration,
     /// Whether requests may ask for fresher responses than the origin's rules give.
     pub obeys_clients: bool,
     /// How long the origin may take until its response begins.

@@ -7,6 +7,8 @@ use std::{
 };
 
 use crate::{
+    clock,
+    network::Zone,
     operator::OriginStatus,
     trailers::cleared,
     visit::{CDN_LOOP, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
@@ -33,6 +35,8 @@ struct Health {
     /// It failed, and is asked after all others until then.
     down_until: Option<Time>,
     in_flight: u64,
+    /// Since when it owes the head of a response, and has given none.
+    silent_since: Option<Time>,
     requests: u64,
     failures: u64,
     connect: Option<Duration>,
@@ -93,6 +97,7 @@ impl Origins {
         self.note(origin, |health| {
             health.in_flight += 1;
             health.requests += 1;
+            health.silent_since.get_or_insert(now);
         });
         let _counted = InFlight { origins: self, origin };
         let mut trace = Trace::start(client.clock().now());
@@ -103,7 +108,10 @@ impl Origins {
                 health.connect = Some(Duration::from_nanos(connect));
             }
             match answered {
-                Ok(_) => health.down_until = None,
+                Ok(_) => {
+                    health.down_until = None;
+                    health.silent_since = (health.in_flight > 1).then(clock::now);
+                }
                 Err(failure) => {
                     tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
                     health.failures += 1;
@@ -135,6 +143,17 @@ impl Origins {
         origins.map(report).collect()
     }
 
+    /// Whether none of the zone's origins can be hoped for: each has just failed, or owes a response for longer than visitors wait
+    /// where there is something stale.
+    pub(crate) fn are_failing(&self, zone: &Zone, now: Time) -> bool {
+        let health = self.lock();
+        let is_silent =
+            |known: &Health| known.silent_since.is_some_and(|since| now >= since.after(zone.stale_after));
+        zone.origins
+            .iter()
+            .all(|origin| health.get(origin).is_some_and(|known| !known.is_up(now) || is_silent(known)))
+    }
+
     fn note(&self, origin: &Origin, change: impl FnOnce(&mut Health)) {
         let mut health = self.lock();
         if !health.contains_key(origin) {
@@ -164,7 +183,10 @@ struct InFlight<'a> {
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.origins.note(self.origin, |health| health.in_flight -= 1);
+        self.origins.note(self.origin, |health| {
+            health.in_flight -= 1;
+            health.silent_since = health.silent_since.filter(|_| health.in_flight > 0);
+        });
     }
 }
 

@@ -328,6 +328,27 @@ async fn parts_come_from_the_whole() {
 }
 
 #[tokio::test]
+async fn an_origin_that_is_silent_is_not_waited_for_where_something_stale_will_do() {
+    let zone = "stale_if_error = \"1h\"\nstale_after = \"1ms\"\n";
+    let stage = Stage::new(zone, async |_, number| {
+        if number > 0 {
+            std::future::pending::<()>().await;
+        }
+        let mut response = with("max-age=0", "old");
+        response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+        response
+    });
+    stage.get("/", &[]).await;
+    let old = |word| Came { status: 200, told: format!("lhr; hit; detail={word}"), body: "old".into() };
+    // The first one waits for the moment that the zone allows, and whoever comes later not at all.
+    assert_eq!(stage.get("/", &[]).await, old("origin-slow"));
+    assert_eq!(stage.get("/", &[]).await, old("origin-failed"));
+    assert_eq!(stage.get("/", &[]).await, old("origin-failed"));
+    // It is still being asked, once.
+    assert_eq!(stage.asked(), 2);
+}
+
+#[tokio::test]
 async fn a_body_that_breaks_off_is_not_stored() {
     let stage = Stage::new("", move |_, number| {
         let (sender, body) = Body::channel(1);

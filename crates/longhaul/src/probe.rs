@@ -19,7 +19,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::Args;
 use probe::{
-    Family, Stop,
+    Catalogue, Family, Stop,
     client::{Known, Protocol, Redirects, Target, Trust},
     load::{self, Arrival, Config, Connections, Pace, Progress, Replay},
     summary::Summary,
@@ -80,6 +80,12 @@ pub(crate) struct Probe {
     /// Requests that a page makes, with --connections pages; --rate, --concurrency and --count are then about pages
     #[arg(long, value_name = "N")]
     requests: Option<NonZeroU32>,
+    /// How many objects there are; each request asks for one, whose number is in the place of {} in the URL
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Catalogue::MOST)))]
+    objects: Option<u32>,
+    /// How their popularity falls, the k-th being asked for in proportion to 1/k^ZIPF; 0: all alike [default: 0.8]
+    #[arg(long, value_name = "ZIPF", requires = "objects", value_parser = words::zipf)]
+    zipf: Option<f64>,
     /// Which HTTP to speak; auto asks the server over TLS and is HTTP/1.1 in clear text
     #[arg(long, value_parser = words::protocol(), default_value = Protocol::default().name())]
     protocol: Protocol,
@@ -208,6 +214,13 @@ impl Probe {
             let (other, flag) = if self.ipv6 { ("IPv6", "-6") } else { ("IPv4", "-4") };
             bail!("{address} is not an {other} address; leave out {flag}");
         }
+        match (self.objects, target.has_place()) {
+            (Some(_), false) => bail!("--objects needs {{}} in {url}, where the number of an object goes"),
+            (None, true) => {
+                bail!("{url} has {{}} for the number of an object: --objects says how many there are")
+            }
+            _ => {}
+        }
         let target = match &self.body {
             None => target,
             Some(text) => target.method("POST")?.body(body(text)?),
@@ -217,6 +230,11 @@ impl Probe {
             Some(method) => target.method(method)?,
         };
         self.headers.iter().try_fold(target, |target, line| Ok(target.header_line(line)?))
+    }
+
+    fn catalogue(&self) -> Option<Catalogue> {
+        let zipf = self.zipf.unwrap_or(Catalogue::ZIPF);
+        self.objects.map(|objects| Catalogue { objects, zipf })
     }
 
     fn family(&self) -> Family {
@@ -300,6 +318,7 @@ impl Probe {
             count: self.count,
             grace: self.timeout,
             seed: self.seed,
+            catalogue: self.catalogue(),
             client,
             ..defaults
         };

@@ -4,11 +4,13 @@
 //! - [`load`]: many requests, on a schedule (open loop) or by workers (closed loop), streamed into a
 //!   recording. The generator measures itself too; a run in which it was the bottleneck is marked invalid.
 //! - [`summary`]: what a run comes to, one object a phase.
+//! - [`Catalogue`]: which of many objects each request asks for.
 //! - [`serve`]: a small origin whose service time follows a distribution.
 //! - [`ping`]: ICMP echo to many targets from one process.
 //!
 //! HTTP itself, with its time stamps, and the clock are the crate `http`'s.
 
+mod catalogue;
 pub mod client;
 mod error;
 pub mod limits;
@@ -21,6 +23,7 @@ pub mod summary;
 mod sys;
 pub mod watch;
 
+pub use catalogue::Catalogue;
 pub use error::Error;
 pub use http::{Family, Stop};
 use http::{clock, timer};

@@ -18,11 +18,13 @@ use std::{
     collections::BTreeMap,
     io::Write,
     panic::resume_unwind,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{Arc, Mutex, atomic::AtomicU64},
     thread,
 };
 
 use claim::Caveat;
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use recording::{End, Header, Sample, Writer};
 use tokio::{
     runtime::Runtime,
@@ -123,7 +125,12 @@ impl<'r, W: Write + Send> Ready<'r, W> {
             .build()
             .map_err(|source| Error::System { what: "start a runtime", source })?;
         let (samples, recorded) = mpsc::channel(QUEUE);
+        let draws = config.catalogue.map(|catalogue| {
+            let rng = Xoshiro256PlusPlus::seed_from_u64(config.seed ^ OF_OBJECTS);
+            Mutex::new(catalogue.draws(rng))
+        });
         let generator = Generator {
+            draws,
             client,
             target: target.clone(),
             config: config.clone(),
@@ -245,6 +252,7 @@ fn conditions(target: &Target, config: &Config) -> BTreeMap<String, String> {
             },
         ),
     ];
+    conditions.extend(config.catalogue.map(|catalogue| ("catalogue", catalogue.to_string())));
     conditions.extend(config.page.map(|requests| ("requests of a page", requests.to_string())));
     match &config.pace {
         &Pace::Open { rate, arrival } => {
@@ -305,6 +313,9 @@ fn room(config: &Config, of: usize) -> Result<usize, Error> {
     let wanted = wanted.max(at_least);
     if wanted > limit.max(1) { Err(Error::OpenFiles { wanted, limit }) } else { Ok(wanted) }
 }
+
+/// Sets the draws of objects apart from those of a schedule with the same seed.
+const OF_OBJECTS: u64 = 0x6f62_6a65_6374;
 
 /// Samples on their way to the writer; when it is slower than that, requests wait, and keep their permits.
 const QUEUE: usize = 8192;

@@ -1,11 +1,13 @@
 //! Checks the names in a scenario file against its world.
 
-use std::{ops::Range, time::Duration};
+use std::{ops::Range, path::Path, time::Duration};
 
 use document::suggestion;
 use toml::Spanned;
 use units::Bytes;
 use world::{Document, HostId, Layout, Mistake};
+
+use crate::folder::{DIR, absolute};
 
 /// Replaces the seed in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub(crate) struct Check<'d> {
     pub document: &'d Document,
     pub layout: &'d Layout,
     pub seed: Option<Seed>,
+    /// The folder of the file.
+    pub folder: &'d Path,
 }
 
 impl Check<'_> {
@@ -59,13 +63,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Fails if a command line is empty.
-    pub(crate) fn runs(&self, command: &Spanned<Vec<String>>) -> Result<(), Mistake> {
+    /// A command line with the path of the file's folder filled in; an empty one is a mistake.
+    pub(crate) fn command(&self, command: &Spanned<Vec<String>>) -> Result<Vec<String>, Mistake> {
         if command.get_ref().is_empty() {
             let message = "expected a program and its arguments";
             return Err(self.document.mistake(command.span(), message));
         }
-        Ok(())
+        let folder = absolute(self.folder);
+        Ok(command.get_ref().iter().map(|word| word.replace(DIR, &folder.to_string_lossy())).collect())
     }
 
     /// Fails if what a host sends is for itself.

@@ -46,7 +46,7 @@ impl Folder<'_> {
 
     /// A command line with the path of this folder filled in.
     pub(crate) fn placed(&self, command: &[String]) -> Vec<String> {
-        let out = std::path::absolute(self.0).unwrap_or_else(|_| self.0.to_owned());
+        let out = absolute(self.0);
         command.iter().map(|word| word.replace(OUT, &out.to_string_lossy())).collect()
     }
 
@@ -54,6 +54,11 @@ impl Folder<'_> {
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.logs().join(format!("{name}.log"))
     }
+}
+
+/// A path that means the same wherever a program is started.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Names; of many only the first few.
@@ -71,6 +76,9 @@ pub(crate) fn turn(after: Option<&Spanned<String>>) -> String {
 pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
+
+/// Placeholder for the folder of the scenario file in the arguments of a program or a command.
+pub const DIR: &str = "{dir}";
 
 /// Placeholder for the run's folder in the arguments of a program or a command.
 pub const OUT: &str = "{out}";

@@ -71,7 +71,8 @@ impl Plan {
         world.faults.clear();
         let mut faults = std::mem::take(&mut layout.faults);
 
-        let check = Check { document: &document, layout: &layout, seed };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let check = Check { document: &document, layout: &layout, seed, folder };
         let log_limit = check.limit(file.scenario.log_limit.as_ref())?;
         let mut programs = std::mem::take(&mut file.program)
             .into_iter()
@@ -128,8 +129,7 @@ impl Plan {
 /// A program in a host of the world.
 fn program(check: &Check<'_>, written: file::Program) -> Result<Program, Mistake> {
     check.host(&written.host)?;
-    check.runs(&written.run)?;
-    let (host, command) = (written.host.into_inner(), written.run.into_inner());
+    let (command, host) = (check.command(&written.run)?, written.host.into_inner());
     Ok(Program { host, command, ready: written.ready })
 }
 

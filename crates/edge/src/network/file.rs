@@ -61,6 +61,8 @@ struct WrittenZone {
     origin: Vec<Spanned<String>>,
     #[serde(default, with = "units::duration")]
     stale_if_error: Duration,
+    #[serde(default = "stale_after", with = "units::duration")]
+    stale_after: Duration,
     #[serde(default)]
     requests_decide: bool,
     #[serde(default = "first_byte", with = "units::duration")]
@@ -114,6 +116,10 @@ const DISK_SIZE: u64 = 10_000_000_000;
 
 fn largest() -> Bytes {
     Bytes(64_000_000)
+}
+
+fn stale_after() -> Duration {
+    Duration::from_secs(1)
 }
 
 fn first_byte() -> Duration {
@@ -194,6 +200,7 @@ impl Checks<'_> {
             origins: zone.origin.iter().map(|origin| self.origin(origin)).collect::<Result<_, _>>()?,
             rules: zone.rule.iter().map(|rule| self.rule(rule)).collect::<Result<_, _>>()?,
             stale_if_error: zone.stale_if_error,
+            stale_after: zone.stale_after,
             obeys_clients: zone.requests_decide,
             first_byte: zone.first_byte,
             largest: zone.largest.0,

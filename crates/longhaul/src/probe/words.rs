@@ -45,6 +45,12 @@ pub(super) fn dns(text: &str) -> Result<SocketAddr, &'static str> {
         .ok_or("expected an address, such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353")
 }
 
+/// An exponent that a table of popularities can have.
+pub(super) fn zipf(text: &str) -> Result<f64, &'static str> {
+    let exponent = text.parse().ok().filter(|exponent| (0.0..=10.0).contains(exponent));
+    exponent.ok_or("expected an exponent from 0, all alike, to 10")
+}
+
 pub(super) fn timeout() -> &'static str {
     static TIMEOUT: LazyLock<String> =
         LazyLock::new(|| units::duration::show(load::Config::default().client.timeout));

@@ -1,5 +1,6 @@
 //! What a request that is over comes to: from its trace to a sample.
 
+use cache::Told;
 use http::{HeaderMap, StatusCode, client::Trace, header};
 use recording::Sample;
 
@@ -12,6 +13,7 @@ pub(crate) struct Head {
     pub(crate) status: Option<StatusCode>,
     pub(crate) location: Option<String>,
     pub(crate) server_timing: Option<String>,
+    pub(crate) told: Option<Told>,
 }
 
 impl Head {
@@ -21,6 +23,7 @@ impl Head {
         Self {
             status: Some(status),
             location: headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned),
+            told: Told::read(headers),
             server_timing: (!timings.is_empty()).then(|| timings.join(", ")),
         }
     }
@@ -51,6 +54,8 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
         body_bytes: trace.final_headers.map(|_| trace.body_bytes()),
         wire_sent_bytes: trace.wire().map(|wire| wire.sent),
         wire_received_bytes: trace.wire().map(|wire| wire.received),
+        cache: head.told.as_ref().map(|told| told.cache.to_owned()),
+        tier: head.told.map(|told| told.tier),
         server_timing: head.server_timing,
         reused: trace.reused,
         remote: trace.remote.map(|remote| remote.to_string()),

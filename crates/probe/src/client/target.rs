@@ -6,7 +6,7 @@ use http::{
     Body, Bytes, HeaderMap, HeaderName, HeaderValue, Method, Origin, OriginError, Request, Uri, header, uri,
 };
 
-use crate::Error;
+use crate::{Error, catalogue::Catalogue};
 
 /// One request: URL, method, header fields and body. Cheap to clone.
 ///
@@ -90,6 +90,18 @@ impl Target {
     /// The address in the URL, if it has one instead of a host's name.
     pub fn address(&self) -> Option<std::net::IpAddr> {
         self.origin.address()
+    }
+
+    /// With the number of an object in the place that its URL has for it.
+    pub(crate) fn object(&self, number: usize) -> Self {
+        let path = self.path.as_str().replace(Catalogue::PLACE, &number.to_string());
+        // Digits are in the place of two braces: what was a path is one.
+        Self { path: path.parse().unwrap_or_else(|_| self.path.clone()), ..self.clone() }
+    }
+
+    /// Whether its URL has a place for the number of an object.
+    pub fn has_place(&self) -> bool {
+        self.path.as_str().contains(Catalogue::PLACE)
     }
 
     /// The request as it is sent. It contains path and query of the URL; the rest is in the origin.

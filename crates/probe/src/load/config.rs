@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 use units::Frequency;
 
 use super::{replay::Replay, schedule::Arrival};
-use crate::client;
+use crate::{Catalogue, client};
 
 /// How many requests are made, when, and when it ends.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Config {
     pub duration: Option<Duration>,
     /// How many requests are made at once for each start, as those of a page, on connections of their own. `None`: one request.
     pub page: Option<NonZeroU32>,
+    /// Of which objects each request asks for one, in the place that the URL has for its number. `None`: the URL as it is.
+    pub catalogue: Option<Catalogue>,
     /// No more starts than this: requests, of which a chain of redirects is one, or pages. `None`: no limit. With neither limit, until
     /// asked to stop.
     pub count: Option<u64>,
@@ -102,6 +104,7 @@ impl Default for Config {
             pace: Pace::Open { rate: Self::default_rate(), arrival: Arrival::default() },
             duration: Some(Self::DEFAULT_DURATION),
             page: None,
+            catalogue: None,
             count: None,
             grace: Duration::from_secs(30),
             seed: 1,

@@ -4,7 +4,7 @@ use std::{
     io,
     pin::pin,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     Stop,
+    catalogue::Draws,
     client::{Client, Target},
     clock::nanos,
     sys,
@@ -47,6 +48,8 @@ pub(crate) struct Generator {
     /// One for each request or worker at a time.
     pub(crate) permits: Arc<Semaphore>,
     pub(crate) room: usize,
+    /// Which objects are asked for, if there are several.
+    pub(crate) draws: Option<Mutex<Draws>>,
     /// Pages begun.
     pub(crate) pages: AtomicU64,
 }
@@ -192,9 +195,12 @@ impl Generator {
     /// One request with its redirects; whether all of it went well.
     async fn request(&self, client: &Client, page: Option<u64>, intended: Option<u64>) -> bool {
         self.progress.count_sent();
-        let mut samples = client.fetch(&self.target).await;
+        let object = self.draw();
+        let of_object = object.map(|number| self.target.object(number));
+        let mut samples = client.fetch(of_object.as_ref().unwrap_or(&self.target)).await;
         for sample in &mut samples {
             sample.page = page;
+            sample.labels.extend(object.map(|number| ("object".to_owned(), number.to_string())));
         }
         if let Some(first) = samples.first_mut() {
             first.intended_ns = intended;
@@ -208,6 +214,12 @@ impl Generator {
             self.record(sample).await;
         }
         went_well
+    }
+
+    /// The number of the object that is asked for next.
+    fn draw(&self) -> Option<usize> {
+        let draws = self.draws.as_ref()?;
+        Some(draws.lock().unwrap_or_else(PoisonError::into_inner).draw())
     }
 
     async fn record(&self, sample: Sample) {

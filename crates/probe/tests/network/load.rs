@@ -8,7 +8,7 @@ use std::{
 };
 
 use probe::{
-    Error, Stop,
+    Catalogue, Error, Stop,
     client::{Connections, Protocol, Target},
     load::{self, Arrival, Config, Pace, Progress, Replay},
     serve::ServiceTime,
@@ -16,7 +16,7 @@ use probe::{
 };
 use recording::{End, Header, Sample, Writer};
 
-use crate::support::{Security, V4, origin};
+use crate::support::{Security, V4, origin, read_request, responder};
 
 /// A file that is still there when the recording is finished.
 #[derive(Clone, Default)]
@@ -143,6 +143,33 @@ fn a_closed_loop_makes_as_many_requests_as_asked() {
     let fresh = recorded.samples.iter().filter(|sample| sample.reused == Some(false)).count();
     assert!((1..=4).contains(&fresh), "{fresh}");
     assert_eq!((recorded.end.schedule_lateness_p999_ns, recorded.summary.lateness_ms), (None, None));
+}
+
+#[test]
+fn each_request_asks_for_an_object_and_keeps_what_a_cache_said_of_it() {
+    let server = responder(|mut stream| {
+        let request = read_request(&stream);
+        let number = request.unwrap().split(['/', ' ']).nth(2).unwrap().to_owned();
+        let status = if number == "1" { "lhr; hit" } else { "lhr; fwd=uri-miss" };
+        let answer = format!("HTTP/1.1 200 OK\r\ncache-status: {status}\r\ncontent-length: 0\r\n\r\n");
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let target = format!("{}{{}}", server.target()).parse().unwrap();
+    let config = || Config { catalogue: Some(Catalogue { objects: 3, zipf: 0.5 }), ..closed(1, 40) };
+    let drawn = |config: &Config| {
+        let samples = run(&target, config).samples.into_iter();
+        samples.map(|sample| (sample.labels["object"].clone(), sample.cache.unwrap())).collect::<Vec<_>>()
+    };
+    let first = drawn(&config());
+    assert!(first.iter().all(|(object, cache)| (object == "1") == (cache == "hit")), "{first:?}");
+    for object in ["1", "2", "3"] {
+        assert!(
+            first.iter().any(|(drawn, _)| drawn == object),
+            "{object} has a chance of 29 % or more, 40 times"
+        );
+    }
+    assert_eq!(drawn(&config()), first, "the seed decides");
+    assert_ne!(drawn(&Config { seed: 2, ..config() }), first);
 }
 
 #[test]

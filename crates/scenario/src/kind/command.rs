@@ -112,7 +112,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>,
         let side = check.side(&command.side)?;
         check.lasts(command.duration, &command.side)?;
         check.host(&command.host)?;
-        check.runs(&command.run)?;
+        let words = check.command(&command.run)?;
         let mistake = |span, message: &str| Err(check.document.mistake(span, message));
         if checked.iter().any(|other| other.side == side) {
             let message = "another command measures this side; give each a side of its own";
@@ -131,7 +131,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Command>,
         checked.push(Command {
             side,
             host: command.host.get_ref().clone(),
-            command: command.run.get_ref().clone(),
+            command: words,
             codes: command.codes.get_ref().clone(),
             duration: command.duration,
             timeout: command.timeout,

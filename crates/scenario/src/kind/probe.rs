@@ -7,7 +7,7 @@ use std::{
 
 use claim::{Fold, Measure, Query, Source, Statistic, Subject, Tempo, Unit};
 use probe::{
-    Family,
+    Catalogue, Family,
     client::{Protocol, Trust},
     load::{Arrival, Config, Connections, Pace},
 };
@@ -58,6 +58,10 @@ pub(crate) struct Table {
     pub duration: Duration,
     pub arrival: Option<Arrival>,
     pub connections: Option<Connections>,
+    /// How many objects there are, of which each request asks for one.
+    pub objects: Option<Spanned<u32>>,
+    /// How their popularity falls.
+    pub zipf: Option<Spanned<f64>>,
     /// Requests of a page.
     pub requests: Option<Spanned<NonZeroU32>>,
     pub protocol: Option<Protocol>,
@@ -69,6 +73,31 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Objects need a place in the URL, and a place objects.
+    fn check_objects(&self, check: &Check<'_>) -> Result<(), Mistake> {
+        let has_place = self.url.get_ref().contains(Catalogue::PLACE);
+        let wrong = |span, message: &str| Err(check.document.mistake(span, message.to_owned()));
+        match (&self.objects, &self.zipf) {
+            (Some(objects), _) if !has_place => {
+                wrong(objects.span(), "the url has no {} for the number of an object")
+            }
+            (Some(objects), _) if !(1..=Catalogue::MOST).contains(objects.get_ref()) => {
+                wrong(objects.span(), &format!("expected 1 to {} objects", Catalogue::MOST))
+            }
+            (_, Some(zipf)) if !(0.0..=10.0).contains(zipf.get_ref()) => {
+                wrong(zipf.span(), "expected an exponent from 0, all alike, to 10")
+            }
+            (None, Some(zipf)) => {
+                wrong(zipf.span(), "zipf is about objects: add objects, how many there are")
+            }
+            (None, _) if has_place => wrong(
+                self.url.span(),
+                "the url has a {} for the number of an object: add objects, how many there are",
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// The configuration of a host's probe.
     fn config(&self, seed: u64) -> Config {
         let pace = match &self.concurrency {
@@ -78,7 +107,9 @@ impl Table {
                 arrival: self.arrival.unwrap_or(ARRIVAL),
             },
         };
-        let mut config = Config { pace, duration: Some(self.duration), seed, ..Config::default() };
+        let zipf = self.zipf.as_ref().map_or(Catalogue::ZIPF, |zipf| *zipf.get_ref());
+        let catalogue = self.objects.as_ref().map(|objects| Catalogue { objects: *objects.get_ref(), zipf });
+        let mut config = Config { pace, duration: Some(self.duration), seed, catalogue, ..Config::default() };
         let requests = self.requests.as_ref().map_or(NonZeroU32::MIN, |requests| *requests.get_ref());
         config.set_connections(self.connections.unwrap_or(config.connections()), requests);
         let http = &mut config.client.http;
@@ -126,6 +157,7 @@ pub(crate) fn check(check: &Check<'_>, tables: &[Table]) -> Result<Vec<Probe>, M
             let message = "a closed loop (concurrency) has neither a rate nor an arrival: each request starts when one before it has ended";
             return Err(check.document.mistake(concurrency.span(), message.to_owned()));
         }
+        probe.check_objects(check)?;
         let has_pages = probe.connections == Some(Connections::Pages);
         match &probe.requests {
             Some(requests) if !has_pages => {
@@ -170,6 +202,9 @@ impl Probe {
         flags.extend(config.duration.map(|duration| ("--duration", units::duration::show(duration))));
         flags.push(("--connections", config.connections().name().to_owned()));
         flags.extend(config.page.map(|requests| ("--requests", requests.to_string())));
+        if let Some(Catalogue { objects, zipf }) = config.catalogue {
+            flags.extend([("--objects", objects.to_string()), ("--zipf", zipf.to_string())]);
+        }
         flags.push(("--protocol", http.protocol.name().to_owned()));
         flags.push(("--seed", config.seed.to_string()));
         let mut arguments: Vec<String> =

@@ -207,6 +207,33 @@ fn one_side_may_wait_for_another() {
 }
 
 #[test]
+fn a_probe_may_ask_for_many_objects() {
+    let probe = |url: &str, keys: &str| {
+        with(&format!("[[probe]]\nside = 'many'\nfrom = ['visitor']\nurl = 'http://origin/{url}'\n{keys}\n"))
+    };
+    let plan = probe("{}", "objects = 50").unwrap();
+    let arguments = probes(&plan.measurements).last().unwrap().arguments().join(" ");
+    assert!(arguments.contains("--objects 50 --zipf 0.8 "), "{arguments}");
+    for (url, keys, expected) in [
+        ("a", "objects = 50", "22:11: the url has no {} for the number of an object"),
+        ("{}", "objects = 0", "22:11: expected 1 to 10000000 objects"),
+        ("{}", "objects = 5\nzipf = -1.0", "23:8: expected an exponent from 0, all alike, to 10"),
+        ("a", "zipf = 1.0", "22:8: zipf is about objects: add objects"),
+        ("{}", "", "21:7: the url has a {} for the number of an object: add objects"),
+    ] {
+        let said = probe(url, keys).unwrap_err();
+        assert!(said.contains(&format!("two.toml:{expected}")), "expected {expected}\n  but got {said}");
+    }
+}
+
+#[test]
+fn programs_find_what_lies_beside_the_file() {
+    let plan = with("[[command]]\nside = 'one'\nhost = 'visitor'\nrun = ['cat', '{dir}/x']\n").unwrap();
+    let path = std::path::PathBuf::from(&commands(&plan.measurements)[0].command[1]);
+    assert!(path.is_absolute() && path.ends_with("x"), "{}", path.display());
+}
+
+#[test]
 fn mistakes_of_commands_and_transfers_have_a_place() {
     let command =
         |keys: &str| format!("[[command]]\nside = 'one'\nhost = 'visitor'\nrun = ['true']\n{keys}\n");
