@@ -8,7 +8,7 @@
 #![no_main]
 
 use cache::{
-    Control, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Told, Validators, Wishes, internal, invalidation, may_store,
+    Coding, Control, Form, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Told, Validators, Wishes, internal, invalidation, may_store,
     purge, ranges::{self, Wanted}, update,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
@@ -45,6 +45,17 @@ fuzz_target!(|text: &[u8]| {
         let mut asked = HeaderMap::new();
         validators.ask(&mut asked);
         assert!(!asked.is_empty());
+    }
+    let form = Form::of(&request, (StatusCode::OK, &response), &Coding::ALL);
+    let mut described = response.clone();
+    form.describe(&mut described);
+    let mut again = described.clone();
+    form.describe(&mut again);
+    assert_eq!(described, again, "nothing is said twice");
+    if let Form::Coded(coding) = form {
+        assert_eq!(described.get("content-encoding").unwrap(), coding.token());
+        assert!(described.get("etag").is_none_or(|tag| tag.as_bytes().starts_with(b"W/")));
+        assert!(!described.contains_key("content-length"));
     }
     update::refresh(&mut response, &request);
     update::clear_connection_fields(&mut response);

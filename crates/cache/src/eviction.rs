@@ -70,6 +70,20 @@ impl Eviction {
         let queue = if is_main { &mut self.main } else { &mut self.small };
         queue.order.push_back((number, self.generation));
         queue.bytes += bytes;
+        self.make_room()
+    }
+
+    /// Counts an object that it has as so many bytes, and returns which have to go: possibly this one.
+    pub fn resize(&mut self, number: u64, bytes: u64) -> Vec<u64> {
+        if let Some(object) = self.objects.get_mut(&number) {
+            let queue = if object.is_main { &mut self.main } else { &mut self.small };
+            queue.bytes = queue.bytes - object.bytes + bytes;
+            object.bytes = bytes;
+        }
+        self.make_room()
+    }
+
+    fn make_room(&mut self) -> Vec<u64> {
         let mut evicted = Vec::new();
         while self.bytes() > self.capacity {
             evicted.extend(self.evict());
@@ -189,7 +203,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_store_is_never_too_full_and_loses_only_what_it_says(
-            steps in proptest::collection::vec((0_u64..40, 1_u64..30, 0_u8..3), 1..400)
+            steps in proptest::collection::vec((0_u64..40, 1_u64..30, 0_u8..4), 1..400)
         ) {
             let mut store = Eviction::new(200);
             let mut held = std::collections::BTreeMap::new();
@@ -202,6 +216,12 @@ mod tests {
                         }
                     }
                     1 => store.hit(number),
+                    2 => {
+                        held.entry(number).and_modify(|held| *held = bytes);
+                        for evicted in store.resize(number, bytes) {
+                            prop_assert!(held.remove(&evicted).is_some());
+                        }
+                    }
                     _ => {
                         store.remove(number);
                         held.remove(&number);

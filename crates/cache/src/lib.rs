@@ -8,6 +8,7 @@
 //! | how long it is fresh, and how old it is | [`Terms`] |
 //! | whether a stored response answers a request | [`Stored::reuse`] |
 //! | which of several variants matches | [`Selection`] |
+//! | which responses are compressed, and how, for whom | [`Form`] |
 //! | 304 instead of a body; parts of a body | [`is_not_modified`], [`ranges`] |
 //! | what a 304 or a HEAD changes in a stored response | [`update`] |
 //! | what an unsafe request makes invalid | [`invalidation`] |
@@ -22,6 +23,7 @@
 mod conditional;
 mod control;
 mod directives;
+mod encoding;
 mod eviction;
 mod freshness;
 pub mod internal;
@@ -41,6 +43,7 @@ pub mod update;
 pub use self::{
     conditional::{Validators, is_not_modified, make_unconditional},
     control::Control,
+    encoding::{Coding, Form},
     eviction::Eviction,
     freshness::{Lifetime, Terms},
     key::{Key, KeyRule},

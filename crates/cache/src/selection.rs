@@ -91,7 +91,7 @@ fn normal(request: &HeaderMap, name: &HeaderName) -> Option<String> {
 }
 
 /// A list with weights (RFC 9110 section 12.4.2) in thousandths, the greatest first, in lower case.
-fn weighed(request: &HeaderMap, name: &HeaderName) -> Vec<(String, u16)> {
+pub(crate) fn weighed(request: &HeaderMap, name: &HeaderName) -> Vec<(String, u16)> {
     let mut weighed: Vec<_> = elements(request, name)
         .map(|element| {
             let (value, parameters) = element.split_once(';').unwrap_or((element, ""));

@@ -1,25 +1,42 @@
 //! From a stored object to the response for one request: all of it, parts of it, or that the client has it already.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use cache::{
-    CacheStatus, Time, is_not_modified,
+    CacheStatus, Coding, Form, Time, is_not_modified,
     ranges::{self, Part, Wanted},
 };
 use http::{Body, Bytes, Failure, HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 
 use crate::{
+    fill::Fill,
     origins::{append, via},
     store::Object,
     visit::Visit,
 };
 
-/// The response that an object is for this request.
-pub(crate) fn answer(visit: &Visit, object: &Object, now: Time) -> Response<Body> {
+/// The response that an object is for this request, in this form; its body in a coding is what `coded` says.
+pub(crate) fn answer(
+    visit: &Visit,
+    object: &Object,
+    form: Form,
+    now: Time,
+    coded: impl FnOnce(Coding) -> Arc<Fill>,
+) -> Response<Body> {
     let mut headers = object.stored.head(now);
+    form.describe(&mut headers);
     if is_not_modified(&visit.method, &visit.headers, &object.stored) {
         headers.remove(header::CONTENT_LENGTH);
         return respond(StatusCode::NOT_MODIFIED, headers, Body::empty());
+    }
+    if let Form::Coded(coding) = form {
+        let is_head = visit.method == Method::HEAD;
+        let coded = if is_head { object.body.coded(coding).cloned() } else { Some(coded(coding)) };
+        if let Some(length) = coded.as_ref().and_then(|coded| coded.length()) {
+            headers.insert(header::CONTENT_LENGTH, length.into());
+        }
+        let body = coded.filter(|_| !is_head).map_or_else(Body::empty, |coded| Body::stream(coded.read()));
+        return respond(object.stored.status, headers, body);
     }
     let announced = || headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
     let Some(length) = object.body.length().or_else(announced) else {

@@ -7,9 +7,11 @@ use cache::{
     purge::{Depth, Purge, Subject},
 };
 
+use tokio::sync::Semaphore;
+
 use crate::{
-    clock, counts::Counts, flights::Flights, hits::Hits, log::Log, network::Network, note::Noted,
-    on_disk::OnDisk, origins::Origins, passing::Passing, store::Store,
+    clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log, network::Network,
+    note::Noted, on_disk::OnDisk, origins::Origins, passing::Passing, store::Store,
 };
 
 /// A data centre at work.
@@ -23,6 +25,8 @@ pub(crate) struct Edge {
     pub(crate) counts: Counts,
     pub(crate) on_disk: Option<OnDisk>,
     pub(crate) log: Option<Log>,
+    /// For bodies that are being compressed.
+    pub(crate) coders: Arc<Semaphore>,
     /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
     hits: Vec<Mutex<Hits>>,
 }
@@ -49,6 +53,7 @@ impl Edge {
             counts: Counts::default(),
             on_disk,
             log,
+            coders: Arc::new(Semaphore::new(cores * CODERS)),
             hits,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cache::{CacheStatus, Forward, Reuse, Time};
+use cache::{CacheStatus, Form, Forward, Reuse, Time};
 use http::{Body, Method, Request, Response, StatusCode, header};
 
 use crate::{
@@ -121,6 +121,7 @@ impl Core {
         let (word, object) = match fetched {
             Fetched::Failed(refusal) => return self.refuse(refusal),
             Fetched::Passed(response, reason) => {
+                let response = self.compressed(visit, response);
                 let status = CacheStatus { detail: Some(reason.word()), ..self.status(forward) };
                 return self.finish(response, visit, &status, Word::Miss);
             }
@@ -135,7 +136,7 @@ impl Core {
             stored: true,
             ..self.status(forward)
         };
-        let mut response = answer(visit, &object, now);
+        let mut response = self.answer(visit, &object, self.form(visit, &object), now);
         // It comes from its origin: its age is what that said.
         if word == Word::Miss && object.stored.terms.age(now).is_zero() {
             response.headers_mut().remove(header::AGE);
@@ -144,11 +145,16 @@ impl Core {
     }
 
     /// Answers with what was fetched for another request.
-    fn collapsed(&self, visit: &Visit, object: &Object, forward: Forward) -> Response<Body> {
+    fn collapsed(&self, visit: &Visit, object: &Arc<Object>, forward: Forward) -> Response<Body> {
         let now = self.now();
         let ttl = Some(object.stored.terms.seconds_left(now));
         let status = CacheStatus { ttl, collapsed: true, ..self.status(forward) };
-        self.finish(answer(visit, object, now), visit, &status, Word::Collapsed)
+        let response = self.answer(visit, object, self.form(visit, object), now);
+        self.finish(response, visit, &status, Word::Collapsed)
+    }
+
+    fn answer(&self, visit: &Visit, object: &Arc<Object>, form: Form, now: Time) -> Response<Body> {
+        answer(visit, object, form, now, |coding| self.edge.coded(object, coding))
     }
 
     /// Answers with an object as it is stored.
@@ -162,9 +168,10 @@ impl Core {
         let ttl = Some(object.stored.terms.seconds_left(now));
         let status = CacheStatus { cache: self.centre.clone(), ttl, detail, ..CacheStatus::default() };
         let word = if detail.is_some() { Word::Stale } else { Word::Hit };
-        let response = self.finish(answer(visit, object, now), visit, &status, word);
+        let form = self.form(visit, object);
+        let response = self.finish(self.answer(visit, object, form, now), visit, &status, word);
         if word == Word::Hit {
-            self.remember(visit, object, &response);
+            self.remember(visit, object, form, &response);
         }
         response
     }
@@ -181,7 +188,7 @@ impl Core {
         if forward == Forward::Bypass {
             let status =
                 CacheStatus { forward_status: Some(response.status().as_u16()), ..self.status(forward) };
-            return self.finish(passed(response), visit, &status, Word::Bypass);
+            return self.finish(self.compressed(visit, passed(response)), visit, &status, Word::Bypass);
         }
         let began = self.learn(visit, &response, began);
         let code = response.status().as_u16();

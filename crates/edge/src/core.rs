@@ -2,6 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
+use cache::Form;
 use http::{
     Body, Bytes, Failure, Request, Response,
     server::{Delivery, Glance, Handler},
@@ -10,6 +11,7 @@ use http::{
 use crate::{
     centre::Edge,
     clients::Clients,
+    compress::usual_form,
     counts::Word,
     log::{Log, Note},
     store::Object,
@@ -18,7 +20,7 @@ use crate::{
 
 /// A core of a data centre.
 pub(crate) struct Core {
-    edge: Arc<Edge>,
+    pub(crate) edge: Arc<Edge>,
     /// Which of its cores.
     number: usize,
     /// Connections to origins.
@@ -31,8 +33,14 @@ impl Core {
     }
 
     /// Has requests like this one answered at once while the object stands.
-    pub(crate) fn remember(&self, visit: &Visit, object: &Arc<Object>, response: &Response<Body>) {
-        if !visit.is_plain() {
+    pub(crate) fn remember(
+        &self,
+        visit: &Visit,
+        object: &Arc<Object>,
+        form: Form,
+        response: &Response<Body>,
+    ) {
+        if !visit.is_plain() || form != usual_form(visit, object) {
             return;
         }
         let mut hits = self.hits(self.number);
@@ -41,7 +49,7 @@ impl Core {
             && let Some(lease) = self.store.lease(object)
         {
             let about = self.log.as_ref().map(|log| log.of_hit(visit, response.status().as_u16()));
-            hits.add(visit, object, &lease, response, about);
+            hits.add(visit, object, form, &lease, response, about);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cache::{
-    Control, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
+    Control, Form, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
     purge::{self, Purge, Subject},
     update,
 };
@@ -131,12 +131,18 @@ impl Core {
     ) -> (Response<Body>, bool) {
         let is_right = matches!(visit.method, Method::GET | Method::POST);
         let judged = is_right.then(|| self.judge(visit, response.status(), response.headers(), times).ok());
-        let Some(judged) = judged.flatten() else { return (passed(response), false) };
+        let Some(judged) = judged.flatten() else { return (self.compressed(visit, passed(response)), false) };
         self.passing.forget(&visit.key);
         let (status, headers) = (response.status(), response.headers().clone());
         let object = self.keep(visit, judged, response, began, times.1);
-        let mut response = Response::new(Body::stream(object.body.read()));
+        let form = self.form(visit, &object);
+        let body = match form {
+            Form::Coded(coding) => self.edge.coded(&object, coding),
+            Form::Only | Form::Identity => Arc::clone(&object.body),
+        };
+        let mut response = Response::new(Body::stream(body.read()));
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
+        form.describe(response.headers_mut());
         (passed(response), true)
     }
 

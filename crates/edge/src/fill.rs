@@ -11,6 +11,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use cache::Coding;
 use http::{
     Bytes, Failure,
     body::{Frame, Frames, SizeHint},
@@ -22,6 +23,8 @@ pub(crate) struct Fill {
     state: Mutex<State>,
     /// Under which number it is on disk as well.
     pub(crate) on_disk: OnceLock<disk::Id>,
+    /// The same in other codings, by the place of each in [`Coding::ALL`].
+    coded: [OnceLock<Arc<Self>>; Coding::ALL.len()],
 }
 
 #[derive(Debug, Default)]
@@ -74,9 +77,12 @@ impl Fill {
         wake_all(state);
     }
 
-    /// Ends it: as a whole, or broken off. Small ones become one piece, which holds on to no buffer that was larger.
+    /// Ends it, if it has not ended: as a whole, or broken off. Small ones become one piece, which holds on to no buffer that was larger.
     pub(crate) fn finish(&self, end: Result<(), Failure>) {
         let mut state = self.lock();
+        if state.end.is_some() {
+            return;
+        }
         if end.is_ok() && state.first == 0 && state.held <= JOINED {
             state.join();
         }
@@ -95,10 +101,36 @@ impl Fill {
         (state.end == Some(Ok(()))).then_some(state.bytes)
     }
 
-    /// All of it, if it is one piece.
+    /// The same in a coding, if that was begun.
+    pub(crate) fn coded(&self, coding: Coding) -> Option<&Arc<Self>> {
+        self.coded[coding as usize].get()
+    }
+
+    /// The same in a coding. Who is the first to want it is told to `begin`: the body is empty until then.
+    pub(crate) fn coded_or(&self, coding: Coding, begin: impl FnOnce(&Arc<Self>)) -> Arc<Self> {
+        let mut is_new = false;
+        let coded = self.coded[coding as usize].get_or_init(|| {
+            is_new = true;
+            Arc::default()
+        });
+        if is_new {
+            begin(coded);
+        }
+        Arc::clone(coded)
+    }
+
+    /// How many bytes it has in codings in which it is whole.
+    pub(crate) fn coded_bytes(&self) -> u64 {
+        self.coded.iter().filter_map(|coded| coded.get()?.length()).sum()
+    }
+
+    /// All of it, if it is one piece, or can be made one.
     pub(crate) fn whole(&self) -> Option<Bytes> {
-        let state = self.lock();
+        let mut state = self.lock();
         let is_whole = state.end == Some(Ok(())) && state.first == 0 && !state.is_passed_on;
+        if is_whole && state.pieces.len() > 1 && state.held <= JOINED {
+            state.join();
+        }
         match state.pieces.len() {
             0 if is_whole => Some(Bytes::new()),
             1 if is_whole => state.pieces.front().cloned(),
@@ -114,6 +146,11 @@ impl Fill {
     /// Whether it broke off.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(self.lock().end, Some(Err(_)))
+    }
+
+    /// Whether it is only passed on.
+    pub(crate) fn is_passed_on(&self) -> bool {
+        self.lock().is_passed_on
     }
 
     /// From here on it is only passed on: pieces that all readers have seen are dropped.

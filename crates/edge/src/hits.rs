@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use cache::{Reuse, Time, Wishes};
-use http::{Body, Bytes, Response, Scheme, server::Glance};
+use cache::{Coding, Form, Reuse, Time, Wishes};
+use http::{Body, Bytes, Response, Scheme, header, server::Glance};
 
 use crate::{
     answer::browser_ttl,
@@ -33,6 +33,8 @@ struct Hit {
     likeness: Likeness,
     /// Bodies are the store's: what was evicted there is not kept here.
     object: Weak<Object>,
+    /// The content coding in which it is sent.
+    coding: Option<Coding>,
     /// The object's version for which this holds.
     version: u64,
     /// What the log says of it, if there is one.
@@ -60,7 +62,7 @@ impl Hits {
         if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
             return None;
         }
-        let ready = object.serving.ready()?;
+        let ready = object.serving.ready(hit.coding)?;
         hit.tell(store, &object, now);
         ready.write(&object.stored.terms, now, head);
         Some((if request.is_head { Bytes::new() } else { ready.body() }, hit.about.clone()))
@@ -71,15 +73,21 @@ impl Hits {
         &mut self,
         visit: &Visit,
         object: &Arc<Object>,
+        form: Form,
         lease: &Lease,
         response: &Response<Body>,
         about: Option<Arc<[u8]>>,
     ) {
-        let Some(likeness) = Likeness::of(visit, &lease.names) else { return };
+        let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
+        let Some(likeness) = Likeness::of(visit, lease.names.iter().chain(accepted)) else { return };
         let ttl = browser_ttl(visit, response.status());
-        let make = || Ready::new(response, object.body.whole()?, ttl);
+        let (coding, body) = match form {
+            Form::Coded(coding) => (Some(coding), object.body.coded(coding)),
+            Form::Only | Form::Identity => (None, Some(&object.body)),
+        };
+        let make = || Ready::new(response, body?.whole()?, ttl);
         // Another rule made another header of the same object: those requests are answered without haste.
-        if object.serving.ready_or(make).is_none_or(|ready| !ready.is_for(ttl)) {
+        if object.serving.ready_or(coding, make).is_none_or(|ready| !ready.is_for(ttl)) {
             return;
         }
         if self.count >= MOST {
@@ -95,6 +103,7 @@ impl Hits {
         alike.push(Hit {
             likeness,
             object: Arc::downgrade(object),
+            coding,
             version: lease.version,
             about,
             told: Time::from_millis(0),

@@ -13,6 +13,7 @@
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
 //! | a body that is read while it is still coming | `fill.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
+//! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
 //! | a hit on a plain request: no allocation, no task, a shared lock once a second for an object | `hits.rs`, `likeness.rs`, `ready.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | what is counted, and the access log | `counts.rs`, `log.rs` |
@@ -27,6 +28,8 @@ mod centre;
 mod chain;
 mod clients;
 mod clock;
+mod coder;
+mod compress;
 mod core;
 mod counts;
 mod doors;

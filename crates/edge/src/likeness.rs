@@ -18,9 +18,9 @@ pub(crate) struct Likeness {
 impl Likeness {
     /// Of a request whose answer depends on the fields with these names and those that its zone looks at. `None` if it has one of them
     /// more than once.
-    pub(crate) fn of(visit: &Visit, names: &[HeaderName]) -> Option<Self> {
+    pub(crate) fn of<'n>(visit: &'n Visit, names: impl Iterator<Item = &'n HeaderName>) -> Option<Self> {
         let mut fields: Vec<(HeaderName, Option<HeaderValue>)> = Vec::new();
-        for name in names.iter().chain(visit.zone().looks_at()) {
+        for name in names.chain(visit.zone().looks_at()) {
             if fields.iter().all(|(known, _)| known != name) {
                 fields.push((name.clone(), only(&visit.headers, name)?.cloned()));
             }

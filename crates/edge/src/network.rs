@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use cache::Coding;
 use document::Document;
 use http::{HeaderName, Origin};
 use schemars::JsonSchema;
@@ -89,6 +90,8 @@ pub struct Zone {
     pub largest: u64,
     /// Fields that go before Cache-Control.
     pub targets: Vec<HeaderName>,
+    /// Content codings that text is given on its way, the best one first.
+    pub compress: Vec<Coding>,
 }
 
 /// What a network's file says, in short: `edge check --json`.

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use cache::{CacheStatus, Terms, Time};
+use cache::{CacheStatus, Coding, Terms, Time};
 use http::{Body, Bytes, Response, header};
 
 /// A response as bytes.
@@ -89,7 +89,8 @@ fn without_number(text: &[u8]) -> &[u8] {
 pub(crate) struct Serving {
     /// Which of what was made of it holds.
     version: AtomicU64,
-    ready: OnceLock<Ready>,
+    /// As it came, and in each coding by its place in [`Coding::ALL`].
+    ready: [OnceLock<Ready>; 1 + Coding::ALL.len()],
 }
 
 impl Serving {
@@ -102,17 +103,26 @@ impl Serving {
         self.version.fetch_add(1, Release);
     }
 
-    pub(crate) fn ready(&self) -> Option<&Ready> {
-        self.ready.get()
+    pub(crate) fn ready(&self, coding: Option<Coding>) -> Option<&Ready> {
+        self.place(coding).get()
     }
 
-    pub(crate) fn ready_or(&self, make: impl FnOnce() -> Option<Ready>) -> Option<&Ready> {
-        if self.ready.get().is_none()
+    pub(crate) fn ready_or(
+        &self,
+        coding: Option<Coding>,
+        make: impl FnOnce() -> Option<Ready>,
+    ) -> Option<&Ready> {
+        let place = self.place(coding);
+        if place.get().is_none()
             && let Some(ready) = make()
         {
-            let _ = self.ready.set(ready);
+            let _ = place.set(ready);
         }
-        self.ready.get()
+        place.get()
+    }
+
+    fn place(&self, coding: Option<Coding>) -> &OnceLock<Ready> {
+        &self.ready[coding.map_or(0, |coding| 1 + coding as usize)]
     }
 }
 

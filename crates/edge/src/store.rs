@@ -159,6 +159,17 @@ impl Store {
         }
     }
 
+    /// Counts the bytes of an object again, which is whole in another coding too.
+    pub(crate) fn recount(&self, object: &Object) {
+        let mut inner = self.lock();
+        if inner.has(object) {
+            for evicted in inner.eviction.resize(object.number(), object.bytes()) {
+                inner.evicted += 1;
+                inner.forget(evicted);
+            }
+        }
+    }
+
     /// Takes an object out, unless another one took its place.
     pub(crate) fn remove(&self, object: &Object) {
         let mut inner = self.lock();
@@ -287,11 +298,11 @@ impl Object {
         hasher.finish()
     }
 
-    /// What it takes in memory: body, header, key, and about as much for the structures around them as was measured.
+    /// What it takes in memory: body in all codings, header, key, and about as much for the structures around them as was measured.
     fn bytes(&self) -> u64 {
         let header: usize =
             self.stored.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + FIELD).sum();
-        self.body.bytes() + (header + 2 * self.key.as_str().len()) as u64 + OBJECT
+        self.body.bytes() + self.body.coded_bytes() + (header + 2 * self.key.as_str().len()) as u64 + OBJECT
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod access_log;
 mod at_once;
+mod compress;
 mod connection;
 mod restart;
 

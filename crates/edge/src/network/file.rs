@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 
+use cache::Coding;
 use document::{Document, Mistake, suggestion};
 use http::{HeaderName, Origin};
 use serde::Deserialize;
@@ -71,6 +72,8 @@ struct WrittenZone {
     largest: Bytes,
     #[serde(default = "targets")]
     targets: Vec<Spanned<String>>,
+    #[serde(default)]
+    compress: Vec<Spanned<String>>,
     #[serde(default)]
     rule: Vec<Spanned<WrittenRule>>,
 }
@@ -205,6 +208,7 @@ impl Checks<'_> {
             first_byte: zone.first_byte,
             largest: zone.largest.0,
             targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
+            compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,
         })
     }
 
@@ -266,6 +270,18 @@ impl Checks<'_> {
         let parsed = name.get_ref().parse();
         parsed.map_err(|_| {
             self.document.mistake(name.span(), format!("\"{}\" is not a field's name", name.get_ref()))
+        })
+    }
+
+    fn coding(&self, name: &Spanned<String>) -> Result<Coding, Mistake> {
+        let found = Coding::ALL.into_iter().find(|coding| coding.token() == name.get_ref());
+        found.ok_or_else(|| {
+            let similar = suggestion(name.get_ref(), Coding::ALL.map(Coding::token));
+            let message = format!(
+                "\"{}\" is not a coding: expected \"zstd\", \"br\" or \"gzip\"{similar}",
+                name.get_ref()
+            );
+            self.document.mistake(name.span(), message)
         })
     }
 

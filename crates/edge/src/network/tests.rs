@@ -71,6 +71,11 @@ fn mistakes_have_a_place_and_a_remedy() {
         ("status = [404]", "status = [404]\nbypass = true", "a rule with status is about the response"),
         ("status = [404]", "status = [99]", "99 is not the status of a response"),
         ("name = \"example\"", "name = \"an example\"", "n.toml:3:8: \"an example\" is not a name"),
+        (
+            "origin = ",
+            "compress = [\"br\", \"gzipp\"]\norigin = ",
+            "n.toml:12:19: \"gzipp\" is not a coding: expected \"zstd\", \"br\" or \"gzip\"; did you mean \"gzip\"?",
+        ),
         ("[[data_centre]]", "[admin]\ntokens = [\"secret\"]\n[[data_centre]]", "not the SHA-256 of a token"),
     ] {
         let said = read(&NETWORK.replacen(from, to, 1)).unwrap_err();

@@ -9,7 +9,10 @@ use std::{
     },
 };
 
-use cache::purge::{Depth, Purge};
+use cache::{
+    Coding,
+    purge::{Depth, Purge},
+};
 use http::{
     Body, Bytes, Failure, Request, Response, Server,
     server::{Glance, Handler},
@@ -20,7 +23,11 @@ use tokio::{
 };
 
 use super::{Stage, with};
-use crate::{core::Visitors, log::Note};
+use crate::{
+    coder::tests::{decoded, text},
+    core::Visitors,
+    log::Note,
+};
 
 /// A core's visitors, and how many were answered at once.
 struct Counted(Visitors, Arc<AtomicUsize>);
@@ -74,8 +81,10 @@ impl Door {
         let last = "GET / HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n";
         let request = format!("{method} {path} HTTP/1.1\r\nHost: shop.example\r\n{fields}\r\n{last}");
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await.unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).await.unwrap();
+        // A letter for each byte.
+        let text: String = bytes.into_iter().map(char::from).collect();
         let (head, rest) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.lines();
         let status = lines.next().unwrap().to_owned();
@@ -193,4 +202,41 @@ async fn requests_for_other_variants_are_others() {
     }
     let (said, quick) = door.get("/", &["foo: a", "foo: b"]).await;
     assert!(!quick && said.body != "b", "{said:?}");
+}
+
+#[tokio::test]
+async fn what_is_stored_in_a_coding_is_answered_at_once_too() {
+    let plain = text(5000);
+    let sent = plain.clone();
+    let door = Door::new(Stage::new("compress = [\"br\", \"gzip\"]\n", move |_, _| {
+        let sent = sent.clone();
+        async move {
+            let mut response = with("max-age=60", sent);
+            response.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+            response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+            response
+        }
+    }));
+    for round in 0..4 {
+        for (field, coding) in [
+            ("accept-encoding: gzip, br", Some(Coding::Brotli)),
+            ("accept-encoding: gzip", Some(Coding::Gzip)),
+            ("accept-encoding: identity", None),
+            ("accept: */*", None),
+        ] {
+            let (said, quick) = door.get("/", &[field]).await;
+            // What is still being coded comes in chunks.
+            let is_whole = said.fields.iter().any(|field| field.starts_with("content-length"));
+            let body: Vec<_> = said.body.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
+            let decoded = coding.map_or(body.clone(), |coding| decoded(coding, &body));
+            assert!(if is_whole { decoded == plain } else { round == 0 }, "{round} {field}");
+            let named = coding.map(|coding| format!("content-encoding: {}", coding.token()));
+            assert_eq!(said.fields.iter().find(|field| field.starts_with("content-enc")), named.as_ref());
+            let etag = if coding.is_some() { "etag: W/\"a\"" } else { "etag: \"a\"" };
+            assert!(said.fields.contains(etag) && said.fields.contains("vary: accept-encoding"));
+            // A first hit finds the coding that its predecessor made or makes, a second one what the first has left.
+            assert!(quick || round < 2, "{round} {field}");
+        }
+    }
+    assert_eq!(door.stage.asked(), 1);
 }

@@ -1,0 +1,349 @@
+//! Compression on the way: which responses are text, and which content coding a request gets (RFC 9110 sections 8.4 and 12.5.3).
+
+use http_types::{
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    header::{
+        ACCEPT_ENCODING, ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
+        RANGE, VARY,
+    },
+};
+
+use crate::{
+    directives::{directives, elements},
+    selection::weighed,
+};
+
+/// A content coding that a body can be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coding {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 7932.
+    Brotli,
+    /// RFC 8878.
+    Zstd,
+}
+
+impl Coding {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Gzip, Self::Brotli, Self::Zstd];
+
+    /// As it stands in Accept-Encoding and Content-Encoding.
+    pub const fn token(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Brotli => "br",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// Whether a name in lower case means it.
+    fn is_called(self, name: &str) -> bool {
+        name == self.token() || (self == Self::Gzip && name == "x-gzip")
+    }
+}
+
+/// In which form a response is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it came, whatever is asked for.
+    Only,
+    /// As it came; other requests get it coded.
+    Identity,
+    /// Coded.
+    Coded(Coding),
+}
+
+impl Form {
+    /// The form of a response for a request, where these codings may be used, the best one first. One that is stored is judged as it
+    /// is stored.
+    ///
+    /// Parts are taken from the form that came: its bytes are the same each time, and its validator is strong.
+    pub fn of(
+        request: &HeaderMap,
+        (status, response): (StatusCode, &HeaderMap),
+        preference: &[Coding],
+    ) -> Self {
+        if preference.is_empty() || status != StatusCode::OK || !is_compressible(response) {
+            return Self::Only;
+        }
+        let coding = choose(request, preference);
+        let accepts_identity =
+            weight(&weighed(request, &ACCEPT_ENCODING), |name| name == "identity", WHOLE) > 0;
+        let wants_part = request.contains_key(RANGE) && accepts_identity;
+        match coding {
+            Some(coding) if !wants_part && !forbids_change(request) => Self::Coded(coding),
+            _ => Self::Identity,
+        }
+    }
+
+    /// Makes the header of the response as it came that of this form. A coded one has no length until it is known.
+    pub fn describe(self, headers: &mut HeaderMap) {
+        if self == Self::Only {
+            return;
+        }
+        let is_told = |name: &str| name == "*" || name.eq_ignore_ascii_case(ACCEPT_ENCODING.as_str());
+        if !elements(headers, &VARY).any(is_told) {
+            headers.append(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
+        }
+        let Self::Coded(coding) = self else { return };
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
+        for name in OF_THE_BYTES {
+            headers.remove(name);
+        }
+        weaken(headers);
+    }
+}
+
+/// The coding with the greatest weight, and of several the one that comes first; `None` if the request prefers the body as it is, or
+/// accepts nothing else.
+fn choose(request: &HeaderMap, preference: &[Coding]) -> Option<Coding> {
+    let accepted = weighed(request, &ACCEPT_ENCODING);
+    let identity = accepted.iter().find(|(name, _)| name == "identity").map_or(0, |(_, weight)| *weight);
+    let weights =
+        preference.iter().map(|coding| (*coding, weight(&accepted, |name| coding.is_called(name), 0)));
+    // Of equal ones `max_by_key` takes the last.
+    let best = weights.rev().max_by_key(|(_, weight)| *weight)?;
+    (best.1 > 0 && best.1 >= identity).then_some(best.0)
+}
+
+/// The weight of a coding: its own, else that of "*", else `without`.
+fn weight(accepted: &[(String, u16)], is_it: impl Fn(&str) -> bool, without: u16) -> u16 {
+    let find = |is_it: &dyn Fn(&str) -> bool| accepted.iter().find(|(name, _)| is_it(name));
+    find(&is_it).or_else(|| find(&|name| name == "*")).map_or(without, |(_, weight)| *weight)
+}
+
+/// Whether a response is text, or as good as text, long enough, and may be changed.
+fn is_compressible(response: &HeaderMap) -> bool {
+    let kind = response.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let length = response.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    is_text(kind)
+        && length.is_none_or(|length| length >= SMALLEST)
+        && !response.contains_key(CONTENT_ENCODING)
+        && !forbids_change(response)
+}
+
+/// RFC 9111 sections 5.2.1.6 and 5.2.2.6.
+fn forbids_change(headers: &HeaderMap) -> bool {
+    directives(headers, &CACHE_CONTROL).any(|directive| directive.name.eq_ignore_ascii_case("no-transform"))
+}
+
+/// Whether a media type is one whose bodies become much smaller: text, and formats that are not compressed in themselves.
+fn is_text(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    // Events are short, and their stream would keep a coder for as long as a visitor stays.
+    let is_text = kind.starts_with("text/") && kind != "text/event-stream";
+    is_text
+        || [".xml", "+xml", "+json", "+yaml", "+text"].iter().any(|end| kind.ends_with(end))
+        || TEXT.contains(&kind.as_str())
+}
+
+/// Another sequence of bytes with the same meaning has no strong validator of the first (RFC 9110 section 8.8.1).
+fn weaken(headers: &mut HeaderMap) {
+    let Some(tag) = headers.remove(ETAG) else { return };
+    let weak = if tag.as_bytes().starts_with(b"W/") {
+        Ok(tag)
+    } else {
+        HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat())
+    };
+    if let Ok(weak) = weak {
+        headers.insert(ETAG, weak);
+    }
+}
+
+/// A smaller body is sent in one packet either way, and gzip adds 18 bytes to it.
+const SMALLEST: u64 = 512;
+
+/// What says something about the bytes as they came (RFC 9530, RFC 3230, RFC 1864), or promises parts of them.
+const OF_THE_BYTES: [HeaderName; 6] = [
+    CONTENT_LENGTH,
+    ACCEPT_RANGES,
+    HeaderName::from_static("content-digest"),
+    HeaderName::from_static("repr-digest"),
+    HeaderName::from_static("digest"),
+    HeaderName::from_static("content-md5"),
+];
+
+/// Besides `text/*` and those that end in `+xml`, `+json` and the like. WOFF and WOFF2 are compressed in themselves.
+const TEXT: [&str; 20] = [
+    "application/ecmascript",
+    "application/graphql",
+    "application/javascript",
+    "application/json",
+    "application/jsonl",
+    "application/rtf",
+    "application/toml",
+    "application/vnd.apple.mpegurl",
+    "application/vnd.ms-fontobject",
+    "application/wasm",
+    "application/x-font-ttf",
+    "application/x-javascript",
+    "application/x-ndjson",
+    "application/xml",
+    "application/yaml",
+    "font/collection",
+    "font/otf",
+    "font/ttf",
+    "image/bmp",
+    "image/x-icon",
+];
+
+const WHOLE: u16 = 1000;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ALL: [Coding; 3] = [Coding::Zstd, Coding::Brotli, Coding::Gzip];
+
+    fn map(fields: &[(&'static str, &str)]) -> HeaderMap {
+        fields.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
+    }
+
+    fn chosen(accepted: &str) -> Option<&'static str> {
+        choose(&map(&[("accept-encoding", accepted)]), &ALL).map(Coding::token)
+    }
+
+    #[test]
+    fn weights_decide_and_then_the_zone() {
+        for (accepted, expected) in [
+            ("gzip, deflate, br, zstd", Some("zstd")),
+            ("gzip, deflate, br", Some("br")),
+            ("gzip", Some("gzip")),
+            ("X-GZIP", Some("gzip")),
+            ("gzip;q=1.0, br;q=0.5", Some("gzip")),
+            ("gzip;q=0.5, br;q=0.5, *;q=0", Some("br")),
+            ("br;q=0.001", Some("br")),
+            ("*", Some("zstd")),
+            ("zstd;q=0, *", Some("br")),
+            ("*;q=0, gzip", Some("gzip")),
+            ("identity;q=0, gzip;q=0.1", Some("gzip")),
+            ("identity;q=0.5, gzip;q=0.5", Some("gzip")),
+            ("identity, gzip;q=0.5", None),
+            ("identity;q=0", None),
+            ("gzip;q=0", None),
+            ("*;q=0", None),
+            ("deflate", None),
+            ("", None),
+        ] {
+            assert_eq!(chosen(accepted), expected, "{accepted}");
+        }
+        assert_eq!(choose(&HeaderMap::new(), &ALL), None);
+    }
+
+    #[test]
+    fn what_is_text_is_coded_and_nothing_else() {
+        let request = map(&[("accept-encoding", "gzip")]);
+        let form = |status, fields: &[(&'static str, &str)]| {
+            Form::of(&request, (StatusCode::from_u16(status).unwrap(), &map(fields)), &ALL)
+        };
+        let (coded, text) = (Form::Coded(Coding::Gzip), ("content-type", "text/html; charset=utf-8"));
+        for kind in [
+            "text/plain",
+            "Application/JSON",
+            "image/svg+xml",
+            "application/ld+json; x",
+            "font/ttf",
+            "text/javascript",
+        ] {
+            assert_eq!(form(200, &[("content-type", kind)]), coded, "{kind}");
+        }
+        for kind in [
+            "image/png",
+            "font/woff2",
+            "application/octet-stream",
+            "video/mp4",
+            "application/zip",
+            "text/event-stream",
+            "",
+            "json",
+        ] {
+            assert_eq!(form(200, &[("content-type", kind)]), Form::Only, "{kind}");
+        }
+        assert_eq!(form(200, &[text, ("content-length", "512")]), coded);
+        for (status, field) in [
+            (200, ("content-length", "511")),
+            (200, ("content-encoding", "br")),
+            (200, ("cache-control", "max-age=60, No-Transform")),
+            (206, ("a", "b")),
+            (404, ("a", "b")),
+        ] {
+            assert_eq!(form(status, &[text, field]), Form::Only, "{status} {field:?}");
+        }
+        assert_eq!(form(200, &[]), Form::Only);
+        let zone_without = Form::of(&request, (StatusCode::OK, &map(&[text])), &[]);
+        assert_eq!(zone_without, Form::Only);
+    }
+
+    #[test]
+    fn requests_for_parts_and_for_no_change_get_it_as_it_came() {
+        let response = map(&[("content-type", "text/plain")]);
+        for (request, expected) in [
+            (map(&[("accept-encoding", "br")]), Form::Coded(Coding::Brotli)),
+            (map(&[]), Form::Identity),
+            (map(&[("accept-encoding", "br"), ("range", "bytes=0-1")]), Form::Identity),
+            (map(&[("accept-encoding", "br"), ("cache-control", "no-transform")]), Form::Identity),
+            (
+                map(&[("accept-encoding", "br, identity;q=0"), ("range", "bytes=0-1")]),
+                Form::Coded(Coding::Brotli),
+            ),
+        ] {
+            assert_eq!(Form::of(&request, (StatusCode::OK, &response), &ALL), expected, "{request:?}");
+        }
+    }
+
+    #[test]
+    fn a_coded_form_says_nothing_of_the_bytes_that_came() {
+        let came = [
+            ("content-length", "1000"),
+            ("accept-ranges", "bytes"),
+            ("content-md5", "x"),
+            ("repr-digest", "x"),
+            ("etag", "\"a\""),
+            ("vary", "cookie"),
+            ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ];
+        let mut headers = map(&came);
+        Form::Coded(Coding::Brotli).describe(&mut headers);
+        let mut expected = map(&[
+            ("content-encoding", "br"),
+            ("etag", "W/\"a\""),
+            ("vary", "cookie"),
+            ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ]);
+        expected.append("vary", HeaderValue::from_static("accept-encoding"));
+        assert_eq!(headers, expected);
+        // Again changes nothing.
+        Form::Coded(Coding::Brotli).describe(&mut headers);
+        assert_eq!(headers, expected);
+
+        let mut headers = map(&came);
+        Form::Identity.describe(&mut headers);
+        assert_eq!(
+            (headers.len(), headers.get(ETAG)),
+            (came.len() + 1, Some(&HeaderValue::from_static("\"a\"")))
+        );
+        let mut headers = map(&[("vary", "*")]);
+        Form::Identity.describe(&mut headers);
+        assert_eq!(headers, map(&[("vary", "*")]));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_chosen_is_accepted(accepted in "([a-z*]{1,8}|gzip|br|zstd)(;q=[0-9.]{1,5})?(, ?(gzip|br|zstd|identity|\\*)(;q=[01](\\.[0-9]{1,3})?)?){0,4}") {
+            let request = map(&[("accept-encoding", &accepted)]);
+            let weighed = weighed(&request, &ACCEPT_ENCODING);
+            let named = |(name, weight): &(String, u16), least: u16, of: &[Coding]| {
+                *weight >= least && of.iter().any(|coding| coding.is_called(name))
+            };
+            let all = |entry: &(String, u16)| entry.1 > 0 && entry.0 == "*";
+            match choose(&request, &ALL) {
+                Some(coding) => prop_assert!(weighed.iter().any(|entry| named(entry, 1, &[coding]) || all(entry))),
+                // Nothing can be said against a coding with the whole weight.
+                None => prop_assert!(!weighed.iter().any(|entry| named(entry, WHOLE, &ALL))),
+            }
+        }
+    }
+}

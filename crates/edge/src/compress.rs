@@ -1,0 +1,92 @@
+//! Text that visitors get in a content coding: made once of a body that is stored, and for each visitor of one that is not.
+
+use std::sync::Arc;
+
+use cache::{Coding, Form};
+use http::{Body, Failure, Method, Response};
+
+use crate::{
+    centre::Edge,
+    coder::{Permit, coded},
+    fill::Fill,
+    store::Object,
+    visit::Visit,
+};
+
+impl Edge {
+    /// The form in which an object is sent for this request.
+    pub(crate) fn form(&self, visit: &Visit, object: &Object) -> Form {
+        let can_be_had = |coding| match object.body.coded(coding) {
+            Some(coded) => !coded.is_broken(),
+            None => self.coders.available_permits() > 0,
+        };
+        match usual_form(visit, object) {
+            Form::Coded(coding) if visit.method != Method::HEAD && !can_be_had(coding) => Form::Identity,
+            form => form,
+        }
+    }
+
+    /// The body of an object in a coding, which is made while it is read, and even while the object's body is still coming.
+    pub(crate) fn coded(self: &Arc<Self>, object: &Arc<Object>, coding: Coding) -> Arc<Fill> {
+        object.body.coded_or(coding, |fill| {
+            let body = coded(Body::stream(object.body.read()), coding, self.permit());
+            tokio::spawn(pour(Arc::clone(self), Arc::clone(object), Arc::clone(fill), body));
+        })
+    }
+
+    /// A response that is not stored, for this request.
+    pub(crate) fn compressed(&self, visit: &Visit, mut response: Response<Body>) -> Response<Body> {
+        let compress = &visit.zone().compress;
+        let mut form = Form::of(&visit.headers, (response.status(), response.headers()), compress);
+        let permit = self.permit();
+        if permit.is_none() && form != Form::Only {
+            form = Form::Identity;
+        }
+        form.describe(response.headers_mut());
+        match form {
+            Form::Coded(coding) if visit.method != Method::HEAD => {
+                response.map(|body| coded(body, coding, permit))
+            }
+            _ => response,
+        }
+    }
+
+    fn permit(&self) -> Option<Permit> {
+        Arc::clone(&self.coders).try_acquire_owned().ok()
+    }
+}
+
+/// The form in which an object is sent for this request where there is no lack of anything.
+pub(crate) fn usual_form(visit: &Visit, object: &Object) -> Form {
+    Form::of(&visit.headers, (object.stored.status, &object.stored.headers), &visit.zone().compress)
+}
+
+/// Moves a coded body to where it is stored; or passes it on, if the object turned out too large to be stored.
+async fn pour(edge: Arc<Edge>, object: Arc<Object>, fill: Arc<Fill>, mut body: Body) {
+    let ending = Ending(fill);
+    let fill = &ending.0;
+    loop {
+        match body.data().await {
+            Ok(Some(piece)) => fill.push(piece),
+            Ok(None) => break,
+            Err(failure) => return fill.finish(Err(failure)),
+        }
+        if object.body.is_passed_on() {
+            fill.pass_on();
+        }
+        if fill.room().await.is_err() {
+            return;
+        }
+    }
+    fill.finish(Ok(()));
+    edge.store.recount(&object);
+}
+
+/// Ends a body whose coder is gone before its end, for those who wait for it.
+struct Ending(Arc<Fill>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.finish(Err(Failure::Source));
+    }
+}
