@@ -98,7 +98,7 @@ fn status(edge: &Edge) -> Status {
             evicted: usage.evicted,
         },
         log: edge.log.as_ref().map(Log::report),
-        origins: edge.origins.report(origins.into_iter(), edge.now()),
+        origins: edge.origins.report(origins.into_iter(), |origin| edge.connections(origin), edge.now()),
     }
 }
 

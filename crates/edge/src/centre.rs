@@ -7,11 +7,12 @@ use cache::{
     purge::{Depth, Purge, Subject},
 };
 
+use http::{Client, Origin};
 use tokio::sync::Semaphore;
 
 use crate::{
-    clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log, network::Network,
-    note::Noted, on_disk::OnDisk, origins::Origins, passing::Passing, store::Store,
+    clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log,
+    network::Network, note::Noted, on_disk::OnDisk, origins::Origins, passing::Passing, store::Store,
 };
 
 /// A data centre at work.
@@ -27,6 +28,8 @@ pub(crate) struct Edge {
     pub(crate) log: Option<Log>,
     /// For bodies that are being compressed.
     pub(crate) coders: Arc<Semaphore>,
+    /// Connections to origins, of all cores.
+    clients: Mutex<Vec<Client>>,
     /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
     hits: Vec<Mutex<Hits>>,
 }
@@ -53,9 +56,22 @@ impl Edge {
             counts: Counts::default(),
             on_disk,
             log,
+            clients: Mutex::default(),
             coders: Arc::new(Semaphore::new(cores * CODERS)),
             hits,
         }
+    }
+
+    /// Counts these connections to origins too.
+    pub(crate) fn watch(&self, clients: &Clients) {
+        let mut all = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend([clients.usual.clone(), clients.switching.clone()]);
+    }
+
+    /// How many connections to an origin there are.
+    pub(crate) fn connections(&self, origin: &Origin) -> usize {
+        let all = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(|client| client.connections(origin)).sum()
     }
 
     pub(crate) fn network(&self) -> Arc<Network> {

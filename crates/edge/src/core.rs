@@ -29,6 +29,7 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn new(edge: Arc<Edge>, number: usize, clients: Clients) -> Self {
+        edge.watch(&clients);
         Self { edge, number, clients }
     }
 

@@ -50,7 +50,11 @@ impl Doors {
             let server = Server::on(sockets)?;
             // HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
             let is_last = self.tls.is_empty();
-            servers.push(if is_last { server.with_http3(identity)? } else { server.with_tls(identity) });
+            servers.push(if is_last {
+                server.with_http3(identity)?
+            } else {
+                server.with_http3_elsewhere(identity)
+            });
         }
         Ok(servers.into_iter().map(|server| server.with_config(self.config)).collect())
     }

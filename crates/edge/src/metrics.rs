@@ -54,6 +54,10 @@ pub(crate) fn prometheus(status: &Status) -> String {
     for origin in origins {
         page.value("origin_failures_total", &[("origin", &origin.address)], origin.failures);
     }
+    page.family("origin_connections", "gauge", "Connections to an origin.");
+    for origin in origins {
+        page.value("origin_connections", &[("origin", &origin.address)], origin.connections);
+    }
     page.family("origin_in_flight", "gauge", "Requests to an origin whose response has not begun.");
     for origin in origins {
         page.value("origin_in_flight", &[("origin", &origin.address)], origin.in_flight);
@@ -109,6 +113,7 @@ mod tests {
             origins: vec![OriginStatus {
                 address: "http://a:80".into(),
                 healthy: true,
+                connections: 2,
                 in_flight: 1,
                 requests: 5,
                 failures: 0,
@@ -132,6 +137,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 13, "{page}");
+        assert_eq!(names.len(), 14, "{page}");
     }
 }

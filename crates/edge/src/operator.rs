@@ -90,6 +90,8 @@ pub struct OriginStatus {
     pub address: String,
     /// Whether it is asked in its turn: it has not failed in the last ten seconds.
     pub healthy: bool,
+    /// Connections to it, those that are idle or being opened among them.
+    pub connections: u64,
     /// Requests whose response has not begun.
     pub in_flight: u64,
     /// Requests since the start.

@@ -126,6 +126,7 @@ impl Origins {
     pub(crate) fn report<'a>(
         &self,
         origins: impl Iterator<Item = &'a Origin>,
+        connections: impl Fn(&Origin) -> usize,
         now: Time,
     ) -> Vec<OriginStatus> {
         let health = self.lock();
@@ -134,6 +135,7 @@ impl Origins {
             OriginStatus {
                 address: origin.to_string(),
                 healthy: known.is_up(now),
+                connections: connections(origin) as u64,
                 in_flight: known.in_flight,
                 requests: known.requests,
                 failures: known.failures,

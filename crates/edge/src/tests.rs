@@ -450,7 +450,8 @@ async fn another_origin_is_asked_when_one_is_gone_but_not_twice_for_what_changes
     let post = stage.send(request(Method::POST, "/", &[])).await;
     assert_eq!((post.status, stage.asked()), (502, 0));
     assert_eq!(stage.get("/", &[]).await.body, "it");
-    let report = stage.edge.origins.report(stage.edge.network().zones[0].origins.iter(), stage.edge.now());
+    let report =
+        stage.edge.origins.report(stage.edge.network().zones[0].origins.iter(), |_| 0, stage.edge.now());
     assert_eq!(report.iter().map(|origin| origin.healthy).collect::<Vec<_>>(), [false, true]);
 }
 

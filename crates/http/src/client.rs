@@ -109,6 +109,11 @@ impl Client {
         self.inner.connector.prepare()
     }
 
+    /// How many connections to an origin it has, those that are idle or being opened among them.
+    pub fn connections(&self, origin: &Origin) -> usize {
+        self.inner.pool.connections(origin)
+    }
+
     /// What its traces' stamps are counted on.
     pub fn clock(&self) -> Clock {
         self.inner.clock

@@ -66,6 +66,8 @@ pub struct Server {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
     http3: Option<Http3>,
+    /// Whether HTTP/3 is announced: it is spoken here, or by another server of this process.
+    announces_http3: bool,
     config: Config,
 }
 
@@ -102,7 +104,7 @@ impl Server {
     pub fn on(listeners: Vec<net::TcpListener>) -> Result<Self, Error> {
         let listeners = listeners.into_iter().map(TcpListener::from_std).collect::<Result<_, _>>();
         let listeners = listeners.map_err(|source| Error::System { what: "wait for connections", source })?;
-        Ok(Self { listeners, tls: None, http3: None, config: Config::default() })
+        Ok(Self { listeners, tls: None, http3: None, announces_http3: false, config: Config::default() })
     }
 
     /// Speaks TLS on all sockets. Without it, clear text.
@@ -118,7 +120,13 @@ impl Server {
     pub fn with_http3(self, identity: &Identity) -> Result<Self, Error> {
         let endpoints = quic::listen(&self.addresses()?)?;
         let http3 = Some(Http3 { endpoints, tls: identity.quic() });
-        Ok(Self { http3, ..self.with_tls(identity) })
+        Ok(Self { http3, announces_http3: true, ..self.with_tls(identity) })
+    }
+
+    /// Speaks TLS on all sockets, and tells of HTTP/3 on the UDP ports of the same numbers, which another server has.
+    #[must_use]
+    pub fn with_http3_elsewhere(self, identity: &Identity) -> Self {
+        Self { announces_http3: true, ..self.with_tls(identity) }
     }
 
     /// With other limits than the default's.
@@ -150,7 +158,7 @@ impl Server {
         let context = Arc::new(Context {
             handler: Arc::new(handler),
             tls: self.tls,
-            has_http3: self.http3.is_some(),
+            has_http3: self.announces_http3,
             config: self.config,
             stop: stop.clone(),
         });

@@ -6,6 +6,7 @@ mod purge;
 mod run;
 mod status;
 mod token;
+mod top;
 
 use std::{net::SocketAddr, process::ExitCode};
 
@@ -18,6 +19,7 @@ pub(crate) enum Edge {
     Run(run::Run),
     Check(check::Check),
     Status(status::Status),
+    Top(top::Top),
     Explain(explain::Explain),
     Purge(purge::Purge),
     Token(token::Token),
@@ -29,6 +31,7 @@ impl Edge {
             Self::Run(run) => run.run(),
             Self::Check(check) => check.run(),
             Self::Status(status) => status.run(),
+            Self::Top(top) => top.run(),
             Self::Explain(explain) => explain.run(),
             Self::Purge(purge) => purge.run(),
             Self::Token(token) => token.run(),

@@ -91,6 +91,11 @@ impl Pool {
         Self::new(self.limits, self.clock)
     }
 
+    /// How many connections to an origin are open, or being opened.
+    pub(crate) fn connections(&self, origin: &Origin) -> usize {
+        lock(&self.origins).get(origin).map_or(0, |pool| pool.connections())
+    }
+
     /// The connections of `origin`; `None` if more origins are in use than are kept.
     pub(crate) fn of(&self, origin: &Origin) -> Option<Arc<OriginPool>> {
         let mut origins = lock(&self.origins);
@@ -123,6 +128,11 @@ impl OriginPool {
             waiting: AtomicUsize::new(0),
             asked: AtomicU64::new(clock.now()),
         }
+    }
+
+    fn connections(&self) -> usize {
+        let all = self.limits.connections.clamp(1, Semaphore::MAX_PERMITS);
+        (all - self.permits.available_permits()) + lock(&self.idle).connections.len()
     }
 
     /// Whether no request is on its way here. One that begins now would have to ask the pool of all origins, which is

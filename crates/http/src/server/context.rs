@@ -11,7 +11,7 @@ use crate::Stop;
 pub(super) struct Context<H> {
     pub(super) handler: Arc<H>,
     pub(super) tls: Option<TlsAcceptor>,
-    /// Whether HTTP/3 is spoken on the UDP port of the same number.
+    /// Whether HTTP/3 is spoken on the UDP port of the same number, by this server or another.
     pub(super) has_http3: bool,
     pub(super) config: Config,
     pub(super) stop: Stop,

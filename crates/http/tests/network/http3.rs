@@ -57,6 +57,20 @@ async fn other_versions_are_told_of_it() {
     }
 }
 
+#[tokio::test(flavor = "current_thread")]
+async fn a_server_tells_of_what_another_one_speaks() {
+    let identity = server::Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
+    let server = http::Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let address = server.addresses().unwrap()[0];
+    let stop = http::Stop::new();
+    let asked = stop.clone();
+    tokio::spawn(async move { server.with_http3_elsewhere(&identity).serve(empty, &asked).await });
+    let origin = format!("https://{address}").parse().unwrap();
+    let (_, response) = get(&client(Protocol::Http1, client::Limits::default()), &origin).await;
+    let expected = format!("h3=\":{}\"; ma=86400", address.port());
+    assert_eq!(response.unwrap().headers()[header::ALT_SVC], expected);
+}
+
 /// An answer that sends its client to an UDP port of this machine.
 async fn saying(port: u16) -> Result<Response<Body>, Failure> {
     let mut response = Response::new(Body::empty());

@@ -81,15 +81,17 @@ fn log_line(log: &LogStatus) -> String {
     format!("access log: {} lost{state}\n", plural(log.lost, "line"))
 }
 
-fn row(origin: &OriginStatus) -> [String; 6] {
+fn row(origin: &OriginStatus) -> [String; 7] {
     [
         origin.address.clone(),
         if origin.healthy { "up" } else { "down" }.to_owned(),
         count(origin.requests),
         count(origin.failures),
+        count(origin.connections),
         count(origin.in_flight),
         origin.connect_ms.map_or_else(|| "-".to_owned(), latency),
     ]
 }
 
-const ORIGINS: [&str; 6] = ["origin", "state", "requests", "failed", "in flight", "connect ms"];
+const ORIGINS: [&str; 7] =
+    ["origin", "state", "requests", "failed", "connections", "in flight", "connect ms"];
