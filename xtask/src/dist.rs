@@ -43,6 +43,11 @@ pub(crate) fn dist() -> anyhow::Result<()> {
         fs::write(completions.join(format!("longhaul.{shell}")), script)?;
     }
     fs::copy(root().join("xtask/src/dist/Containerfile"), folder.join("Containerfile"))?;
+    let edge = folder.join("edge");
+    fs::create_dir_all(&edge)?;
+    for (name, path) in files(&root().join(OPERATION))? {
+        fs::copy(path, edge.join(name))?;
+    }
 
     let version = env!("CARGO_PKG_VERSION");
     let architecture = if machine == "aarch64" { "arm64" } else { "amd64" };
@@ -57,7 +62,9 @@ pub(crate) fn dist() -> anyhow::Result<()> {
             path.strip_prefix(root()).unwrap_or(path).display()
         );
     }
-    println!("and with them man/, completions/ and Containerfile");
+    println!(
+        "and with them man/, completions/, Containerfile, and edge/ with a systemd unit and what a container takes"
+    );
     Ok(())
 }
 
@@ -120,7 +127,20 @@ fn entries(folder: &Path) -> anyhow::Result<Vec<Entry>> {
     for (name, path) in files(&folder.join("man"))? {
         entries.push(Entry::zipped(format!("usr/share/man/man1/{name}.gz"), &read(path)?)?);
     }
-    for (within, place) in [("scenarios", "examples"), ("scenarios/worlds", "examples/worlds")] {
+    for (name, path) in files(&root().join(OPERATION))? {
+        let is_unit = path.extension().is_some_and(|extension| extension == "service");
+        let place = if is_unit {
+            format!("usr/lib/systemd/system/{name}")
+        } else {
+            document(&format!("edge/{name}"))
+        };
+        entries.push(Entry::file(place, read(path)?));
+    }
+    for (within, place) in [
+        ("scenarios", "examples"),
+        ("scenarios/worlds", "examples/worlds"),
+        ("scenarios/networks", "examples/networks"),
+    ] {
         for (name, path) in files(&root().join(within))? {
             entries.push(Entry::file(document(&format!("{place}/{name}")), read(path)?));
         }
@@ -158,5 +178,8 @@ fn output(command: &mut Command) -> anyhow::Result<Output> {
     Ok(output)
 }
 
+/// What an operator of an edge begins with: a unit, an example network, a container.
+const OPERATION: &str = "docs/operation";
+
 /// What a download may weigh.
-const LARGEST_PROGRAM: u64 = 18_000_000;
+const LARGEST_PROGRAM: u64 = 27_000_000;

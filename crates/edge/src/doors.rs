@@ -27,7 +27,12 @@ impl Doors {
         let (clear, tls) = (share(&centre.listen, cores)?, share(tls, cores)?);
         let all = Config::default();
         let connections = all.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
-        let config = Config { connections: connections.max(1), proxy_protocol: centre.proxy_protocol, ..all };
+        let config = Config {
+            connections: connections.max(1),
+            proxy_protocol: centre.proxy_protocol,
+            stop_grace: centre.drain,
+            ..all
+        };
         Ok(Self { clear, tls, identity, config })
     }
 

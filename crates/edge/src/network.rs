@@ -54,6 +54,8 @@ pub struct DataCentre {
     pub memory: u64,
     /// Where they are kept on disk as well.
     pub disk: Option<Disk>,
+    /// How long requests in flight may take to be finished when it is stopped.
+    pub drain: Duration,
     /// The access log's file.
     pub access_log: Option<PathBuf>,
 }

@@ -52,6 +52,8 @@ struct Centre {
     disk: Option<PathBuf>,
     disk_size: Option<Bytes>,
     access_log: Option<PathBuf>,
+    #[serde(default = "drain", with = "units::duration")]
+    drain: Duration,
 }
 
 #[derive(Deserialize)]
@@ -108,6 +110,10 @@ struct WrittenKey {
     cookie: Vec<String>,
     #[serde(default)]
     header: Vec<Spanned<String>>,
+}
+
+fn drain() -> Duration {
+    Duration::from_secs(30)
 }
 
 fn memory() -> Bytes {
@@ -187,6 +193,7 @@ impl Checks<'_> {
             memory: centre.memory.0,
             disk,
             access_log: centre.access_log.clone(),
+            drain: centre.drain,
             name,
         })
     }

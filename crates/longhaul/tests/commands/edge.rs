@@ -23,9 +23,14 @@ struct Edge {
 
 impl Edge {
     fn start() -> Self {
+        Self::before("0ms")
+    }
+
+    /// One in front of an origin that takes so long for each request.
+    fn before(service_time: &str) -> Self {
         let mut serve = Command::new(LONGHAUL);
-        let (origin, at) =
-            Running::listening(serve.args(["serve", "--listen", "127.0.0.1:0", "--body", "1KB"]));
+        serve.args(["serve", "--listen", "127.0.0.1:0", "--body", "1KB", "--service-time", service_time]);
+        let (origin, at) = Running::listening(&mut serve);
         let token = longhaul(&["edge", "token", "--json"]).json();
         let folder = Folder::new();
         let text = network(at.trim_end_matches('/'), token["sha256"].as_str().unwrap());
@@ -133,6 +138,21 @@ fn a_hangup_reads_the_file_again_and_a_mistake_changes_nothing() {
     wait_until(|| edge.ask(&["status"]).code == Some(2));
     assert!(edge.ask(&["status"]).refused().contains("no answer from"));
     assert_eq!(edge.running.wait(), Some(0));
+}
+
+#[test]
+fn what_is_in_flight_when_it_is_stopped_arrives_whole() {
+    let edge = Edge::before("300ms");
+    let address = edge.front.strip_prefix("http://").unwrap().to_owned();
+    let mut visitor = TcpStream::connect(&address).unwrap();
+    visitor.write_all(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    wait_until(|| number(&edge.ask(&["status", "--json"]).json(), "/origins/0/in_flight") > 0.5);
+    edge.running.signal(Signal::SIGTERM);
+    let mut said = String::new();
+    visitor.read_to_string(&mut said).unwrap();
+    assert!(said.contains("connection: close\r\n") && said.len() > 1000, "{said}");
+    assert_eq!(edge.running.wait(), Some(0));
+    TcpStream::connect(&address).unwrap_err();
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn files_that_are_none() {
 }
 
 #[test]
-fn the_worlds_and_scenarios_that_ship_are_right() {
+fn the_worlds_scenarios_and_networks_that_ship_are_right() {
     for entry in std::fs::read_dir(project("scenarios/worlds")).unwrap() {
         let path = entry.unwrap().path();
         let document = world::Document::open(&path).unwrap();
@@ -59,6 +59,12 @@ fn the_worlds_and_scenarios_that_ship_are_right() {
         let path = entry.unwrap().path();
         if path.is_file() {
             scenario::Plan::read(&path).unwrap();
+        }
+    }
+    for folder in ["scenarios/networks", "docs/operation"] {
+        let files = std::fs::read_dir(project(folder)).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")) {
+            longhaul(&["edge", "check", path.to_str().unwrap()]).ok();
         }
     }
 }
