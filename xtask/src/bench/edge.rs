@@ -42,7 +42,7 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
     let conditions = conditions();
     println!("{conditions}");
     println!(
-        "{} rounds of {} s for each server, {} connections; servers on core {}, load and origin on core {}; access logs off",
+        "{} rounds of {} s for each server, {} connections; servers on core {}, load and origin on core {}; no access log but where a scenario says so",
         options.rounds,
         options.seconds,
         load::CONNECTIONS,
