@@ -8,17 +8,8 @@ use crate::operator::Status;
 pub(crate) fn prometheus(status: &Status) -> String {
     let Status { data_centre, epoch, requests, store, log, origins } = status;
     let mut page = Page { text: String::new(), data_centre };
-    let by = &requests.by_cache_status;
     page.family("requests_total", "counter", "Requests of visitors, by what the cache did.");
-    for (word, number) in [
-        ("hit", by.hit),
-        ("miss", by.miss),
-        ("stale", by.stale),
-        ("revalidated", by.revalidated),
-        ("bypass", by.bypass),
-        ("collapsed", by.collapsed),
-        ("refused", by.refused),
-    ] {
+    for (word, number) in requests.by_cache_status.named() {
         page.value("requests_total", &[("cache", word)], number);
     }
     page.family("store_bytes", "gauge", "Bytes of stored objects.");

@@ -54,6 +54,22 @@ pub struct ByCacheStatus {
     pub refused: u64,
 }
 
+impl ByCacheStatus {
+    /// Each number with its name, in the order in which they are shown.
+    pub fn named(self) -> [(&'static str, u64); 7] {
+        let Self { hit, miss, stale, revalidated, bypass, collapsed, refused } = self;
+        [
+            ("hit", hit),
+            ("miss", miss),
+            ("stale", stale),
+            ("revalidated", revalidated),
+            ("bypass", bypass),
+            ("collapsed", collapsed),
+            ("refused", refused),
+        ]
+    }
+}
+
 /// What is stored, and how much can be.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {

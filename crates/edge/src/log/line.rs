@@ -107,9 +107,10 @@ fn protocol(version: Version) -> &'static str {
     }
 }
 
-/// URLs may be as long as a whole header. What is not ASCII stays whole: a URL of a request is.
+/// URLs may be as long as a whole header.
 fn shortened(url: &str) -> &str {
-    url.get(..LONGEST_URL).unwrap_or(url)
+    let end = (0..=LONGEST_URL.min(url.len())).rev().find(|&end| url.is_char_boundary(end));
+    &url[..end.unwrap_or(0)]
 }
 
 const LONGEST_URL: usize = 2048;

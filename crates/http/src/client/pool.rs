@@ -117,22 +117,21 @@ impl Pool {
 
 impl OriginPool {
     fn new(limits: Limits, clock: Clock) -> Self {
-        let permits = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
         Self {
             limits,
             clock,
             idle: Mutex::default(),
             shared: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
-            permits: Arc::new(Semaphore::new(permits)),
+            permits: Arc::new(Semaphore::new(most(limits))),
             waiting: AtomicUsize::new(0),
             asked: AtomicU64::new(clock.now()),
         }
     }
 
     fn connections(&self) -> usize {
-        let all = self.limits.connections.clamp(1, Semaphore::MAX_PERMITS);
-        (all - self.permits.available_permits()) + lock(&self.idle).connections.len()
+        let in_use = most(self.limits) - self.permits.available_permits();
+        in_use + lock(&self.idle).connections.len()
     }
 
     /// Whether no request is on its way here. One that begins now would have to ask the pool of all origins, which is
@@ -325,6 +324,11 @@ impl Lease {
             home.pool.keep_idle(self.connection);
         }
     }
+}
+
+/// Connections that one origin may have: at least one.
+fn most(limits: Limits) -> usize {
+    limits.connections.clamp(1, Semaphore::MAX_PERMITS)
 }
 
 /// Whether a connection carries no request, and has not since before `oldest`.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use edge::operator::{self, ByCacheStatus, LogStatus, OriginStatus, Usage};
+use edge::operator::{self, LogStatus, OriginStatus, Usage};
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, share};
 
@@ -36,21 +36,11 @@ impl Status {
 
 fn text(status: &operator::Status) -> String {
     let operator::Status { data_centre, epoch, requests, store, log, origins } = status;
-    let ByCacheStatus { hit, miss, stale, revalidated, bypass, collapsed, refused } =
-        requests.by_cache_status;
-    let words = [
-        ("hit", hit),
-        ("miss", miss),
-        ("stale", stale),
-        ("revalidated", revalidated),
-        ("bypass", bypass),
-        ("collapsed", collapsed),
-        ("refused", refused),
-    ];
     #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
     let of_all = |number: u64| {
         if requests.total == 0 { "-".to_owned() } else { share(number as f64 / requests.total as f64) }
     };
+    let words = requests.by_cache_status.named();
     let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
     format!(
         "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n{}{}\n{}",

@@ -8,7 +8,8 @@ use std::{
 };
 
 use clap::Args;
-use edge::operator::{ByCacheStatus, Operator, Status};
+use edge::operator::{Operator, Status};
+use http::clock::Clock;
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::signalfd::SignalFd,
@@ -54,11 +55,14 @@ impl Top {
         let view = progress::watch(move |_, columns| {
             picture(&shown.lock().unwrap_or_else(PoisonError::into_inner), columns)
         })?;
+        let clock = Clock::start();
+        let mut looked = clock.now();
         while pause(&interrupt)? {
-            let now = operator.status()?;
+            let (now, at) = (operator.status()?, clock.now());
+            let between = Duration::from_nanos(at - looked);
             let mut looks = looks.lock().unwrap_or_else(PoisonError::into_inner);
-            *looks =
-                Looks { before: looks.now.clone(), now, between: Duration::from_millis(BETWEEN_MS.into()) };
+            *looks = Looks { before: looks.now.clone(), now, between };
+            looked = at;
         }
         drop(view);
         Ok(ExitCode::SUCCESS)
@@ -85,6 +89,7 @@ fn pause(interrupt: &SignalFd) -> anyhow::Result<bool> {
 fn picture(looks: &Looks, columns: Option<usize>) -> String {
     let Status { data_centre, requests, store, origins, .. } = &looks.now;
     let seconds = looks.between.as_secs_f64();
+    // A data centre that was started anew in between counts from 0.
     #[expect(clippy::cast_precision_loss, reason = "a count for a person")]
     let a_second = |now: u64, before: u64| {
         if seconds > 0.0 {
@@ -93,12 +98,12 @@ fn picture(looks: &Looks, columns: Option<usize>) -> String {
             "-".to_owned()
         }
     };
-    let (now, before) = (words(requests.by_cache_status), words(looks.before.requests.by_cache_status));
-    let all = requests.total - looks.before.requests.total;
+    let (now, before) = (requests.by_cache_status.named(), looks.before.requests.by_cache_status.named());
+    let all = requests.total.saturating_sub(looks.before.requests.total);
     #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
     let of_all = |number: u64| if all == 0 { "-".to_owned() } else { share(number as f64 / all as f64) };
     let rows = now.into_iter().zip(before).map(|((word, now), (_, before))| {
-        [word.to_owned(), a_second(now, before), of_all(now - before), count(now)]
+        [word.to_owned(), a_second(now, before), of_all(now.saturating_sub(before)), count(now)]
     });
     let rate = a_second(requests.total, looks.before.requests.total);
     let head = format!(
@@ -130,19 +135,6 @@ fn picture(looks: &Looks, columns: Option<usize>) -> String {
     // The first line comes after the spinner.
     let lines = text.lines().map(|line| Line::from(line).cut(columns.saturating_sub(2)).to_string());
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn words(by: ByCacheStatus) -> [(&'static str, u64); 7] {
-    let ByCacheStatus { hit, miss, stale, revalidated, bypass, collapsed, refused } = by;
-    [
-        ("hit", hit),
-        ("miss", miss),
-        ("stale", stale),
-        ("revalidated", revalidated),
-        ("bypass", bypass),
-        ("collapsed", collapsed),
-        ("refused", refused),
-    ]
 }
 
 /// Between two looks.
