@@ -10,6 +10,7 @@
 //! | which of several variants matches | [`Selection`] |
 //! | which responses are compressed, and how, for whom | [`Form`] |
 //! | 304 instead of a body; parts of a body | [`is_not_modified`], [`ranges`] |
+//! | the rest of a body that broke off | [`Rest`] |
 //! | what a 304 or a HEAD changes in a stored response | [`update`] |
 //! | what an unsafe request makes invalid | [`invalidation`] |
 //! | what was purged, and in which order | [`purge`] |
@@ -32,6 +33,7 @@ mod key;
 pub mod purge;
 pub mod ranges;
 mod request;
+mod rest;
 mod reuse;
 mod selection;
 mod status;
@@ -48,6 +50,7 @@ pub use self::{
     freshness::{Lifetime, Terms},
     key::{Key, KeyRule},
     request::Wishes,
+    rest::Rest,
     reuse::{Reuse, Stored},
     selection::Selection,
     status::{CacheStatus, Forward},

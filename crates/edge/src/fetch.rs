@@ -99,7 +99,7 @@ impl Core {
     /// Stores a response while it comes, or gives it to the one who asked.
     fn receive(
         self: &Arc<Self>,
-        visit: &Visit,
+        visit: &Arc<Visit>,
         response: Response<Body>,
         times: (Time, Time),
         began: u64,
@@ -114,7 +114,7 @@ impl Core {
                 Fetched::Passed(passed(response), reason)
             }
             Ok(judged) => {
-                let object = self.keep(visit, judged, response, began, times.1);
+                let object = self.keep(visit, Some(Arc::clone(visit)), judged, response, began, times.1);
                 flight.land(Landing::Shared(Arc::clone(&object)));
                 Fetched::Stored(object)
             }
@@ -134,7 +134,7 @@ impl Core {
         let Some(judged) = judged.flatten() else { return (self.compressed(visit, passed(response)), false) };
         self.passing.forget(&visit.key);
         let (status, headers) = (response.status(), response.headers().clone());
-        let object = self.keep(visit, judged, response, began, times.1);
+        let object = self.keep(visit, None, judged, response, began, times.1);
         let form = self.form(visit, &object);
         let body = match form {
             Form::Coded(coding) => self.edge.coded(&object, coding),
@@ -172,10 +172,11 @@ impl Core {
         Terms::read(status, headers, control, ttl, times)
     }
 
-    /// Stores a response while its body comes.
+    /// Stores a response while its body comes. If that breaks off, the rest is asked for as `again` was.
     fn keep(
         self: &Arc<Self>,
         visit: &Visit,
+        again: Option<Arc<Visit>>,
         Judged { terms, selection }: Judged,
         response: Response<Body>,
         began: u64,
@@ -193,15 +194,15 @@ impl Core {
             serving: Serving::default(),
         };
         let object = self.store.add(object, &visit.headers, now);
-        tokio::spawn(pour(Arc::clone(self), Arc::clone(&object), body, visit.zone().largest));
+        tokio::spawn(Arc::clone(self).pour(Arc::clone(&object), body, visit.zone().largest, again));
         object
     }
 
-    /// What a 304 makes of the object that it confirms.
-    fn confirm(
+    /// What the header of a 304, or of the rest of its body, makes of the object that it confirms.
+    pub(crate) fn confirm(
         &self,
         visit: &Visit,
-        stale: &Arc<Object>,
+        stale: &Object,
         answer: &HeaderMap,
         times: (Time, Time),
         began: u64,
@@ -266,37 +267,6 @@ fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
 struct Judged {
     terms: Terms,
     selection: Selection,
-}
-
-/// Moves a body into an object, whole or until it breaks off or turns out too large.
-async fn pour(core: Arc<Core>, object: Arc<Object>, mut body: Body, largest: u64) {
-    let fill = &object.body;
-    let mut is_kept = true;
-    let end = loop {
-        match body.data().await {
-            Ok(Some(piece)) => fill.push(piece),
-            Ok(None) => break Ok(()),
-            Err(failure) => break Err(failure),
-        }
-        if is_kept && fill.bytes() > largest.min(core.store.capacity()) {
-            is_kept = false;
-            core.store.remove(&object);
-            fill.pass_on();
-        }
-        if fill.room().await.is_err() {
-            break Err(http::Failure::Source);
-        }
-    };
-    fill.finish(end);
-    match end {
-        Ok(()) => {
-            core.store.settle(&object);
-            if let Some(on_disk) = core.on_disk.as_ref().filter(|_| is_kept) {
-                on_disk.keep(&object);
-            }
-        }
-        Err(_) => core.store.remove(&object),
-    }
 }
 
 /// A response that is handed on as it is.

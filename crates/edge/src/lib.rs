@@ -11,7 +11,7 @@
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
-//! | a body that is read while it is still coming | `fill.rs` |
+//! | a body that is read while it is still coming; its rest, if its origin broke off | `fill.rs`, `pour.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
 //! | a hit on a plain request: no allocation, no task, a shared lock once a second for an object | `hits.rs`, `likeness.rs`, `ready.rs` |
@@ -50,6 +50,7 @@ mod on_disk;
 pub mod operator;
 mod origins;
 mod passing;
+mod pour;
 mod ready;
 mod run;
 mod store;

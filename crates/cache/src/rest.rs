@@ -1,0 +1,147 @@
+//! The rest of a body that broke off: how it is asked for, and whether an answer is it (RFC 9110 section 15.3.7.3, RFC 9111 section 3.4).
+
+use http_types::{
+    HeaderMap, HeaderValue, StatusCode,
+    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE, RANGE},
+};
+
+use crate::{Stored, make_unconditional};
+
+/// What is missing of a stored response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rest {
+    /// Strong: only what has the same one may be joined.
+    tag: HeaderValue,
+    coding: Option<HeaderValue>,
+    first: u64,
+    /// Of the whole, if that was announced.
+    length: Option<u64>,
+}
+
+impl Rest {
+    /// What is missing after so many bytes; `None` if nothing can be joined to them.
+    pub fn after(received: u64, stored: &Stored) -> Option<Self> {
+        let field = |name| stored.headers.get(name);
+        let tag = field(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""))?.clone();
+        let length = field(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let is_missing = stored.status == StatusCode::OK && length.is_none_or(|length| received < length);
+        let coding = field(CONTENT_ENCODING).cloned();
+        is_missing.then_some(Self { tag, coding, first: received, length })
+    }
+
+    /// Makes a request one for this and nothing else.
+    pub fn ask(&self, request: &mut HeaderMap) {
+        make_unconditional(request);
+        request.insert(IF_RANGE, self.tag.clone());
+        if let Ok(range) = HeaderValue::from_str(&format!("bytes={}-", self.first)) {
+            request.insert(RANGE, range);
+        }
+    }
+
+    /// The length of the whole, if this is the answer: the same representation, from the first byte that is missing to the last.
+    pub fn is_in(&self, status: StatusCode, answer: &HeaderMap) -> Option<u64> {
+        let is_same =
+            answer.get(ETAG) == Some(&self.tag) && answer.get(CONTENT_ENCODING) == self.coding.as_ref();
+        let is_one_part = !answer
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"multipart/byteranges"));
+        let range = answer.get(CONTENT_RANGE)?.to_str().ok()?;
+        let (part, length) = range.strip_prefix("bytes ")?.split_once('/')?;
+        let (first, last) = part.split_once('-')?;
+        let (first, last, length): (u64, u64, u64) =
+            (first.parse().ok()?, last.parse().ok()?, length.parse().ok()?);
+        let is_rest = first == self.first && first <= last && last.checked_add(1) == Some(length);
+        let is_as_announced = self.length.is_none_or(|announced| announced == length);
+        (status == StatusCode::PARTIAL_CONTENT && is_same && is_one_part && is_rest && is_as_announced)
+            .then_some(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_types::HeaderName;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Control, Selection, Terms, Time};
+
+    fn map(fields: &[(&'static str, &str)]) -> HeaderMap {
+        fields.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
+    }
+
+    fn after(received: u64, status: u16, fields: &[(&'static str, &str)]) -> Option<Rest> {
+        let (headers, status, now) =
+            (map(fields), StatusCode::from_u16(status).unwrap(), Time::from_millis(0));
+        let terms = Terms::read(status, &headers, Control::default(), None, (now, now));
+        Rest::after(received, &Stored { status, headers, terms, selection: Selection::default() })
+    }
+
+    #[test]
+    fn only_to_what_has_a_strong_tag_something_is_joined() {
+        let (tag, length) = (("etag", "\"a\""), ("content-length", "10"));
+        assert!(after(4, 200, &[tag]).is_some() && after(4, 200, &[tag, length]).is_some());
+        for (received, status, fields) in [
+            (4, 200, &[length][..]),
+            (4, 200, &[("etag", "W/\"a\"")]),
+            (4, 200, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")]),
+            (4, 404, &[tag]),
+            (10, 200, &[tag, length]),
+        ] {
+            assert_eq!(after(received, status, fields), None, "{received} {status} {fields:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_asked_for_on_condition_that_nothing_changed() {
+        let mut request = map(&[("foo", "1"), ("if-none-match", "\"b\""), ("range", "bytes=0-1")]);
+        after(4, 200, &[("etag", "\"a\"")]).unwrap().ask(&mut request);
+        assert_eq!(request, map(&[("foo", "1"), ("range", "bytes=4-"), ("if-range", "\"a\"")]));
+    }
+
+    #[test]
+    fn what_is_joined_is_the_rest_of_the_same() {
+        let tag = ("etag", "\"a\"");
+        let announced = after(4, 200, &[tag, ("content-length", "10")]).unwrap();
+        let open = after(4, 200, &[tag]).unwrap();
+        let right = ("content-range", "bytes 4-9/10");
+        let answered = |rest: &Rest, status, fields: &[(&'static str, &str)]| {
+            rest.is_in(StatusCode::from_u16(status).unwrap(), &map(fields))
+        };
+        for rest in [&announced, &open] {
+            assert_eq!(answered(rest, 206, &[tag, right]), Some(10));
+            for (status, fields) in [
+                (200, &[tag, right][..]),
+                (206, &[right]),
+                (206, &[tag]),
+                (206, &[("etag", "\"b\""), right]),
+                (206, &[("etag", "W/\"a\""), right]),
+                (206, &[tag, right, ("content-encoding", "gzip")]),
+                (206, &[tag, right, ("content-type", "multipart/byteranges; boundary=x")]),
+                (206, &[tag, ("content-range", "bytes 3-9/10")]),
+                (206, &[tag, ("content-range", "bytes 4-8/10")]),
+                (206, &[tag, ("content-range", "bytes 4-9/*")]),
+                (206, &[tag, ("content-range", "bytes 4-3/4")]),
+                (206, &[tag, ("content-range", "bytes */10")]),
+                (416, &[tag, ("content-range", "bytes */10")]),
+            ] {
+                assert_eq!(answered(rest, status, fields), None, "{status} {fields:?}");
+            }
+        }
+        let longer = [tag, ("content-range", "bytes 4-10/11")];
+        assert_eq!((answered(&announced, 206, &longer), answered(&open, 206, &longer)), (None, Some(11)));
+        let coded = after(4, 200, &[tag, ("content-encoding", "br")]).unwrap();
+        assert_eq!(answered(&coded, 206, &[tag, right]), None);
+        assert_eq!(answered(&coded, 206, &[tag, right, ("content-encoding", "br")]), Some(10));
+    }
+
+    proptest! {
+        #[test]
+        fn any_content_range_is_read_without_panic(range in "(bytes )?[0-9*/ -]{0,45}") {
+            let rest = after(4, 200, &[("etag", "\"a\"")]).unwrap();
+            let answer = map(&[("etag", "\"a\""), ("content-range", range.trim())]);
+            if let Some(length) = rest.is_in(StatusCode::PARTIAL_CONTENT, &answer) {
+                prop_assert!(length > 4);
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Bodies that an origin breaks off: the rest is asked for, and joined if it is of the same.
+
+use std::sync::{Arc, OnceLock};
+
+use cache::purge::{Depth, Purge};
+use http::{Body, Method, Request, Response, StatusCode};
+use tokio::sync::Notify;
+
+use super::{Stage, with};
+use crate::{
+    coder::tests::{decoded, text},
+    core::Core,
+};
+
+const LENGTH: usize = 3000;
+
+/// What is done to a response before it is sent.
+type Change = fn(&mut Response<Body>);
+
+/// Sends a part of the text, and then its end; or none, once the visitor has seen it.
+fn part(first: usize, end: usize, seen: &Arc<Notify>) -> Body {
+    let ((sender, body), seen) = (Body::channel(1), Arc::clone(seen));
+    tokio::spawn(async move {
+        let _ = sender.send(text(LENGTH)[first..end].to_vec()).await;
+        if end == LENGTH {
+            let _ = sender.finish().await;
+        } else {
+            seen.notified().await;
+        }
+    });
+    body
+}
+
+/// A whole body, or what of it came.
+async fn read(response: Response<Body>, seen: &Notify) -> Result<Vec<u8>, Vec<u8>> {
+    let (mut body, mut came) = (response.into_body(), Vec::new());
+    loop {
+        match body.data().await {
+            Ok(Some(data)) => came.extend_from_slice(&data),
+            Ok(None) => return Ok(came),
+            Err(_) => return Err(came),
+        }
+        seen.notify_one();
+    }
+}
+
+fn asked_for(fields: &[(&'static str, &str)]) -> Request<Body> {
+    super::request(Method::GET, "/", fields)
+}
+
+fn described(body: Body, fields: &[(&'static str, &str)]) -> Response<Body> {
+    let mut response = with("max-age=60", "").map(|_| body);
+    response.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+    for (name, value) in fields {
+        response.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    response
+}
+
+/// An origin that breaks off after 500 bytes, as often as `breaks` says; `change` changes what it sends as a rest.
+fn stage(zone: &str, breaks: usize, etag: &'static str, change: Change) -> (Stage, Arc<Notify>) {
+    let seen = Arc::new(Notify::new());
+    let told = Arc::clone(&seen);
+    // What is announced as too large is not poured at all.
+    let is_announced = !zone.contains("largest");
+    let stage = Stage::new(zone, move |request: Request<Body>, number| {
+        let seen = Arc::clone(&told);
+        async move {
+            let range = request.headers().get("range").map(|range| range.to_str().unwrap());
+            let first = range.map_or(0, |range| {
+                assert_eq!(request.headers().get("if-range").unwrap(), etag);
+                range.strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap().parse().unwrap()
+            });
+            let end = if number < breaks { first + 500 } else { LENGTH };
+            let fields = [("etag", etag), ("x-number", &number.to_string())];
+            let mut response = described(part(first, end, &seen), &fields);
+            if first > 0 {
+                *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+                let range = format!("bytes {first}-{}/{LENGTH}", LENGTH - 1);
+                response.headers_mut().insert("content-range", range.parse().unwrap());
+                response.headers_mut().insert("content-length", (LENGTH - first).into());
+                change(&mut response);
+            } else if is_announced {
+                response.headers_mut().insert("content-length", LENGTH.into());
+            }
+            response
+        }
+    });
+    (stage, seen)
+}
+
+#[tokio::test]
+async fn the_rest_is_asked_for_and_nobody_sees_that() {
+    for breaks in 1..=3 {
+        let (stage, seen) = stage("compress = [\"gzip\"]\n", breaks, "\"v1\"", |_| ());
+        let response = stage.edge.serve(asked_for(&[("accept-encoding", "gzip")])).await;
+        let coded = read(response, &seen).await.unwrap();
+        assert!(decoded(cache::Coding::Gzip, &coded) == text(LENGTH));
+        assert_eq!(stage.asked(), breaks + 1);
+        // It is stored as if it had come at once, under its newest header.
+        let response = stage.edge.serve(asked_for(&[])).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers().get("x-number").unwrap(), &breaks.to_string());
+        assert_eq!(response.headers().get("content-length").unwrap(), &LENGTH.to_string());
+        assert!(!response.headers().contains_key("content-range"));
+        assert!(read(response, &seen).await.unwrap() == text(LENGTH));
+        assert_eq!((stage.asked(), stage.edge.store.usage().objects), (breaks + 1, 1));
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_joined_breaks_off_for_the_visitor_too() {
+    let changes: [(&'static str, usize, Change); 6] = [
+        // Nothing to join by: the origin is not asked.
+        ("W/\"v1\"", 1, |_| ()),
+        ("\"v1\"", 2, |response| *response.status_mut() = StatusCode::OK),
+        ("\"v1\"", 2, |response| *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE),
+        ("\"v1\"", 2, |response| drop(response.headers_mut().insert("etag", "\"v2\"".parse().unwrap()))),
+        ("\"v1\"", 2, |response| {
+            drop(response.headers_mut().insert("content-range", "bytes 501-2999/3000".parse().unwrap()));
+        }),
+        // It says that it is the rest, and is shorter.
+        ("\"v1\"", 2, |response| {
+            response.headers_mut().remove("content-length");
+            *response.body_mut() = Body::whole("abc");
+        }),
+    ];
+    for (place, (etag, asked, change)) in changes.into_iter().enumerate() {
+        let (stage, seen) = stage("", 1, etag, change);
+        let response = stage.edge.serve(asked_for(&[])).await;
+        let came = read(response, &seen).await.unwrap_err();
+        assert!(came.starts_with(&text(500)) && came.len() < LENGTH, "{place}: {}", came.len());
+        assert_eq!((stage.asked(), stage.edge.store.usage().objects), (asked, 0), "{place}");
+    }
+}
+
+#[tokio::test]
+async fn an_origin_that_always_breaks_off_is_not_asked_for_ever() {
+    let (stage, seen) = stage("", usize::MAX, "\"v1\"", |_| ());
+    let response = stage.edge.serve(asked_for(&[])).await;
+    assert!(read(response, &seen).await.unwrap_err() == text(2000));
+    assert_eq!((stage.asked(), stage.edge.store.usage().objects), (4, 0));
+}
+
+#[tokio::test]
+async fn what_turns_out_too_large_to_be_stored_goes_on_as_well() {
+    // It is too large after its second part, and breaks off once more after that.
+    let (stage, seen) = stage("largest = \"700B\"\n", 2, "\"v1\"", |_| ());
+    let response = stage.edge.serve(asked_for(&[])).await;
+    assert!(read(response, &seen).await.unwrap() == text(LENGTH));
+    assert_eq!((stage.asked(), stage.edge.store.usage().objects), (3, 0));
+}
+
+#[tokio::test]
+async fn what_was_purged_meanwhile_is_not_stored() {
+    let (seen, edge) = (Arc::new(Notify::new()), Arc::new(OnceLock::<Arc<Core>>::new()));
+    let (told, known) = (Arc::clone(&seen), Arc::clone(&edge));
+    let stage = Stage::new("", move |request: Request<Body>, _| {
+        let (seen, edge) = (Arc::clone(&told), Arc::clone(&known));
+        async move {
+            if !request.headers().contains_key("range") {
+                return described(part(0, 1000, &seen), &[("etag", "\"v1\""), ("content-length", "3000")]);
+            }
+            edge.get().unwrap().purge("z", vec![Purge::Everything], Depth::Hard);
+            let fields = [("etag", "\"v1\""), ("content-range", "bytes 1000-2999/3000")];
+            let mut response = described(part(1000, LENGTH, &seen), &fields);
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            response
+        }
+    });
+    edge.set(Arc::clone(&stage.edge)).ok().unwrap();
+    // Who asked before the purge gets what there was then.
+    let response = stage.edge.serve(asked_for(&[])).await;
+    assert!(read(response, &seen).await.unwrap() == text(LENGTH));
+    let usage = stage.edge.store.usage();
+    assert_eq!((stage.asked(), usage.objects, usage.bytes), (2, 0, 0));
+}
