@@ -10,6 +10,7 @@ use http_types::{
 
 use crate::{
     directives::{directives, elements},
+    ranges::announced,
     selection::weighed,
 };
 
@@ -116,9 +117,8 @@ fn weight(accepted: &[(String, u16)], is_it: impl Fn(&str) -> bool, without: u16
 /// Whether a response is text, or as good as text, long enough, and may be changed.
 fn is_compressible(response: &HeaderMap) -> bool {
     let kind = response.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let length = response.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     is_text(kind)
-        && length.is_none_or(|length| length >= SMALLEST)
+        && announced(response).is_none_or(|length| length >= SMALLEST)
         && !response.contains_key(CONTENT_ENCODING)
         && !forbids_change(response)
 }

@@ -2,7 +2,7 @@
 
 use http_types::{
     HeaderMap, Method, StatusCode,
-    header::{DATE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE},
+    header::{CONTENT_LENGTH, DATE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE},
 };
 
 use crate::{Stored, Time};
@@ -26,6 +26,14 @@ impl Part {
     pub fn label(self, of: u64) -> String {
         format!("bytes {}-{}/{of}", self.first, self.last)
     }
+
+    /// What a [label](Self::label) says: the part, and the length of the whole. `None` if it has no such form, or the length is not told.
+    pub fn read(label: &str) -> Option<(Self, u64)> {
+        let (part, of) = label.strip_prefix("bytes ")?.split_once('/')?;
+        let (first, last) = part.split_once('-')?;
+        let (first, last, of) = (number(first)?, number(last)?, number(of)?);
+        (first <= last && last < of).then_some((Self { first, last }, of))
+    }
 }
 
 /// What of a body is asked for.
@@ -37,6 +45,11 @@ pub enum Wanted {
     Parts(Vec<Part>),
     /// Nothing that the body has.
     Nothing,
+}
+
+/// The length that a response announces for its body, if it does.
+pub fn announced(response: &HeaderMap) -> Option<u64> {
+    response.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// What of a stored body of `length` bytes a request asks for.

@@ -2,10 +2,13 @@
 
 use http_types::{
     HeaderMap, HeaderValue, StatusCode,
-    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE, RANGE},
+    header::{CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE, RANGE},
 };
 
-use crate::{Stored, make_unconditional};
+use crate::{
+    Stored, make_unconditional,
+    ranges::{self, Part},
+};
 
 /// What is missing of a stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +26,7 @@ impl Rest {
     pub fn after(received: u64, stored: &Stored) -> Option<Self> {
         let field = |name| stored.headers.get(name);
         let tag = field(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""))?.clone();
-        let length = field(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let length = ranges::announced(&stored.headers);
         let is_missing = stored.status == StatusCode::OK && length.is_none_or(|length| received < length);
         let coding = field(CONTENT_ENCODING).cloned();
         is_missing.then_some(Self { tag, coding, first: received, length })
@@ -45,12 +48,8 @@ impl Rest {
         let is_one_part = !answer
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"multipart/byteranges"));
-        let range = answer.get(CONTENT_RANGE)?.to_str().ok()?;
-        let (part, length) = range.strip_prefix("bytes ")?.split_once('/')?;
-        let (first, last) = part.split_once('-')?;
-        let (first, last, length): (u64, u64, u64) =
-            (first.parse().ok()?, last.parse().ok()?, length.parse().ok()?);
-        let is_rest = first == self.first && first <= last && last.checked_add(1) == Some(length);
+        let (part, length) = Part::read(answer.get(CONTENT_RANGE)?.to_str().ok()?)?;
+        let is_rest = part == Part { first: self.first, last: length - 1 };
         let is_as_announced = self.length.is_none_or(|announced| announced == length);
         (status == StatusCode::PARTIAL_CONTENT && is_same && is_one_part && is_rest && is_as_announced)
             .then_some(length)

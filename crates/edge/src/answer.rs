@@ -38,8 +38,7 @@ pub(crate) fn answer(
         let body = coded.filter(|_| !is_head).map_or_else(Body::empty, |coded| Body::stream(coded.read()));
         return respond(object.stored.status, headers, body);
     }
-    let announced = || headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
-    let Some(length) = object.body.length().or_else(announced) else {
+    let Some(length) = object.body.length().or_else(|| ranges::announced(&headers)) else {
         return respond(object.stored.status, headers, Body::stream(object.body.read()));
     };
     if object.stored.status == StatusCode::OK {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cache::{
     Control, Form, NotStored, Reuse, Selection, Stored, Terms, Time, Validators, invalidation, may_store,
     purge::{self, Purge, Subject},
+    ranges::announced,
     update,
 };
 use http::{Body, HeaderMap, Method, Response, StatusCode, header};
@@ -158,9 +159,7 @@ impl Core {
         let is_own = invalidation::is_own_location(&visit.url, headers);
         may_store((&visit.method, &visit.headers), visit.wishes, (status, headers), &terms, is_own)?;
         let selection = Selection::of(&visit.headers, headers).ok_or(NotStored::Vary)?;
-        let announced =
-            headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if announced.is_some_and(|length| length > visit.zone().largest.min(self.store.capacity())) {
+        if announced(headers).is_some_and(|length| length > visit.zone().largest.min(self.store.capacity())) {
             return Err(NotStored::TooLarge);
         }
         Ok(Judged { terms, selection })
