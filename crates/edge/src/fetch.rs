@@ -210,6 +210,7 @@ impl Core {
         // An age that was told with the stored response says nothing about this one.
         object.stored.headers.remove(header::AGE);
         update::refresh(&mut object.stored.headers, answer);
+        object.stored.headers.remove(purge::CACHE_TAG);
         object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);
         let object = self.store.add(object, &visit.headers, times.1);
         if let Some(on_disk) = &self.on_disk {

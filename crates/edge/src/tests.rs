@@ -294,6 +294,28 @@ async fn a_soft_purge_asks_whether_it_has_changed() {
 }
 
 #[tokio::test]
+async fn tags_of_a_confirmation_are_not_for_visitors() {
+    let stage = Stage::new("", async |request, _| {
+        let mut response = with("max-age=60", "it");
+        response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+        response.headers_mut().insert("cache-tag", "prices".parse().unwrap());
+        if request.headers().contains_key("if-none-match") {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Body::empty();
+        }
+        response
+    });
+    stage.get("/", &[]).await;
+    stage.edge.purge("z", vec![Purge::Everything], Depth::Soft);
+    for told in ["lhr; fwd=stale; fwd-status=304; stored", "lhr; hit"] {
+        let response = stage.edge.serve(request(Method::GET, "/", &[])).await;
+        let status = response.headers().get("cache-status").unwrap().to_str().unwrap();
+        assert!(status.starts_with(told), "{status}");
+        assert!(!response.headers().contains_key("cache-tag"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn an_origin_that_fails_is_not_seen_while_something_may_stand_in() {
     let stage = Stage::new("stale_if_error = \"1h\"\n", async |_, number| {
         let mut response = with("max-age=0", "it");
