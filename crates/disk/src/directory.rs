@@ -5,6 +5,7 @@ use std::{
     hash::{BuildHasher, RandomState},
     io::{self, Write},
     path::Path,
+    sync::{Mutex, PoisonError},
 };
 
 use nix::{
@@ -17,12 +18,12 @@ use crate::{
     format::{FileHeader, FileKind, Unfit},
 };
 
-/// A directory that nobody else has, until this is dropped.
+/// A directory that nobody else has, until this is dropped or released.
 #[derive(Debug)]
 pub(crate) struct Directory {
     /// The seed of the keys' hashes, so that nobody outside can make keys that collide.
     pub(crate) seed: u64,
-    _lock: Flock<File>,
+    lock: Mutex<Option<Flock<File>>>,
 }
 
 impl Directory {
@@ -37,7 +38,12 @@ impl Directory {
             Errno::EWOULDBLOCK => Error::Locked { path: lock },
             errno => Error::io("lock", lock)(errno.into()),
         })?;
-        Ok(Self { seed: seed(path)?, _lock: lock })
+        Ok(Self { seed: seed(path)?, lock: Mutex::new(Some(lock)) })
+    }
+
+    /// Lets another process have it.
+    pub(crate) fn release(&self) {
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-/// Why an operation failed. The first four concern the environment, the next four the directory's content, the rest the caller.
+/// Why an operation failed. The first five concern the environment, the next four the directory's content, the rest the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
@@ -40,6 +40,9 @@ pub enum Error {
         /// The last of them.
         last: String,
     },
+    /// The directory was left to another process.
+    #[error("not written: another process has the directory now, and this one only reads from it")]
+    Released,
     /// Something else has the name of one of the store's files.
     #[error("{} is no file of this store; move it away", path.display())]
     Foreign {

@@ -18,6 +18,8 @@ pub enum State {
         /// The last one.
         last: String,
     },
+    /// The directory was left to another process: see [`Store::release`](crate::Store::release).
+    Released,
 }
 
 /// What is remembered of failures.
@@ -25,6 +27,7 @@ pub enum State {
 pub(crate) struct Health {
     pause: Duration,
     failing: Option<Failing>,
+    is_released: bool,
 }
 
 #[derive(Debug)]
@@ -38,11 +41,14 @@ struct Failing {
 impl Health {
     /// Of a disk that has not failed yet.
     pub(crate) fn new(pause: Duration) -> Self {
-        Self { pause, failing: None }
+        Self { pause, failing: None, is_released: false }
     }
 
     /// Whether to try now.
     pub(crate) fn may_try(&self) -> Result<(), Error> {
+        if self.is_released {
+            return Err(Error::Released);
+        }
         let Some(failing) = &self.failing else { return Ok(()) };
         match failing.until.saturating_duration_since(clock::now()) {
             Duration::ZERO => Ok(()),
@@ -66,8 +72,16 @@ impl Health {
         self.failing = Some(Failing { since, until: now + pause, failures, last: error.in_full() });
     }
 
+    /// From now on it is another process that writes.
+    pub(crate) fn release(&mut self) {
+        self.is_released = true;
+    }
+
     /// For who asks.
     pub(crate) fn state(&self) -> State {
+        if self.is_released {
+            return State::Released;
+        }
         self.failing.as_ref().map_or(State::Working, |failing| State::Failing {
             lasting: clock::now().saturating_duration_since(failing.since),
             failures: failing.failures,

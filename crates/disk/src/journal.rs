@@ -20,6 +20,7 @@ pub(crate) struct Journal {
     path: PathBuf,
     file: File,
     end: u64,
+    is_released: bool,
 }
 
 /// What was in it.
@@ -52,13 +53,14 @@ impl Journal {
         if notes.is_damaged {
             before_cut()?;
         }
-        let journal = Self { path, file, end };
+        let journal = Self { path, file, end, is_released: false };
         journal.cut()?;
         Ok((journal, notes))
     }
 
     /// Adds a note. When this returns it is on the disk.
     pub(crate) fn add(&mut self, note: &[u8]) -> Result<(), Error> {
+        self.may_write()?;
         let record = record(note, self.end)?;
         let io = |operation| Error::io(operation, &self.path);
         let written = self.file.write_all_at(&record, self.end).map_err(io("write to"));
@@ -83,6 +85,7 @@ impl Journal {
         &mut self,
         notes: impl IntoIterator<Item = N>,
     ) -> Result<(), Error> {
+        self.may_write()?;
         let mut bytes = header().to_vec();
         for note in notes {
             bytes.append(&mut record(note.as_ref(), bytes.len() as u64)?);
@@ -90,6 +93,15 @@ impl Journal {
         self.file = replace(&self.path, &bytes)?;
         self.end = bytes.len() as u64;
         Ok(())
+    }
+
+    /// Writes nothing more.
+    pub(crate) fn release(&mut self) {
+        self.is_released = true;
+    }
+
+    fn may_write(&self) -> Result<(), Error> {
+        if self.is_released { Err(Error::Released) } else { Ok(()) }
     }
 
     fn cut(&self) -> Result<(), Error> {

@@ -184,6 +184,12 @@ impl Log {
         }
     }
 
+    /// Ends the segment that is being written, and writes nothing more.
+    pub(crate) fn release(&mut self) {
+        self.close();
+        self.health.release();
+    }
+
     /// Appends what the function makes for its place, and the entry that the next start needs, if any.
     fn append<R: AsRef<[u8]>>(
         &mut self,

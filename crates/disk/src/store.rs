@@ -158,6 +158,14 @@ impl Store {
         self.shared.log().sync()
     }
 
+    /// Leaves the directory to another process, which can open it from now on. This one still finds and reads what is there now;
+    /// whatever would write fails with [`Error::Released`].
+    pub fn release(&self) {
+        self.shared.journal().release();
+        self.shared.log().release();
+        self.shared.directory.release();
+    }
+
     /// How writing goes.
     pub fn state(&self) -> State {
         self.shared.log().state()

@@ -150,6 +150,7 @@ impl OnDisk {
         let failing = match self.store.state() {
             State::Working => None,
             State::Failing { last, .. } => Some(last),
+            State::Released => Some(::disk::Error::Released.to_string()),
         };
         (self.store.usage().bytes, failing)
     }

@@ -279,3 +279,56 @@ fn another_version_is_refused_and_left_alone() {
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
 }
+
+#[test]
+fn one_process_leaves_the_directory_to_another_and_reads_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&folder, 8 << 20);
+    let before = open(&config);
+    put(&before, 1, 100_000);
+    before.note(b"one").unwrap();
+    let mut begun = before.begin(b"broken off", b"").unwrap();
+    begun.write(&[0; 100_000]).unwrap();
+    before.release();
+    assert_eq!(before.state(), State::Released);
+
+    let (after, opened) = Store::open(config.clone()).unwrap();
+    // The newest segment was ended in order.
+    assert_eq!((opened.notes, opened.scanned), (vec![b"one".to_vec()], 0));
+    put(&after, 2, 1000);
+    after.note(b"two").unwrap();
+    let refused = [
+        begun.finish().map(drop),
+        before.begin(b"key", b"").map(drop),
+        before.note(b"three"),
+        before.rewrite_notes([b"three"]),
+        before.remove(find_one(&after, 1).unwrap().id).map(drop),
+        before.clear(),
+    ];
+    for refused in refused {
+        assert!(matches!(refused, Err(Error::Released)), "{refused:?}");
+    }
+    drop(after);
+    let (again, opened) = Store::open(config.clone()).unwrap();
+    assert_eq!(opened.notes, [b"one", b"two"]);
+    for (key, length) in [(1, 100_000), (2, 1000)] {
+        let found = find_one(&again, key).unwrap();
+        assert!(read(&again, &found, ..) == body(key, length));
+    }
+}
+
+#[test]
+fn what_was_found_is_read_to_its_end_after_another_process_gave_it_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(&folder, 8 << 20);
+    let before = open(&config);
+    put(&before, 1, 300_000);
+    before.release();
+    let after = open(&config);
+    for key in 2..60 {
+        put(&after, key, 300_000);
+    }
+    assert!(find_one(&after, 1).is_none(), "it was given up");
+    let found = find_one(&before, 1).unwrap();
+    assert!(read(&before, &found, ..) == body(1, 300_000));
+}
