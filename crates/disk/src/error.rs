@@ -41,7 +41,7 @@ pub enum Error {
         last: String,
     },
     /// The directory was left to another process.
-    #[error("not written: another process has the directory now, and this one only reads from it")]
+    #[error("not written: the directory was left to another process, and this one only reads from it")]
     Released,
     /// Something else has the name of one of the store's files.
     #[error("{} is no file of this store; move it away", path.display())]

@@ -133,7 +133,10 @@ fn purge(edge: &Edge, zone: &str, text: &[u8]) -> Response<Body> {
         Ok(purges) => purges,
         Err(why) => return failure(StatusCode::BAD_REQUEST, &why),
     };
-    let (epoch, objects) = edge.purge(&zone.name, purges, depth);
+    let Some((epoch, objects)) = edge.purge(&zone.name, purges, depth) else {
+        let why = "nothing was purged, as another process is taking this one's place: ask again in a moment";
+        return failure(StatusCode::SERVICE_UNAVAILABLE, why);
+    };
     tracing::info!(zone = zone.name, epoch, objects, ?depth, "purged");
     let result = Some(Purged { id: zone.name.clone(), epoch, objects: objects as u64 });
     respond(StatusCode::OK, &Envelope { success: true, errors: vec![], messages: vec![], result })

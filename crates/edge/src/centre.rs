@@ -32,6 +32,8 @@ pub(crate) struct Edge {
     clients: Mutex<Vec<Client>>,
     /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
     hits: Vec<Mutex<Hits>>,
+    /// Whether another process is taking this one's place. Who purges keeps it from beginning meanwhile.
+    is_leaving: RwLock<bool>,
 }
 
 impl Edge {
@@ -59,6 +61,7 @@ impl Edge {
             clients: Mutex::default(),
             coders: Arc::new(Semaphore::new(cores * CODERS)),
             hits,
+            is_leaving: RwLock::default(),
         }
     }
 
@@ -94,15 +97,32 @@ impl Edge {
         clock::now()
     }
 
+    /// Leaves the disk, and what is purged, to the process that takes this one's place. Blocks.
+    pub(crate) fn leave(&self) {
+        *self.is_leaving.write().unwrap_or_else(PoisonError::into_inner) = true;
+        if let Some(on_disk) = &self.on_disk {
+            on_disk.release();
+        }
+    }
+
+    /// Goes on, as no other process does: from memory alone, if there was a disk.
+    pub(crate) fn stay(&self) {
+        *self.is_leaving.write().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
     /// Purges, and lets nobody join a fetch that may bring what was purged; blocks until that is on the disk, if there is one. Returns
-    /// the epoch, and how many objects it found in memory.
-    pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> (u64, usize) {
+    /// the epoch, and how many objects it found in memory; `None` while another process takes this one's place, which would not know of it.
+    pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth) -> Option<(u64, usize)> {
+        let is_leaving = self.is_leaving.read().unwrap_or_else(PoisonError::into_inner);
+        if *is_leaving {
+            return None;
+        }
         let purged = self.store.purge(zone, purges.clone(), depth, self.now());
         self.flights.close();
         if let Some(on_disk) = &self.on_disk {
             on_disk.note_now(noted(purged.0, zone, purges, depth));
         }
-        purged
+        Some(purged)
     }
 
     /// Purges softly what a response makes invalid; as [`Store::invalidate`] says.

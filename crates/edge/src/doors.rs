@@ -1,69 +1,144 @@
 //! Where visitors come in: for each core, sockets of its own on the same addresses.
 
-use std::net::{SocketAddr, TcpListener};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener, UdpSocket},
+    os::fd::OwnedFd,
+    time::Duration,
+};
 
 use http::{
     Server,
-    server::{Config, Identity, share},
+    server::{Config, Identity, bind_udp, share},
 };
 
-use crate::{Error, network::DataCentre};
+use crate::{Error, network::DataCentre, sockets::Sockets};
 
 /// Sockets for all cores.
 pub(crate) struct Doors {
     clear: Vec<Vec<TcpListener>>,
     tls: Vec<Vec<TcpListener>>,
+    udp: Vec<UdpSocket>,
     identity: Option<Identity>,
     /// What visitors of one core may cost.
     config: Config,
 }
 
+/// What one core serves.
+pub(crate) struct Served {
+    pub(crate) servers: Vec<Server>,
+    /// HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
+    pub(crate) quic: Option<Quic>,
+}
+
+/// Sockets for QUIC, which nobody reads yet.
+pub(crate) struct Quic {
+    sockets: Vec<UdpSocket>,
+    identity: Identity,
+    config: Config,
+}
+
+impl Quic {
+    /// The server that reads them from now on, in the runtime in which this is called.
+    pub(crate) fn server(self) -> Result<Server, Error> {
+        Ok(Server::over_quic(self.sockets, &self.identity)?.with_config(self.config))
+    }
+}
+
 impl Doors {
-    /// Opens what a data centre listens on.
-    pub(crate) fn open(centre: &DataCentre, cores: usize) -> Result<Self, Error> {
+    /// Opens what a data centre listens on, apart from what is there already.
+    pub(crate) fn open(centre: &DataCentre, cores: usize, there: &mut Sockets) -> Result<Self, Error> {
         let identity = centre.identity.as_ref().filter(|_| !centre.listen_tls.is_empty());
         let identity = identity.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
-        let tls = if identity.is_some() { &centre.listen_tls[..] } else { &[] };
-        let (clear, tls) = (share(&centre.listen, cores)?, share(tls, cores)?);
+        let clear = tcp(&centre.listen, cores, there)?;
+        let tls = if identity.is_some() { tcp(&centre.listen_tls, cores, there)? } else { Vec::new() };
+        let udp = udp(&addresses(&tls), there)?;
         let all = Config::default();
         let connections = all.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
         let config = Config {
             connections: connections.max(1),
             proxy_protocol: centre.proxy_protocol,
             stop_grace: centre.drain,
+            idle_grace: centre.drain.min(IDLE_GRACE),
             ..all
         };
-        Ok(Self { clear, tls, identity, config })
+        Ok(Self { clear, tls, udp, identity, config })
     }
 
     /// Addresses without and with TLS.
     pub(crate) fn addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
-        let of = |cores: &[Vec<TcpListener>]| {
-            let sockets = cores.first().into_iter().flatten();
-            sockets.filter_map(|socket| socket.local_addr().ok()).collect()
-        };
-        (of(&self.clear), of(&self.tls))
+        (addresses(&self.clear), addresses(&self.tls))
+    }
+
+    /// Copies of all sockets, and of the operator's, in the order in which a process with the same file looks for them.
+    pub(crate) fn copies(&self, operator: Option<&TcpListener>) -> io::Result<Vec<OwnedFd>> {
+        let tcp = self.clear.iter().chain(&self.tls).flatten().chain(operator);
+        let tcp = tcp.map(|socket| socket.try_clone().map(OwnedFd::from));
+        tcp.chain(self.udp.iter().map(|socket| socket.try_clone().map(OwnedFd::from))).collect()
     }
 
     /// The servers of the next core, in whose runtime this is called.
-    pub(crate) fn of_next_core(&mut self) -> Result<Vec<Server>, Error> {
+    pub(crate) fn of_next_core(&mut self) -> Result<Served, Error> {
         let mut servers = Vec::new();
         if let Some(sockets) = self.clear.pop().filter(|sockets| !sockets.is_empty()) {
             servers.push(Server::on(sockets)?);
         }
+        let mut quic = None;
         if let (Some(sockets), Some(identity)) = (self.tls.pop(), &self.identity) {
-            let server = Server::on(sockets)?;
-            // HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
+            servers.push(Server::on(sockets)?.with_http3_elsewhere(identity));
             let is_last = self.tls.is_empty();
-            servers.push(if is_last {
-                server.with_http3(identity)?
-            } else {
-                server.with_http3_elsewhere(identity)
+            quic = is_last.then(|| Quic {
+                sockets: self.udp.drain(..).collect(),
+                identity: identity.clone(),
+                config: self.config,
             });
         }
-        Ok(servers.into_iter().map(|server| server.with_config(self.config)).collect())
+        let servers = servers.into_iter().map(|server| server.with_config(self.config)).collect();
+        Ok(Served { servers, quic })
     }
 }
+
+/// For each core, sockets at all these addresses.
+fn tcp(addresses: &[SocketAddr], cores: usize, there: &mut Sockets) -> Result<Vec<Vec<TcpListener>>, Error> {
+    let found: Vec<_> = addresses.iter().map(|&address| there.take_tcp(address)).collect();
+    let missing = addresses.iter().zip(&found).filter(|(_, found)| found.is_empty());
+    let missing: Vec<_> = missing.map(|(address, _)| *address).collect();
+    let mut opened = share(&missing, cores)?.into_iter();
+    let mut of_cores: Vec<_> = (0..cores).map(|_| Vec::new()).collect();
+    for found in found {
+        let sockets = if found.is_empty() { opened.next().unwrap_or_default() } else { found };
+        // All are accepted from; a core that has none of its own accepts from that of another.
+        for core in 0..sockets.len().max(cores) {
+            let socket = &sockets[core % sockets.len()];
+            of_cores[core % cores].push(socket.try_clone().map_err(Error::Inherited)?);
+        }
+    }
+    Ok(of_cores)
+}
+
+/// A socket at each of these addresses.
+fn udp(addresses: &[SocketAddr], there: &mut Sockets) -> Result<Vec<UdpSocket>, Error> {
+    let (mut sockets, mut missing) = (Vec::new(), Vec::new());
+    for &address in addresses {
+        match there.take_udp(address).pop() {
+            Some(socket) => sockets.push(socket),
+            None => missing.push(address),
+        }
+    }
+    sockets.extend(bind_udp(&missing)?);
+    Ok(sockets)
+}
+
+/// Where the sockets of each core are.
+fn addresses(of_cores: &[Vec<TcpListener>]) -> Vec<SocketAddr> {
+    let sockets = of_cores.first().into_iter().flatten();
+    let mut addresses: Vec<_> = sockets.filter_map(|socket| socket.local_addr().ok()).collect();
+    addresses.dedup();
+    addresses
+}
+
+/// How long a visitor's next request may take when this process is stopped: longer than the way from anywhere on the planet.
+const IDLE_GRACE: Duration = Duration::from_secs(1);
 
 /// Open files that are not connections of visitors: sockets that listen, connections to origins, timers.
 const OTHER_FILES: usize = 2048;

@@ -46,6 +46,17 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// The place of another process cannot be taken, or this one's by another.
+    #[error("hand-over at {path}")]
+    Handover {
+        /// The Unix socket.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A socket that listens already cannot be used.
+    #[error("a socket that was handed to this process cannot be used")]
+    Inherited(#[source] io::Error),
     /// The runtime could not be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),

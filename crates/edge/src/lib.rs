@@ -16,6 +16,7 @@
 //! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
 //! | a hit on a plain request: no allocation, no task, a shared lock once a second for an object | `hits.rs`, `likeness.rs`, `ready.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
+//! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
 //! | what is counted, and the access log | `counts.rs`, `log.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
 //!
@@ -39,6 +40,7 @@ mod fetch;
 mod fill;
 mod flights;
 mod from_disk;
+mod handover;
 mod hits;
 mod likeness;
 mod log;
@@ -53,6 +55,7 @@ mod passing;
 mod pour;
 mod ready;
 mod run;
+mod sockets;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -65,5 +68,6 @@ pub use self::{
     admin::Token,
     error::Error,
     network::Network,
-    run::{Config, Ready, run},
+    run::{Config, Event, Ready, run},
+    sockets::Sockets,
 };

@@ -58,6 +58,8 @@ pub struct DataCentre {
     pub drain: Duration,
     /// The access log's file.
     pub access_log: Option<PathBuf>,
+    /// The Unix socket at which another process takes this one's place.
+    pub handover: Option<PathBuf>,
 }
 
 /// A directory for objects.

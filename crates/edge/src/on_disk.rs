@@ -163,6 +163,12 @@ impl OnDisk {
         }
     }
 
+    /// Writes what waits, and leaves the directory to another process; reads go on. Blocks.
+    pub(crate) fn release(&self) {
+        self.close();
+        self.store.release();
+    }
+
     fn tell(&self, job: Job) {
         if let Some(jobs) = &*lock(&self.jobs) {
             let _ = jobs.send(job);

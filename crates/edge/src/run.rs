@@ -1,14 +1,20 @@
-//! A data centre from its start to its end: sockets, a thread for each core, and what changes while it runs.
+//! A data centre from its start to its end: sockets, a thread for each core, what changes while it runs, and who comes after it.
 
 use std::{
-    net::SocketAddr,
+    mem,
+    net::{SocketAddr, TcpListener},
     num::NonZero,
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
 };
 
-use http::{Body, Request, Server, Stop, client::Trust, server::End};
+use http::{
+    Body, Request, Server, Stop,
+    client::Trust,
+    server::{End, listen},
+};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::{mpsc, watch},
@@ -20,14 +26,16 @@ use crate::{
     clients::Clients,
     core::Core,
     doors::Doors,
+    handover::{Handover, Wire},
     log::Log,
     network::DataCentre,
     on_disk::OnDisk,
+    sockets::Sockets,
     worker::{Worker, own_runtime},
 };
 
 /// What one process is told, besides its network.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Config {
     /// The network's file, which is read again at each SIGHUP.
     pub path: PathBuf,
@@ -35,6 +43,10 @@ pub struct Config {
     pub data_centre: DataCentre,
     /// Whose certificates origins may have.
     pub trust: Trust,
+    /// Whether to take the place of the process that runs, if there is one.
+    pub takes_over: bool,
+    /// Sockets that listen already.
+    pub sockets: Sockets,
 }
 
 /// Where a data centre that is ready listens.
@@ -46,32 +58,48 @@ pub struct Ready {
     pub tls: Vec<SocketAddr>,
     /// For the operator.
     pub admin: Option<SocketAddr>,
+    /// Whether it took the place of a process that ran.
+    pub took_over: bool,
+}
+
+/// What happens to a data centre that runs.
+#[derive(Debug)]
+pub enum Event {
+    /// The network's file was read again.
+    Reloaded,
+    /// It was, and is wrong, so that the network stays as it was.
+    NotReloaded(Error),
+    /// Another process serves in place of this one, which ends when its requests in flight are finished.
+    Replaced,
+    /// Another process wanted to, and could not.
+    NotReplaced(Error),
 }
 
 /// Serves until asked to stop; requests in flight are finished then. Blocks; to be called outside of any tokio runtime, and with
-/// SIGHUP not blocked: at each, the network's file is read again, and `reloaded` is told what came of it.
+/// SIGHUP not blocked: at each, the network's file is read again.
 ///
 /// # Errors
-/// When a socket cannot be opened, or a certificate not be read.
+/// When a socket cannot be opened, a certificate not be read, or the place of the process that runs not be taken.
 pub fn run(
     network: Network,
-    config: &Config,
+    mut config: Config,
     ready: impl FnOnce(&Ready),
-    reloaded: impl Fn(Result<(), Error>) + Send + 'static,
+    tell: impl Fn(Event) + Clone + Send + Sync + 'static,
     stop: &Stop,
 ) -> Result<End, Error> {
-    let centre = &config.data_centre;
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let clients = Clients::new(config.trust.clone())?;
+    let Prepared { clients, mut doors, operator, copies, log, mut handover } =
+        Prepared::new(&mut config, cores)?;
+    let took_over = handover.has_predecessor();
+    handover.relieve()?;
+    let centre = config.data_centre;
     let (on_disk, noted) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
-    let log = centre.access_log.as_ref().map(|path| Log::open(path, &centre.name, cores)).transpose()?;
-    let edge = Arc::new(Edge::new(centre.name.clone(), network, centre.memory, on_disk, log, cores));
+    let edge = Arc::new(Edge::new(centre.name, network, centre.memory, on_disk, log, cores));
     edge.store.resume(noted.unwrap_or_default());
-    let mut doors = Doors::open(centre, cores)?;
     let runtime = own_runtime()?;
     let (operator, hangups) = {
         let _here = runtime.enter();
-        let operator = centre.admin.map(|address| Server::listen(&[address])).transpose()?;
+        let operator = operator.map(|socket| Server::on(vec![socket])).transpose()?;
         (operator, signal(SignalKind::hangup()).map_err(Error::Runtime)?)
     };
     let (clear, tls) = doors.addresses();
@@ -81,27 +109,31 @@ pub fn run(
         (0..cores).map(|number| Worker::new(core(number), &mut doors)).collect::<Result<_, _>>()?;
     let (ended, mut ends) = mpsc::unbounded_channel();
     let (together, all_ended) = watch::channel(());
+    let alone = handover.take_over()?;
     let threads: Vec<_> = workers
         .into_iter()
         .map(|worker| {
-            let (ended, all_ended, stop) = (ended.clone(), all_ended.clone(), stop.clone());
-            thread::Builder::new().name("core".into()).spawn(move || worker.work(&stop, ended, all_ended))
+            let (ended, all_ended) = (ended.clone(), all_ended.clone());
+            let (alone, stop) = (alone.clone(), stop.clone());
+            let work = move || worker.work(&stop, alone, ended, all_ended);
+            thread::Builder::new().name("core".into()).spawn(work)
         })
         .collect::<Result<_, _>>()
         .map_err(Error::Runtime)?;
     drop(ended);
-    ready(&Ready { clear, tls, admin });
-    let end = runtime.block_on(async {
-        let reloading = tokio::spawn(reload(Arc::clone(&edge), config.path.clone(), hangups, reloaded));
+    ready(&Ready { clear, tls, admin, took_over });
+    let (end, successor) = runtime.block_on(async {
+        let reloading = tokio::spawn(reload(Arc::clone(&edge), config.path.clone(), hangups, tell.clone()));
         if let Some(operator) = operator {
             tokio::spawn(serve_operator(operator, Arc::clone(&edge), stop.clone()));
         }
+        let successor = tokio::spawn(be_replaced(handover, Arc::clone(&edge), copies, tell, stop.clone()));
         let mut end = End::Complete;
         while let Some(ended) = ends.recv().await {
             end = if ended == End::Cut { End::Cut } else { end };
         }
         reloading.abort();
-        end
+        (end, successor.await.ok().flatten())
     });
     drop(together);
     for thread in threads {
@@ -114,7 +146,58 @@ pub fn run(
     if let Some(log) = &edge.log {
         log.close();
     }
+    // Only now does the process that took this one's place see it as ended.
+    drop(successor);
     Ok(end)
+}
+
+/// All that can fail before another process leaves anything to this one.
+struct Prepared {
+    clients: Clients,
+    doors: Doors,
+    operator: Option<TcpListener>,
+    /// Of all sockets, for the process that takes this one's place.
+    copies: Vec<OwnedFd>,
+    log: Option<Log>,
+    handover: Handover,
+}
+
+impl Prepared {
+    fn new(config: &mut Config, cores: usize) -> Result<Self, Error> {
+        let centre = &config.data_centre;
+        let clients = Clients::new(config.trust.clone())?;
+        let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
+        let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
+        let doors = Doors::open(centre, cores, &mut there)?;
+        let operator = match centre.admin {
+            None => None,
+            Some(address) => match there.take_tcp(address).pop() {
+                Some(socket) => Some(socket),
+                None => listen(&[address])?.pop(),
+            },
+        };
+        let copies = if centre.handover.is_some() { doors.copies(operator.as_ref()) } else { Ok(Vec::new()) };
+        let copies = copies.map_err(Error::Inherited)?;
+        let log = centre.access_log.as_ref().map(|path| Log::open(path, &centre.name, cores)).transpose()?;
+        Ok(Self { clients, doors, operator, copies, log, handover })
+    }
+}
+
+/// Asks this process to stop when another one serves in its place.
+async fn be_replaced(
+    handover: Handover,
+    edge: Arc<Edge>,
+    sockets: Vec<OwnedFd>,
+    tell: impl Fn(Event),
+    stop: Stop,
+) -> Option<Wire> {
+    let failed = |error| tell(Event::NotReplaced(error));
+    let successor = handover.be_replaced(edge, sockets, failed, stop.clone()).await?;
+    tell(Event::Replaced);
+    if !stop.is_asked() {
+        stop.ask();
+    }
+    Some(successor)
 }
 
 async fn serve_operator(server: Server, edge: Arc<Edge>, stop: Stop) {
@@ -126,9 +209,9 @@ async fn serve_operator(server: Server, edge: Arc<Edge>, stop: Stop) {
 }
 
 /// Reads the network's file at each hang-up; one with a mistake changes nothing.
-async fn reload(edge: Arc<Edge>, path: PathBuf, mut hangups: Signal, reloaded: impl Fn(Result<(), Error>)) {
+async fn reload(edge: Arc<Edge>, path: PathBuf, mut hangups: Signal, tell: impl Fn(Event)) {
     while hangups.recv().await.is_some() {
-        reloaded(read_again(&edge, &path));
+        tell(read_again(&edge, &path).map_or_else(Event::NotReloaded, |()| Event::Reloaded));
     }
 }
 

@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
-use http::{Server, Stop, server::End};
+use http::{Stop, server::End};
 use tokio::{
     runtime::{self, Runtime},
     sync::{mpsc, watch},
     task::JoinSet,
 };
+use tracing::warn;
 
 use crate::{
     Error,
     core::{Core, Visitors},
-    doors::Doors,
+    doors::{Doors, Quic, Served},
 };
 
 /// A thread that has not begun.
 pub(crate) struct Worker {
     runtime: Runtime,
-    servers: Vec<Server>,
+    served: Served,
     core: Arc<Core>,
 }
 
@@ -26,25 +27,30 @@ impl Worker {
     /// For a core that has its doors among these.
     pub(crate) fn new(core: Core, doors: &mut Doors) -> Result<Self, Error> {
         let runtime = own_runtime()?;
-        let servers = {
+        let served = {
             let _here = runtime.enter();
             doors.of_next_core()?
         };
-        Ok(Self { runtime, servers, core: Arc::new(core) })
+        Ok(Self { runtime, served, core: Arc::new(core) })
     }
 
-    /// Serves until asked to stop, says how that ended, and goes on with what other cores wait for until `all_ended` is closed.
+    /// Serves until asked to stop, says how that ended, and goes on with what other cores wait for until `all_ended` is closed. QUIC is
+    /// served when `alone` is closed, as long as another process may still read its sockets.
     pub(crate) fn work(
         self,
         stop: &Stop,
+        alone: watch::Receiver<()>,
         ended: mpsc::UnboundedSender<End>,
         mut all_ended: watch::Receiver<()>,
     ) {
         self.runtime.block_on(async {
             let mut serving = JoinSet::new();
-            for server in self.servers {
+            for server in self.served.servers {
                 let (visitors, stop) = (Visitors(Arc::clone(&self.core)), stop.clone());
                 serving.spawn(async move { server.serve(visitors, &stop).await });
+            }
+            if let Some(quic) = self.served.quic {
+                serving.spawn(serve_quic(quic, Visitors(Arc::clone(&self.core)), stop.clone(), alone));
             }
             let ends = serving.join_all().await;
             let _ = ended.send(if ends.contains(&End::Cut) { End::Cut } else { End::Complete });
@@ -52,6 +58,20 @@ impl Worker {
             let _ = all_ended.changed().await;
         });
         self.runtime.shutdown_background();
+    }
+}
+
+async fn serve_quic(quic: Quic, visitors: Visitors, stop: Stop, mut alone: watch::Receiver<()>) -> End {
+    tokio::select! {
+        _ = alone.changed() => {}
+        () = stop.asked() => return End::Complete,
+    }
+    match quic.server() {
+        Ok(server) => server.serve(visitors, &stop).await,
+        Err(error) => {
+            warn!(%error, "HTTP/3 is not served");
+            End::Complete
+        }
     }
 }
 

@@ -33,7 +33,7 @@ mod watched;
 mod wire;
 
 use std::{
-    net::{self, SocketAddr},
+    net::{self, SocketAddr, UdpSocket},
     sync::Arc,
     time::Duration,
 };
@@ -56,8 +56,9 @@ pub use self::{
     delivery::Delivery,
     handler::Handler,
     interim::Interim,
-    listen::share,
+    listen::{listen, share},
     peer::Peer,
+    quic::bind_udp,
 };
 use crate::{Error, Stop, sys};
 
@@ -93,7 +94,7 @@ impl Server {
     /// # Errors
     /// When an address cannot be listened on.
     pub fn listen(addresses: &[SocketAddr]) -> Result<Self, Error> {
-        Self::on(listen::listen(addresses)?)
+        Self::on(listen(addresses)?)
     }
 
     /// Serves sockets that listen already and do not block, such as those that several servers [`share`]. To be called in a tokio
@@ -107,6 +108,16 @@ impl Server {
         Ok(Self { listeners, tls: None, http3: None, announces_http3: false, config: Config::default() })
     }
 
+    /// Speaks nothing but HTTP/3, on sockets of [`bind_udp`], which are read from now on. To be called in a tokio runtime with I/O and
+    /// time.
+    ///
+    /// # Errors
+    /// When the runtime cannot wait for them.
+    pub fn over_quic(sockets: Vec<UdpSocket>, identity: &Identity) -> Result<Self, Error> {
+        let http3 = Some(Http3 { endpoints: quic::endpoints(sockets)?, tls: identity.quic() });
+        Ok(Self { http3, announces_http3: true, ..Self::on(Vec::new())? })
+    }
+
     /// Speaks TLS on all sockets. Without it, clear text.
     #[must_use]
     pub fn with_tls(self, identity: &Identity) -> Self {
@@ -118,7 +129,7 @@ impl Server {
     /// # Errors
     /// When one of these ports is not free.
     pub fn with_http3(self, identity: &Identity) -> Result<Self, Error> {
-        let endpoints = quic::listen(&self.addresses()?)?;
+        let endpoints = quic::endpoints(bind_udp(&self.addresses()?)?)?;
         let http3 = Some(Http3 { endpoints, tls: identity.quic() });
         Ok(Self { http3, announces_http3: true, ..self.with_tls(identity) })
     }

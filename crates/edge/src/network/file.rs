@@ -52,6 +52,7 @@ struct Centre {
     disk: Option<PathBuf>,
     disk_size: Option<Bytes>,
     access_log: Option<PathBuf>,
+    handover: Option<PathBuf>,
     #[serde(default = "drain", with = "units::duration")]
     drain: Duration,
 }
@@ -193,6 +194,7 @@ impl Checks<'_> {
             memory: centre.memory.0,
             disk,
             access_log: centre.access_log.clone(),
+            handover: centre.handover.clone(),
             drain: centre.drain,
             name,
         })

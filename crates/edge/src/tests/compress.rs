@@ -109,7 +109,7 @@ async fn what_is_stored_in_a_coding_is_counted_and_goes_with_its_object() {
         assert!(if bytes == 0 { added > length } else { added == length }, "{added} for {length}");
         bytes += added;
     }
-    let (_, found) = stage.edge.purge("z", vec![Purge::Tag("page".into())], Depth::Hard);
+    let (_, found) = stage.edge.purge("z", vec![Purge::Tag("page".into())], Depth::Hard).unwrap();
     assert_eq!((found, stage.edge.store.usage().bytes), (1, 0));
     for accepted in ["gzip", "br"] {
         let (_, headers, _) = get(&stage, accepted, &[]).await;

@@ -19,6 +19,9 @@ pub struct Config {
     pub proxy_protocol: bool,
     /// How long requests in flight may take to finish when the server is asked to stop.
     pub stop_grace: Duration,
+    /// How long connections without a request are kept open then. The request that comes in this time is answered, and its client told
+    /// that the connection ends; without it, one that is on its way when the connection is closed gets no answer.
+    pub idle_grace: Duration,
 }
 
 impl Default for Config {
@@ -29,6 +32,7 @@ impl Default for Config {
             read_timeout: limits::READ_TIMEOUT,
             proxy_protocol: false,
             stop_grace: limits::STOP_GRACE,
+            idle_grace: Duration::ZERO,
         }
     }
 }

@@ -70,7 +70,7 @@ impl<H: Handler> Context<H> {
     ) -> Option<T> {
         let opened = tokio::select! {
             opened = tokio::time::timeout(self.config.read_timeout, opening) => opened,
-            () = self.stop.asked() => return None,
+            () = self.idle_ended() => return None,
         };
         match opened {
             Ok(Ok(opened)) => Some(opened),

@@ -16,3 +16,11 @@ pub(super) struct Context<H> {
     pub(super) config: Config,
     pub(super) stop: Stop,
 }
+
+impl<H> Context<H> {
+    /// Waits until the server is asked to stop, and those have had their time who may be sending a request.
+    pub(super) async fn idle_ended(&self) {
+        self.stop.asked().await;
+        tokio::time::sleep(self.config.idle_grace).await;
+    }
+}

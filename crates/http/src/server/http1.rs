@@ -93,10 +93,10 @@ impl<S: Wire> Http1<S> {
 
     /// Serves requests until the connection ends, or the server is stopped and this one is idle.
     pub(super) async fn serve<H: Handler>(mut self, context: &Shared<H>) {
-        let mut asked = pin!(context.stop.asked());
+        let mut ended = pin!(context.idle_ended());
         loop {
             self.patience.begin();
-            let next = match std::future::poll_fn(|cx| self.poll_head(cx, asked.as_mut())).await {
+            let next = match std::future::poll_fn(|cx| self.poll_head(cx, ended.as_mut())).await {
                 Ok(length) => self.exchange(context, length).await,
                 Err(NoHead::Gone) => Next::End,
                 Err(NoHead::Slow) => {
@@ -127,7 +127,7 @@ impl<S: Wire> Http1<S> {
     fn poll_head(
         &mut self,
         cx: &mut Context<'_>,
-        asked: Pin<&mut impl Future>,
+        ended: Pin<&mut impl Future>,
     ) -> Poll<Result<usize, NoHead>> {
         loop {
             match self.head.find(&self.input, head::Lines::Strict) {
@@ -145,7 +145,7 @@ impl<S: Wire> Http1<S> {
             }
         }
         let is_idle = self.input.is_empty();
-        if is_idle && asked.poll(cx).is_ready() {
+        if is_idle && ended.poll(cx).is_ready() {
             return Poll::Ready(Err(NoHead::Gone));
         }
         ready!(self.patience.poll(cx));

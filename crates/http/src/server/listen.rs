@@ -10,7 +10,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::Error;
 
 /// Listens on all `addresses`. As everywhere on Linux, :: is for IPv4 too, unless 0.0.0.0 has that port as well.
-pub(crate) fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
+///
+/// # Errors
+/// When an address cannot be listened on.
+pub fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error> {
     let open = |&address: &SocketAddr| {
         let only_v6 = is_taken_by_v4(addresses, address.port());
         open(address, only_v6, false).map_err(|source| refused(address, source))
@@ -18,11 +21,11 @@ pub(crate) fn listen(addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Error
     addresses.iter().map(open).collect()
 }
 
-/// Listens on all `addresses` once for each of so many servers, among which the kernel shares the connections out (SO_REUSEPORT).
+/// Listens on each of the `addresses` with so many sockets, among which the kernel shares the connections out (SO_REUSEPORT).
 ///
 /// # Errors
 /// When an address cannot be listened on, or somebody else does.
-pub fn share(addresses: &[SocketAddr], servers: usize) -> Result<Vec<Vec<TcpListener>>, Error> {
+pub fn share(addresses: &[SocketAddr], sockets: usize) -> Result<Vec<Vec<TcpListener>>, Error> {
     // A socket that shares nothing finds out whether the address is free: one that does would share with a stranger.
     let alone = listen(addresses)?;
     let found = alone.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>();
@@ -32,7 +35,7 @@ pub fn share(addresses: &[SocketAddr], servers: usize) -> Result<Vec<Vec<TcpList
         let only_v6 = is_taken_by_v4(&found, address.port());
         open(address, only_v6, true).map_err(|source| refused(address, source))
     };
-    (0..servers).map(|_| found.iter().map(open).collect()).collect()
+    found.iter().map(|address| (0..sockets).map(|_| open(address)).collect()).collect()
 }
 
 /// Whether an IPv4 address has this port, so that :: must leave it alone.

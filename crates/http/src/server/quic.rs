@@ -1,6 +1,10 @@
 //! UDP sockets of a server, and the QUIC connections that come in there.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{
+    io,
+    net::{SocketAddr, UdpSocket},
+    sync::Arc,
+};
 
 use quinn::{
     Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig, TokioRuntime, TransportConfig, VarInt,
@@ -13,8 +17,11 @@ use tracing::debug;
 use super::{config::Config, context::Context, handler::Handler, listen};
 use crate::Error;
 
-/// Sockets at the addresses of those that listen for TCP; they accept nothing yet. In the tokio runtime that this is called in.
-pub(super) fn listen(addresses: &[SocketAddr]) -> Result<Vec<Endpoint>, Error> {
+/// Sockets for QUIC on all `addresses`, such as those of sockets that listen for TCP. Nobody reads from them yet.
+///
+/// # Errors
+/// When somebody else has one of these ports.
+pub fn bind_udp(addresses: &[SocketAddr]) -> Result<Vec<UdpSocket>, Error> {
     let open = |&address: &SocketAddr| {
         let only_v6 = listen::is_taken_by_v4(addresses, address.port());
         open(address, only_v6).map_err(|source| listen::refused(address, source))
@@ -22,14 +29,21 @@ pub(super) fn listen(addresses: &[SocketAddr]) -> Result<Vec<Endpoint>, Error> {
     addresses.iter().map(open).collect()
 }
 
-fn open(address: SocketAddr, only_v6: bool) -> io::Result<Endpoint> {
+fn open(address: SocketAddr, only_v6: bool) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
         socket.set_only_v6(only_v6)?;
     }
     socket.bind(&address.into())?;
     socket.set_nonblocking(true)?;
-    Endpoint::new(EndpointConfig::default(), None, socket.into(), Arc::new(TokioRuntime))
+    Ok(socket.into())
+}
+
+/// Ends of connections on these sockets, which are read from now on by the tokio runtime that this is called in.
+pub(super) fn endpoints(sockets: Vec<UdpSocket>) -> Result<Vec<Endpoint>, Error> {
+    let endpoint = |socket| Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime));
+    let endpoints = sockets.into_iter().map(endpoint).collect::<Result<_, _>>();
+    endpoints.map_err(|source| Error::System { what: "wait for QUIC connections", source })
 }
 
 /// How connections are served.
@@ -52,7 +66,7 @@ pub(super) struct Permits {
     pub(super) room: usize,
 }
 
-/// Accepts connections until asked to stop. With all permits taken, no new ones are answered; when half of them are, a client
+/// Accepts connections until asked to stop, and refuses them from then on. With all permits taken, no new ones are answered; when half of them are, a client
 /// has to show that it receives what is sent to its address.
 pub(super) async fn accept<H: Handler>(
     endpoint: Endpoint,
@@ -82,8 +96,10 @@ pub(super) async fn accept<H: Handler>(
             drop(permit);
         });
     }
-    // Connections that are there live on; new ones are refused.
-    endpoint.set_server_config(None);
+    // Connections that are there live on. Who hears that a new one is refused tries TCP at once.
+    while let Some(incoming) = endpoint.accept().await {
+        incoming.refuse();
+    }
 }
 
 async fn serve<H: Handler>(context: &Arc<Context<H>>, incoming: Incoming) {

@@ -27,13 +27,13 @@ fn an_address_of_another_machine_is_refused() {
 #[tokio::test(flavor = "current_thread")]
 async fn an_ipv6_socket_takes_ipv4_too_unless_another_one_has_the_port() {
     let only_v6 = |addresses: &[SocketAddr]| {
-        let listeners = listen::listen(addresses).unwrap();
+        let listeners = listen(addresses).unwrap();
         let listener = listeners.iter().find(|listener| listener.local_addr().unwrap().is_ipv6()).unwrap();
         socket2::SockRef::from(listener).only_v6().unwrap()
     };
     let all = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
     assert!(!only_v6(&[all]));
-    let port = listen::listen(&[all]).unwrap()[0].local_addr().unwrap().port();
+    let port = listen(&[all]).unwrap()[0].local_addr().unwrap().port();
     let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
     assert!(only_v6(&[v4, SocketAddr::new(all.ip(), port)]));
 }

@@ -7,7 +7,11 @@ use http::{
     client::{Limits, Protocol},
     server::{Config, End},
 };
-use tokio::sync::Semaphore;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::Semaphore,
+};
 
 use crate::support::{Security, Serving, client, get, serve};
 
@@ -41,7 +45,7 @@ async fn requests_in_flight_are_finished_and_others_are_not_begun() {
         let (server, told, response) = half_way(protocol, Config::default()).await;
         server.stop.ask();
         // The listening socket is gone when nobody accepts any more.
-        while tokio::net::TcpStream::connect(server.address).await.is_ok() {
+        while TcpStream::connect(server.address).await.is_ok() {
             tokio::task::yield_now().await;
         }
         assert!(!server.ended.is_finished());
@@ -92,4 +96,31 @@ async fn no_more_connections_are_served_than_may_be() {
     told.add_permits(1);
     drop(response);
     assert_eq!(waiting.await.unwrap(), Ok(()));
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_request_that_was_on_its_way_is_answered() {
+    let config = Config { idle_grace: Duration::MAX, stop_grace: Duration::MAX, ..Config::default() };
+    let server = serve(Security::Clear, config, async |request: Request<Body>| {
+        Ok(Response::new(Body::whole(request.uri().path().to_owned())))
+    });
+    let (mut fresh, mut used) = (
+        TcpStream::connect(server.address).await.unwrap(),
+        TcpStream::connect(server.address).await.unwrap(),
+    );
+    used.write_all(b"GET /first HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    let mut said = [0; 1000];
+    let length = used.read(&mut said).await.unwrap();
+    assert!(said[..length].ends_with(b"/first"));
+    server.stop.ask();
+    while TcpStream::connect(server.address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    for stream in [&mut fresh, &mut used] {
+        stream.write_all(b"GET /last HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).await.unwrap();
+        assert!(said.contains("connection: close\r\n") && said.ends_with("/last"), "{said}");
+    }
+    assert_eq!(server.ended.await.unwrap(), End::Complete);
 }

@@ -1,11 +1,12 @@
 //! `longhaul edge run`: one data centre, until somebody ends it.
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{net::SocketAddr, os::fd::OwnedFd, path::PathBuf, process::ExitCode};
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use edge::{Config, Network, Ready, network::DataCentre};
+use edge::{Config, Event, Network, Ready, Sockets, network::DataCentre};
 use http::{Stop, client::Trust, server::End};
+use listenfd::ListenFd;
 use units::Bytes;
 
 use crate::{
@@ -38,6 +39,10 @@ pub(crate) struct Run {
     /// Write the access log to this file instead of where the file says; longhaul compare reads it
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
+    /// Take the place of the process that runs, at its `handover` socket: it finishes its requests in flight and ends, and no connection is
+    /// refused meanwhile. Starts as usual if none runs
+    #[arg(long)]
+    take_over: bool,
     /// Trust only origins whose certificates are in this file or signed by one of them (PEM)
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -48,14 +53,18 @@ impl Run {
         let network = Network::open(&self.network)?;
         let data_centre = self.chosen(&network)?;
         let trust = self.ca.map_or(Trust::System, Trust::File);
-        let config = Config { path: self.network, data_centre, trust };
+        if self.take_over && data_centre.handover.is_none() {
+            bail!(
+                "data centre \"{}\" has no handover = PATH, where it could be taken over",
+                data_centre.name
+            );
+        }
+        let sockets =
+            Sockets::among(given()).context("a socket that was given to this process cannot be used")?;
+        let config = Config { path: self.network, data_centre, trust, takes_over: self.take_over, sockets };
         let stop = Stop::new();
         Interrupt::listen_but_not_for_hangups()?.ask(&stop);
-        let reloaded = |outcome: Result<(), edge::Error>| match outcome {
-            Ok(()) => say("the network's file was read again"),
-            Err(error) => say(&format!("the network stays as it was: {error}")),
-        };
-        let end = edge::run(network, &config, announce, reloaded, &stop)?;
+        let end = edge::run(network, config, announce, tell, &stop)?;
         Ok(if end == End::Complete { ExitCode::SUCCESS } else { interrupt::exit_code() })
     }
 
@@ -82,7 +91,34 @@ impl Run {
     }
 }
 
+/// Sockets that listen already: those of a systemd socket unit, by its protocol of LISTEN_FDS.
+fn given() -> Vec<OwnedFd> {
+    let mut given = ListenFd::from_env();
+    let count = given.len();
+    let one = |number| {
+        let tcp = given.take_tcp_listener(number).ok().flatten().map(OwnedFd::from);
+        tcp.or_else(|| given.take_udp_socket(number).ok().flatten().map(OwnedFd::from))
+    };
+    (0..count).filter_map(one).collect()
+}
+
+fn tell(event: Event) {
+    match event {
+        Event::Reloaded => say("the network's file was read again"),
+        Event::NotReloaded(error) => say(&format!("the network stays as it was: {error}")),
+        Event::Replaced => {
+            say("another process serves in place of this one, which finishes what is in flight");
+        }
+        Event::NotReplaced(error) => {
+            say(&format!("no other process took this one's place: {:#}", anyhow!(error)));
+        }
+    }
+}
+
 fn announce(ready: &Ready) {
+    if ready.took_over {
+        say("took the place of the process that ran");
+    }
     if let Some(address) = ready.admin {
         say(&format!("operator at http://{address}/status"));
     }

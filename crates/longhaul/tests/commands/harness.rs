@@ -212,7 +212,12 @@ pub(crate) struct Running(Child);
 
 impl Running {
     pub(crate) fn start(command: &mut Command) -> Self {
-        Self(command.stdin(Stdio::null()).spawn().unwrap())
+        Self::with_stdin(command.stdin(Stdio::null()))
+    }
+
+    /// Starts a program whose standard input is something.
+    pub(crate) fn with_stdin(command: &mut Command) -> Self {
+        Self(command.spawn().unwrap())
     }
 
     /// Starts a program and waits until it says where it listens.

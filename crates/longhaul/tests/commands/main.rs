@@ -10,6 +10,7 @@ mod convert;
 mod doctor;
 mod documents;
 mod edge;
+mod edge_handover;
 mod faults;
 mod flagship;
 mod full_disk;
