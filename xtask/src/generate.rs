@@ -41,6 +41,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("edge-explain", "longhaul.edge.explain/1", schema_of::<edge::operator::Explanation>()),
         ("edge-purge", "longhaul.edge.purge/1", schema_of::<edge::operator::Purged>()),
         ("edge-status", "longhaul.edge.status/1", schema_of::<edge::operator::Status>()),
+        ("edge-ca", "longhaul.edge.ca/1", schema_of::<edge::Certificate>()),
         ("edge-token", "longhaul.edge.token/1", schema_of::<edge::Token>()),
         ("exec", "longhaul.lab.exec/1", schema_of::<outcome::Executed>()),
         ("explain", "longhaul.tcp.explain/1", schema_of::<Vec<tcp::explain::Explanation>>()),

@@ -1,172 +1,47 @@
-//! What others' tests say of the edge: programs that are not ours, run against a data centre of ours.
+//! What can be held against the edge: tests that are not ours, messages that two readers take differently, an hour of load.
+
+pub(crate) mod cache_tests;
+pub(crate) mod soak;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    env, fs,
+    fs,
     io::{BufRead, BufReader},
     net::TcpListener,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
-use anyhow::{Context, bail, ensure};
-use serde::Deserialize;
+use anyhow::{Context, ensure};
 
-use crate::{root, run};
+use crate::root;
 
-/// One test's result, as the suite itself grades it.
-#[derive(Debug, Deserialize)]
-struct Graded {
-    id: String,
-    kind: String,
-    is_passed: bool,
-    why: String,
+/// The program, as [`crate::run`] built it.
+fn longhaul() -> Command {
+    Command::new(root().join("target/release/longhaul"))
 }
 
-/// Runs the cache tests of <https://cache-tests.fyi> and compares what passes, test by test, with the list in the tree; `write` makes
-/// that list anew.
-pub(crate) fn cache_tests(write: bool) -> anyhow::Result<()> {
-    let suite = suite()?;
-    run(".", "cargo", &["build", "--quiet", "--release", "--package", "longhaul"])?;
-    let results = results(&suite)?;
-    let graded = grade(&suite, &results)?;
-    let passed: BTreeSet<_> =
-        graded.iter().filter(|test| test.is_passed).map(|test| test.id.clone()).collect();
-    for test in graded.iter().filter(|test| !test.is_passed) {
-        println!("{:8} {}: {}", test.kind, test.id, test.why);
-    }
-    println!("\n{}", table(&suite, &results)?);
-    let counts = ["required", "optimal"].map(|kind| {
-        let of_kind = || graded.iter().filter(|test| test.kind == kind);
-        format!("{kind} {}/{}", of_kind().filter(|test| test.is_passed).count(), of_kind().count())
-    });
-    let outcome =
-        if write { fs::write(list(), lines(&passed)).map_err(Into::into) } else { compare(&passed) };
-    println!("{}", counts.join(", "));
-    outcome
+/// Builds it.
+fn build() -> anyhow::Result<()> {
+    crate::run(".", "cargo", &["build", "--quiet", "--release", "--package", "longhaul"])
 }
 
-/// The list of tests that pass.
-fn list() -> PathBuf {
-    root().join("xtask/src/judge/cache-tests.txt")
-}
-
-fn lines(passed: &BTreeSet<String>) -> String {
-    passed.iter().map(|id| format!("{id}\n")).collect()
-}
-
-fn compare(passed: &BTreeSet<String>) -> anyhow::Result<()> {
-    let text = fs::read_to_string(list()).context("the list of tests that pass")?;
-    let known: BTreeSet<String> = text.lines().map(str::to_owned).collect();
-    let failed: Vec<_> = known.difference(passed).collect();
-    let new: Vec<_> = passed.difference(&known).collect();
-    ensure!(failed.is_empty(), "these passed before: {failed:?}");
-    ensure!(new.is_empty(), "these pass now: {new:?}; add them with `cargo xtask judge cache-tests write`");
-    Ok(())
-}
-
-/// A copy of the suite with what it needs, in the build's folder.
-fn suite() -> anyhow::Result<PathBuf> {
-    let Some(source) = env::var_os("CACHE_TESTS") else {
-        bail!(
-            "CACHE_TESTS has to name the folder of the tests: \
-             git clone https://github.com/http-tests/cache-tests, and then CACHE_TESTS=cache-tests cargo xtask judge cache-tests"
-        );
-    };
-    let copy = root().join("target/judge/cache-tests");
-    fs::create_dir_all(&copy)?;
-    let copied = Command::new("cp")
-        .args(["-r", "--no-preserve=mode"])
-        .arg(Path::new(&source).join("."))
-        .arg(&copy)
-        .status()?;
-    ensure!(copied.success(), "the tests cannot be copied from {}", Path::new(&source).display());
-    let place = copy.to_str().context("the project's folder has no plain name")?.to_owned();
-    run(&place, "npm", &["install", "--silent", "--no-audit", "--no-fund"])?;
-    Ok(copy)
-}
-
-/// Runs all tests through a data centre in front of the suite's own origin; their raw results, as JSON.
-fn results(suite: &Path) -> anyhow::Result<String> {
-    let folder = tempfile::tempdir()?;
-    let (origin, front) = (free_port()?, free_port()?);
-    let _origin = Ended(
-        Command::new("node")
-            .arg("test-engine/server/server.mjs")
-            .current_dir(suite)
-            .env("npm_config_protocol", "http")
-            .env("npm_config_port", origin.to_string())
-            .env("npm_config_pidfile", folder.path().join("pid"))
-            .env("npm_package_config_id", "")
-            .stdout(Stdio::null())
-            .spawn()
-            .context("node cannot be started")?,
-    );
-    let network = folder.path().join("network.toml");
-    fs::write(&network, format!("{NETWORK}origin = [\"http://127.0.0.1:{origin}\"]\n"))?;
-    let mut edge = Ended(
-        Command::new(root().join("target/release/longhaul"))
-            .args(["edge", "run", "--listen", &format!("127.0.0.1:{front}")])
-            .arg(&network)
-            .stderr(Stdio::piped())
-            .spawn()?,
-    );
-    let said = edge.0.stderr.take().context("the edge has a standard error")?;
+/// Starts a program that says where it listens, and waits until it does.
+fn listening(command: &mut Command) -> anyhow::Result<Ended> {
+    let mut program = Ended(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?);
+    let said = program.0.stderr.take().context("a program has a standard error")?;
     let mut lines = BufReader::new(said).lines();
-    ensure!(lines.any(|line| line.is_ok_and(|line| line.contains("listening on"))), "the edge did not start");
+    let listens = lines.any(|line| line.is_ok_and(|line| line.contains("listening on")));
+    ensure!(listens, "{command:?} did not start");
     // Whatever else it says is read, so that it never waits for a reader.
     std::thread::spawn(move || lines.for_each(drop));
-    let tested = Command::new("node")
-        .args(["--no-warnings", "test-engine/cli.mjs"])
-        .current_dir(suite)
-        .env("npm_config_base", format!("http://127.0.0.1:{front}"))
-        .env("npm_config_id", "")
-        .env("npm_package_config_id", "")
-        .stderr(Stdio::inherit())
-        .output()?;
-    ensure!(tested.status.success(), "the tests ended with {}", tested.status);
-    Ok(String::from_utf8(tested.stdout)?)
+    Ok(program)
 }
 
-/// What the suite's own rules make of the results: a test counts only if those that it depends on hold.
-fn grade(suite: &Path, results: &str) -> anyhow::Result<Vec<Graded>> {
-    let file = suite.join("ours.json");
-    fs::write(&file, results)?;
-    let graded = script(suite, &["grade", "ours.json"])?;
-    Ok(serde_json::from_str(&graded)?)
-}
-
-/// How many tests pass here, and in the results of others that the suite has.
-fn table(suite: &Path, results: &str) -> anyhow::Result<String> {
-    fs::write(suite.join("ours.json"), results)?;
-    let mut counts: Vec<(String, BTreeMap<String, usize>)> = Vec::new();
-    for (name, file) in PUBLISHED.iter().chain([&("Longhaul", "ours.json")]) {
-        let graded: Vec<Graded> = serde_json::from_str(&script(suite, &["grade", file])?)?;
-        let mut of_kind = BTreeMap::new();
-        for test in graded.iter().filter(|test| test.is_passed) {
-            *of_kind.entry(test.kind.clone()).or_default() += 1;
-        }
-        counts.push(((*name).to_owned(), of_kind));
-    }
-    counts.sort_by_key(|(_, of_kind)| std::cmp::Reverse(of_kind.get("required").copied().unwrap_or(0)));
-    let rows = counts.iter().map(|(name, of_kind)| {
-        let [required, optimal] = ["required", "optimal"].map(|kind| of_kind.get(kind).copied().unwrap_or(0));
-        format!("| {name} | {required} | {optimal} |\n")
-    });
-    Ok(format!("| cache | required | optimal |\n| --- | --- | --- |\n{}", rows.collect::<String>()))
-}
-
-fn script(suite: &Path, arguments: &[&str]) -> anyhow::Result<String> {
-    let place = suite.join("grade.mjs");
-    fs::write(&place, include_str!("judge/grade.mjs"))?;
-    let output = Command::new("node")
-        .arg("grade.mjs")
-        .args(arguments)
-        .current_dir(suite)
-        .stderr(Stdio::inherit())
-        .output()?;
-    ensure!(output.status.success(), "the results could not be graded");
-    Ok(String::from_utf8(output.stdout)?)
+/// Starts a data centre with this network's file, which is written to the folder.
+fn data_centre(folder: &Path, network: &str, more: &[&str]) -> anyhow::Result<Ended> {
+    let file = folder.join("network.toml");
+    fs::write(&file, network)?;
+    listening(longhaul().args(["edge", "run"]).args(more).arg(&file))
 }
 
 fn free_port() -> anyhow::Result<u16> {
@@ -183,28 +58,3 @@ impl Drop for Ended {
         let _ = self.0.wait();
     }
 }
-
-/// Some tests are about what happens while the origin cannot be reached, and need a cache that uses stale responses then.
-const NETWORK: &str = "\
-[network]
-name = \"judged\"
-[[data_centre]]
-name = \"lhr\"
-listen = [\"127.0.0.1:0\"]
-[[zone]]
-name = \"tests\"
-hosts = [\"*\"]
-stale_if_error = \"1h\"
-";
-
-/// Results that the suite's authors publish.
-const PUBLISHED: [(&str, &str); 8] = [
-    ("Apache httpd", "results/apache.json"),
-    ("Caddy", "results/caddy.json"),
-    ("Fastly", "results/fastly.json"),
-    ("HAProxy", "results/haproxy.json"),
-    ("nginx", "results/nginx.json"),
-    ("Squid", "results/squid.json"),
-    ("Traffic Server", "results/trafficserver.json"),
-    ("Varnish", "results/varnish.json"),
-];

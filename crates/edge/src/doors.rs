@@ -65,6 +65,11 @@ impl Doors {
         Ok(Self { clear, tls, udp, identity, config })
     }
 
+    /// What visitors see over TLS.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        self.identity.clone()
+    }
+
     /// Addresses without and with TLS.
     pub(crate) fn addresses(&self) -> (Vec<SocketAddr>, Vec<SocketAddr>) {
         (addresses(&self.clear), addresses(&self.tls))

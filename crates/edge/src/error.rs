@@ -57,6 +57,14 @@ pub enum Error {
     /// A socket that listens already cannot be used.
     #[error("a socket that was handed to this process cannot be used")]
     Inherited(#[source] io::Error),
+    /// A certificate cannot be signed, or an authority not be made.
+    #[error("{path}: {why}")]
+    Authority {
+        /// The file, or the folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The runtime could not be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),

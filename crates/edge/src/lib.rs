@@ -17,6 +17,7 @@
 //! | a hit on a plain request: no allocation, no task, a shared lock once a second for an object | `hits.rs`, `likeness.rs`, `ready.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
+//! | certificates that an operator signs for data centres | `authority.rs` |
 //! | what is counted, and the access log | `counts.rs`, `log.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
 //!
@@ -25,6 +26,7 @@
 
 mod admin;
 mod answer;
+mod authority;
 mod centre;
 mod chain;
 mod clients;
@@ -66,6 +68,7 @@ mod worker;
 
 pub use self::{
     admin::Token,
+    authority::Certificate,
     error::Error,
     network::Network,
     run::{Config, Event, Ready, run},

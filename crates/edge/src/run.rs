@@ -13,7 +13,7 @@ use std::{
 use http::{
     Body, Request, Server, Stop,
     client::Trust,
-    server::{End, listen},
+    server::{End, Identity, listen},
 };
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -103,6 +103,7 @@ pub fn run(
         (operator, signal(SignalKind::hangup()).map_err(Error::Runtime)?)
     };
     let (clear, tls) = doors.addresses();
+    let identity = doors.identity();
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
     let core = |number| Core::new(Arc::clone(&edge), number, clients.fresh());
     let workers: Vec<_> =
@@ -123,7 +124,8 @@ pub fn run(
     drop(ended);
     ready(&Ready { clear, tls, admin, took_over });
     let (end, successor) = runtime.block_on(async {
-        let reloading = tokio::spawn(reload(Arc::clone(&edge), config.path.clone(), hangups, tell.clone()));
+        let reloading =
+            tokio::spawn(reload(Arc::clone(&edge), (config.path, identity), hangups, tell.clone()));
         if let Some(operator) = operator {
             tokio::spawn(serve_operator(operator, Arc::clone(&edge), stop.clone()));
         }
@@ -208,18 +210,26 @@ async fn serve_operator(server: Server, edge: Arc<Edge>, stop: Stop) {
     server.serve(handler, &stop).await;
 }
 
-/// Reads the network's file at each hang-up; one with a mistake changes nothing.
-async fn reload(edge: Arc<Edge>, path: PathBuf, mut hangups: Signal, tell: impl Fn(Event)) {
+/// Reads the network's file and the certificate at each hang-up; what has a mistake changes nothing.
+async fn reload(
+    edge: Arc<Edge>,
+    files: (PathBuf, Option<Identity>),
+    mut hangups: Signal,
+    tell: impl Fn(Event),
+) {
     while hangups.recv().await.is_some() {
-        tell(read_again(&edge, &path).map_or_else(Event::NotReloaded, |()| Event::Reloaded));
+        let read = read_again(&edge, &files.0, files.1.as_ref());
+        tell(read.map_or_else(Event::NotReloaded, |()| Event::Reloaded));
     }
 }
 
-fn read_again(edge: &Edge, path: &Path) -> Result<(), Error> {
-    // The log's file may have been moved away whatever the network's says.
+fn read_again(edge: &Edge, path: &Path, identity: Option<&Identity>) -> Result<(), Error> {
+    // The log's file may have been moved away whatever the others say.
     if let Some(log) = &edge.log {
         log.reopen();
     }
-    edge.replace(Network::open(path)?);
+    let network = Network::open(path)?;
+    identity.map_or(Ok(()), Identity::read_again)?;
+    edge.replace(network);
     Ok(())
 }

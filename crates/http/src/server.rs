@@ -13,6 +13,7 @@
 //! ```
 
 mod at_once;
+mod authority;
 mod certificate;
 mod config;
 mod connection;
@@ -51,6 +52,7 @@ use tracing::{debug, info, warn};
 use self::context::Context;
 pub use self::{
     at_once::Glance,
+    authority::{Authority, Issued},
     certificate::{Identity, SelfSigned},
     config::Config,
     delivery::Delivery,

@@ -1,5 +1,6 @@
 //! `longhaul edge`: a cache in front of origins, and what its operator asks of it.
 
+mod ca;
 mod check;
 mod explain;
 mod purge;
@@ -23,6 +24,8 @@ pub(crate) enum Edge {
     Explain(explain::Explain),
     Purge(purge::Purge),
     Token(token::Token),
+    #[command(subcommand)]
+    Ca(ca::Ca),
 }
 
 impl Edge {
@@ -35,6 +38,7 @@ impl Edge {
             Self::Explain(explain) => explain.run(),
             Self::Purge(purge) => purge.run(),
             Self::Token(token) => token.run(),
+            Self::Ca(ca) => ca.run(),
         }
     }
 }

@@ -1,17 +1,20 @@
 //! The identity of a server: a certificate and its key, from files or made on the spot.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use quinn::crypto::rustls::QuicServerConfig;
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose,
-};
 use rustls::{
     ServerConfig,
-    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject},
+    crypto::{CryptoProvider, ring},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    server::{ClientHello, ResolvesServerCert},
+    sign::CertifiedKey,
 };
 
+use super::authority::Authority;
 use crate::Error;
 
 /// What a server needs for TLS: its certificate, those that lead from it to an authority, and its key.
@@ -21,6 +24,19 @@ use crate::Error;
 pub struct Identity {
     config: Arc<ServerConfig>,
     quic: Arc<QuicServerConfig>,
+    shown: Arc<Shown>,
+    /// Of the certificates and of the key.
+    files: Option<(PathBuf, PathBuf)>,
+}
+
+/// What clients are shown: another one after a while, on the same sockets.
+#[derive(Debug)]
+struct Shown(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner)))
+    }
 }
 
 /// An identity made on the spot, and what a client must trust to talk to it.
@@ -37,16 +53,20 @@ impl Identity {
     /// # Errors
     /// When a file cannot be read or does not contain what it should, or the key is another certificate's.
     pub fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
-        let refused = |path: &Path, why: String| Error::Identity { path: path.to_owned(), why };
-        let certificates = CertificateDer::pem_file_iter(chain)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| refused(chain, error.to_string()))?;
-        if certificates.is_empty() {
-            let why = "it contains no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"";
-            return Err(refused(chain, why.to_owned()));
+        let files = Some((chain.to_owned(), key.to_owned()));
+        Ok(Self { files, ..Self::showing(certified(chain, key)?) })
+    }
+
+    /// Reads its files again: connections that come from now on see what is there now. If that cannot be used, they see what they saw before.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_again(&self) -> Result<(), Error> {
+        if let Some((chain, key)) = &self.files {
+            let certified = Arc::new(certified(chain, key)?);
+            *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = certified;
         }
-        let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| refused(key, error.to_string()))?;
-        Self::new(certificates, secret).map_err(|error| refused(key, error.to_string()))
+        Ok(())
     }
 
     /// Makes an authority, and a certificate for `names` (names and addresses) that it signs.
@@ -58,25 +78,31 @@ impl Identity {
             names: names.to_vec(),
             source,
         };
-        let (certificate, key, ca_pem) = sign(names).map_err(|error| failed(error.into()))?;
-        let identity = Self::new(vec![certificate], key).map_err(|error| failed(error.into()))?;
-        Ok(SelfSigned { identity, ca_pem })
+        let authority = Authority::make()?;
+        let issued = authority.issue("Longhaul origin", names, None)?;
+        let certificate = CertificateDer::from_pem_slice(issued.certificate_pem.as_bytes())
+            .map_err(|error| failed(error.into()))?;
+        let key =
+            PrivateKeyDer::from_pem_slice(issued.key_pem.as_bytes()).map_err(|error| failed(error.into()))?;
+        let certified = CertifiedKey::from_der(vec![certificate], key, &provider());
+        let certified = certified.map_err(|error| failed(error.into()))?;
+        Ok(SelfSigned { identity: Self::showing(certified), ca_pem: authority.certificate_pem().to_owned() })
     }
 
-    fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<Self, rustls::Error> {
-        let mut config =
-            ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-                .with_safe_default_protocol_versions()
-                .expect("ring's provider has suites for TLS 1.2 and 1.3")
-                .with_no_client_auth()
-                .with_single_cert(chain, key)?;
+    fn showing(certified: CertifiedKey) -> Self {
+        let shown = Arc::new(Shown(RwLock::new(Arc::new(certified))));
+        let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
+            .with_safe_default_protocol_versions()
+            .expect("ring's provider has suites for TLS 1.2 and 1.3")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&shown) as _);
         // QUIC has TLS 1.3 only, and the library picks it. Early data is not accepted: it can be replayed.
         let mut quic = config.clone();
         quic.alpn_protocols = vec![b"h3".to_vec()];
         let quic =
             QuicServerConfig::try_from(quic).expect("ring's provider has the suite of QUIC's first packets");
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Self { config: Arc::new(config), quic: Arc::new(quic) })
+        Self { config: Arc::new(config), quic: Arc::new(quic), shown, files: None }
     }
 
     pub(super) fn quic(&self) -> Arc<QuicServerConfig> {
@@ -88,27 +114,29 @@ impl Identity {
     }
 }
 
-type Material = (CertificateDer<'static>, PrivateKeyDer<'static>, String);
+/// What is in two files.
+fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error> {
+    let refused = |path: &Path, why: String| Error::Identity { path: path.to_owned(), why };
+    let certificates = CertificateDer::pem_file_iter(chain)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| refused(chain, error.to_string()))?;
+    if certificates.is_empty() {
+        let why = "it contains no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"";
+        return Err(refused(chain, why.to_owned()));
+    }
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| refused(key, error.to_string()))?;
+    let certified = CertifiedKey::from_der(certificates, secret, &provider());
+    certified.map_err(|error| refused(key, error.to_string()))
+}
 
-fn sign(names: &[String]) -> Result<Material, rcgen::Error> {
-    let mut authority = CertificateParams::default();
-    authority.distinguished_name.push(DnType::CommonName, "Longhaul experiment");
-    authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate()?)?;
-
-    let mut leaf = CertificateParams::new(names)?;
-    leaf.distinguished_name.push(DnType::CommonName, "Longhaul origin");
-    leaf.use_authority_key_identifier_extension = true;
-    leaf.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-    leaf.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    let key = KeyPair::generate()?;
-    let leaf = leaf.signed_by(&key, &authority)?;
-    Ok((leaf.der().clone(), PrivatePkcs8KeyDer::from(key.serialize_der()).into(), authority.pem()))
+fn provider() -> CryptoProvider {
+    ring::default_provider()
 }
 
 #[cfg(test)]
 mod tests {
+    use rcgen::{CertificateParams, KeyPair};
+
     use super::*;
 
     #[test]
@@ -125,10 +153,12 @@ mod tests {
         let own = CertificateParams::new(["a.example".to_owned()]).unwrap().self_signed(&pair).unwrap();
         std::fs::write(&chain, own.pem()).unwrap();
         std::fs::write(&key, pair.serialize_pem()).unwrap();
-        assert!(Identity::read(&chain, &key).is_ok());
+        let identity = Identity::read(&chain, &key).unwrap();
+        identity.read_again().unwrap();
         std::fs::write(&key, KeyPair::generate().unwrap().serialize_pem()).unwrap();
         let said = |chain: &Path, key: &Path| Identity::read(chain, key).err().unwrap().to_string();
         assert!(said(&chain, &key).contains("key.pem"), "of another certificate");
+        assert!(identity.read_again().unwrap_err().to_string().contains("key.pem"));
         std::fs::write(&chain, "nothing").unwrap();
         assert!(said(&chain, &key).contains("BEGIN CERTIFICATE"), "{}", said(&chain, &key));
         assert!(said(&folder.path().join("none.pem"), &key).contains("none.pem"));

@@ -16,7 +16,7 @@ use crate::{
 
 /// Run a data centre: a cache in front of the origins of a network's file
 ///
-/// SIGHUP reads the file again, apart from addresses, certificates and memory; one with a mistake changes nothing. Ctrl-C or SIGTERM
+/// SIGHUP reads the file and the certificate again, but not addresses and memory; a mistake changes nothing. Ctrl-C or SIGTERM
 /// finishes the requests in flight; a second one ends them.
 ///
 /// Example: longhaul edge run network.toml --data-centre lhr

@@ -156,6 +156,43 @@ fn what_is_in_flight_when_it_is_stopped_arrives_whole() {
 }
 
 #[test]
+fn a_certificate_of_an_authority_of_ones_own_is_shown_and_renewed() {
+    let folder = Folder::new();
+    let [old, new] = ["old", "new"].map(|name| folder.path(name).display().to_string());
+    for place in [&old, &new] {
+        longhaul(&["edge", "ca", "new", place]).ok();
+        let signed = longhaul(&["edge", "ca", "issue", place, "lhr", "--for", "127.0.0.1", "--json"]).json();
+        assert_eq!(signed["certificate"], format!("{place}/lhr.pem"));
+    }
+    let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| folder.path(name));
+    let install = |place: &str| {
+        std::fs::copy(format!("{place}/lhr.pem"), &certificate).unwrap();
+        std::fs::copy(format!("{place}/lhr-key.pem"), &key).unwrap();
+    };
+    install(&old);
+    let mut serve = Command::new(LONGHAUL);
+    let (_origin, at) = Running::listening(serve.args(["serve", "--listen", "127.0.0.1:0"]));
+    let tls = format!(
+        "listen_tls = [\"127.0.0.1:0\"]\ncertificate = \"{}\"\nkey = \"{}\"",
+        certificate.display(),
+        key.display()
+    );
+    let text = network(at.trim_end_matches('/'), &"a".repeat(64)).replace("listen = [\"127.0.0.1:0\"]", &tls);
+    let file = folder.file("network.toml", text);
+    let (mut running, front) = Running::listening(Command::new(LONGHAUL).args(["edge", "run", &file]));
+    let ask = |place: &str| longhaul(&["probe", &front, "--ca", &format!("{place}/ca.pem"), "--quiet"]).code;
+    assert_eq!((ask(&old), ask(&new)), (Some(0), Some(1)));
+    install(&new);
+    running.signal(Signal::SIGHUP);
+    running.says("the network's file was read again");
+    assert_eq!((ask(&old), ask(&new)), (Some(1), Some(0)));
+    folder.file("key.pem", "nothing");
+    running.signal(Signal::SIGHUP);
+    assert!(running.says("the network stays as it was: ").contains("key.pem"));
+    assert_eq!(ask(&new), Some(0));
+}
+
+#[test]
 fn a_network_is_checked_without_running_it() {
     let folder = Folder::new();
     let file = folder.file("network.toml", network("http://127.0.0.1:1", &"a".repeat(64)));
