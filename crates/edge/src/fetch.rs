@@ -11,6 +11,7 @@ use cache::{
 use http::{Body, HeaderMap, Method, Response, StatusCode, header};
 
 use crate::{
+    compact::compact,
     core::Core,
     flights::{Flight, Landing},
     origins::onward,
@@ -183,7 +184,7 @@ impl Core {
     ) -> Arc<Object> {
         let subject = subject(visit, response.headers());
         let (parts, body) = passed(response).into_parts();
-        let stored = Stored { status: parts.status, headers: parts.headers, terms, selection };
+        let stored = Stored { status: parts.status, headers: compact(parts.headers), terms, selection };
         let object = Object {
             key: visit.key.clone(),
             subject,
@@ -211,6 +212,7 @@ impl Core {
         object.stored.headers.remove(header::AGE);
         update::refresh(&mut object.stored.headers, answer);
         object.stored.headers.remove(purge::CACHE_TAG);
+        object.stored.headers = compact(object.stored.headers);
         object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);
         let object = self.store.add(object, &visit.headers, times.1);
         if let Some(on_disk) = &self.on_disk {

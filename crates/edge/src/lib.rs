@@ -9,7 +9,7 @@
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`; `passing.rs` |
 //! | which origin is asked, what it is sent, and what of its answers stays inside | `origins.rs`, `trailers.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
-//! | objects in memory, their variants, and purges | `store.rs`, `names.rs` |
+//! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
 //! | a body that is read while it is still coming; its rest, if its origin broke off | `fill.rs`, `pour.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
@@ -32,6 +32,7 @@ mod chain;
 mod clients;
 mod clock;
 mod coder;
+mod compact;
 mod compress;
 mod core;
 mod counts;

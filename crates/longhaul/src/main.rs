@@ -28,6 +28,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use tracing::{error, info};
 
+/// The C library's allocator keeps far more memory than an edge uses, as objects of all sizes come and go on several threads; musl's is slow too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measure, compare and emulate networks: what people experience over the distances of a planet
 ///
 /// Exit codes: 0 all is well, 1 a claim or a threshold failed or a measurement is invalid, 2 it could not run, 130 it was

@@ -41,6 +41,18 @@ impl Decoder {
         Self { state: State::Size, extensions: 0, trailers: head::End::default() }
     }
 
+    /// Whether these bytes, as far as they go, can be the beginning of a body.
+    pub fn can_begin(bytes: &[u8]) -> bool {
+        let (mut decoder, mut bytes) = (Self::new(), BytesMut::from(bytes));
+        loop {
+            match decoder.next(&mut bytes) {
+                Ok(Piece::Wanting | Piece::End) => return true,
+                Ok(Piece::Data(_) | Piece::Trailers(_)) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
     /// Takes the next piece from the front of `bytes`.
     ///
     /// # Errors

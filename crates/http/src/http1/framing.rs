@@ -39,6 +39,11 @@ pub enum Persistence {
 /// # Errors
 /// When its end is not beyond doubt, or it is in a transfer coding that is not known here.
 pub fn of_request(version: Version, headers: &HeaderMap) -> Result<Framing, Malformed> {
+    // Of two readers one may take the first of two lengths alike, and the other refuse them.
+    let lengths = headers.get_all(header::CONTENT_LENGTH).iter();
+    if lengths.flat_map(|field| field.as_bytes().split(|&byte| byte == b',')).count() > 1 {
+        return Err(Malformed::Framing);
+    }
     match announced(version, headers)? {
         Some(Framing::UntilClose) => Err(Malformed::Framing),
         framing => Ok(framing.unwrap_or(Framing::None)),
@@ -216,7 +221,10 @@ mod tests {
             (&[(CODING, "gzip, chunked")], Err(Malformed::Coding)),
             (&[(CODING, "gzip"), (CODING, "chunked")], Err(Malformed::Coding)),
         ] {
-            assert_eq!(of_request(Version::HTTP_11, &fields(lines)), expected, "{lines:?}");
+            // Of two lengths alike another reader may take the first, or refuse both.
+            let is_twice = matches!(lines, [(LENGTH, "5"), (LENGTH, "5")] | [(LENGTH, "5, 5")]);
+            let of_request = of_request(Version::HTTP_11, &fields(lines));
+            assert_eq!(of_request, if is_twice { Err(Malformed::Framing) } else { expected }, "{lines:?}");
             let of_response = of_response(&Method::GET, StatusCode::OK, Version::HTTP_11, &fields(lines));
             // Without a length, and without chunks, the connection's end is the body's.
             let is_open = matches!(lines, [] | [(CODING, "identity" | "xchunked" | "chunk")]);

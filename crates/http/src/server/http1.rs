@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     Body, Failure,
-    http1::{Framing, Malformed, Outgoing, Persistence, RequestHead, Trailers, head},
+    http1::{Framing, Malformed, Outgoing, Persistence, RequestHead, Trailers, chunked, head},
     tunnel::{Begun, Downstream},
 };
 
@@ -168,6 +168,9 @@ impl<S: Wire> Http1<S> {
             Ok(head) => head,
             Err(why) => return self.refuse(status_for(why), &sentence(why)).await,
         };
+        if framing == Framing::Chunked && !chunked::Decoder::can_begin(&self.input) {
+            return self.refuse(status_for(Malformed::Framing), &sentence(Malformed::Framing)).await;
+        }
         let (method, version) = (request.method().clone(), request.version());
         let trailers = answer::trailers(request.headers());
         let body = self.arrives(framing, version, request.headers(), context.config.read_timeout);

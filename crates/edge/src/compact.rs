@@ -1,0 +1,40 @@
+//! Headers that are kept for long: what came in lies in the buffer of its connection, with the body and other messages around it, and would
+//! hold on to all of that.
+
+use http::{Bytes, HeaderMap, HeaderValue};
+
+/// The same header, in memory of its own.
+pub(crate) fn compact(mut headers: HeaderMap) -> HeaderMap {
+    let text: Vec<u8> = headers.values().flat_map(|value| value.as_bytes().iter().copied()).collect();
+    let (text, mut begin) = (Bytes::from(text), 0);
+    for value in headers.values_mut() {
+        let end = begin + value.len();
+        if let Ok(copy) = HeaderValue::from_maybe_shared(text.slice(begin..end)) {
+            *value = copy;
+        }
+        begin = end;
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_the_buffer_is_held() {
+        let buffer = Bytes::from(b"text/plain and 16 KB more".to_vec());
+        let mut headers = HeaderMap::new();
+        let shared = HeaderValue::from_maybe_shared(buffer.slice(..10)).unwrap();
+        headers.append("content-type", shared);
+        headers.append("x", "\u{e4}".parse().unwrap());
+        headers.append("x", "".parse().unwrap());
+        headers.append("x", "c".parse().unwrap());
+        assert!(!buffer.is_unique());
+        let before = headers.clone();
+        let compact = compact(headers);
+        assert_eq!(compact, before);
+        drop(before);
+        assert!(buffer.is_unique());
+    }
+}
