@@ -50,7 +50,7 @@ pub(crate) fn judge() -> anyhow::Result<()> {
         ];
         println!("\nan origin that follows {prefers}: requests that it saw, and statuses of the responses\n");
         println!("{:52} {:>16} {:>16} {:>16}", "", fronts[0].name, fronts[1].name, fronts[2].name);
-        for (name, message) in corpus() {
+        for (name, message) in corpus()? {
             let mut outcomes = Vec::new();
             for front in &fronts {
                 outcomes.push(
