@@ -8,8 +8,10 @@
 #![no_main]
 
 use cache::{
-    Coding, Control, Form, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Told, Validators, Wishes, internal, invalidation, may_store,
-    purge, ranges::{self, Wanted}, update,
+    Coding, Control, Form, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Told, Validators, Wishes,
+    internal, invalidation, may_store, purge,
+    ranges::{self, Wanted},
+    update,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use libfuzzer_sys::fuzz_target;
@@ -39,7 +41,10 @@ fuzz_target!(|text: &[u8]| {
         assert!(stored.terms.is_fresh(times.1));
     }
     if let Wanted::Parts(parts) = ranges::wanted(&Method::GET, &request, &stored, 100) {
-        assert!(!parts.is_empty() && parts.iter().all(|part| part.length() > 0 && part.first + part.length() <= 100));
+        assert!(
+            !parts.is_empty()
+                && parts.iter().all(|part| part.length() > 0 && part.first + part.length() <= 100)
+        );
     }
     if let Some(validators) = Validators::of(&stored) {
         let mut asked = HeaderMap::new();

@@ -9,11 +9,11 @@ use std::time::Duration;
 use libfuzzer_sys::fuzz_target;
 use world::{
     Document,
-    matrix::{Known, Matrix},
+    matrix::{KnownCities, Matrix},
 };
 
 fuzz_target!(|text: &str| {
-    match Matrix::parse(&Document::new("fuzz.csv", text), &Known::default()) {
+    match Matrix::parse(&Document::new("fuzz.csv", text), &KnownCities::default()) {
         Ok(matrix) => {
             for ((a, b), rtt) in &matrix.pairs {
                 assert!(a < b && *rtt > Duration::ZERO && *rtt <= Duration::from_secs(60));

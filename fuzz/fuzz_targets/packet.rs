@@ -16,7 +16,7 @@ use std::{
 use libfuzzer_sys::fuzz_target;
 use planet::{
     capture::{Capture, Sighting},
-    wire::{
+    frame::{
         Frame, Treatment, VIRTIO_HEADER,
         icmp::{Unreachable, echo_reply, time_exceeded, unreachable},
     },
@@ -70,7 +70,7 @@ fn a_capture_is_whole(bytes: &[u8], frame: &Frame, segments: Range<u32>, treatme
     let interface = capture.interface("fuzz");
     let at = Duration::from_nanos(frame.flow);
     let count = u64::from(segments.end);
-    let on_wire = frame.packet.wire_bytes(segments.end, 0);
+    let on_wire = frame.packet.link_bytes(segments.end, 0);
     capture.packet(&Sighting { at, interface, frame, bytes, segments, treatment, comment: Some("fuzz") });
     let summary = capture.finish().expect("memory takes everything");
     assert_eq!((summary.packets, summary.missed), (count, 0));

@@ -298,6 +298,10 @@ impl Drop for Reader {
     fn drop(&mut self) {
         let mut state = self.fill.lock();
         state.readers.remove(&self.number);
+        if state.readers.is_empty() {
+            // An empty map keeps a node, which all objects would have for good.
+            state.readers = BTreeMap::new();
+        }
         state.drop_seen();
     }
 }

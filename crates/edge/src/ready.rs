@@ -90,7 +90,7 @@ pub(crate) struct Serving {
     /// Which of what was made of it holds.
     version: AtomicU64,
     /// As it came, and in each coding by its place in [`Coding::ALL`].
-    ready: [OnceLock<Ready>; 1 + Coding::ALL.len()],
+    ready: [OnceLock<Box<Ready>>; 1 + Coding::ALL.len()],
 }
 
 impl Serving {
@@ -104,7 +104,7 @@ impl Serving {
     }
 
     pub(crate) fn ready(&self, coding: Option<Coding>) -> Option<&Ready> {
-        self.place(coding).get()
+        self.place(coding).get().map(|ready| &**ready)
     }
 
     pub(crate) fn ready_or(
@@ -116,12 +116,12 @@ impl Serving {
         if place.get().is_none()
             && let Some(ready) = make()
         {
-            let _ = place.set(ready);
+            let _ = place.set(Box::new(ready));
         }
-        place.get()
+        place.get().map(|ready| &**ready)
     }
 
-    fn place(&self, coding: Option<Coding>) -> &OnceLock<Ready> {
+    fn place(&self, coding: Option<Coding>) -> &OnceLock<Box<Ready>> {
         &self.ready[coding.map_or(0, |coding| 1 + coding as usize)]
     }
 }

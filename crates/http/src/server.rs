@@ -60,6 +60,7 @@ pub use self::{
     interim::Interim,
     listen::{listen, share},
     peer::Peer,
+    proxied::read_proxy_header,
     quic::bind_udp,
 };
 use crate::{Error, Stop, sys};

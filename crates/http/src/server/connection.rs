@@ -22,8 +22,8 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied, upload::patient, watched::watched,
-    wire::Wire,
+    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied::read_proxy_header,
+    upload::patient, watched::watched, wire::Wire,
 };
 use crate::{Failure, Scheme, Stage, limits};
 
@@ -39,7 +39,7 @@ impl<H: Handler> Context<H> {
     pub(super) async fn serve(&self, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
         if self.config.proxy_protocol {
-            let Some(client) = self.opened(proxied::client(&mut stream, address), address).await else {
+            let Some(client) = self.opened(read_proxy_header(&mut stream, address), address).await else {
                 return;
             };
             address = client;

@@ -11,7 +11,10 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Reads the header from the front of a connection. Returns the client's address, or `address`, whose connection it is, if the
 /// header is about that one itself (a health check) or about one that has no Internet address.
-pub(super) async fn client(
+///
+/// # Errors
+/// When there is no such header, or it is cut short.
+pub async fn read_proxy_header(
     stream: &mut (impl AsyncRead + Unpin),
     address: SocketAddr,
 ) -> io::Result<SocketAddr> {
@@ -97,7 +100,7 @@ mod tests {
         ] {
             let sent = [&bytes[..], b"GET /"].concat();
             let mut stream = &sent[..];
-            let found = client(&mut stream, own).await.ok();
+            let found = read_proxy_header(&mut stream, own).await.ok();
             assert_eq!(found, expected.map(|address| address.parse().unwrap()), "{bytes:?}");
             assert!(found.is_none() || stream == b"GET /");
         }
