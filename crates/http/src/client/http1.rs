@@ -18,6 +18,7 @@ use bytes::{Bytes, BytesMut};
 use hyper::{
     HeaderMap, Request, Response, StatusCode, Version,
     body::{Body as _, Frame},
+    header::UPGRADE,
     http::request::Parts,
 };
 use tokio::io::{AsyncReadExt, AsyncWrite};
@@ -177,6 +178,10 @@ impl Http1 {
                 self.looked = 0;
                 let head = head::response(&self.input.split_to(length).freeze(), &request.method)?;
                 let status = head.response.status();
+                if status == StatusCode::SWITCHING_PROTOCOLS && !request.headers.contains_key(UPGRADE) {
+                    // To what, nobody knows.
+                    return Poll::Ready(Err(Failure::Garbled));
+                }
                 if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
                     return Poll::Ready(Ok(head));
                 }

@@ -21,7 +21,6 @@ async fn which_responses_leave_their_connection_to_the_next_request() {
         ("GET", "HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\ncontent-length: 2\r\n\r\nab", true),
         ("GET", "HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nab", false),
         ("GET", "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nab", false),
-        ("GET", "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", false),
         // More than was asked for: nobody knows whose answer it is.
         ("GET", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nabHTTP/1.1 200 OK\r\n", false),
         ("HEAD", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nab", false),
@@ -49,6 +48,8 @@ async fn what_is_no_response_says_so() {
         ("HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n", Failure::Garbled),
         ("HTTP/1.1 200 OK\r\na : b\r\n\r\n", Failure::Garbled),
         ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", Failure::Garbled),
+        // Nobody asked for another protocol.
+        ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", Failure::Garbled),
         // It says no more, and is not waited for.
         ("220 mail.example ESMTP\r\n", Failure::Garbled),
     ] {
