@@ -16,7 +16,7 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// The program, as [`crate::run`] built it.
+/// The program as it is shipped.
 fn longhaul() -> Command {
     Command::new(root().join("target/release/longhaul"))
 }
@@ -39,10 +39,10 @@ fn listening(command: &mut Command) -> anyhow::Result<Ended> {
 }
 
 /// Starts a data centre with this network's file, which is written to the folder.
-fn data_centre(folder: &Path, network: &str, more: &[&str]) -> anyhow::Result<Ended> {
+fn data_centre(mut program: Command, folder: &Path, network: &str, more: &[&str]) -> anyhow::Result<Ended> {
     let file = folder.join("network.toml");
     fs::write(&file, network)?;
-    listening(longhaul().args(["edge", "run"]).args(more).arg(&file))
+    listening(program.args(["edge", "run"]).args(more).arg(&file))
 }
 
 fn free_port() -> anyhow::Result<u16> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cache::{Coding, Form};
-use http::{Body, Failure, Method, Response};
+use http::{Body, Failure, HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 
 use crate::{
     centre::Edge,
@@ -36,6 +36,9 @@ impl Edge {
 
     /// A response that is not stored, for this request.
     pub(crate) fn compressed(&self, visit: &Visit, mut response: Response<Body>) -> Response<Body> {
+        if response.status() == StatusCode::NOT_MODIFIED {
+            name_as_known(&visit.headers, response.headers_mut());
+        }
         let compress = &visit.zone().compress;
         let mut form = Form::of(&visit.headers, (response.status(), response.headers()), compress);
         let permit = self.permit();
@@ -53,6 +56,30 @@ impl Edge {
 
     fn permit(&self) -> Option<Permit> {
         Arc::clone(&self.coders).try_acquire_owned().ok()
+    }
+}
+
+/// Gives a 304 the weak tag by which its visitor knows the response, if that was compressed: with the strong one parts of the origin's
+/// bytes could be joined to it.
+fn name_as_known(request: &HeaderMap, headers: &mut HeaderMap) {
+    let Some(strong) = headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")) else {
+        return;
+    };
+    let weak = [b"W/", strong.as_bytes()].concat();
+    let known = request
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .flat_map(|tags| tags.as_bytes().split(|&byte| byte == b','));
+    let (mut is_weak, mut is_strong) = (false, false);
+    for tag in known.map(<[u8]>::trim_ascii) {
+        is_weak |= tag == weak;
+        is_strong |= tag == strong.as_bytes();
+    }
+    if is_weak
+        && !is_strong
+        && let Ok(weak) = HeaderValue::from_bytes(&weak)
+    {
+        headers.insert(header::ETAG, weak);
     }
 }
 

@@ -211,6 +211,13 @@ impl Core {
         // An age that was told with the stored response says nothing about this one.
         object.stored.headers.remove(header::AGE);
         update::refresh(&mut object.stored.headers, answer);
+        // By what the origin says now, purges know it.
+        let (tags, groups) =
+            (purge::tags(&object.stored.headers), invalidation::groups(&object.stored.headers));
+        if !tags.is_empty() {
+            object.subject.tags = tags;
+        }
+        object.subject.groups = groups;
         object.stored.headers.remove(purge::CACHE_TAG);
         object.stored.headers = compact(object.stored.headers);
         object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);

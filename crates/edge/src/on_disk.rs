@@ -8,7 +8,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicU64, Ordering::Relaxed},
         mpsc::{self, Receiver, Sender},
     },
     thread::{self, JoinHandle},
@@ -30,8 +30,8 @@ use crate::{
 pub(crate) struct OnDisk {
     store: Store,
     jobs: Mutex<Option<Sender<Job>>>,
-    /// Objects that wait to be written.
-    waiting: Arc<AtomicUsize>,
+    /// Bytes of objects that wait to be written, or are being.
+    waiting: Arc<AtomicU64>,
     notes: Arc<Mutex<Notes>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -84,7 +84,7 @@ impl OnDisk {
         let mut notes = Notes { store: store.clone(), kept: noted.iter().cloned().collect(), added: 0 };
         notes.cut()?;
         let (jobs, told) = mpsc::channel();
-        let (waiting, notes) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(notes)));
+        let (waiting, notes) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(notes)));
         let writer =
             Writer { store: store.clone(), notes: Arc::clone(&notes), waiting: Arc::clone(&waiting) };
         let writer = thread::Builder::new().name("disk".into()).spawn(move || writer.write(&told));
@@ -124,8 +124,9 @@ impl OnDisk {
 
     /// Has an object written whose body is whole, unless too many wait for that.
     pub(crate) fn keep(&self, object: &Arc<Object>) {
-        if self.waiting.load(Relaxed) < MOST_WAITING {
-            self.waiting.fetch_add(1, Relaxed);
+        let (bytes, waiting) = (bytes(object), self.waiting.load(Relaxed));
+        if waiting == 0 || waiting + bytes <= MOST_WAITING {
+            self.waiting.fetch_add(bytes, Relaxed);
             self.tell(Job::Keep(Arc::clone(object)));
         }
     }
@@ -180,7 +181,7 @@ impl OnDisk {
 struct Writer {
     store: Store,
     notes: Arc<Mutex<Notes>>,
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<AtomicU64>,
 }
 
 impl Writer {
@@ -188,8 +189,9 @@ impl Writer {
         while let Ok(job) = jobs.recv() {
             tell_failure(match job {
                 Job::Keep(object) => {
-                    self.waiting.fetch_sub(1, Relaxed);
-                    self.keep(&object)
+                    let kept = self.keep(&object);
+                    self.waiting.fetch_sub(bytes(&object), Relaxed);
+                    kept
                 }
                 Job::Refresh(object) => match object.body.on_disk.get() {
                     Some(&id) => self.store.replace(id, &head::write(&object)).map(|_| ()),
@@ -258,5 +260,11 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Objects that wait to be written; further ones stay in memory alone.
-const MOST_WAITING: usize = 1024;
+/// What an object costs while it waits: small ones too are not nothing.
+fn bytes(object: &Object) -> u64 {
+    object.body.bytes() + LEAST
+}
+
+const LEAST: u64 = 4096;
+/// Bytes of objects that wait to be written; further objects stay in memory alone. Those that wait are held though they may be evicted.
+const MOST_WAITING: u64 = 32 << 20;

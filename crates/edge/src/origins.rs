@@ -219,11 +219,14 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     headers
 }
 
-/// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` beside ours.
+/// Removes fields that an origin could take for another one, as many read `_` in a name as `-`: `X_Forwarded_For` beside ours, or
+/// what says where a message ends.
 fn remove_twins(headers: &mut HeaderMap) {
     let is_twin = |name: &&HeaderName| {
         let hyphenated = name.as_str().replace('_', "-");
-        headers.contains_key(&hyphenated) || internal::is_internal(hyphenated.as_bytes())
+        let tells_an_end =
+            [header::TRANSFER_ENCODING, header::CONTENT_LENGTH].iter().any(|name| *name == *hyphenated);
+        tells_an_end || headers.contains_key(&hyphenated) || internal::is_internal(hyphenated.as_bytes())
     };
     let underscored = headers.keys().filter(|name| name.as_str().contains('_'));
     let twins: Vec<_> = underscored.filter(is_twin).cloned().collect();

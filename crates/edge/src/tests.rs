@@ -294,11 +294,12 @@ async fn a_soft_purge_asks_whether_it_has_changed() {
 }
 
 #[tokio::test]
-async fn tags_of_a_confirmation_are_not_for_visitors() {
-    let stage = Stage::new("", async |request, _| {
+async fn tags_of_a_confirmation_are_for_purges_and_not_for_visitors() {
+    let stage = Stage::new("", async |request, number| {
         let mut response = with("max-age=60", "it");
         response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
-        response.headers_mut().insert("cache-tag", "prices".parse().unwrap());
+        let tag = if number == 0 { "offers" } else { "prices" };
+        response.headers_mut().insert("cache-tag", tag.parse().unwrap());
         if request.headers().contains_key("if-none-match") {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             *response.body_mut() = Body::empty();
@@ -313,6 +314,8 @@ async fn tags_of_a_confirmation_are_not_for_visitors() {
         assert!(status.starts_with(told), "{status}");
         assert!(!response.headers().contains_key("cache-tag"), "{told}");
     }
+    let purge = |tag: &str| stage.edge.purge("z", vec![Purge::Tag(tag.into())], Depth::Hard).unwrap().1;
+    assert_eq!((purge("offers"), purge("prices")), (0, 1));
 }
 
 #[tokio::test]
@@ -562,9 +565,20 @@ async fn fields_that_an_origin_could_take_for_others_do_not_reach_it() {
         let names: Vec<_> = request.headers().keys().map(|name| name.as_str().to_owned()).collect();
         with("no-store", names.join(" "))
     });
-    let fields = [("x_forwarded_for", "10.0.0.1"), ("lh_hop_count", "1"), ("accept_", "x"), ("my_own", "y")];
+    let fields = [
+        ("x_forwarded_for", "10.0.0.1"),
+        ("lh_hop_count", "1"),
+        ("accept_", "x"),
+        ("my_own", "y"),
+        ("transfer_encoding", "chunked"),
+    ];
     let names = stage.get("/", &fields).await.body;
     let names: Vec<_> = std::str::from_utf8(&names).unwrap().split(' ').collect();
     assert!(names.contains(&"my_own") && names.contains(&"x-forwarded-for"), "{names:?}");
-    assert!(!names.contains(&"x_forwarded_for") && !names.contains(&"lh_hop_count"), "{names:?}");
+    assert!(
+        !names.contains(&"x_forwarded_for")
+            && !names.contains(&"lh_hop_count")
+            && !names.contains(&"transfer_encoding"),
+        "{names:?}"
+    );
 }

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 
-use super::{Ended, build, data_centre, free_port};
+use super::{Ended, build, data_centre, free_port, longhaul};
 use crate::{root, run};
 
 /// One test's result, as the suite itself grades it.
@@ -102,7 +102,8 @@ fn results(suite: &Path) -> anyhow::Result<String> {
             .context("node cannot be started")?,
     );
     let network = format!("{NETWORK}origin = [\"http://127.0.0.1:{origin}\"]\n");
-    let _edge = data_centre(folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
+    let _edge =
+        data_centre(longhaul(), folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
     let tested = Command::new("node")
         .args(["--no-warnings", "test-engine/cli.mjs"])
         .current_dir(suite)

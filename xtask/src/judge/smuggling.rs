@@ -114,7 +114,7 @@ fn longhaul(folder: &Path, origin: u16) -> anyhow::Result<Front> {
         "[network]\nname = \"judged\"\n[[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:{port}\"]\n\
          [[zone]]\nname = \"all\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:{origin}\"]\n[[zone.rule]]\nbypass = true\n"
     );
-    Ok(Front { name: "Longhaul", port, _program: data_centre(folder, &network, &[])? })
+    Ok(Front { name: "Longhaul", port, _program: data_centre(super::longhaul(), folder, &network, &[])? })
 }
 
 fn nginx(folder: &Path, origin: u16) -> anyhow::Result<Front> {

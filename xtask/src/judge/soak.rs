@@ -32,7 +32,7 @@ pub(crate) fn judge(minutes: &[&str]) -> anyhow::Result<()> {
     let _small = origin(small, "1KB")?;
     let _large = origin(large, "200KB")?;
     let network = network(folder.path(), &hash, [small, large, front, tls, admin]);
-    let edge = data_centre(folder.path(), &network, &[])?;
+    let edge = data_centre(longhaul(), folder.path(), &network, &[])?;
     let clear = format!("http://127.0.0.1:{front}");
     let tls = format!("https://127.0.0.1:{tls}");
     let trust = ["--ca", &ca];

@@ -232,6 +232,26 @@ async fn what_is_not_stored_is_compressed_too() {
 }
 
 #[tokio::test]
+async fn a_visitor_is_told_of_what_is_not_stored_by_the_tag_that_it_knows() {
+    let stage = Stage::new(ZONE, async |_, number| {
+        let mut response = document(10_000);
+        response.headers_mut().insert("cache-control", "private".parse().unwrap());
+        if number > 0 {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Body::empty();
+        }
+        response
+    });
+    assert_eq!(field(&get(&stage, "br", &[]).await.1, "etag"), "W/\"v1\"");
+    for (known, named) in
+        [("W/\"v1\"", "W/\"v1\""), ("\"v0\", W/\"v1\"", "W/\"v1\""), ("\"v1\"", "\"v1\""), ("*", "\"v1\"")]
+    {
+        let (status, headers, _) = get(&stage, "br", &[("if-none-match", known)]).await;
+        assert_eq!((status.as_u16(), field(&headers, "etag")), (304, named), "{known}");
+    }
+}
+
+#[tokio::test]
 async fn a_head_says_what_a_get_would() {
     let stage = Stage::new(ZONE, async |request: Request<Body>, _| {
         let mut response = document(2000);
