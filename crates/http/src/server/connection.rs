@@ -22,8 +22,8 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied::read_proxy_header,
-    upload::patient, watched::watched, wire::Wire,
+    at_once::answered, context::Context, handler::Handler, http1::Http1, peer::Peer,
+    proxied::read_proxy_header, upload::patient, watched::watched, wire::Wire,
 };
 use crate::{Failure, Scheme, Stage, limits};
 
@@ -96,7 +96,7 @@ impl<H: Handler> Context<H> {
             async move {
                 let mut request = request.map(|body| patient(Received(body), patience));
                 request.extensions_mut().insert(peer);
-                let mut response = handler.handle(request).await;
+                let mut response = answered(&*handler, request).await;
                 if let (Ok(response), Some(alternative)) = (&mut response, alternative) {
                     response.headers_mut().entry(ALT_SVC).or_insert(alternative);
                 }

@@ -17,7 +17,8 @@ use tokio::task::JoinSet;
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient, watched::watched,
+    at_once::answered, context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient,
+    watched::watched,
 };
 use crate::{
     Body, Failure, Scheme,
@@ -86,7 +87,7 @@ impl<H: Handler> Context<H> {
         head.extensions.insert(interim);
         let method = head.method.clone();
         let Ok(body) = self.upload(&head, up).await else { return };
-        let handling = self.handler.handle(Request::from_parts(head, body));
+        let handling = answered(&*self.handler, Request::from_parts(head, body));
         let mut handling = std::pin::pin!(handling);
         let response = loop {
             tokio::select! {
