@@ -19,6 +19,7 @@ mod config;
 mod connection;
 mod context;
 mod delivery;
+mod gathered;
 mod handler;
 mod handover;
 mod http1;

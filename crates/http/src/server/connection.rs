@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    at_once::answered, context::Context, handler::Handler, http1::Http1, peer::Peer,
+    at_once::answered, context::Context, gathered::gathered, handler::Handler, http1::Http1, peer::Peer,
     proxied::read_proxy_header, upload::patient, watched::watched, wire::Wire,
 };
 use crate::{Failure, Scheme, Stage, limits};
@@ -103,6 +103,7 @@ impl<H: Handler> Context<H> {
                 response.map(|response| watched(response, &handler))
             }
         });
+        let (stream, sender) = gathered(stream);
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(self.config.read_timeout)
@@ -110,14 +111,17 @@ impl<H: Handler> Context<H> {
             .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
             .max_concurrent_streams(self.config.streams)
             .serve_connection(TokioIo::new(stream), service);
-        let mut connection = std::pin::pin!(connection);
-        tokio::select! {
-            _ = connection.as_mut() => {}
-            () = self.stop.asked() => {
-                connection.as_mut().graceful_shutdown();
-                let _ = connection.await;
+        let to_its_end = async {
+            let mut connection = std::pin::pin!(connection);
+            tokio::select! {
+                _ = connection.as_mut() => {}
+                () = self.stop.asked() => {
+                    connection.as_mut().graceful_shutdown();
+                    let _ = connection.await;
+                }
             }
-        }
+        };
+        sender.drive(to_its_end).await;
     }
 }
 
