@@ -19,6 +19,8 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 
+use judge::cache_tests::List;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -30,8 +32,8 @@ fn main() -> ExitCode {
         ["engine-bench"] => bench::engines(),
         ["header-bench"] => bench::headers(),
         ["packets", arguments @ ..] => bench::packets(arguments),
-        ["judge", "cache-tests"] => judge::cache_tests::judge(false),
-        ["judge", "cache-tests", "write"] => judge::cache_tests::judge(true),
+        ["judge", "cache-tests"] => judge::cache_tests::judge(List::Compared),
+        ["judge", "cache-tests", "write"] => judge::cache_tests::judge(List::Written),
         ["judge", "smuggling"] => judge::smuggling::judge(),
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
         ["dist"] => dist::dist(),
