@@ -15,6 +15,7 @@
 mod at_once;
 mod authority;
 mod certificate;
+mod conduct;
 mod config;
 mod connection;
 mod context;
@@ -25,6 +26,7 @@ mod http1;
 mod http3;
 mod interim;
 mod listen;
+mod objection;
 mod patience;
 mod peer;
 mod proxied;
@@ -59,6 +61,7 @@ pub use self::{
     handler::Handler,
     interim::Interim,
     listen::{listen, share},
+    objection::Objection,
     peer::Peer,
     proxied::read_proxy_header,
     quic::bind_udp,

@@ -22,8 +22,15 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied::read_proxy_header,
-    upload::patient, watched::watched, wire::Wire,
+    conduct::{Conduct, Ending},
+    context::Context,
+    handler::Handler,
+    http1::Http1,
+    peer::Peer,
+    proxied::read_proxy_header,
+    upload::patient,
+    watched::watched,
+    wire::Wire,
 };
 use crate::{Failure, Scheme, Stage, limits};
 
@@ -91,16 +98,20 @@ impl<H: Handler> Context<H> {
             return Http1::new(stream, peer, alternative, self).serve(self).await;
         }
         let (handler, patience) = (Arc::clone(&self.handler), self.config.read_timeout);
+        let conduct = Arc::new(Conduct::default());
+        let observed = Arc::clone(&conduct);
         let service = service_fn(move |request: Request<Incoming>| {
             let (handler, alternative) = (Arc::clone(&handler), alternative.clone());
+            let mut exchange = observed.begin();
             async move {
                 let mut request = request.map(|body| patient(Received(body), patience));
                 request.extensions_mut().insert(peer);
                 let mut response = handler.handle(request).await;
+                exchange.answered();
                 if let (Ok(response), Some(alternative)) = (&mut response, alternative) {
                     response.headers_mut().entry(ALT_SVC).or_insert(alternative);
                 }
-                response.map(|response| watched(response, &handler))
+                response.map(|response| exchange.follow(watched(response, &handler)))
             }
         });
         let connection = http2::Builder::new(TokioExecutor::new())
@@ -113,6 +124,14 @@ impl<H: Handler> Context<H> {
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             _ = connection.as_mut() => {}
+            ending = conduct.ending(patience) => match ending {
+                Ending::Idle => {
+                    connection.as_mut().graceful_shutdown();
+                    // What was answered may still wait for a client that takes nothing.
+                    let _ = tokio::time::timeout(patience, connection).await;
+                }
+                Ending::Stalled | Ending::Abuse => debug!(client = %peer.address, ?ending, "a connection is cut"),
+            },
             () = self.stop.asked() => {
                 connection.as_mut().graceful_shutdown();
                 let _ = connection.await;
