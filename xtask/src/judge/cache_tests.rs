@@ -96,11 +96,8 @@ fn source() -> Option<PathBuf> {
 fn suite(source: &Path) -> anyhow::Result<PathBuf> {
     let copy = root().join("target/judge/cache-tests");
     fs::create_dir_all(&copy)?;
-    let copied = Command::new("cp")
-        .args(["-r", "--no-preserve=mode"])
-        .arg(source.join("."))
-        .arg(&copy)
-        .status()?;
+    let copied =
+        Command::new("cp").args(["-r", "--no-preserve=mode"]).arg(source.join(".")).arg(&copy).status()?;
     ensure!(copied.success(), "the tests cannot be copied from {}", source.display());
     let place = copy.to_str().context("the project's folder has no plain name")?.to_owned();
     run(&place, "npm", &["install", "--silent", "--no-audit", "--no-fund"])?;
@@ -124,8 +121,7 @@ fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
             .context("node cannot be started")?,
     );
     let network = format!("{NETWORK}origin = [\"http://127.0.0.1:{origin}\"]\n");
-    let _edge =
-        data_centre(program, folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
+    let _edge = data_centre(program, folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
     let tested = Command::new("node")
         .args(["--no-warnings", "test-engine/cli.mjs"])
         .current_dir(suite)

@@ -289,3 +289,25 @@ async fn who_answers_pings_and_does_nothing_else_loses_the_connection() {
     }
     assert_eq!(ends, 1);
 }
+
+#[tokio::test]
+async fn thousands_who_say_nothing_are_in_nobodys_way_and_not_for_long() {
+    let server =
+        serving(server::Config { read_timeout: Duration::from_secs(1), ..Default::default() }, plain);
+    // Nothing, half of a request, and a whole one.
+    let words = ["", "GET / HTTP/1.1\r\nHo", "GET / HTTP/1.1\r\nHost: b\r\n\r\n"];
+    let mut idle = Vec::new();
+    for words in words.into_iter().cycle().take(3000) {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(words.as_bytes()).await.unwrap();
+        idle.push(stream);
+    }
+    is_well(&server).await;
+    for (mut stream, begin) in
+        idle.into_iter().zip(["", "HTTP/1.1 408 ", "HTTP/1.1 200 "].into_iter().cycle())
+    {
+        let mut said = String::new();
+        stream.read_to_string(&mut said).await.unwrap();
+        assert!(said.starts_with(begin) && said.is_empty() == begin.is_empty(), "{said}");
+    }
+}
