@@ -4,7 +4,7 @@ use std::{fs, io::ErrorKind};
 
 use anyhow::Context;
 
-use crate::{beside, generate, root, run, run_allowing, tidy};
+use crate::{beside, generate, judge, root, run, run_allowing, tidy};
 
 /// Removes the documents that tests have kept for the schemas: those of an earlier program are not held against today's.
 fn forget_documents() -> anyhow::Result<()> {
@@ -46,5 +46,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     // Its exit code is left out: 1 says that this machine was too busy, and the page must show that just as well.
     let quick = ["run", "scenarios/quick.toml", "--out", "target/quick"];
     run_allowing(&[0, 1], ".", "target/debug/longhaul", &quick)?;
-    run("web", "node", &["test/walk.mjs", "../target/quick/report.html"])
+    run("web", "node", &["test/walk.mjs", "../target/quick/report.html"])?;
+    // Last, as they take a minute, and as what they print at their end is a figure.
+    judge::cache_tests::check("target/debug/longhaul")
 }

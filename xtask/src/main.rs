@@ -19,6 +19,8 @@ use std::{
 
 use anyhow::{Context, anyhow, bail};
 
+use judge::cache_tests::List;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -30,8 +32,9 @@ fn main() -> ExitCode {
         ["engine-bench"] => bench::engines(),
         ["header-bench"] => bench::headers(),
         ["packets", arguments @ ..] => bench::packets(arguments),
-        ["judge", "cache-tests"] => judge::cache_tests::judge(false),
-        ["judge", "cache-tests", "write"] => judge::cache_tests::judge(true),
+        ["judge", "cache-tests"] => judge::cache_tests::judge(List::Compared),
+        ["judge", "cache-tests", "write"] => judge::cache_tests::judge(List::Written),
+        ["judge", "lint"] => judge::lint::judge(),
         ["judge", "smuggling"] => judge::smuggling::judge(),
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
         ["dist"] => dist::dist(),
@@ -60,6 +63,7 @@ cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=p
 cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...]  the edge's processor time a request beside nginx, HAProxy, Varnish, Traffic Server
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
 cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the list of what passes
+cargo xtask judge lint       what httplint says of each class of answer, compared with the list of what is known and why
 cargo xtask judge smuggling  messages that two readers take for different ones: how many requests reach an origin, beside nginx and HAProxy
 cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions

@@ -11,7 +11,7 @@ use crate::{
     counts::Word,
     fetch::{Fetched, passed},
     flights::{Landing, Part},
-    log::Outcome,
+    log::{AtOrigin, Outcome},
     origins::{is_for_many, onward},
     store::{Found, Object},
     upgrade,
@@ -21,14 +21,17 @@ use crate::{
 impl Core {
     /// Answers one request, if it is let in.
     pub(crate) async fn serve(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
-        let (visit, body) = match Visit::admit(&self.network(), &self.centre, request) {
+        let (mut visit, body) = match Visit::admit(&self.network(), &self.centre, request) {
             Ok(admitted) => admitted,
             Err(refusal) => return self.refuse(refusal),
         };
         let zone = self.log.as_ref().map(|_| visit.zone().name.clone());
+        visit.at_origin = self.log.as_ref().map(|_| Arc::default());
+        let at_origin = visit.at_origin.clone();
         let mut response = self.answer_visit(visit, body).await;
         if let Some(outcome) = response.extensions_mut().get_mut::<Outcome>() {
             outcome.zone = zone;
+            outcome.at_origin = at_origin.as_deref().and_then(AtOrigin::times);
         }
         response
     }
@@ -218,7 +221,7 @@ impl Core {
     fn count(&self, word: Word, response: &mut Response<Body>) {
         self.counts.add(word);
         if self.log.is_some() {
-            response.extensions_mut().insert(Outcome { word, zone: None });
+            response.extensions_mut().insert(Outcome { word, zone: None, at_origin: None });
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Cores write lines into memory of their own; a thread takes what is there to the file. No request waits for the file.
 
+mod at_origin;
 mod file;
 mod line;
 mod writer;
@@ -19,8 +20,9 @@ use http::{
     server::{Delivery, Peer},
 };
 
-pub(crate) use self::line::Note;
+pub(crate) use self::{at_origin::AtOrigin, line::Note};
 use self::{
+    at_origin::Times,
     file::File,
     line::{Ending, about},
     writer::{Shared, Writer},
@@ -41,6 +43,8 @@ pub(crate) struct Outcome {
     pub(crate) word: Word,
     /// The zone's name, if it got as far as that.
     pub(crate) zone: Option<String>,
+    /// What origins took of it, if they were asked.
+    pub(crate) at_origin: Option<Times>,
 }
 
 /// A request that is being answered; one that is dropped before was left by its client.
@@ -87,14 +91,14 @@ impl Log {
 
     /// What is the same in the lines of all hits on an object by requests like this one.
     pub(crate) fn of_hit(&self, visit: &Visit, status: u16) -> Arc<[u8]> {
-        let outcome = Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()) };
+        let outcome = Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()), at_origin: None };
         let request = (&visit.method, visit.version, &visit.url.to_string()[..]);
         about(request, Some(status), Some(&outcome), self.tier(Word::Hit))
     }
 
     /// What is known of a hit that was answered at once.
     pub(crate) fn note_of_hit(&self, began: u64, peer: Peer, about: Arc<[u8]>) -> Note {
-        Note { began, answered: self.now(), remote: Some(peer.address), about }
+        Note { began, answered: self.now(), at_origin: None, remote: Some(peer.address), about }
     }
 
     /// Writes the line of a response that was sent, or broke off.
@@ -155,6 +159,7 @@ impl Asked<'_> {
         Note {
             began: self.began,
             answered: self.log.now(),
+            at_origin: outcome.and_then(|outcome| outcome.at_origin),
             remote: self.peer.map(|peer| peer.address),
             about: about((&self.method, self.version, &self.url), status, outcome, tier),
         }

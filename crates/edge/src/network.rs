@@ -12,7 +12,10 @@ use std::{
 
 use cache::Coding;
 use document::Document;
-use http::{HeaderName, Origin};
+use http::{
+    HeaderName, Origin,
+    server::{Identity, Objection},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -90,6 +93,8 @@ pub struct Zone {
     pub obeys_clients: bool,
     /// How long the origin may take until its response begins.
     pub first_byte: Duration,
+    /// How long the origin may be silent within a response's body.
+    pub next_byte: Duration,
     /// Larger bodies are not stored.
     pub largest: u64,
     /// Fields that go before Cache-Control.
@@ -135,6 +140,26 @@ impl Network {
             name: self.name.clone(),
             data_centres: self.data_centres.iter().map(|centre| centre.name.clone()).collect(),
             zones: self.zones.iter().map(zone).collect(),
+        }
+    }
+
+    /// What visitors will say against this data centre's certificate, or why it cannot be shown to them; a sentence each. A file may be there
+    /// on the data centre's own machine alone, so that none of it makes the network wrong.
+    pub fn objections(&self, centre: &DataCentre) -> Vec<String> {
+        let Some((certificate, key)) = &centre.identity else { return Vec::new() };
+        let name = &centre.name;
+        match Identity::read(certificate, key) {
+            Err(error) => vec![format!("data centre {name}: {error}")],
+            Ok(identity) => {
+                let hosts = self.zones.iter().flat_map(|zone| &zone.hosts).filter(|host| *host != "*");
+                // One name stands for all below another.
+                let hosts: Vec<_> = hosts.map(|host| host.replacen('*', "www", 1)).collect();
+                let objections = identity.objections(hosts.iter().map(String::as_str));
+                let place = certificate.display();
+                let told =
+                    |objection: &Objection| format!("data centre {name}, certificate {place}: {objection}");
+                objections.iter().map(told).collect()
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
     network::Zone,
     operator::OriginStatus,
     trailers::cleared,
-    visit::{CDN_LOOP, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
+    visit::{BUSY, CDN_LOOP, NOT_TRUSTED, Refusal, TOO_SLOW, UNREACHABLE, Visit, loop_member},
 };
 use cache::{Time, internal, update::clear_connection_fields};
 use http::{
@@ -77,10 +77,9 @@ impl Origins {
                     .extensions_mut()
                     .insert(Informed::new(move |code, fields| pass_on(&interim, code, fields)));
             }
-            match self.exchange(client, origin, request, zone.first_byte, now).await {
-                Ok(response) => return Ok(received(response)),
-                Err(Failure::Timeout) => refusal = TOO_SLOW,
-                Err(_) => refusal = UNREACHABLE,
+            match self.exchange(client, origin, request, visit, now).await {
+                Ok(response) => return Ok(received(response, zone.next_byte)),
+                Err(failure) => refusal = refusal_for(failure),
             }
         }
         Err(refusal)
@@ -91,7 +90,7 @@ impl Origins {
         client: &Client,
         origin: &Origin,
         request: Request<Body>,
-        patience: Duration,
+        visit: &Visit,
         now: Time,
     ) -> Result<Response<Body>, Failure> {
         self.note(origin, |health| {
@@ -101,8 +100,12 @@ impl Origins {
         });
         let _counted = InFlight { origins: self, origin };
         let mut trace = Trace::start(client.clock().now());
+        let patience = visit.zone().first_byte;
         let answered = tokio::time::timeout(patience, client.send(origin, request, &mut trace)).await;
         let answered = answered.unwrap_or(Err(Failure::Timeout));
+        if let Some(at_origin) = &visit.at_origin {
+            at_origin.add(&trace, client.clock().now());
+        }
         self.note(origin, |health| {
             if let Some(connect) = trace.connect {
                 health.connect = Some(Duration::from_nanos(connect));
@@ -112,6 +115,8 @@ impl Origins {
                     health.down_until = None;
                     health.silent_since = (health.in_flight > 1).then(clock::now);
                 }
+                // It was not asked at all.
+                Err(failure) if is_own(failure) => {}
                 Err(failure) => {
                     tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
                     health.failures += 1;
@@ -235,8 +240,23 @@ fn remove_twins(headers: &mut HeaderMap) {
     }
 }
 
-/// A response as it concerns this network.
-fn received(mut response: Response<Body>) -> Response<Body> {
+/// What a visitor is told of a failure.
+fn refusal_for(failure: Failure) -> Refusal {
+    match failure {
+        Failure::Timeout => TOO_SLOW,
+        Failure::Tls(_) => NOT_TRUSTED,
+        failure if is_own(failure) => BUSY,
+        _ => UNREACHABLE,
+    }
+}
+
+/// Whether it was this data centre that had no room for a request.
+fn is_own(failure: Failure) -> bool {
+    failure == Failure::Busy || failure.is_own_shortage()
+}
+
+/// A response as it concerns this network. Within its body the origin may be silent for as long as `patience`.
+fn received(mut response: Response<Body>, patience: Duration) -> Response<Body> {
     let is_switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     internal::clear(headers);
@@ -244,7 +264,7 @@ fn received(mut response: Response<Body>) -> Response<Body> {
         clear_connection_fields(headers);
         headers.entry(header::DATE).or_insert_with(http_date);
     }
-    response.map(cleared)
+    response.map(|body| cleared(body.within(patience)))
 }
 
 /// Passes an interim response on. A 100 was asked for here, if at all: visitors get theirs from this server (RFC 9110 section 10.1.1).

@@ -2,6 +2,7 @@
 
 mod access_log;
 mod at_once;
+mod bad_origin;
 mod broken_off;
 mod compress;
 mod connection;

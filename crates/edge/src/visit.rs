@@ -11,7 +11,10 @@ use http::{
     uri::{self, Authority, PathAndQuery},
 };
 
-use crate::network::{Asked, Network, Rule, Zone};
+use crate::{
+    log::AtOrigin,
+    network::{Asked, Network, Rule, Zone},
+};
 
 /// A request that was let in, without its body.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub(crate) struct Visit {
     pub(crate) interim: Option<Interim>,
     pub(crate) key: Key,
     pub(crate) wishes: Wishes,
+    /// Takes what origins took, where there is a log to say it in.
+    pub(crate) at_origin: Option<Arc<AtOrigin>>,
 }
 
 /// Why there is no response from anywhere else.
@@ -76,6 +81,7 @@ impl Visit {
             interim: parts.extensions.get().cloned(),
             key,
             wishes: if zone.obeys_clients { wishes } else { wishes.ignored() },
+            at_origin: None,
         };
         Ok((visit, body))
     }
@@ -191,5 +197,12 @@ pub(crate) const UNREACHABLE: Refusal = Refusal::new(
     "origin-unreachable",
     "The origin could not be reached, or broke off.",
 );
+pub(crate) const NOT_TRUSTED: Refusal = Refusal::new(
+    StatusCode::BAD_GATEWAY,
+    "origin-not-trusted",
+    "The origin could not prove who it is: its TLS handshake failed.",
+);
+pub(crate) const BUSY: Refusal =
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "Too many requests wait for the origin already.");
 pub(crate) const TOO_SLOW: Refusal =
     Refusal::new(StatusCode::GATEWAY_TIMEOUT, "origin-too-slow", "The origin did not answer in time.");

@@ -5,12 +5,14 @@
 //! must pass its failure on too, and everything in this crate does.
 
 mod channel;
+mod patient;
 
 use std::{
     fmt,
     future::poll_fn,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
@@ -19,6 +21,7 @@ pub use hyper::body::Body as Frames;
 pub use hyper::body::{Frame, SizeHint};
 
 pub use self::channel::{Gone, Sender};
+pub(crate) use self::patient::Patient;
 use crate::Failure;
 
 /// A body, whole or in pieces.
@@ -56,6 +59,15 @@ impl Body {
     pub fn channel(room: usize) -> (Sender, Self) {
         let (sender, receiver) = channel::open(room);
         (sender, Self::stream(receiver))
+    }
+
+    /// The same body, which breaks off with [`Failure::Timeout`] if its next frame takes longer than `patience` while somebody waits for it.
+    #[must_use]
+    pub fn within(self, patience: Duration) -> Self {
+        match self.pieces {
+            Pieces::Whole(_) => self,
+            Pieces::Stream(stream) => Self::stream(Patient::new(stream, patience)),
+        }
     }
 
     /// The next frame: data, or trailers as the last one. `None` at the end.

@@ -19,6 +19,7 @@ mod http1;
 mod http2;
 mod http3;
 mod informed;
+mod interims;
 mod io;
 mod life;
 mod names;

@@ -15,6 +15,7 @@
 mod at_once;
 mod authority;
 mod certificate;
+mod conduct;
 mod config;
 mod connection;
 mod context;
@@ -23,9 +24,11 @@ mod gathered;
 mod handler;
 mod handover;
 mod http1;
+mod http2;
 mod http3;
 mod interim;
 mod listen;
+mod objection;
 mod patience;
 mod peer;
 mod proxied;
@@ -60,6 +63,7 @@ pub use self::{
     handler::Handler,
     interim::Interim,
     listen::{listen, share},
+    objection::Objection,
     peer::Peer,
     proxied::read_proxy_header,
     quic::bind_udp,

@@ -6,6 +6,8 @@
 mod client;
 mod cpu;
 mod guard;
+mod idle;
+mod latency;
 mod load;
 mod options;
 mod origin;
@@ -13,6 +15,7 @@ mod report;
 mod round;
 mod scenario;
 mod server;
+mod tls;
 
 use std::{fs, thread};
 
@@ -23,7 +26,7 @@ use nix::{
 };
 use planet::Awake;
 
-use self::options::Options;
+use self::options::{Arm, Options};
 use super::{
     build, conditions,
     program::{is_installed, target},
@@ -50,16 +53,39 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
         cores.load
     );
     let _awake = Awake::hold();
-    let mut outcomes = Vec::new();
-    for scenario in &options.scenarios {
-        let outcome = round::measure(scenario, &options, cores)
-            .with_context(|| format!("scenario {}", scenario.name))?;
-        println!("\n## {}: {}\n\n{}", scenario.name, scenario.what, report::table(&outcome).trim_end());
-        outcomes.push(outcome);
+    let (mut outcomes, mut others) = (Vec::new(), serde_json::Map::new());
+    for arm in &options.arms {
+        match arm {
+            Arm::Load(scenario) => {
+                let outcome = round::measure(scenario, &options, cores)
+                    .with_context(|| format!("scenario {}", scenario.name))?;
+                println!(
+                    "\n## {}: {}\n\n{}",
+                    scenario.name,
+                    scenario.what,
+                    report::table(&outcome).trim_end()
+                );
+                outcomes.push(outcome);
+            }
+            Arm::Latency => {
+                let works = latency::measure(&options, cores)?;
+                println!("\n## latency: at half of the load that the slower of both can carry");
+                works.iter().for_each(|work| println!("\n{}", work.table().trim_end()));
+                others.insert("latency".into(), works.iter().map(latency::Latency::json).collect());
+            }
+            Arm::Idle => {
+                let idle = idle::measure(options.rounds)?;
+                println!("\n## idle: with TLS, HTTP/3 and an operator's address\n\n{}", idle.table());
+                others.insert("idle".into(), idle.json());
+            }
+        }
     }
     let file = target().join("bench/edge.json");
     fs::create_dir_all(target().join("bench"))?;
-    let json = report::json(&conditions, &options, &outcomes);
+    let mut json = report::json(&conditions, &options, &outcomes);
+    if let Some(json) = json.as_object_mut() {
+        json.extend(others);
+    }
     fs::write(&file, serde_json::to_string_pretty(&json)?)
         .with_context(|| format!("cannot write {}", file.display()))?;
     println!("\nall figures of all rounds: {}", file.display());

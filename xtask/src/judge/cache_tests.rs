@@ -13,6 +13,13 @@ use serde::Deserialize;
 use super::{Ended, build, data_centre, free_port, longhaul};
 use crate::{root, run};
 
+/// What becomes of the list of tests that pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    Compared,
+    Written,
+}
+
 /// One test's result, as the suite itself grades it.
 #[derive(Debug, Deserialize)]
 struct Graded {
@@ -22,31 +29,47 @@ struct Graded {
     why: String,
 }
 
-/// Runs the cache tests of <https://cache-tests.fyi> and compares what passes, test by test, with the list in the tree; `write` makes
-/// that list anew.
-pub(crate) fn judge(write: bool) -> anyhow::Result<()> {
-    let suite = suite()?;
+/// Runs the cache tests of <https://cache-tests.fyi> against the program as it is shipped, and compares what passes, test by test, with
+/// the list in the tree, or makes that list anew.
+pub(crate) fn judge(list: List) -> anyhow::Result<()> {
+    let Some(source) = source() else { bail!("{HOW}") };
+    let suite = suite(&source)?;
     build()?;
-    let results = results(&suite)?;
-    let graded = grade(&suite, &results)?;
+    held_against(longhaul(), &suite, list)
+}
+
+/// The same against a program that is built already; without the folder of the tests it says how to get it, and that is all.
+pub(crate) fn check(program: &str) -> anyhow::Result<()> {
+    let Some(source) = source() else {
+        println!("the cache tests of others were left out: {HOW}");
+        return Ok(());
+    };
+    held_against(Command::new(root().join(program)), &suite(&source)?, List::Compared)
+}
+
+fn held_against(program: Command, suite: &Path, list: List) -> anyhow::Result<()> {
+    let results = results(program, suite)?;
+    let graded = grade(suite, &results)?;
     let passed: BTreeSet<_> =
         graded.iter().filter(|test| test.is_passed).map(|test| test.id.clone()).collect();
     for test in graded.iter().filter(|test| !test.is_passed) {
         println!("{:8} {}: {}", test.kind, test.id, test.why);
     }
-    println!("\n{}", table(&suite, &results)?);
+    println!("\n{}", table(suite, &results)?);
     let counts = ["required", "optimal"].map(|kind| {
         let of_kind = || graded.iter().filter(|test| test.kind == kind);
         format!("{kind} {}/{}", of_kind().filter(|test| test.is_passed).count(), of_kind().count())
     });
-    let outcome =
-        if write { fs::write(list(), lines(&passed)).map_err(Into::into) } else { compare(&passed) };
+    let outcome = match list {
+        List::Written => fs::write(file(), lines(&passed)).map_err(Into::into),
+        List::Compared => compare(&passed),
+    };
     println!("{}", counts.join(", "));
     outcome
 }
 
 /// The list of tests that pass.
-fn list() -> PathBuf {
+fn file() -> PathBuf {
     root().join("xtask/src/judge/cache-tests.txt")
 }
 
@@ -55,7 +78,7 @@ fn lines(passed: &BTreeSet<String>) -> String {
 }
 
 fn compare(passed: &BTreeSet<String>) -> anyhow::Result<()> {
-    let text = fs::read_to_string(list()).context("the list of tests that pass")?;
+    let text = fs::read_to_string(file()).context("the list of tests that pass")?;
     let known: BTreeSet<String> = text.lines().map(str::to_owned).collect();
     let failed: Vec<_> = known.difference(passed).collect();
     let new: Vec<_> = passed.difference(&known).collect();
@@ -64,29 +87,25 @@ fn compare(passed: &BTreeSet<String>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The folder of the tests, if there is word of one.
+fn source() -> Option<PathBuf> {
+    env::var_os("CACHE_TESTS").map(PathBuf::from)
+}
+
 /// A copy of the suite with what it needs, in the build's folder.
-fn suite() -> anyhow::Result<PathBuf> {
-    let Some(source) = env::var_os("CACHE_TESTS") else {
-        bail!(
-            "CACHE_TESTS has to name the folder of the tests: \
-             git clone https://github.com/http-tests/cache-tests, and then CACHE_TESTS=cache-tests cargo xtask judge cache-tests"
-        );
-    };
+fn suite(source: &Path) -> anyhow::Result<PathBuf> {
     let copy = root().join("target/judge/cache-tests");
     fs::create_dir_all(&copy)?;
-    let copied = Command::new("cp")
-        .args(["-r", "--no-preserve=mode"])
-        .arg(Path::new(&source).join("."))
-        .arg(&copy)
-        .status()?;
-    ensure!(copied.success(), "the tests cannot be copied from {}", Path::new(&source).display());
+    let copied =
+        Command::new("cp").args(["-r", "--no-preserve=mode"]).arg(source.join(".")).arg(&copy).status()?;
+    ensure!(copied.success(), "the tests cannot be copied from {}", source.display());
     let place = copy.to_str().context("the project's folder has no plain name")?.to_owned();
     run(&place, "npm", &["install", "--silent", "--no-audit", "--no-fund"])?;
     Ok(copy)
 }
 
 /// Runs all tests through a data centre in front of the suite's own origin; their raw results, as JSON.
-fn results(suite: &Path) -> anyhow::Result<String> {
+fn results(program: Command, suite: &Path) -> anyhow::Result<String> {
     let folder = tempfile::tempdir()?;
     let (origin, front) = (free_port()?, free_port()?);
     let _origin = Ended(
@@ -102,8 +121,7 @@ fn results(suite: &Path) -> anyhow::Result<String> {
             .context("node cannot be started")?,
     );
     let network = format!("{NETWORK}origin = [\"http://127.0.0.1:{origin}\"]\n");
-    let _edge =
-        data_centre(longhaul(), folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
+    let _edge = data_centre(program, folder.path(), &network, &["--listen", &format!("127.0.0.1:{front}")])?;
     let tested = Command::new("node")
         .args(["--no-warnings", "test-engine/cli.mjs"])
         .current_dir(suite)
@@ -156,6 +174,9 @@ fn script(suite: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     ensure!(output.status.success(), "the results could not be graded");
     Ok(String::from_utf8(output.stdout)?)
 }
+
+/// How to get the tests.
+const HOW: &str = "git clone https://github.com/http-tests/cache-tests, and name that folder in CACHE_TESTS";
 
 /// Some tests are about what happens while the origin cannot be reached, and need a cache that uses stale responses then.
 const NETWORK: &str = "\

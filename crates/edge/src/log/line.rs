@@ -4,7 +4,7 @@ use std::{io::Write as _, net::SocketAddr, sync::Arc};
 
 use http::{Method, Version, server::Delivery};
 
-use super::Outcome;
+use super::{Outcome, at_origin::Times};
 
 /// What is known of a request while its response is on the way. Times are nanoseconds since the log began.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub(crate) struct Note {
     pub(crate) began: u64,
     /// When the response's header was.
     pub(crate) answered: u64,
+    /// What origins took of the time between.
+    pub(crate) at_origin: Option<Times>,
     pub(crate) remote: Option<SocketAddr>,
     /// The end of the line, which says what was asked for and what the cache did.
     pub(crate) about: Arc<[u8]>,
@@ -39,7 +41,11 @@ impl Note {
     /// Writes the line.
     pub(super) fn write(&self, ending: &Ending, to: &mut Vec<u8>) {
         let wait = self.answered.saturating_sub(self.began);
-        let _ = write!(to, "{{\"started_ns\":{},\"wait_ns\":{wait}", self.began);
+        let _ = write!(to, "{{\"started_ns\":{}", self.began);
+        match self.at_origin {
+            Some(times) => times.write(wait, to),
+            None => drop(write!(to, ",\"wait_ns\":{wait}")),
+        }
         match ending {
             Ending::Sent { delivery, at } => {
                 let Delivery { is_whole, body_bytes, bytes } = delivery;

@@ -71,6 +71,8 @@ struct WrittenZone {
     requests_decide: bool,
     #[serde(default = "first_byte", with = "units::duration")]
     first_byte: Duration,
+    #[serde(default = "next_byte", with = "units::duration")]
+    next_byte: Duration,
     #[serde(default = "largest")]
     largest: Bytes,
     #[serde(default = "targets")]
@@ -134,6 +136,11 @@ fn stale_after() -> Duration {
 
 fn first_byte() -> Duration {
     Duration::from_secs(30)
+}
+
+/// As long as nginx's proxy_read_timeout is by default.
+fn next_byte() -> Duration {
+    Duration::from_secs(60)
 }
 
 fn targets() -> Vec<Spanned<String>> {
@@ -215,6 +222,7 @@ impl Checks<'_> {
             stale_after: zone.stale_after,
             obeys_clients: zone.requests_decide,
             first_byte: zone.first_byte,
+            next_byte: zone.next_byte,
             largest: zone.largest.0,
             targets: zone.targets.iter().map(|name| self.field(name)).collect::<Result<_, _>>()?,
             compress: zone.compress.iter().map(|name| self.coding(name)).collect::<Result<_, _>>()?,

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use http::{Body, Server, server::Delivery};
-use recording::Sample;
+use recording::{Metric, Sample};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -83,9 +83,14 @@ async fn each_request_has_a_line_that_says_what_the_cache_did() {
     let bytes: u64 = lines.iter().map(|line| line.bytes_out.unwrap()).sum();
     assert_eq!(bytes, said.len() as u64);
     for line in &lines {
-        let (wait, load) = (line.wait_ns.unwrap(), line.load_ns.unwrap());
-        assert_eq!(line.last_byte_ns, Some(wait + load));
+        let (ttfb, load) = (line.get(Metric::Ttfb).unwrap(), line.load_ns.unwrap());
+        assert_eq!(line.last_byte_ns, Some(ttfb + load));
     }
+    // The miss opened a connection to the origin and waited for it, which was a part of its time; the others asked nobody.
+    let asked = [Metric::Connect, Metric::Send, Metric::Wait].map(|phase| lines[0].phase(phase));
+    let sum = asked.iter().map(|took| took.unwrap()).sum::<u64>();
+    assert!(sum <= lines[0].get(Metric::Ttfb).unwrap() && lines[0].tls_ns.is_none(), "{asked:?}");
+    assert!(lines[1..].iter().all(|line| line.connect_ns.is_none() && line.wait_ns.is_some()));
 }
 
 #[tokio::test]

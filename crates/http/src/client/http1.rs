@@ -26,6 +26,7 @@ use tokio::io::{AsyncReadExt, AsyncWrite};
 pub(crate) use self::{download::stamped, raw::switched};
 use super::{
     informed::Informed,
+    interims::Interims,
     io::{Connection, Io, Recorder},
     refusal::Refusal,
     stamps::Stamps,
@@ -124,7 +125,8 @@ impl Http1 {
         let (request, body) = request.into_parts();
         let spare = body.again();
         self.begin(origin, &request, body);
-        let head = std::future::poll_fn(|cx| self.poll_head(cx, &request)).await;
+        let mut interims = Interims::default();
+        let head = std::future::poll_fn(|cx| self.poll_head(cx, &request, &mut interims)).await;
         match head {
             Ok(head) => {
                 // If the final header came in the same read as the end of an interim response, that read is its first.
@@ -171,7 +173,12 @@ impl Http1 {
     }
 
     /// Sends on, and reads until a final response's head is there.
-    fn poll_head(&mut self, cx: &mut Context<'_>, request: &Parts) -> Poll<Result<ResponseHead, Failure>> {
+    fn poll_head(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: &Parts,
+        interims: &mut Interims,
+    ) -> Poll<Result<ResponseHead, Failure>> {
         self.send(cx)?;
         loop {
             while let Some(length) = self.head.find(&self.input, head::Lines::Lenient)? {
@@ -187,6 +194,7 @@ impl Http1 {
                 if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
                     return Poll::Ready(Ok(head));
                 }
+                interims.count(head.response.headers())?;
                 self.stamps.interim();
                 Informed::tell(request.extensions.get(), status, head.response.headers());
             }

@@ -20,6 +20,7 @@ pub(crate) use self::download::Download;
 use self::upload::Upload;
 use super::{
     config::Windows,
+    interims::Interims,
     io::{Connection, Io, Recorder},
     life::Life,
     prepare::prepared,
@@ -112,19 +113,23 @@ impl Http2 {
         trace: &mut Trace,
         stamps: &Stamps,
     ) -> Result<Response<RecvStream>, Failure> {
+        let mut interims = Interims::default();
         let head = poll_fn(|cx| {
             // The response future throws interim responses away, so they are asked for first.
-            while let Poll::Ready(Some(Ok(_))) = response.poll_informational(cx) {
+            while let Poll::Ready(Some(Ok(interim))) = response.poll_informational(cx) {
+                if let Err(failure) = interims.count(interim.headers()) {
+                    return Poll::Ready(Err(failure));
+                }
                 if let Some(at) = self.life.last_read() {
                     stamps.interim_at(at);
                 }
             }
-            Future::poll(Pin::new(&mut response), cx)
+            Future::poll(Pin::new(&mut response), cx).map_err(|error| {
+                // A stream whose body broke off was reset by ourselves.
+                if stamps.is_broken_off() { Failure::Source } else { Failure::from_h2(&error, Stage::Head) }
+            })
         });
-        let head = head.await.map_err(|error| {
-            // A stream whose body broke off was reset by ourselves.
-            if stamps.is_broken_off() { Failure::Source } else { Failure::from_h2(&error, Stage::Head) }
-        })?;
+        let head = head.await?;
         trace.final_headers = self.life.last_read();
         Ok(head)
     }

@@ -12,6 +12,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     task::Poll,
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -23,6 +24,7 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use tokio::task::AbortHandle;
 
 use super::{
+    interims::Interims,
     life::{Count, Life},
     prepare::prepared,
     quic::Opened,
@@ -163,7 +165,7 @@ impl Http3 {
 
     /// Sends the body at the same time as the response comes in; returns once it is sent if there is none.
     async fn upload(&self, up: Upstream, body: Body, stamps: &Arc<Stamps>) -> Option<Upload> {
-        let outgoing = Outgoing::new(up, Code::H3_REQUEST_CANCELLED);
+        let outgoing = Outgoing::new(up, Code::H3_REQUEST_CANCELLED, Duration::MAX);
         let recorder = self.life.recorder();
         let stamps = Arc::clone(stamps);
         let send = async move {
@@ -187,6 +189,7 @@ impl Http3 {
         trace: &mut Trace,
         stamps: &Stamps,
     ) -> Result<Response<()>, Failure> {
+        let mut interims = Interims::default();
         loop {
             let response = down.recv_response().await.map_err(|error| {
                 // A stream whose body broke off was reset by ourselves.
@@ -197,6 +200,7 @@ impl Http3 {
                 trace.final_headers = at;
                 return Ok(response);
             }
+            interims.count(response.headers())?;
             if let Some(at) = at {
                 stamps.interim_at(at);
             }

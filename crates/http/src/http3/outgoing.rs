@@ -1,5 +1,7 @@
 //! A body on its way out on an HTTP/3 stream.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use h3::{
     client,
@@ -53,11 +55,13 @@ pub(crate) struct Outgoing<T: Transmit> {
     stream: T,
     is_whole: bool,
     code: Code,
+    /// How long the other end may take to take a piece.
+    patience: Duration,
 }
 
 impl<T: Transmit> Outgoing<T> {
-    pub(crate) fn new(stream: T, code: Code) -> Self {
-        Self { stream, is_whole: false, code }
+    pub(crate) fn new(stream: T, code: Code, patience: Duration) -> Self {
+        Self { stream, is_whole: false, code, patience }
     }
 
     pub(crate) fn stream(&mut self) -> &mut T {
@@ -65,12 +69,15 @@ impl<T: Transmit> Outgoing<T> {
     }
 
     /// Sends a body to its end, as fast as the other end takes it. Fails with [`Failure::Source`] if it breaks off where it
-    /// comes from; that the other end wants no more of it is the other end's business.
+    /// comes from; that the other end wants no more of it, or takes nothing for too long, is the other end's business.
     pub(crate) async fn send(mut self, mut body: Body) -> Result<(), Failure> {
         while let Some(frame) = body.frame().await {
             let sent = match frame.map_err(|_| Failure::Source)?.into_data() {
                 Ok(data) if data.is_empty() => Ok(()),
-                Ok(data) => self.stream.data(data).await,
+                Ok(data) => match tokio::time::timeout(self.patience, self.stream.data(data)).await {
+                    Ok(sent) => sent,
+                    Err(_) => return Ok(()),
+                },
                 Err(frame) => match frame.into_trailers() {
                     Ok(trailers) => self.stream.trailers(trailers).await,
                     Err(_) => Ok(()),

@@ -24,14 +24,14 @@ use crate::Error;
 pub struct Identity {
     config: Arc<ServerConfig>,
     quic: Arc<QuicServerConfig>,
-    shown: Arc<Shown>,
+    pub(super) shown: Arc<Shown>,
     /// Of the certificates and of the key.
     files: Option<(PathBuf, PathBuf)>,
 }
 
 /// What clients are shown: another one after a while, on the same sockets.
 #[derive(Debug)]
-struct Shown(RwLock<Arc<CertifiedKey>>);
+pub(super) struct Shown(pub(super) RwLock<Arc<CertifiedKey>>);
 
 impl ResolvesServerCert for Shown {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
@@ -129,7 +129,7 @@ fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error> {
     certified.map_err(|error| refused(key, error.to_string()))
 }
 
-fn provider() -> CryptoProvider {
+pub(super) fn provider() -> CryptoProvider {
     ring::default_provider()
 }
 

@@ -68,6 +68,11 @@ impl<H: Handler> Context<H> {
                     is_stopping = true;
                     connection.shutdown(0).await?;
                 }
+                // Its transport may be kept alive by the client for as long as that likes.
+                () = tokio::time::sleep(self.config.read_timeout), if answering.is_empty() => {
+                    connection.shutdown(0).await?;
+                    break;
+                }
             }
         }
         while answering.join_next().await.is_some() {}
@@ -80,7 +85,7 @@ impl<H: Handler> Context<H> {
         let head = tokio::time::timeout(self.config.read_timeout, resolver.resolve_request());
         let Ok(Ok((head, stream))) = head.await else { return };
         let (down, up) = stream.split();
-        let mut outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR);
+        let mut outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR, self.config.read_timeout);
         let (mut head, ()) = head.into_parts();
         let (interim, mut interims) = Interim::http3();
         head.extensions.insert(peer);

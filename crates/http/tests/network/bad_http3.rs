@@ -1,7 +1,5 @@
 //! Servers that speak HTTP/3 wrongly or without end, frame by frame (RFC 9114 section 7).
 
-use std::time::Duration;
-
 use http::{
     Failure, Origin,
     client::{Limits, Protocol},
@@ -85,10 +83,9 @@ async fn a_header_without_end_is_given_up_early() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn interim_responses_without_end_end_when_the_caller_wants() {
+async fn interim_responses_without_end_are_given_up() {
     let (origin, _) = server(Vec::new(), EARLY_HINTS.repeat(1000));
-    let tried = tokio::time::timeout(Duration::from_millis(200), outcome(&origin)).await;
-    assert!(tried.is_err(), "{tried:?}");
+    assert_eq!(outcome(&origin).await, Failure::TooLarge);
 }
 
 #[tokio::test(flavor = "current_thread")]

@@ -1,9 +1,15 @@
 //! A server and a client over this machine's own sockets, and each against others that misbehave.
 
 #[cfg(test)]
+mod bad_clients;
+#[cfg(test)]
+mod bad_clients_http3;
+#[cfg(test)]
 mod bad_http3;
 #[cfg(test)]
 mod delivery;
+#[cfg(test)]
+mod early_data;
 #[cfg(test)]
 mod failing;
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use edge::Network;
+use edge::{Network, network::DataCentre};
 use units::show::plural;
 
-use crate::output;
+use crate::output::{self, say};
 
 /// Check a network's file and say what it is about
 ///
@@ -22,7 +22,9 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let checked = Network::open(&self.network)?.checked();
+        let network = Network::open(&self.network)?;
+        network.data_centres.iter().for_each(|centre| warn(&network, centre));
+        let checked = network.checked();
         if self.json {
             output::print_json(&output::named("longhaul.edge.check/1", checked))?;
             return Ok(ExitCode::SUCCESS);
@@ -35,5 +37,12 @@ impl Check {
         }
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Says what visitors of a data centre will say against its certificate.
+pub(super) fn warn(network: &Network, centre: &DataCentre) {
+    for objection in network.objections(centre) {
+        say(&format!("{} {objection}", output::paint("warning:", output::YELLOW)));
     }
 }

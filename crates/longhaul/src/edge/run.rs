@@ -9,6 +9,7 @@ use http::{Stop, client::Trust, server::End};
 use listenfd::ListenFd;
 use units::Bytes;
 
+use super::check::warn;
 use crate::{
     interrupt::{self, Interrupt},
     output::say,
@@ -52,6 +53,7 @@ impl Run {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let network = Network::open(&self.network)?;
         let data_centre = self.chosen(&network)?;
+        warn(&network, &data_centre);
         let trust = self.ca.map_or(Trust::System, Trust::File);
         if self.take_over && data_centre.handover.is_none() {
             bail!(

@@ -1,11 +1,15 @@
-//! The load: wrk for HTTP/1.1, h2load for HTTP/2, and what they say of a run.
+//! The load: wrk for HTTP/1.1, h2load for HTTP/2, our own probe for HTTP/3, and what they say of a run.
 
-use std::{fmt::Write as _, fs, net::SocketAddr, path::Path, process::Command};
+use std::{collections::BTreeMap, fmt::Write as _, fs, net::SocketAddr, path::Path, process::Command};
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-use super::scenario::{HOST, Protocol, Scenario, URLS};
+use super::{
+    scenario::{HOST, Protocol, Scenario, URLS},
+    tls::AUTHORITY,
+};
+use crate::bench::program::longhaul;
 
 /// What one run came to.
 #[derive(Debug, PartialEq)]
@@ -26,17 +30,18 @@ pub(super) fn run(
 ) -> anyhow::Result<Loaded> {
     let mut command = Command::new("taskset");
     command.args(["-c", &core.to_string()]);
+    let scheme = if scenario.protocol.is_tls() { "https" } else { "http" };
     match scenario.protocol {
-        Protocol::Http1 => {
+        Protocol::Http1 | Protocol::Http1Tls => {
             let file = folder.join("load.lua");
             fs::write(&file, script(scenario))?;
             command.args(["wrk", "-t", "1", "-c", &CONNECTIONS.to_string(), "-d", &format!("{seconds}s")]);
-            command.args(["--timeout", "5s", "-s"]).arg(&file).arg(format!("http://{server}/"));
+            command.args(["--timeout", "5s", "-s"]).arg(&file).arg(format!("{scheme}://{server}/"));
             wrk(&printed(command)?)
         }
-        Protocol::Http2 => {
+        Protocol::Http2 | Protocol::Http2Tls => {
             let file = folder.join("load.txt");
-            let urls = (0..URLS).map(|index| format!("http://{server}{}\n", scenario.path(index)));
+            let urls = (0..URLS).map(|index| format!("{scheme}://{server}{}\n", scenario.path(index)));
             fs::write(&file, urls.collect::<String>())?;
             command.args(["h2load", "-t", "1", "-c", "8", "-m", "10", "-D", &seconds.to_string(), "-i"]);
             command.arg(&file).args(["-H", &format!(":authority: {HOST}")]);
@@ -44,6 +49,22 @@ pub(super) fn run(
                 command.args(["-H", &format!("{}: {value}", name.to_ascii_lowercase())]);
             }
             h2load(&printed(command)?)
+        }
+        Protocol::Http3 => {
+            command.arg(longhaul().get_program()).arg("probe");
+            command.args([
+                &format!("https://{server}/{}/{{}}", scenario.folder),
+                "--protocol",
+                "http3",
+                "--json",
+            ]);
+            command.args(["--objects", &URLS.to_string(), "--zipf", "0", "--connections", "reuse"]);
+            command.args(["--concurrency", &CONNECTIONS.to_string(), "--for", &format!("{seconds}s")]);
+            command.arg("--ca").arg(folder.join(AUTHORITY).join("ca.pem"));
+            for (name, value) in scenario.headers.iter().filter(|(name, _)| *name != "Host") {
+                command.args(["-H", &format!("{name}: {value}")]);
+            }
+            probe(&printed(command)?)
         }
     }
 }
@@ -106,6 +127,23 @@ fn wrk(text: &str) -> anyhow::Result<Loaded> {
         (status, "responses of 400 and above"),
     ]);
     Ok(Loaded { requests, seconds: duration_us as f64 / 1e6, trouble })
+}
+
+/// What `longhaul probe --json` says.
+#[derive(Deserialize)]
+struct Probed {
+    duration_s: f64,
+    n: u64,
+    errors: u64,
+    status: BTreeMap<String, u64>,
+}
+
+fn probe(text: &str) -> anyhow::Result<Loaded> {
+    let Probed { duration_s, n, errors, status } =
+        serde_json::from_str(text).context("longhaul printed no JSON")?;
+    let others = status.iter().filter(|(status, _)| *status != "200").map(|(_, count)| count).sum();
+    let trouble = trouble(&[(errors, "failed requests"), (others, "responses of another status than 200")]);
+    Ok(Loaded { requests: n, seconds: duration_s, trouble })
 }
 
 fn h2load(text: &str) -> anyhow::Result<Loaded> {
@@ -176,6 +214,14 @@ mod tests {
             "4 failed requests, 9 responses of 300 and above"
         );
         assert!(h2load("finished in 3.00s, 1 req/s\n").is_err());
+    }
+
+    #[test]
+    fn what_the_probe_printed_is_read() {
+        let text = r#"{"duration_s": 2.5, "n": 1000, "errors": 0, "status": {"200": 1000}, "phases": {}}"#;
+        assert_eq!(probe(text).unwrap(), Loaded { requests: 1000, seconds: 2.5, trouble: None });
+        let wrong = text.replace("\"200\": 1000", "\"200\": 999, \"502\": 1");
+        assert_eq!(probe(&wrong).unwrap().trouble.unwrap(), "1 responses of another status than 200");
     }
 
     #[test]

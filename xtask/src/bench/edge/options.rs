@@ -9,12 +9,34 @@ pub(super) struct Options {
     pub(super) rounds: usize,
     /// For each server in each round.
     pub(super) seconds: u32,
-    pub(super) scenarios: Vec<&'static Scenario>,
+    pub(super) arms: Vec<Arm>,
+}
+
+/// Something to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arm {
+    Load(&'static Scenario),
+    Latency,
+    Idle,
+}
+
+impl Arm {
+    fn all() -> impl Iterator<Item = Self> {
+        SCENARIOS.iter().map(Self::Load).chain([Self::Latency, Self::Idle])
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Load(scenario) => scenario.name,
+            Self::Latency => "latency",
+            Self::Idle => "idle",
+        }
+    }
 }
 
 impl Options {
     pub(super) fn read(words: &[&str]) -> anyhow::Result<Self> {
-        let mut options = Self { rounds: 5, seconds: 3, scenarios: SCENARIOS.iter().collect() };
+        let mut options = Self { rounds: 5, seconds: 3, arms: Arm::all().collect() };
         let mut words = words.iter();
         while let Some(&option) = words.next() {
             let mut value = || words.next().with_context(|| format!("{option} needs a value"));
@@ -22,7 +44,7 @@ impl Options {
                 "--rounds" => options.rounds = number(option, value()?)?,
                 "--seconds" => options.seconds = number(option, value()?)?,
                 "--only" => {
-                    options.scenarios = value()?.split(',').map(named).collect::<anyhow::Result<_>>()?;
+                    options.arms = value()?.split(',').map(named).collect::<anyhow::Result<_>>()?;
                 }
                 _ => bail!("edge has no option \"{option}\"; it has --rounds, --seconds and --only"),
             }
@@ -31,9 +53,9 @@ impl Options {
     }
 }
 
-fn named(name: &str) -> anyhow::Result<&'static Scenario> {
-    let names = || SCENARIOS.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", ");
-    let found = SCENARIOS.iter().find(|scenario| scenario.name == name);
+fn named(name: &str) -> anyhow::Result<Arm> {
+    let names = || Arm::all().map(Arm::name).collect::<Vec<_>>().join(", ");
+    let found = Arm::all().find(|arm| arm.name() == name);
     found.with_context(|| format!("no scenario \"{name}\"; there are {}", names()))
 }
 
@@ -49,10 +71,10 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let options = Options::read(&["--only", "hit-64k,hit-1k", "--rounds", "2"]).unwrap();
-        let names: Vec<_> = options.scenarios.iter().map(|scenario| scenario.name).collect();
-        assert_eq!((options.rounds, options.seconds, names), (2, 3, vec!["hit-64k", "hit-1k"]));
-        assert_eq!(Options::read(&[]).unwrap().scenarios.len(), SCENARIOS.len());
+        let options = Options::read(&["--only", "hit-64k,idle", "--rounds", "2"]).unwrap();
+        let names: Vec<_> = options.arms.iter().map(|arm| arm.name()).collect();
+        assert_eq!((options.rounds, options.seconds, names), (2, 3, vec!["hit-64k", "idle"]));
+        assert_eq!(Options::read(&[]).unwrap().arms.len(), SCENARIOS.len() + 2);
     }
 
     #[test]

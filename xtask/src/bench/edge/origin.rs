@@ -24,7 +24,9 @@ impl Origin {
         let folder = folder.join("origin");
         fs::create_dir(&folder)?;
         let (address, status) = (free_address()?, free_address()?);
-        fs::write(folder.join("64k.bin"), vec![LETTER; 64 * KILOBYTE])?;
+        for size in [8, 64] {
+            fs::write(folder.join(format!("{size}k.bin")), vec![LETTER; size * KILOBYTE])?;
+        }
         let configuration = fill(
             include_str!("peers/origin.conf"),
             &[

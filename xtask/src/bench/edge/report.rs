@@ -89,7 +89,7 @@ fn server(outcome: &Outcome, measured: &Measured) -> Value {
     }
 }
 
-fn spread(spread: Spread) -> Value {
+pub(super) fn spread(spread: Spread) -> Value {
     let Spread { median, least, most, n } = spread;
     json!({ "median": median, "least": least, "most": most, "n": n })
 }
@@ -123,7 +123,7 @@ fn doubts(runs: &[Run]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::edge::{scenario::SCENARIOS, server::Kind};
+    use crate::bench::edge::{options::Arm, scenario::SCENARIOS, server::Kind};
 
     fn ran(kind: Kind, cpu_us: &[f64], invalid: Option<usize>) -> Measured {
         let run = |(round, &cpu_us): (usize, &f64)| Run {
@@ -156,7 +156,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| Varnish | | not measured: Varnish is not installed |"), "{text}");
-        let options = Options { rounds: 3, seconds: 1, scenarios: vec![&SCENARIOS[0]] };
+        let options = Options { rounds: 3, seconds: 1, arms: vec![Arm::Load(&SCENARIOS[0])] };
         let json = json("a machine", &options, &[outcome]);
         assert_eq!(json.pointer("/scenarios/0/servers/1/longhaul_to_it/median"), Some(&json!(0.7)));
         assert_eq!(json.pointer("/scenarios/0/servers/2/cpu_us_per_request"), None);

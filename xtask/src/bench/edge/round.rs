@@ -12,6 +12,7 @@ use super::{
     origin::{LETTER, Origin},
     scenario::{Answer, Scenario, URLS},
     server::{Kind, Server},
+    tls::certify,
 };
 
 /// What a scenario came to.
@@ -57,9 +58,12 @@ pub(super) fn measure(
     let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     let folder = tempfile::Builder::new().prefix("longhaul-bench-").tempdir_in(place)?;
     let mut guard = Guard::over(folder.path())?;
+    if scenario.protocol.is_tls() {
+        certify(folder.path())?;
+    }
     let mut asked = Asked { origin: Origin::start(cores.load, folder.path(), &mut guard)?, before: 0 };
     let (mut servers, mut measured) = (Vec::new(), Vec::new());
-    for kind in Kind::ALL {
+    for kind in Kind::ALL.into_iter().filter(|kind| kind.takes_part(scenario)) {
         let state = match kind.absence(scenario) {
             Some(why) => State::Absent(why),
             None => match ready(kind, scenario, cores, folder.path(), &mut guard, &mut asked) {

@@ -16,13 +16,37 @@ pub(super) struct Scenario {
     pub(super) sendfile: bool,
     /// Whether each request is written to an access log.
     pub(super) logged: bool,
+    pub(super) store: Store,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http1,
+    /// HTTP/1.1 over TLS.
+    Http1Tls,
     /// HTTP/2 without TLS, by prior knowledge.
     Http2,
+    /// HTTP/2 over TLS.
+    Http2Tls,
+    Http3,
+}
+
+impl Protocol {
+    pub(super) fn is_tls(self) -> bool {
+        matches!(self, Self::Http1Tls | Self::Http2Tls | Self::Http3)
+    }
+
+    pub(super) fn is_http2(self) -> bool {
+        matches!(self, Self::Http2 | Self::Http2Tls)
+    }
+}
+
+/// Where our own hits come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Store {
+    Memory,
+    /// From files in the page cache; memory has room for an eighth of the objects.
+    Disk,
 }
 
 /// Where each response has to come from.
@@ -32,74 +56,112 @@ pub(super) enum Answer {
     Origin,
 }
 
-pub(super) const SCENARIOS: [Scenario; 6] = [
-    Scenario {
-        name: "hit-1k",
-        what: "1 KB from the cache, as browsers ask for it: 17 headers, 1000 URLs",
-        folder: "1k",
-        body: KILOBYTE,
-        headers: &BROWSER,
-        protocol: Protocol::Http1,
-        answer: Answer::Cache,
-        sendfile: false,
-        logged: false,
-    },
+/// What most have in common.
+const HIT: Scenario = Scenario {
+    name: "hit-1k",
+    what: "1 KB from the cache, as browsers ask for it: 17 headers, 1000 URLs",
+    folder: "1k",
+    body: KILOBYTE,
+    headers: &BROWSER,
+    protocol: Protocol::Http1,
+    answer: Answer::Cache,
+    sendfile: false,
+    logged: false,
+    store: Store::Memory,
+};
+
+pub(super) const SCENARIOS: [Scenario; 14] = [
+    HIT,
     Scenario {
         name: "hit-1k-bare",
         what: "1 KB from the cache, requests with a Host and nothing else, 1000 URLs",
-        folder: "1k",
-        body: KILOBYTE,
         headers: &BARE,
-        protocol: Protocol::Http1,
-        answer: Answer::Cache,
-        sendfile: false,
-        logged: false,
+        ..HIT
     },
     Scenario {
         name: "hit-1k-logged",
         what: "1 KB from the cache, 17 headers, 1000 URLs, a line in the access log for each",
-        folder: "1k",
-        body: KILOBYTE,
-        headers: &BROWSER,
-        protocol: Protocol::Http1,
-        answer: Answer::Cache,
-        sendfile: false,
         logged: true,
+        ..HIT
     },
+    HIT_64K,
     Scenario {
-        name: "hit-64k",
-        what: "64 KB from the cache, 17 headers, 1000 URLs; nginx with sendfile",
-        folder: "64k",
-        body: 64 * KILOBYTE,
-        headers: &BROWSER,
-        protocol: Protocol::Http1,
-        answer: Answer::Cache,
-        sendfile: true,
-        logged: false,
+        name: "hit-64k-logged",
+        what: "64 KB from the cache, 17 headers, 1000 URLs, a line in the access log for each; nginx with sendfile",
+        logged: true,
+        ..HIT_64K
     },
     Scenario {
         name: "proxied-1k",
         what: "1 KB that the origin lets nobody store, 17 headers, 1000 URLs",
         folder: "own",
-        body: KILOBYTE,
-        headers: &BROWSER,
-        protocol: Protocol::Http1,
         answer: Answer::Origin,
-        sendfile: false,
-        logged: false,
+        ..HIT
+    },
+    H2C,
+    Scenario {
+        name: "h2c-hit-1k-logged",
+        what: "1 KB from the cache over HTTP/2 without TLS, 17 headers, 1000 URLs, 8 connections of 10 streams, a line in the access log for each",
+        logged: true,
+        ..H2C
     },
     Scenario {
-        name: "h2c-hit-1k",
-        what: "1 KB from the cache over HTTP/2 without TLS, 17 headers, 1000 URLs, 8 connections of 10 streams",
-        folder: "1k",
-        body: KILOBYTE,
-        headers: &BROWSER,
-        protocol: Protocol::Http2,
-        answer: Answer::Cache,
-        sendfile: false,
-        logged: false,
+        name: "tls-hit-1k",
+        what: "1 KB from the cache over HTTP/1.1 and TLS, 17 headers, 1000 URLs",
+        protocol: Protocol::Http1Tls,
+        ..HIT
+    },
+    Scenario {
+        name: "tls-hit-1k-logged",
+        what: "1 KB from the cache over HTTP/1.1 and TLS, 17 headers, 1000 URLs, a line in the access log for each",
+        protocol: Protocol::Http1Tls,
+        logged: true,
+        ..HIT
+    },
+    Scenario {
+        name: "tls-hit-64k",
+        what: "64 KB from the cache over HTTP/1.1 and TLS, 17 headers, 1000 URLs",
+        protocol: Protocol::Http1Tls,
+        ..HIT_64K
+    },
+    Scenario {
+        name: "h2-hit-1k",
+        what: "1 KB from the cache over HTTP/2 and TLS, 17 headers, 1000 URLs, 8 connections of 10 streams",
+        protocol: Protocol::Http2Tls,
+        ..HIT
+    },
+    Scenario {
+        name: "h3-hit-1k",
+        what: "1 KB from the cache over HTTP/3, 17 headers, 1000 URLs, 64 requests at a time by longhaul probe, which takes more processor time for \
+               one than the server: its core is the bottleneck",
+        protocol: Protocol::Http3,
+        ..HIT
+    },
+    Scenario {
+        name: "disk-hit-8k",
+        what: "8 KB from disk in the page cache, 17 headers, 1000 URLs; the same from memory, and peers as they store by default",
+        folder: "8k",
+        body: 8 * KILOBYTE,
+        store: Store::Disk,
+        ..HIT
     },
 ];
+
+const HIT_64K: Scenario = Scenario {
+    name: "hit-64k",
+    what: "64 KB from the cache, 17 headers, 1000 URLs; nginx with sendfile",
+    folder: "64k",
+    body: 64 * KILOBYTE,
+    sendfile: true,
+    ..HIT
+};
+
+const H2C: Scenario = Scenario {
+    name: "h2c-hit-1k",
+    what: "1 KB from the cache over HTTP/2 without TLS, 17 headers, 1000 URLs, 8 connections of 10 streams",
+    protocol: Protocol::Http2,
+    ..HIT
+};
 
 pub(super) const KILOBYTE: usize = 1024;
 

@@ -16,13 +16,16 @@ use super::{
     client::Response,
     cpu,
     guard::Guard,
-    scenario::{Protocol, Scenario},
+    scenario::{Protocol, Scenario, Store},
+    tls,
 };
 use crate::bench::program::{Running, is_installed, longhaul};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Longhaul,
+    /// Ours with objects in memory, beside itself with objects on disk.
+    InMemory,
     Nginx,
     HaProxy,
     Varnish,
@@ -30,12 +33,13 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Longhaul, Self::Nginx, Self::HaProxy, Self::Varnish, Self::TrafficServer];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Longhaul, Self::InMemory, Self::Nginx, Self::HaProxy, Self::Varnish, Self::TrafficServer];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Longhaul => "Longhaul",
+            Self::InMemory => "Longhaul, in memory",
             Self::Nginx => "nginx",
             Self::HaProxy => "HAProxy",
             Self::Varnish => "Varnish",
@@ -46,7 +50,7 @@ impl Kind {
     /// Its program, and the words that make it tell its version.
     fn program(self) -> (PathBuf, &'static str) {
         match self {
-            Self::Longhaul => (longhaul().get_program().into(), "--version"),
+            Self::Longhaul | Self::InMemory => (longhaul().get_program().into(), "--version"),
             Self::Nginx => ("nginx".into(), "-v"),
             Self::HaProxy => ("haproxy".into(), "-v"),
             Self::Varnish => ("varnishd".into(), "-V"),
@@ -62,7 +66,13 @@ impl Kind {
         if scenario.logged && matches!(self, Self::Varnish | Self::TrafficServer) {
             return Some(format!("{} writes its log in a program of its own", self.name()));
         }
-        if scenario.protocol == Protocol::Http2 {
+        if scenario.protocol.is_tls() && matches!(self, Self::Varnish | Self::TrafficServer) {
+            return Some(format!("{} is set up without TLS here", self.name()));
+        }
+        if scenario.protocol == Protocol::Http3 && self != Self::Longhaul {
+            return Some(format!("{} of this distribution speaks no HTTP/3", self.name()));
+        }
+        if scenario.protocol.is_http2() {
             if self == Self::TrafficServer {
                 return Some("Traffic Server speaks HTTP/2 over TLS only".to_owned());
             }
@@ -92,13 +102,18 @@ impl Kind {
         }
     }
 
+    /// Whether it belongs into the table at all.
+    pub(super) fn takes_part(self, scenario: &Scenario) -> bool {
+        self != Self::InMemory || scenario.store == Store::Disk
+    }
+
     /// Writes what it reads, and returns what starts it.
     fn configure(self, place: &Place) -> anyhow::Result<Command> {
         let file = place.folder.join("configuration");
         let configured = |text: &str| -> anyhow::Result<()> { Ok(fs::write(&file, place.fill(text))?) };
         let mut command = Command::new(self.program().0);
         match self {
-            Self::Longhaul => {
+            Self::Longhaul | Self::InMemory => {
                 configured(include_str!("peers/longhaul.toml"))?;
                 command.args(["edge", "run", "--data-centre", "lhr"]).arg(&file);
             }
@@ -157,14 +172,18 @@ impl Server {
     ) -> anyhow::Result<Self> {
         let folder = folder.join(format!("{kind:?}"));
         fs::create_dir(&folder)?;
-        let (address, http2) = (free_address()?, free_address()?);
+        let [address, http2, tls] = [free_address()?, free_address()?, free_address()?];
         let Scenario { sendfile, logged, .. } = *scenario;
-        let place = Place { folder: &folder, listen: address, http2, origin, sendfile, logged };
+        let is_on_disk = kind == Kind::Longhaul && scenario.store == Store::Disk;
+        let tls = scenario.protocol.is_tls().then_some(tls);
+        let place =
+            Place { folder: &folder, listen: address, http2, tls, origin, sendfile, logged, is_on_disk };
         let running = start(&kind.configure(&place)?, core, &folder, address, guard)
             .with_context(|| format!("{} did not start", kind.name()))?;
         // These two have an address of its own for HTTP/2; others see by the first bytes what is spoken.
         let apart = scenario.protocol == Protocol::Http2 && matches!(kind, Kind::Nginx | Kind::HaProxy);
-        Ok(Self { kind, address, loaded: if apart { http2 } else { address }, running })
+        let loaded = tls.unwrap_or(if apart { http2 } else { address });
+        Ok(Self { kind, address, loaded, running })
     }
 
     /// Its processor time so far, microseconds.
@@ -210,9 +229,11 @@ struct Place<'p> {
     folder: &'p Path,
     listen: SocketAddr,
     http2: SocketAddr,
+    tls: Option<SocketAddr>,
     origin: SocketAddr,
     sendfile: bool,
     logged: bool,
+    is_on_disk: bool,
 }
 
 impl Place<'_> {
@@ -222,12 +243,23 @@ impl Place<'_> {
         let log = |with: &str, without: &str| {
             if self.logged { with.replace('@', &folder) } else { without.to_owned() }
         };
+        let runs = self.folder.parent().unwrap_or(self.folder);
+        let tls = |piece: &str| self.tls.map_or_else(String::new, |tls| tls::listening(piece, tls, runs));
+        let disk = if self.is_on_disk {
+            format!("memory = \"1MB\"\ndisk = \"{folder}/disk\"")
+        } else {
+            String::new()
+        };
         fill(
             text,
             &[
                 ("user", &user()),
                 ("log-of-longhaul", &log("access_log = \"@/access.jsonl\"", "")),
                 ("log-of-nginx", &log("@/access.log combined buffer=64k flush=1s", "off")),
+                ("tls-of-longhaul", &tls(tls::OF_LONGHAUL)),
+                ("tls-of-nginx", &tls(tls::OF_NGINX)),
+                ("tls-of-haproxy", &tls(tls::OF_HAPROXY)),
+                ("disk-of-longhaul", &disk),
                 ("log-of-haproxy", &log("log stdout format raw local0\n    option httplog", "no log")),
                 ("folder", &folder),
                 ("listen", &self.listen.to_string()),
@@ -308,9 +340,11 @@ mod tests {
             folder: Path::new("/f"),
             listen: address,
             http2: address,
+            tls: Some(address),
             origin: address,
             sendfile: true,
             logged: true,
+            is_on_disk: true,
         };
         for text in [
             include_str!("peers/longhaul.toml"),

@@ -1,0 +1,280 @@
+//! Origins that are down, slow, lie or send garbage: each has its status, what it can have is bounded, and other zones are served meanwhile.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use http::{Body, Bytes, Failure, Method, Response, Server, StatusCode, server::Identity};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use super::{Came, Stage, came, request, with};
+use crate::{Network, operator::OriginStatus};
+
+const FIRST_BYTE: &str = "first_byte = \"50ms\"\nnext_byte = \"50ms\"\nlargest = \"100KB\"\n";
+
+/// A data centre with a zone whose origin does `answer` with each connection, and another one that is well.
+async fn before<A>(zone: &str, answer: impl Fn(TcpStream) -> A + Send + 'static) -> Stage
+where
+    A: Future<Output = io::Result<()>> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer(stream));
+        }
+    });
+    beside(zone, &format!("http://{origin}"))
+}
+
+/// The same with an origin that is there already.
+fn beside(zone: &str, origin: &str) -> Stage {
+    let stage = Stage::new(zone, async |_, _| with("no-store", "well"));
+    let mut network = Network::clone(&stage.edge.network());
+    let mut well = network.zones[0].clone();
+    well.name = "well".into();
+    well.hosts = vec!["well.example".into()];
+    network.zones[0].origins = vec![origin.parse().unwrap()];
+    network.zones.push(well);
+    stage.edge.replace(network);
+    stage
+}
+
+impl Stage {
+    async fn is_well(&self) {
+        let mut asked = request(Method::GET, "/", &[]);
+        asked.headers_mut().insert("host", "well.example".parse().unwrap());
+        assert_eq!(self.send(asked).await.body, "well");
+    }
+
+    /// What is known of the first zone's origin.
+    fn origin(&self) -> OriginStatus {
+        let network = self.edge.network();
+        self.edge.origins.report(network.zones[0].origins.iter(), |_| 0, self.edge.now()).remove(0)
+    }
+
+    fn objects(&self) -> u64 {
+        self.edge.store.usage().objects as u64
+    }
+}
+
+/// Reads a request's head.
+async fn asked(stream: &mut TcpStream) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await?);
+    }
+    Ok(())
+}
+
+/// Sends a piece over and over: a gigabyte, or until nobody takes it; how much they took.
+async fn pour(stream: &mut TcpStream, piece: &[u8], taken: &AtomicU64) {
+    while taken.load(SeqCst) < 1 << 30 && stream.write_all(piece).await.is_ok() {
+        taken.fetch_add(piece.len() as u64, SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_response_is_a_502_or_504_and_says_which() {
+    for (said, status, detail) in [
+        ("", 502, "origin-unreachable"),
+        ("220 mail.example ESMTP\r\n", 502, "origin-unreachable"),
+        ("\0\u{1}\u{2}\r\n\r\n", 502, "origin-unreachable"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nab", 502, "origin-unreachable"),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\nab",
+            502,
+            "origin-unreachable",
+        ),
+        ("HTTP/1.1 200 OK\r\ncache-control: max", 502, "origin-unreachable"),
+        ("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n", 502, "origin-unreachable"),
+        // It is silent, from the beginning or in the middle of its header.
+        ("wait", 504, "origin-too-slow"),
+        ("HTTP/1.1 200 OK\r\nwait", 504, "origin-too-slow"),
+    ] {
+        let stage = before(FIRST_BYTE, move |mut stream| async move {
+            asked(&mut stream).await?;
+            stream.write_all(said.strip_suffix("wait").unwrap_or(said).as_bytes()).await?;
+            if said.ends_with("wait") {
+                std::future::pending::<()>().await;
+            }
+            stream.shutdown().await
+        })
+        .await;
+        let refused = stage.get("/", &[]).await;
+        assert_eq!(refused.status, status, "{said:?}");
+        assert!(refused.told.ends_with(&format!("detail={detail}")), "{said:?}: {}", refused.told);
+        assert!(!stage.origin().healthy && stage.origin().in_flight == 0);
+        stage.is_well().await;
+    }
+}
+
+#[tokio::test]
+async fn a_header_without_end_is_not_kept() {
+    let one = Bytes::from_static(b"HTTP/1.1 200 OK\r\n");
+    let interim = Bytes::from_static(b"HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\n");
+    let fields = Bytes::from(b"x-field: a value that says nothing\r\n".repeat(100));
+    let line = Bytes::from(vec![b'x'; 10_000]);
+    for (begin, piece) in [(one.clone(), fields), (one, line), (interim.clone(), interim.repeat(100).into())]
+    {
+        let taken = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&taken);
+        let stage = before("", move |mut stream| {
+            let (begin, piece, taken) = (begin.clone(), piece.clone(), Arc::clone(&counted));
+            async move {
+                asked(&mut stream).await?;
+                stream.write_all(&begin).await?;
+                pour(&mut stream, &piece, &taken).await;
+                Ok(())
+            }
+        })
+        .await;
+        let refused = stage.get("/", &[]).await;
+        assert_eq!((refused.status, stage.objects()), (502, 0));
+        // A header's limit, and what the kernel's buffers hold: by default 10 MiB, at most 64 where somebody raised them.
+        assert!(taken.load(SeqCst) < 65 << 20, "{} bytes", taken.load(SeqCst));
+        stage.is_well().await;
+    }
+}
+
+/// A visitor's response, as far as it came.
+async fn came_of(stage: &Stage, path: &str) -> (StatusCode, Result<Bytes, Failure>) {
+    let (parts, body) = stage.edge.serve(request(Method::GET, path, &[])).await.into_parts();
+    (parts.status, body.collect(1 << 20).await)
+}
+
+#[tokio::test]
+async fn a_length_that_is_a_lie_is_no_end_and_no_other_response() {
+    const OK: &str = "HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\n";
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    let stage = before(FIRST_BYTE, move |mut stream| {
+        let number = counted.fetch_add(1, SeqCst);
+        async move {
+            asked(&mut stream).await?;
+            let said = match number {
+                // Too short; in chunks, without the last one; and a chunk that is longer than it says.
+                0 => "content-length: 10\r\n\r\nhalf",
+                1 => "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+                2 => "transfer-encoding: chunked\r\n\r\n4\r\nhalves\r\n0\r\n\r\n",
+                // Too long, by what another request could take for its response.
+                3 => {
+                    "content-length: 5\r\n\r\nwhole\
+                     HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\ncontent-length: 6\r\n\r\npoison"
+                }
+                _ => "content-length: 5\r\n\r\nother",
+            };
+            stream.write_all([OK, said].concat().as_bytes()).await?;
+            if number < 3 { stream.shutdown().await } else { asked(&mut stream).await }
+        }
+    })
+    .await;
+    for path in ["/short", "/chunks", "/chunk"] {
+        let (status, body) = came_of(&stage, path).await;
+        assert!(status == 200 && body.is_err() && stage.objects() == 0, "{path}: {body:?}");
+    }
+    let whole = stage.get("/long", &[]).await;
+    assert_eq!((whole.status, &whole.body[..]), (200, &b"whole"[..]));
+    assert_eq!(stage.get("/other", &[]).await.body, "other");
+    assert_eq!((connections.load(SeqCst), stage.get("/long", &[]).await.body), (5, "whole".into()));
+}
+
+#[tokio::test]
+async fn an_origin_that_stops_within_a_body_is_given_up() {
+    let stage = before(FIRST_BYTE, async |mut stream: TcpStream| {
+        asked(&mut stream).await?;
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 200000\r\n\r\nhalf").await?;
+        std::future::pending().await
+    })
+    .await;
+    // What is passed on, as it is too large to be stored, and what would be stored.
+    assert_eq!(came_of(&stage, "/").await, (StatusCode::OK, Err(Failure::Timeout)));
+    let mut network = Network::clone(&stage.edge.network());
+    network.zones[0].largest = 1 << 20;
+    stage.edge.replace(network);
+    let (first, second) = tokio::join!(came_of(&stage, "/"), came_of(&stage, "/"));
+    assert!(first.1.is_err() && second.1.is_err(), "{first:?} {second:?}");
+    assert_eq!(stage.objects(), 0);
+    stage.is_well().await;
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_held_back_by_who_does_not_read_it() {
+    let taken = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&taken);
+    let stage = before(FIRST_BYTE, move |mut stream| {
+        let taken = Arc::clone(&counted);
+        async move {
+            asked(&mut stream).await?;
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\n\r\n").await?;
+            pour(&mut stream, &[7; 65_536], &taken).await;
+            Ok(())
+        }
+    })
+    .await;
+    let mut body = stage.edge.serve(request(Method::GET, "/", &[])).await.into_body();
+    assert!(body.data().await.unwrap().is_some());
+    // One thread: when nothing has moved in a hundred rounds of all tasks, and a pause for the kernel, nothing will.
+    let mut before = u64::MAX;
+    while taken.load(SeqCst) != before {
+        before = taken.load(SeqCst);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    // The kernel's buffers, and the 100 KB that might have been stored.
+    assert!(before < 65 << 20, "{before} bytes");
+    assert_eq!(stage.objects(), 0);
+    stage.is_well().await;
+}
+
+#[tokio::test]
+async fn nobody_who_cannot_prove_to_be_the_origin_is_believed() {
+    let untrusted = Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_tls(&untrusted);
+    let stranger = server.addresses().unwrap()[0];
+    let stop = http::Stop::new();
+    let serving = stop.clone();
+    let handler = async |_: http::Request<Body>| Ok(Response::new(Body::whole("stolen")));
+    tokio::spawn(async move { server.serve(handler, &serving).await });
+    let stage = beside("", &format!("https://{stranger}"));
+    let refused = stage.get("/", &[]).await;
+    let told = "lhr; fwd=bypass; detail=origin-not-trusted".to_owned();
+    let sentence = "The origin could not prove who it is: its TLS handshake failed.\n".into();
+    assert_eq!(refused, Came { status: 502, told, body: sentence });
+    stage.is_well().await;
+    stop.ask();
+}
+
+#[tokio::test]
+async fn thousands_of_visitors_of_a_silent_origin_get_an_answer_each_and_others_theirs() {
+    let stage = Arc::new(
+        before("first_byte = \"300ms\"\n", async |mut stream: TcpStream| {
+            asked(&mut stream).await?;
+            std::future::pending().await
+        })
+        .await,
+    );
+    let mut visitors = tokio::task::JoinSet::new();
+    // More than there may be connections to it: the others wait, and no longer than these.
+    for number in 0..2000 {
+        let stage = Arc::clone(&stage);
+        visitors.spawn(async move {
+            came(stage.edge.serve(request(Method::GET, &format!("/{number}"), &[])).await).await
+        });
+    }
+    stage.is_well().await;
+    while let Some(refused) = visitors.join_next().await {
+        let refused = refused.unwrap();
+        assert_eq!(refused.status, 504, "{}", refused.told);
+    }
+    assert_eq!(stage.origin().in_flight, 0);
+}
