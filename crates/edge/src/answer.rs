@@ -44,7 +44,8 @@ pub(crate) fn answer(
     if object.stored.status == StatusCode::OK {
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     }
-    match ranges::wanted(&visit.method, &visit.headers, &object.stored, length) {
+    let whole = (object.stored.status, &object.stored.headers);
+    match ranges::wanted(&visit.method, &visit.headers, whole, length) {
         Wanted::Whole => {
             if has_body(object.stored.status) {
                 headers.insert(header::CONTENT_LENGTH, length.into());
