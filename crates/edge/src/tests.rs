@@ -5,6 +5,7 @@ mod at_once;
 mod broken_off;
 mod compress;
 mod connection;
+mod partial;
 mod restart;
 
 use std::{
