@@ -157,7 +157,13 @@ impl Core {
         self.finish(response, visit, &status, Word::Collapsed)
     }
 
-    fn answer(&self, visit: &Visit, object: &Arc<Object>, form: Form, now: Time) -> Response<Body> {
+    pub(crate) fn answer(
+        &self,
+        visit: &Visit,
+        object: &Arc<Object>,
+        form: Form,
+        now: Time,
+    ) -> Response<Body> {
         answer(visit, object, form, now, |coding| self.edge.coded(object, coding))
     }
 

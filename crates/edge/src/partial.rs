@@ -44,7 +44,7 @@ impl Core {
     /// Answers from the parts of an object that are here, with one request to the origin at most. `None` if they are of no use.
     pub(crate) async fn from_parts(
         self: &Arc<Self>,
-        visit: &Visit,
+        visit: &Arc<Visit>,
         object: &Arc<Object>,
         parts: &Arc<Parts>,
     ) -> Option<Response<Body>> {
@@ -62,7 +62,7 @@ impl Core {
             (Supply::Here, Reuse::WhileRevalidated | Reuse::Validate) => {
                 Some(self.confirmed(visit, object, began, now).await)
             }
-            (Supply::AllBut(gap), _) => self.joined(visit, object, parts, gap, began, now).await,
+            (Supply::AllBut(gap), _) => self.joined(visit, (object, parts), gap, began, now).await,
         }
     }
 
@@ -103,34 +103,22 @@ impl Core {
     /// Asks the origin for the gap in what is here, and answers with both. `None` if what it has is not of the same.
     async fn joined(
         self: &Arc<Self>,
-        visit: &Visit,
-        object: &Arc<Object>,
-        parts: &Arc<Parts>,
-        Gap { asked, missing }: Gap,
+        visit: &Arc<Visit>,
+        (object, parts): (&Arc<Object>, &Arc<Parts>),
+        gap: Gap,
         began: u64,
         requested: Time,
     ) -> Option<Response<Body>> {
-        let rest = Rest::between(missing, &object.stored)?;
+        let rest = Rest::between(gap.missing, &object.stored)?;
         let mut headers = onward(visit, &self.centre);
         rest.ask(&mut headers);
         let answered = self.origins.ask(&self.clients.usual, visit, headers, Body::empty(), requested).await;
         let (head, body) = answered.ok()?.into_parts();
-        let length = rest.is_in(head.status, &head.headers)?;
-        let is_announced = Fragment::read(head.status, &head.headers)?.is_announced();
-        let part = asked.or(Part::whole(length)).filter(|_| is_announced)?;
+        rest.is_in(head.status, &head.headers)?;
+        Fragment::read(head.status, &head.headers).filter(Fragment::is_announced)?;
         let now = self.now();
         let object = self.confirm(visit, object, &head.headers, (requested, now), began);
-        let body = self.edge.keeping(&object, parts, missing, self.largest(visit), body);
-        let before = part.before(missing.first).map(|before| parts.read(before));
-        let behind = part.behind(missing.last).map(|behind| parts.read(behind));
-        let body = in_sequence(before.into_iter().chain([body]).chain(behind));
-        let mut headers = object.stored.head(now);
-        self.form(visit, &object).describe(&mut headers);
-        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        let response = match asked {
-            Some(part) => of_part(headers, part, length, body),
-            None => respond(object.stored.status, headers, body),
-        };
+        let response = self.closed(visit, (&object, parts), gap, body, now);
         let status = CacheStatus {
             forward_status: Some(head.status.as_u16()),
             ttl: Some(object.stored.terms.seconds_left(now)),
@@ -138,6 +126,40 @@ impl Core {
             ..self.status(Forward::Partial)
         };
         Some(self.finish(response, visit, &status, Word::Miss))
+    }
+
+    /// Answers with what is here and the `body` of the gap in it.
+    fn closed(
+        self: &Arc<Self>,
+        visit: &Arc<Visit>,
+        (object, parts): (&Arc<Object>, &Arc<Parts>),
+        Gap { asked, missing }: Gap,
+        body: Body,
+        now: Time,
+    ) -> Response<Body> {
+        let length = parts.length();
+        let part = asked.or(Part::whole(length)).unwrap_or(missing);
+        let around = |body| {
+            let before = part.before(missing.first).map(|before| parts.read(before));
+            let behind = part.behind(missing.last).map(|behind| parts.read(behind));
+            in_sequence(before.into_iter().chain([body]).chain(behind))
+        };
+        // Of a whole that may be stored there is one request for all: whoever comes now reads along.
+        let may_be_whole = asked.is_none() && length <= self.largest(visit);
+        if let Some(whole) = may_be_whole.then(|| self.store.complete(object, Arc::default())).flatten() {
+            let again = Some(Arc::clone(visit));
+            let pour = Arc::clone(self).pour(Arc::clone(&whole), around(body), visit.zone().largest, again);
+            tokio::spawn(pour);
+            return self.answer(visit, &whole, self.form(visit, &whole), now);
+        }
+        let body = around(self.edge.keeping(object, parts, missing, self.largest(visit), body));
+        let mut headers = object.stored.head(now);
+        self.form(visit, object).describe(&mut headers);
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        match asked {
+            Some(part) => of_part(headers, part, length, body),
+            None => respond(object.stored.status, headers, body),
+        }
     }
 
     /// Keeps a part that was asked for by itself, if it may be and can be joined to others; whether it does.

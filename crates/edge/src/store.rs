@@ -178,7 +178,7 @@ impl Store {
         inner.has(object)
     }
 
-    /// Gives an object of which parts were here its whole body, if it stands.
+    /// Gives an object of which parts were here a body that is whole, or comes from its beginning, if it stands.
     pub(crate) fn complete(&self, object: &Object, body: Arc<Fill>) -> Option<Arc<Object>> {
         let mut inner = self.lock();
         let variants = inner.resources.get_mut(&object.key)?;

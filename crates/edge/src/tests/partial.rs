@@ -144,6 +144,21 @@ async fn once_all_parts_are_here_it_is_whole() {
 }
 
 #[tokio::test]
+async fn many_who_want_the_whole_of_it_are_one_request_for_what_is_missing() {
+    let (stage, origin) = stage("", |number| (if number == 0 { "no-store" } else { FRESH }, A));
+    stage.get("/", &[]).await;
+    stage.get("/", &[("range", "bytes=500-999")]).await;
+    stage.get("/", &[("range", "bytes=0-499")]).await;
+    asked(&origin);
+    let first = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    // It reads nothing yet, and another one reads along.
+    let second = stage.get("/", &[]).await;
+    assert!((second.status, second.told.as_str()) == (200, "lhr; hit") && second.body == text(A));
+    assert!(first.into_body().collect(LENGTH).await.unwrap() == text(A));
+    assert_eq!(asked(&origin), ["bytes=1000- \"a\""]);
+}
+
+#[tokio::test]
 async fn parts_of_two_versions_are_never_put_together() {
     let (stage, origin) = stage(LARGE, |number| (FRESH, if number < 2 { A } else { B }));
     let get = async |range: &str| stage.get("/", &[("range", range)]).await;
