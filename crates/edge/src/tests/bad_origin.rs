@@ -233,7 +233,7 @@ async fn a_body_without_end_is_held_back_by_who_does_not_read_it() {
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     // The kernel's buffers, and the 100 KB that might have been stored.
     assert!(before < 65 << 20, "{before} bytes");
