@@ -5,6 +5,8 @@ mod bad_http3;
 #[cfg(test)]
 mod delivery;
 #[cfg(test)]
+mod early;
+#[cfg(test)]
 mod failing;
 #[cfg(test)]
 mod http1;
