@@ -1,5 +1,5 @@
-//! Any fields of a request and a response are judged: what is stored is for the request that fetched it, its parts lie within its body, and
-//! the network's own fields are gone once they were cleared.
+//! Any fields of a request and a response are judged: what is stored is for the request that fetched it, its parts lie within its body,
+//! also where some are missing, and the network's own fields are gone once they were cleared.
 //!
 //! The input is lines of fields: those of the request, an empty line, those of the response.
 //!
@@ -8,7 +8,8 @@
 #![no_main]
 
 use cache::{
-    Coding, Control, Form, Key, KeyRule, Reuse, Selection, Stored, Terms, Time, Told, Validators, Wishes,
+    Coding, Control, Coverage, Form, Fragment, Key, KeyRule, Rest, Reuse, Selection, Stored, Supply, Terms,
+    Time, Told, Validators, Wishes,
     internal, invalidation, may_store, purge,
     ranges::{self, Wanted},
     update,
@@ -40,11 +41,15 @@ fuzz_target!(|text: &[u8]| {
     if stored.reuse(wishes, times.1) == Reuse::Fresh {
         assert!(stored.terms.is_fresh(times.1));
     }
-    if let Wanted::Parts(parts) = ranges::wanted(&Method::GET, &request, &stored, 100) {
+    let whole = (StatusCode::OK, &stored.headers);
+    if let Wanted::Parts(parts) = ranges::wanted(&Method::GET, &request, whole, 100) {
         assert!(
             !parts.is_empty()
                 && parts.iter().all(|part| part.length() > 0 && part.first + part.length() <= 100)
         );
+    }
+    if let Some(fragment) = Fragment::read(StatusCode::PARTIAL_CONTENT, &response) {
+        keep(&fragment, &request, &stored);
     }
     if let Some(validators) = Validators::of(&stored) {
         let mut asked = HeaderMap::new();
@@ -67,6 +72,20 @@ fuzz_target!(|text: &[u8]| {
     internal::clear(&mut response);
     assert!(!response.keys().any(|name| internal::is_internal(name.as_str().as_bytes())));
 });
+
+/// A part that came by itself is combined with its own whole, and what it does not have of a request can be asked for.
+fn keep(fragment: &Fragment<'_>, request: &HeaderMap, stored: &Stored) {
+    let mut coverage = Coverage::of(fragment.length);
+    assert!(coverage.add(fragment.part) && coverage.gaps(fragment.part).is_empty());
+    let Some(headers) = fragment.whole(request) else { return };
+    let stored = Stored { headers, ..stored.clone() };
+    assert!(fragment.is_of(&stored));
+    if let Supply::AllBut(gap) = coverage.supply(&Method::GET, request, &stored) {
+        assert!(gap.missing.last < fragment.length);
+        assert!(gap.asked.is_none_or(|asked| asked.length() > gap.missing.length()));
+        assert!(Rest::between(gap.missing, &stored).is_some());
+    }
+}
 
 fn fields(text: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::new();

@@ -45,6 +45,14 @@ impl Validators {
     /// Makes a request conditional, on these and nothing else.
     pub fn ask(&self, request: &mut HeaderMap) {
         make_unconditional(request);
+        self.ask_first(request);
+    }
+
+    /// Makes a request conditional on these, and if that is not met, one for the parts that it names: conditions like these go before
+    /// Range and If-Range (RFC 9110 section 13.2.2).
+    pub fn ask_first(&self, request: &mut HeaderMap) {
+        request.remove(IF_NONE_MATCH);
+        request.remove(IF_MODIFIED_SINCE);
         if let Some(etag) = &self.etag {
             request.insert(IF_NONE_MATCH, etag.clone());
         }
@@ -115,6 +123,10 @@ mod tests {
         let validators = Validators::of(&object).unwrap();
         validators.ask(&mut request);
         assert_eq!(request, map(&[("if-none-match", "W/\"a\""), ("foo", "1")]));
+        let mut parts = map(&[("if-none-match", "\"b\""), ("range", "bytes=0-1"), ("if-range", "\"a\"")]);
+        validators.ask_first(&mut parts);
+        let asked = [("if-none-match", "W/\"a\""), ("range", "bytes=0-1"), ("if-range", "\"a\"")];
+        assert_eq!(parts, map(&asked));
         assert!(validators.are_confirmed_by(&map(&[])));
         assert!(validators.are_confirmed_by(&map(&[("etag", "\"a\"")])));
         assert!(!validators.are_confirmed_by(&map(&[("etag", "\"b\"")])));

@@ -73,13 +73,12 @@ impl Eviction {
         self.make_room()
     }
 
-    /// Counts an object that it has as so many bytes, and returns which have to go: possibly this one.
+    /// Counts an object as so many bytes, in its place if it has one, and returns which have to go: possibly this one.
     pub fn resize(&mut self, number: u64, bytes: u64) -> Vec<u64> {
-        if let Some(object) = self.objects.get_mut(&number) {
-            let queue = if object.is_main { &mut self.main } else { &mut self.small };
-            queue.bytes = queue.bytes - object.bytes + bytes;
-            object.bytes = bytes;
-        }
+        let Some(object) = self.objects.get_mut(&number) else { return self.insert(number, bytes) };
+        let queue = if object.is_main { &mut self.main } else { &mut self.small };
+        queue.bytes = queue.bytes - object.bytes + bytes;
+        object.bytes = bytes;
         self.make_room()
     }
 
@@ -217,7 +216,7 @@ mod tests {
                     }
                     1 => store.hit(number),
                     2 => {
-                        held.entry(number).and_modify(|held| *held = bytes);
+                        held.insert(number, bytes);
                         for evicted in store.resize(number, bytes) {
                             prop_assert!(held.remove(&evicted).is_some());
                         }

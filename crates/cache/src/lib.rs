@@ -10,7 +10,9 @@
 //! | which of several variants matches | [`Selection`] |
 //! | which responses are compressed, and how, for whom | [`Form`] |
 //! | 304 instead of a body; parts of a body | [`is_not_modified`], [`ranges`] |
-//! | the rest of a body that broke off | [`Rest`] |
+//! | the rest of a body that broke off, or what is missing between its parts | [`Rest`] |
+//! | what a 206 brings, and what may be combined with it | [`Fragment`] |
+//! | which bytes of a body are here, and which requests they answer | [`Coverage`] |
 //! | what a 304 or a HEAD changes in a stored response | [`update`] |
 //! | what an unsafe request makes invalid | [`invalidation`] |
 //! | what was purged, and in which order | [`purge`] |
@@ -23,9 +25,11 @@
 
 mod conditional;
 mod control;
+mod coverage;
 mod directives;
 mod encoding;
 mod eviction;
+mod fragment;
 mod freshness;
 pub mod internal;
 pub mod invalidation;
@@ -45,8 +49,10 @@ pub mod update;
 pub use self::{
     conditional::{Validators, is_not_modified, make_unconditional},
     control::Control,
+    coverage::{Coverage, Gap, Supply},
     encoding::{Coding, Form},
     eviction::Eviction,
+    fragment::Fragment,
     freshness::{Lifetime, Terms},
     key::{Key, KeyRule},
     request::Wishes,

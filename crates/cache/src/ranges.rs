@@ -5,7 +5,7 @@ use http_types::{
     header::{CONTENT_LENGTH, DATE, ETAG, IF_RANGE, LAST_MODIFIED, RANGE},
 };
 
-use crate::{Stored, Time};
+use crate::Time;
 
 /// Bytes of a body, the first and the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,26 @@ pub struct Part {
 }
 
 impl Part {
+    /// So many bytes from a place on; `None` if that is none.
+    pub fn of(first: u64, length: u64) -> Option<Self> {
+        Some(Self { first, last: first.checked_add(length.checked_sub(1)?)? })
+    }
+
+    /// All of a body of so many bytes; `None` if that has none.
+    pub fn whole(length: u64) -> Option<Self> {
+        Self::of(0, length)
+    }
+
+    /// What of it is before a place.
+    pub fn before(self, place: u64) -> Option<Self> {
+        (self.first < place).then(|| Self { first: self.first, last: self.last.min(place - 1) })
+    }
+
+    /// What of it is behind a place.
+    pub fn behind(self, place: u64) -> Option<Self> {
+        (place < self.last).then(|| Self { first: self.first.max(place + 1), last: self.last })
+    }
+
     /// How many bytes it has: at least one.
     pub const fn length(self) -> u64 {
         self.last - self.first + 1
@@ -52,10 +72,15 @@ pub fn announced(response: &HeaderMap) -> Option<u64> {
     response.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// What of a stored body of `length` bytes a request asks for.
-pub fn wanted(method: &Method, request: &HeaderMap, stored: &Stored, length: u64) -> Wanted {
+/// What of a response's body of `length` bytes a request asks for.
+pub fn wanted(
+    method: &Method,
+    request: &HeaderMap,
+    (status, response): (StatusCode, &HeaderMap),
+    length: u64,
+) -> Wanted {
     let Some(range) = request.get(RANGE).and_then(|range| range.to_str().ok()) else { return Wanted::Whole };
-    let counts = *method == Method::GET && stored.status == StatusCode::OK && is_current(request, stored);
+    let counts = *method == Method::GET && status == StatusCode::OK && is_current(request, response);
     match parse(range) {
         Some(asked) if counts => satisfy(&asked, length),
         _ => Wanted::Whole,
@@ -113,16 +138,16 @@ fn satisfy(asked: &[Asked], length: u64) -> Wanted {
     if is_greedy { Wanted::Whole } else { Wanted::Parts(parts) }
 }
 
-/// Whether what the client has parts of, if it says so, is what is stored: by the strong comparison (RFC 9110 section 13.1.5).
-fn is_current(request: &HeaderMap, stored: &Stored) -> bool {
+/// Whether what the client has parts of, if it says so, is this response: by the strong comparison (RFC 9110 section 13.1.5).
+fn is_current(request: &HeaderMap, response: &HeaderMap) -> bool {
     let Some(condition) = request.get(IF_RANGE) else { return true };
     let Ok(condition) = condition.to_str() else { return false };
     if condition.starts_with('"') {
-        return stored.headers.get(ETAG).is_some_and(|tag| tag == condition);
+        return response.get(ETAG).is_some_and(|tag| tag == condition);
     }
-    let modified = Time::in_field(&stored.headers, &LAST_MODIFIED);
+    let modified = Time::in_field(response, &LAST_MODIFIED);
     // A date is as good as a strong tag only if nothing can have changed within the same second.
-    let is_strong = match (modified, Time::in_field(&stored.headers, &DATE)) {
+    let is_strong = match (modified, Time::in_field(response, &DATE)) {
         (Some(modified), Some(date)) => date.since(modified).as_secs() >= 1,
         _ => false,
     };
@@ -161,6 +186,22 @@ mod tests {
         ] {
             assert_eq!(of_ten(range), expected, "{range}");
         }
+    }
+
+    #[test]
+    fn a_part_is_what_is_before_a_place_the_place_and_what_is_behind_it() {
+        let part = |first, last| Some(Part { first, last });
+        let five = Part { first: 3, last: 7 };
+        for (place, before, behind) in [
+            (0, None, part(3, 7)),
+            (3, None, part(4, 7)),
+            (5, part(3, 4), part(6, 7)),
+            (7, part(3, 6), None),
+            (9, part(3, 7), None),
+        ] {
+            assert_eq!((five.before(place), five.behind(place)), (before, behind), "{place}");
+        }
+        assert_eq!((Part::of(3, 5), Part::of(3, 0), Part::of(2, u64::MAX)), (Some(five), None, None));
     }
 
     #[test]

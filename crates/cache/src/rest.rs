@@ -1,58 +1,57 @@
-//! The rest of a body that broke off: how it is asked for, and whether an answer is it (RFC 9110 section 15.3.7.3, RFC 9111 section 3.4).
+//! The rest of a body that broke off, or what else is missing of one: how it is asked for, and whether an answer is it (RFC 9110
+//! section 15.3.7.3, RFC 9111 section 3.4).
 
 use http_types::{
     HeaderMap, HeaderValue, StatusCode,
-    header::{CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE, RANGE},
+    header::{IF_RANGE, RANGE},
 };
 
 use crate::{
-    Stored, make_unconditional,
+    Stored,
+    fragment::{Fragment, Representation},
+    make_unconditional,
     ranges::{self, Part},
 };
 
 /// What is missing of a stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rest {
-    /// Strong: only what has the same one may be joined.
-    tag: HeaderValue,
-    coding: Option<HeaderValue>,
+    of: Representation,
     first: u64,
-    /// Of the whole, if that was announced.
-    length: Option<u64>,
+    /// `None` is the last one of the whole.
+    last: Option<u64>,
 }
 
 impl Rest {
     /// What is missing after so many bytes; `None` if nothing can be joined to them.
     pub fn after(received: u64, stored: &Stored) -> Option<Self> {
-        let field = |name| stored.headers.get(name);
-        let tag = field(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""))?.clone();
-        let length = ranges::announced(&stored.headers);
-        let is_missing = stored.status == StatusCode::OK && length.is_none_or(|length| received < length);
-        let coding = field(CONTENT_ENCODING).cloned();
-        is_missing.then_some(Self { tag, coding, first: received, length })
+        let of = Representation::of(&stored.headers)?;
+        let is_missing = stored.status == StatusCode::OK && of.length.is_none_or(|length| received < length);
+        is_missing.then_some(Self { of, first: received, last: None })
+    }
+
+    /// A part that is missing; `None` if it cannot be joined to the others.
+    pub fn between(missing: Part, stored: &Stored) -> Option<Self> {
+        let last = Some(missing.last).filter(|last| ranges::announced(&stored.headers) != Some(last + 1));
+        Some(Self { last, ..Self::after(missing.first, stored)? })
     }
 
     /// Makes a request one for this and nothing else.
     pub fn ask(&self, request: &mut HeaderMap) {
         make_unconditional(request);
-        request.insert(IF_RANGE, self.tag.clone());
-        if let Ok(range) = HeaderValue::from_str(&format!("bytes={}-", self.first)) {
+        request.insert(IF_RANGE, self.of.tag.clone());
+        let last = self.last.map_or_else(String::new, |last| last.to_string());
+        if let Ok(range) = HeaderValue::from_str(&format!("bytes={}-{last}", self.first)) {
             request.insert(RANGE, range);
         }
     }
 
     /// The length of the whole, if this is the answer: the same representation, from the first byte that is missing to the last.
     pub fn is_in(&self, status: StatusCode, answer: &HeaderMap) -> Option<u64> {
-        let is_same =
-            answer.get(ETAG) == Some(&self.tag) && answer.get(CONTENT_ENCODING) == self.coding.as_ref();
-        let is_one_part = !answer
-            .get(CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"multipart/byteranges"));
-        let (part, length) = Part::read(answer.get(CONTENT_RANGE)?.to_str().ok()?)?;
-        let is_rest = part == Part { first: self.first, last: length - 1 };
-        let is_as_announced = self.length.is_none_or(|announced| announced == length);
-        (status == StatusCode::PARTIAL_CONTENT && is_same && is_one_part && is_rest && is_as_announced)
-            .then_some(length)
+        let fragment = Fragment::read(status, answer)?;
+        let last = self.last.unwrap_or(fragment.length - 1);
+        let is_it = fragment.part == Part { first: self.first, last } && fragment.belongs_to(&self.of);
+        is_it.then_some(fragment.length)
     }
 }
 
@@ -95,6 +94,24 @@ mod tests {
         let mut request = map(&[("foo", "1"), ("if-none-match", "\"b\""), ("range", "bytes=0-1")]);
         after(4, 200, &[("etag", "\"a\"")]).unwrap().ask(&mut request);
         assert_eq!(request, map(&[("foo", "1"), ("range", "bytes=4-"), ("if-range", "\"a\"")]));
+    }
+
+    #[test]
+    fn a_part_in_the_middle_is_asked_for_by_its_ends() {
+        let (headers, status, now) =
+            (map(&[("etag", "\"a\""), ("content-length", "10")]), StatusCode::OK, Time::from_millis(0));
+        let terms = Terms::read(status, &headers, Control::default(), None, (now, now));
+        let stored = Stored { status, headers, terms, selection: Selection::default() };
+        for (first, last, range) in [(2, 4, "bytes=2-4"), (0, 8, "bytes=0-8"), (4, 9, "bytes=4-")] {
+            let rest = Rest::between(Part { first, last }, &stored).unwrap();
+            let mut request = HeaderMap::new();
+            rest.ask(&mut request);
+            assert_eq!(request, map(&[("range", range), ("if-range", "\"a\"")]));
+            let answer =
+                |first, last| map(&[("etag", "\"a\""), ("content-range", &Part { first, last }.label(10))]);
+            assert_eq!(rest.is_in(StatusCode::PARTIAL_CONTENT, &answer(first, last)), Some(10));
+            assert_eq!(rest.is_in(StatusCode::PARTIAL_CONTENT, &answer(first, last - 1)), None);
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub enum Forward {
     UriMiss,
     /// What was stored for its URL is for other requests.
     VaryMiss,
+    /// What was stored is not all that is asked for.
+    Partial,
     /// What was stored is stale, or has to be asked for each time.
     Stale,
     /// The client asked for it.
@@ -29,6 +31,7 @@ impl Forward {
             Self::Method => "method",
             Self::UriMiss => "uri-miss",
             Self::VaryMiss => "vary-miss",
+            Self::Partial => "partial",
             Self::Stale => "stale",
             Self::Request => "request",
         }

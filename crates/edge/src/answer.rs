@@ -6,11 +6,12 @@ use cache::{
     CacheStatus, Coding, Form, Time, is_not_modified,
     ranges::{self, Part, Wanted},
 };
-use http::{Body, Bytes, Failure, HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use http::{Body, HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 
 use crate::{
     fill::Fill,
     origins::{append, via},
+    sequence::in_sequence,
     store::Object,
     visit::Visit,
 };
@@ -43,20 +44,20 @@ pub(crate) fn answer(
         let body = coded.filter(|_| !is_head).map_or_else(Body::empty, |coded| Body::stream(coded.read()));
         return respond(object.stored.status, headers, body);
     }
-    let Some(length) = object.body.length().or_else(|| ranges::announced(&headers)) else {
+    let Some(length) = length(object) else {
         return respond(object.stored.status, headers, Body::stream(object.body.read()));
     };
-    if object.stored.status == StatusCode::OK {
+    let status = object.stored.status;
+    if status == StatusCode::OK {
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     }
-    match ranges::wanted(&visit.method, &visit.headers, &object.stored, length) {
+    match ranges::wanted(&visit.method, &visit.headers, (status, &object.stored.headers), length) {
         Wanted::Whole => {
-            if has_body(object.stored.status) {
+            if has_body(status) {
                 headers.insert(header::CONTENT_LENGTH, length.into());
             }
             let is_head = visit.method == Method::HEAD;
-            let body = if is_head { Body::empty() } else { Body::stream(object.body.read()) };
-            respond(object.stored.status, headers, body)
+            respond(status, headers, if is_head { Body::empty() } else { read(object, None) })
         }
         Wanted::Nothing => {
             set(&mut headers, header::CONTENT_RANGE, &format!("bytes */{length}"));
@@ -64,15 +65,34 @@ pub(crate) fn answer(
             respond(StatusCode::RANGE_NOT_SATISFIABLE, headers, Body::empty())
         }
         Wanted::Parts(parts) => match parts[..] {
-            [part] => {
-                set(&mut headers, header::CONTENT_RANGE, &part.label(length));
-                headers.insert(header::CONTENT_LENGTH, part.length().into());
-                let body = Body::stream(object.body.read_part(part.first, Some(part.length())));
-                respond(StatusCode::PARTIAL_CONTENT, headers, body)
-            }
+            [part] => of_part(headers, part, length, read(object, Some(part))),
             _ => several(object, &parts, length, headers),
         },
     }
+}
+
+/// How many bytes an object has, once that is known.
+fn length(object: &Object) -> Option<u64> {
+    let known = || object.body.length().or_else(|| ranges::announced(&object.stored.headers));
+    object.parts.as_ref().map_or_else(known, |parts| Some(parts.length()))
+}
+
+/// A part of an object, or all of it.
+fn read(object: &Object, part: Option<Part>) -> Body {
+    match (&object.parts, part) {
+        (Some(parts), part) => {
+            part.or(Part::whole(parts.length())).map_or_else(Body::empty, |part| parts.read(part))
+        }
+        (None, Some(part)) => Body::stream(object.body.read_part(part.first, Some(part.length()))),
+        (None, None) => Body::stream(object.body.read()),
+    }
+}
+
+/// One part of a body of `length` bytes.
+pub(crate) fn of_part(mut headers: HeaderMap, part: Part, length: u64, body: Body) -> Response<Body> {
+    set(&mut headers, header::CONTENT_RANGE, &part.label(length));
+    headers.insert(header::CONTENT_LENGTH, part.length().into());
+    respond(StatusCode::PARTIAL_CONTENT, headers, body)
 }
 
 /// Several parts in one body (RFC 9110 section 14.6), each with a header of its own.
@@ -90,22 +110,9 @@ fn several(object: &Object, parts: &[Part], length: u64, mut headers: HeaderMap)
         + end.len() as u64;
     headers.insert(header::CONTENT_LENGTH, bytes.into());
     set(&mut headers, header::CONTENT_TYPE, &format!("multipart/byteranges; boundary={boundary}"));
-    let bodies: Vec<_> = parts
-        .iter()
-        .map(|part| Body::stream(object.body.read_part(part.first, Some(part.length()))))
-        .collect();
-    let (sender, body) = Body::channel(2);
-    tokio::spawn(async move {
-        for (head, mut part) in heads.into_iter().zip(bodies) {
-            sender.send(head).await.map_err(|_| Failure::Source)?;
-            while let Some(data) = part.data().await? {
-                sender.send(data).await.map_err(|_| Failure::Source)?;
-            }
-        }
-        sender.send(Bytes::from(end)).await.map_err(|_| Failure::Source)?;
-        sender.finish().await.map_err(|_| Failure::Source)
-    });
-    respond(StatusCode::PARTIAL_CONTENT, headers, body)
+    let bodies = heads.into_iter().zip(parts);
+    let bodies = bodies.flat_map(|(head, part)| [Body::whole(head), read(object, Some(*part))]);
+    respond(StatusCode::PARTIAL_CONTENT, headers, in_sequence(bodies.chain([Body::whole(end)])))
 }
 
 /// Adds what every response gets: what the cache did with it, through which data centre it came, and how long the zone's rule lets
@@ -134,7 +141,7 @@ pub(crate) fn tell(headers: &mut HeaderMap, status: &CacheStatus) {
     append(headers, &CacheStatus::FIELD, &status.to_string());
 }
 
-fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {
+pub(crate) fn respond(status: StatusCode, headers: HeaderMap, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     (*response.status_mut(), *response.headers_mut()) = (status, headers);
     response

@@ -64,11 +64,11 @@ impl Core {
                     self.revalidate(&visit, &object);
                     return self.hit(&visit, &object, now, Some("revalidating"));
                 }
-                Reuse::Validate => {
-                    let is_asked_for =
-                        object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
-                    (if is_asked_for { Forward::Request } else { Forward::Stale }, Some(object))
-                }
+                Reuse::Validate => (reason(&object, now), Some(object)),
+            },
+            Found::InParts(object, parts) => match self.from_parts(&visit, &object, &parts).await {
+                Some(response) => return response,
+                None => (Forward::Partial, None),
             },
         };
         if visit.wishes.only_if_cached {
@@ -90,6 +90,10 @@ impl Core {
             Part::Leads(flight) => {
                 let fetch = tokio::spawn(Arc::clone(self).fetch(Arc::clone(&visit), stale, flight));
                 match in_time(fetch, zone.stale_after, instead).await {
+                    Ok(Ok(Fetched::Passed(response, _))) if self.is_better_in_parts(&visit, &response) => {
+                        drop(response);
+                        self.pass(&visit, Body::empty(), forward).await
+                    }
                     Ok(Ok(fetched)) => self.land(&visit, fetched, forward),
                     Ok(Err(_)) => self.refuse(UNREACHABLE),
                     Err(instead) => self.hit(&visit, &instead, self.now(), Some("origin-slow")),
@@ -119,7 +123,7 @@ impl Core {
     }
 
     /// Answers with what a fetch came to, for the one who made it.
-    fn land(&self, visit: &Visit, fetched: Fetched, forward: Forward) -> Response<Body> {
+    pub(crate) fn land(&self, visit: &Visit, fetched: Fetched, forward: Forward) -> Response<Body> {
         let now = self.now();
         let (word, object) = match fetched {
             Fetched::Failed(refusal) => return self.refuse(refusal),
@@ -156,12 +160,18 @@ impl Core {
         self.finish(response, visit, &status, Word::Collapsed)
     }
 
-    fn answer(&self, visit: &Visit, object: &Arc<Object>, form: Form, now: Time) -> Response<Body> {
+    pub(crate) fn answer(
+        &self,
+        visit: &Visit,
+        object: &Arc<Object>,
+        form: Form,
+        now: Time,
+    ) -> Response<Body> {
         answer(visit, object, form, now, |coding| self.edge.coded(object, coding))
     }
 
     /// Answers with an object as it is stored.
-    fn hit(
+    pub(crate) fn hit(
         &self,
         visit: &Visit,
         object: &Arc<Object>,
@@ -180,14 +190,30 @@ impl Core {
     }
 
     /// Passes a request on and its response back, and learns from both.
-    async fn pass(self: &Arc<Self>, visit: &Visit, body: Body, forward: Forward) -> Response<Body> {
+    pub(crate) async fn pass(
+        self: &Arc<Self>,
+        visit: &Visit,
+        body: Body,
+        forward: Forward,
+    ) -> Response<Body> {
         let (requested, began) = (self.now(), self.store.epoch());
         let answered =
             self.origins.ask(&self.clients.usual, visit, onward(visit, &self.centre), body, requested).await;
-        let response = match answered {
-            Ok(response) => response,
-            Err(refusal) => return self.refuse(refusal),
-        };
+        match answered {
+            Ok(response) => self.pass_back(visit, response, forward, (requested, self.now()), began),
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Passes a response back, and learns from it.
+    pub(crate) fn pass_back(
+        self: &Arc<Self>,
+        visit: &Visit,
+        response: Response<Body>,
+        forward: Forward,
+        times: (Time, Time),
+        began: u64,
+    ) -> Response<Body> {
         if forward == Forward::Bypass {
             let status =
                 CacheStatus { forward_status: Some(response.status().as_u16()), ..self.status(forward) };
@@ -195,13 +221,13 @@ impl Core {
         }
         let began = self.learn(visit, &response, began);
         let code = response.status().as_u16();
-        let (response, stored) = self.keep_passed(visit, response, (requested, self.now()), began);
+        let (response, stored) = self.keep_passed(visit, response, times, began);
         let status = CacheStatus { forward_status: Some(code), stored, ..self.status(forward) };
         let word = if forward == Forward::Method { Word::Bypass } else { Word::Miss };
         self.finish(response, visit, &status, word)
     }
 
-    fn status(&self, forward: Forward) -> CacheStatus {
+    pub(crate) fn status(&self, forward: Forward) -> CacheStatus {
         CacheStatus { cache: self.centre.clone(), forward: Some(forward), ..CacheStatus::default() }
     }
 
@@ -243,6 +269,12 @@ impl Core {
         }
         response
     }
+}
+
+/// Why the origin is asked about an object that is not the answer as it is.
+pub(crate) fn reason(object: &Object, now: Time) -> Forward {
+    let is_asked_for = object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
+    if is_asked_for { Forward::Request } else { Forward::Stale }
 }
 
 /// What a request may be: all that is in common use. Others are passed on as well, and it is for their origin to say what they are.

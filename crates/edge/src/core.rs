@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use cache::Form;
+use cache::{Form, Time};
 use http::{
     Body, Bytes, Failure, Request, Response,
     server::{Delivery, Glance, Handler},
@@ -13,6 +13,7 @@ use crate::{
     clients::Clients,
     compress::usual_form,
     counts::Word,
+    hits::Match,
     log::{Log, Note},
     store::Object,
     visit::Visit,
@@ -66,19 +67,36 @@ impl Deref for Core {
 /// Who answers the requests of a core.
 pub(crate) struct Visitors(pub(crate) Arc<Core>);
 
+impl Visitors {
+    /// What a request that was answered before is answered with, and what the log says of it.
+    fn glance<T>(
+        &self,
+        request: &Glance<'_>,
+        answer: impl FnOnce(&Match, Time) -> Option<T>,
+    ) -> Option<(T, Option<Note>)> {
+        let core = &self.0;
+        let began = core.log.as_ref().map(Log::now);
+        let now = core.now();
+        let found = core.hits(core.number).find(&core.store, now, request)?;
+        let answered = answer(&found, now)?;
+        core.counts.add(Word::Hit);
+        let note = core.log.as_ref().zip(began).zip(found.about);
+        let note = note.map(|((log, began), about)| log.note_of_hit(began, request.peer, about));
+        Some((answered, note))
+    }
+}
+
 impl Handler for Visitors {
     const ANSWERS_AT_ONCE: bool = true;
 
     type Note = Note;
 
     fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
-        let core = &self.0;
-        let began = core.log.as_ref().map(Log::now);
-        let (body, about) = core.hits(core.number).answer(&core.store, core.now(), request, head)?;
-        core.counts.add(Word::Hit);
-        let note = core.log.as_ref().zip(began).zip(about);
-        let note = note.map(|((log, began), about)| log.note_of_hit(began, request.peer, about));
-        Some((body, note))
+        self.glance(request, |found, now| found.write(request, now, head))
+    }
+
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
+        self.glance(request, |found, now| found.response(request, now))
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {

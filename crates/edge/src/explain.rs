@@ -42,10 +42,16 @@ impl Edge {
                 "What is stored is for requests with other fields (Vary): the origin is asked.".to_owned()
             }
             (Found::Object(object), _) => sentence(object, object.stored.reuse(visit.wishes, now), now),
+            (Found::InParts(object, parts), _) => format!(
+                "Parts of it are here, {} of {} bytes, for requests that ask for no others. {}",
+                parts.bytes(),
+                parts.length(),
+                sentence(object, object.stored.reuse(visit.wishes, now), now)
+            ),
         };
         let terms = match &found {
-            Found::Object(object) => Some(&object.stored.terms),
-            _ => None,
+            Found::Object(object) | Found::InParts(object, _) => Some(&object.stored.terms),
+            Found::OtherVariant | Found::Nothing => None,
         };
         Ok(Explanation {
             zone: visit.zone().name.clone(),

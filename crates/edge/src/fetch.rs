@@ -16,7 +16,7 @@ use crate::{
     flights::{Flight, Landing},
     origins::onward,
     ready::Serving,
-    store::Object,
+    store::{Found, Object},
     visit::{Refusal, Visit},
 };
 
@@ -107,7 +107,7 @@ impl Core {
         began: u64,
         flight: Flight,
     ) -> Fetched {
-        match self.judge(visit, response.status(), response.headers(), times) {
+        match self.judge_whole(visit, &response, times) {
             Err(reason) => {
                 if !is_failure(response.status()) {
                     self.passing.note(&visit.key, times.1);
@@ -123,7 +123,7 @@ impl Core {
         }
     }
 
-    /// Stores a response that was passed on, if a GET would be answered with the same; whether it did.
+    /// Stores a response that was passed on, if a GET would be answered with the same, or with a part of it; whether it did.
     pub(crate) fn keep_passed(
         self: &Arc<Self>,
         visit: &Visit,
@@ -131,8 +131,11 @@ impl Core {
         times: (Time, Time),
         began: u64,
     ) -> (Response<Body>, bool) {
+        if response.status() == StatusCode::PARTIAL_CONTENT {
+            return self.keep_part(visit, response, times, began);
+        }
         let is_right = matches!(visit.method, Method::GET | Method::POST);
-        let judged = is_right.then(|| self.judge(visit, response.status(), response.headers(), times).ok());
+        let judged = is_right.then(|| self.judge_whole(visit, &response, times).ok());
         let Some(judged) = judged.flatten() else { return (self.compressed(visit, passed(response)), false) };
         self.passing.forget(&visit.key);
         let (status, headers) = (response.status(), response.headers().clone());
@@ -148,8 +151,20 @@ impl Core {
         (passed(response), true)
     }
 
-    /// Whether a response may be stored, and for what.
-    fn judge(
+    /// Whether a response may be stored as a whole, and for what.
+    fn judge_whole(
+        &self,
+        visit: &Visit,
+        response: &Response<Body>,
+        times: (Time, Time),
+    ) -> Result<Judged, NotStored> {
+        let judged = self.judge(visit, response.status(), response.headers(), times)?;
+        let is_too_large = announced(response.headers()).is_some_and(|length| length > self.largest(visit));
+        if is_too_large { Err(NotStored::TooLarge) } else { Ok(judged) }
+    }
+
+    /// Whether a response of any length may be stored, and for what.
+    pub(crate) fn judge(
         &self,
         visit: &Visit,
         status: StatusCode,
@@ -160,10 +175,12 @@ impl Core {
         let is_own = invalidation::is_own_location(&visit.url, headers);
         may_store((&visit.method, &visit.headers), visit.wishes, (status, headers), &terms, is_own)?;
         let selection = Selection::of(&visit.headers, headers).ok_or(NotStored::Vary)?;
-        if announced(headers).is_some_and(|length| length > visit.zone().largest.min(self.store.capacity())) {
-            return Err(NotStored::TooLarge);
-        }
         Ok(Judged { terms, selection })
+    }
+
+    /// How many bytes of a body are stored at most.
+    pub(crate) fn largest(&self, visit: &Visit) -> u64 {
+        visit.zone().largest.min(self.store.capacity())
     }
 
     fn terms(&self, visit: &Visit, status: StatusCode, headers: &HeaderMap, times: (Time, Time)) -> Terms {
@@ -190,6 +207,7 @@ impl Core {
             subject,
             stored,
             body: Arc::default(),
+            parts: None,
             began,
             serving: Serving::default(),
         };
@@ -198,7 +216,7 @@ impl Core {
         object
     }
 
-    /// What the header of a 304, or of the rest of its body, makes of the object that it confirms.
+    /// What the header of a 304, or of a part of its body, makes of the object that it confirms.
     pub(crate) fn confirm(
         &self,
         visit: &Visit,
@@ -222,6 +240,8 @@ impl Core {
         object.stored.headers = compact(object.stored.headers);
         object.stored.terms = self.terms(visit, object.stored.status, &object.stored.headers, times);
         let object = self.store.add(object, &visit.headers, times.1);
+        // Its header may be longer, and the object evicted while its origin was asked.
+        self.store.recount(&object);
         if let Some(on_disk) = &self.on_disk {
             on_disk.refresh(&object);
         }
@@ -248,7 +268,8 @@ impl Core {
         }
         if visit.method == Method::HEAD
             && status == StatusCode::OK
-            && let crate::store::Found::Object(object) = self.store.find(&visit.key, &visit.headers)
+            && let Found::Object(object) | Found::InParts(object, _) =
+                self.store.find(&visit.key, &visit.headers)
         {
             if update::is_same(&object.stored, headers) {
                 self.confirm(visit, &object, headers, (now, now), object.began);
@@ -263,7 +284,7 @@ impl Core {
 }
 
 /// What purges know a response by.
-fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
+pub(crate) fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
     Subject {
         zone: visit.zone().name.clone(),
         url: visit.key.url().to_owned(),
@@ -273,9 +294,9 @@ fn subject(visit: &Visit, headers: &HeaderMap) -> Subject {
 }
 
 /// What a response may be used for.
-struct Judged {
-    terms: Terms,
-    selection: Selection,
+pub(crate) struct Judged {
+    pub(crate) terms: Terms,
+    pub(crate) selection: Selection,
 }
 
 /// A response that is handed on as it is.
@@ -285,6 +306,6 @@ pub(crate) fn passed(mut response: Response<Body>) -> Response<Body> {
 }
 
 /// Statuses that say that the origin fails, and not what the resource is (RFC 5861 section 4).
-fn is_failure(status: StatusCode) -> bool {
+pub(crate) fn is_failure(status: StatusCode) -> bool {
     matches!(status.as_u16(), 500 | 502 | 503 | 504)
 }

@@ -15,6 +15,7 @@ use cache::Coding;
 use http::{
     Bytes, Failure,
     body::{Frame, Frames, SizeHint},
+    pages,
 };
 
 /// A body and those who read it.
@@ -209,14 +210,18 @@ impl State {
         }
     }
 
-    /// Makes one piece of all, where that leaves the readers where they are: those who have not begun, or are through.
+    /// Makes one piece of all, in pages if it is large enough, where that leaves the readers where they are: those who have not begun, or are through.
     fn join(&mut self) {
         let count = self.pieces.len();
         if count == 0 || self.readers.values().any(|place| place.piece != 0 && place.piece != count) {
             return;
         }
-        let whole: Vec<u8> = self.pieces.iter().flat_map(|piece| piece.iter().copied()).collect();
-        self.pieces = VecDeque::from([Bytes::from(whole)]);
+        let whole = pages::moved(self.pieces.iter()).unwrap_or_else(|| {
+            let mut whole = Vec::with_capacity(self.pieces.iter().map(Bytes::len).sum());
+            self.pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
+            Bytes::from(whole)
+        });
+        self.pieces = VecDeque::from([whole]);
         for place in self.readers.values_mut().filter(|place| place.piece == count) {
             place.piece = 1;
         }
@@ -312,7 +317,7 @@ fn within(bytes: u64) -> usize {
 }
 
 /// Bodies up to this length become one piece when they are whole.
-const JOINED: u64 = 1 << 20;
+const JOINED: u64 = pages::MOST as u64;
 
 /// Bytes of a body that is only passed on which may wait for its slowest reader.
 const WINDOW: u64 = 256 << 10;

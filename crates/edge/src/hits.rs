@@ -8,12 +8,12 @@ use std::{
 };
 
 use cache::{Coding, Form, Reuse, Time, Wishes};
-use http::{Body, Bytes, Response, Scheme, header, server::Glance};
+use http::{Body, Bytes, Response, Scheme, Version, header, server::Glance};
 
 use crate::{
     answer::browser_ttl,
     likeness::{Likeness, is_plain},
-    ready::Ready,
+    ready::{Ready, Shape},
     store::{Lease, Object, Store},
     visit::Visit,
 };
@@ -25,6 +25,15 @@ pub(crate) struct Hits {
     /// By the hash of scheme, host and target.
     table: HashMap<u64, Vec<Hit>>,
     count: usize,
+}
+
+/// What answers a request.
+pub(crate) struct Match {
+    object: Arc<Object>,
+    /// The content coding in which it is sent.
+    coding: Option<Coding>,
+    /// What the log says of it, if there is one.
+    pub(crate) about: Option<Arc<[u8]>>,
 }
 
 /// A request, and what answers it.
@@ -44,14 +53,8 @@ struct Hit {
 }
 
 impl Hits {
-    /// Writes the response's head, and returns its body and what the log says of it; `None` if that takes more than a look.
-    pub(crate) fn answer(
-        &mut self,
-        store: &Store,
-        now: Time,
-        request: &Glance<'_>,
-        head: &mut Vec<u8>,
-    ) -> Option<(Bytes, Option<Arc<[u8]>>)> {
+    /// What answers a request, and has done before; `None` if that takes more than a look.
+    pub(crate) fn find(&mut self, store: &Store, now: Time, request: &Glance<'_>) -> Option<Match> {
         let hash = self.hash(request.peer.scheme, request.host, request.target);
         let alike = self.table.get_mut(&hash)?;
         if !is_plain(request) {
@@ -62,10 +65,8 @@ impl Hits {
         if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
             return None;
         }
-        let ready = object.serving.ready(hit.coding)?;
         hit.tell(store, &object, now);
-        ready.write(&object.stored.terms, now, head);
-        Some((if request.is_head { Bytes::new() } else { ready.body() }, hit.about.clone()))
+        Some(Match { object, coding: hit.coding, about: hit.about.clone() })
     }
 
     /// Adds a request, with the response that it got.
@@ -85,9 +86,10 @@ impl Hits {
             Form::Coded(coding) => (Some(coding), object.body.coded(coding)),
             Form::Only | Form::Identity => (None, Some(&object.body)),
         };
-        let make = || Ready::new(response, body?.whole()?, ttl);
+        let shape = shape(visit.version);
+        let make = || Ready::new(response, body?.whole()?, ttl, shape);
         // Another rule made another header of the same object: those requests are answered without haste.
-        if object.serving.ready_or(coding, make).is_none_or(|ready| !ready.is_for(ttl)) {
+        if object.serving.ready_or(coding, shape, make).is_none_or(|ready| !ready.is_for(ttl)) {
             return;
         }
         if self.count >= MOST {
@@ -122,6 +124,21 @@ impl Hits {
     }
 }
 
+impl Match {
+    /// Writes the head of a response over HTTP/1.1, and returns its body.
+    pub(crate) fn write(&self, request: &Glance<'_>, now: Time, head: &mut Vec<u8>) -> Option<Bytes> {
+        let ready = self.object.serving.ready(self.coding, Shape::Lines)?;
+        ready.write(&self.object.stored.terms, now, head);
+        Some(if request.is_head { Bytes::new() } else { ready.body() })
+    }
+
+    /// The response over HTTP/2 or HTTP/3.
+    pub(crate) fn response(&self, request: &Glance<'_>, now: Time) -> Option<Response<Bytes>> {
+        let ready = self.object.serving.ready(self.coding, Shape::Fields)?;
+        ready.response(&self.object.stored.terms, now, request.is_head)
+    }
+}
+
 impl Hit {
     fn stands(&self) -> bool {
         self.object.upgrade().is_some_and(|object| object.serving.version() == self.version)
@@ -134,6 +151,11 @@ impl Hit {
             store.touch(object);
         }
     }
+}
+
+/// How responses are written in a version of HTTP.
+fn shape(version: Version) -> Shape {
+    if version == Version::HTTP_11 { Shape::Lines } else { Shape::Fields }
 }
 
 /// Requests of a core; of more, all are forgotten, and those that come again are added again.

@@ -12,6 +12,7 @@
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
 //! | a body that is read while it is still coming; its rest, if its origin broke off | `fill.rs`, `pour.rs` |
+//! | parts of what is not stored as a whole: asked for, kept, put together | `partial.rs`, `keeping.rs`, `parts.rs`, `sequence.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
 //! | a hit on a plain request: no allocation, no task, a shared lock once a second for an object | `hits.rs`, `likeness.rs`, `ready.rs` |
@@ -45,6 +46,7 @@ mod flights;
 mod from_disk;
 mod handover;
 mod hits;
+mod keeping;
 mod likeness;
 mod log;
 mod metrics;
@@ -54,10 +56,13 @@ mod note;
 mod on_disk;
 pub mod operator;
 mod origins;
+mod partial;
+mod parts;
 mod passing;
 mod pour;
 mod ready;
 mod run;
+mod sequence;
 mod sockets;
 mod store;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! When two requests are the same to a cache: byte for byte, in all that its answer depends on.
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, header, server::Glance};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Scheme, Version, server::Glance};
 
 use crate::visit::Visit;
 
@@ -9,7 +9,7 @@ use crate::visit::Visit;
 pub(crate) struct Likeness {
     scheme: Scheme,
     is_head: bool,
-    host: HeaderValue,
+    host: Box<str>,
     target: Box<str>,
     /// Fields that its rule, its key or its variant depend on, as they came.
     fields: Box<[(HeaderName, Option<HeaderValue>)]>,
@@ -28,7 +28,7 @@ impl Likeness {
         Some(Self {
             scheme: visit.peer.scheme,
             is_head: visit.method == Method::HEAD,
-            host: only(&visit.headers, &header::HOST)??.clone(),
+            host: visit.url.authority()?.as_str().into(),
             target: visit.url.path_and_query()?.as_str().into(),
             fields: fields.into(),
         })
@@ -43,7 +43,7 @@ impl Likeness {
         };
         self.scheme == request.peer.scheme
             && self.is_head == request.is_head
-            && self.host.as_bytes() == request.host
+            && self.host() == request.host
             && *self.target == *request.target
             && self.fields.iter().all(has)
     }
@@ -72,7 +72,7 @@ pub(crate) fn is_plain(request: &Glance<'_>) -> bool {
 impl Visit {
     /// Whether it can be answered at once when it comes again.
     pub(crate) fn is_plain(&self) -> bool {
-        self.version == Version::HTTP_11
+        self.version >= Version::HTTP_11
             && matches!(self.method, Method::GET | Method::HEAD)
             && !self.headers.keys().any(|name| is_telling(name.as_str()))
     }

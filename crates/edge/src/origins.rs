@@ -15,8 +15,8 @@ use crate::{
 };
 use cache::{Time, internal, update::clear_connection_fields};
 use http::{
-    Body, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response, StatusCode,
-    Version,
+    Body, Bytes, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response,
+    StatusCode, Version,
     client::{Informed, Trace},
     clock::http_date,
     header,
@@ -56,7 +56,7 @@ impl Origins {
     ) -> Result<Response<Body>, Refusal> {
         let zone = visit.zone();
         let mut origins: Vec<_> = zone.origins.iter().collect();
-        {
+        if origins.len() > 1 {
             let health = self.lock();
             origins.sort_by_key(|origin| health.get(origin).is_some_and(|health| !health.is_up(now)));
         }
@@ -290,9 +290,15 @@ pub(crate) fn via(version: Version, centre: &str) -> String {
 
 /// Adds a member to a list.
 pub(crate) fn append(headers: &mut HeaderMap, name: &HeaderName, member: &str) {
-    let before: Vec<_> = headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).collect();
-    let list = if before.is_empty() { member.to_owned() } else { format!("{}, {member}", before.join(", ")) };
-    set(headers, name, &list);
+    let mut list = Vec::with_capacity(member.len());
+    for line in headers.get_all(name).iter().filter(|line| line.to_str().is_ok()) {
+        list.extend_from_slice(line.as_bytes());
+        list.extend_from_slice(b", ");
+    }
+    list.extend_from_slice(member.as_bytes());
+    if let Ok(list) = HeaderValue::from_maybe_shared(Bytes::from(list)) {
+        headers.insert(name, list);
+    }
 }
 
 fn set(headers: &mut HeaderMap, name: &HeaderName, value: &str) {

@@ -13,13 +13,12 @@ use std::{
 };
 
 use cache::{CacheStatus, Coding, Terms, Time};
-use http::{Body, Bytes, Response, header};
+use http::{Body, Bytes, HeaderMap, HeaderValue, Response, StatusCode, header};
 
-/// A response as bytes.
+/// A response but for what changes.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    /// The status line and all fields that stay as they are.
-    head: Vec<u8>,
+    head: Head,
     /// Cache-Status until the seconds that are left.
     told: Vec<u8>,
     /// How long browsers are told that it is fresh, if the zone's rule says so.
@@ -27,34 +26,47 @@ pub(crate) struct Ready {
     body: Bytes,
 }
 
+/// All of a head that stays as it is.
+#[derive(Debug)]
+enum Head {
+    Lines(Vec<u8>),
+    /// With the values that fields had whose values change, so that there is room for them.
+    Fields(StatusCode, HeaderMap),
+}
+
+/// How a response's head is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// HTTP/1.1's.
+    Lines,
+    /// For HTTP/2 and HTTP/3, which have words of their own for them.
+    Fields,
+}
+
 impl Ready {
     /// From the response that a hit was answered with. `None` if it does not say what a hit on this body says.
-    pub(crate) fn new(response: &Response<Body>, body: Bytes, browser_ttl: Option<Duration>) -> Option<Self> {
-        let status = response.status();
-        let length = response.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    pub(crate) fn new(
+        response: &Response<Body>,
+        body: Bytes,
+        browser_ttl: Option<Duration>,
+        shape: Shape,
+    ) -> Option<Self> {
+        let headers = response.headers();
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
         if length != Some(&body.len().to_string()) {
             return None;
         }
-        let mut head = Vec::with_capacity(512);
-        let reason = status.canonical_reason().unwrap_or_default();
-        let _ = write!(head, "HTTP/1.1 {} {reason}\r\n", status.as_u16());
-        let mut told = None;
-        for (name, value) in response.headers() {
-            match *name {
-                header::AGE => continue,
-                header::CACHE_CONTROL if browser_ttl.is_some() => continue,
-                CacheStatus::FIELD => {
-                    let until = without_number(value.as_bytes());
-                    told = until.ends_with(b"; hit; ttl=").then(|| [b"cache-status: ", until].concat());
-                    continue;
-                }
-                _ => {}
-            }
-            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-                head.extend_from_slice(part);
-            }
+        let mut statuses = headers.get_all(CacheStatus::FIELD).iter();
+        let (status, None) = (statuses.next()?, statuses.next()) else { return None };
+        let told = without_number(status.as_bytes());
+        if !told.ends_with(b"; hit; ttl=") {
+            return None;
         }
-        Some(Self { head, told: told?, browser_ttl, body })
+        let head = match shape {
+            Shape::Lines => Head::Lines(lines(response, browser_ttl)),
+            Shape::Fields => Head::Fields(response.status(), headers.clone()),
+        };
+        Some(Self { head, told: told.to_owned(), browser_ttl, body })
     }
 
     /// Whether it is what a rule with this says.
@@ -66,17 +78,54 @@ impl Ready {
         self.body.clone()
     }
 
-    /// Writes the status line and all fields.
+    /// Writes the status line and all fields, if they are lines.
     pub(crate) fn write(&self, terms: &Terms, now: Time, to: &mut Vec<u8>) {
+        let Head::Lines(lines) = &self.head else { return };
         let age = terms.age(now).as_secs();
-        to.extend_from_slice(&self.head);
-        let _ = write!(to, "age: {age}\r\n");
+        to.extend_from_slice(lines);
+        let _ = write!(to, "age: {age}\r\ncache-status: ");
         to.extend_from_slice(&self.told);
         let _ = write!(to, "{}\r\n", terms.seconds_left(now));
         if let Some(ttl) = self.browser_ttl {
             let _ = write!(to, "cache-control: max-age={}\r\n", ttl.as_secs() + age);
         }
     }
+
+    /// The response, if its fields are no lines; without a body if only its `head` is wanted.
+    pub(crate) fn response(&self, terms: &Terms, now: Time, is_head: bool) -> Option<Response<Bytes>> {
+        let Head::Fields(status, fields) = &self.head else { return None };
+        let mut response = Response::new(if is_head { Bytes::new() } else { self.body() });
+        (*response.status_mut(), *response.headers_mut()) = (*status, fields.clone());
+        let headers = response.headers_mut();
+        let age = terms.age(now).as_secs();
+        headers.insert(header::AGE, age.into());
+        let mut told = self.told.clone();
+        let _ = write!(told, "{}", terms.seconds_left(now));
+        headers.insert(CacheStatus::FIELD, HeaderValue::from_maybe_shared(Bytes::from(told)).ok()?);
+        if let Some(ttl) = self.browser_ttl {
+            let value = HeaderValue::try_from(format!("max-age={}", ttl.as_secs() + age)).ok()?;
+            headers.insert(header::CACHE_CONTROL, value);
+        }
+        Some(response)
+    }
+}
+
+/// The lines of a response that stay as they are.
+fn lines(response: &Response<Body>, browser_ttl: Option<Duration>) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(512);
+    let status = response.status();
+    let reason = status.canonical_reason().unwrap_or_default();
+    let _ = write!(lines, "HTTP/1.1 {} {reason}\r\n", status.as_u16());
+    for (name, value) in response.headers() {
+        let changes = [header::AGE, CacheStatus::FIELD].contains(name)
+            || *name == header::CACHE_CONTROL && browser_ttl.is_some();
+        if !changes {
+            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+                lines.extend_from_slice(part);
+            }
+        }
+    }
+    lines
 }
 
 fn without_number(text: &[u8]) -> &[u8] {
@@ -89,8 +138,8 @@ fn without_number(text: &[u8]) -> &[u8] {
 pub(crate) struct Serving {
     /// Which of what was made of it holds.
     version: AtomicU64,
-    /// As it came, and in each coding by its place in [`Coding::ALL`].
-    ready: [OnceLock<Box<Ready>>; 1 + Coding::ALL.len()],
+    /// In each shape: as it came, and in each coding by its place in [`Coding::ALL`].
+    ready: [[OnceLock<Box<Ready>>; 1 + Coding::ALL.len()]; 2],
 }
 
 impl Serving {
@@ -103,16 +152,17 @@ impl Serving {
         self.version.fetch_add(1, Release);
     }
 
-    pub(crate) fn ready(&self, coding: Option<Coding>) -> Option<&Ready> {
-        self.place(coding).get().map(|ready| &**ready)
+    pub(crate) fn ready(&self, coding: Option<Coding>, shape: Shape) -> Option<&Ready> {
+        self.place(coding, shape).get().map(|ready| &**ready)
     }
 
     pub(crate) fn ready_or(
         &self,
         coding: Option<Coding>,
+        shape: Shape,
         make: impl FnOnce() -> Option<Ready>,
     ) -> Option<&Ready> {
-        let place = self.place(coding);
+        let place = self.place(coding, shape);
         if place.get().is_none()
             && let Some(ready) = make()
         {
@@ -121,8 +171,8 @@ impl Serving {
         place.get().map(|ready| &**ready)
     }
 
-    fn place(&self, coding: Option<Coding>) -> &OnceLock<Box<Ready>> {
-        &self.ready[coding.map_or(0, |coding| 1 + coding as usize)]
+    fn place(&self, coding: Option<Coding>, shape: Shape) -> &OnceLock<Box<Ready>> {
+        &self.ready[shape as usize][coding.map_or(0, |coding| 1 + coding as usize)]
     }
 }
 

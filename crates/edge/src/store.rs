@@ -14,7 +14,7 @@ use cache::{
 };
 use http::{HeaderMap, HeaderName};
 
-use crate::{fill::Fill, names::Names, note::Noted, ready::Serving};
+use crate::{fill::Fill, names::Names, note::Noted, parts::Parts, ready::Serving};
 
 /// A response that is kept.
 #[derive(Debug, Clone)]
@@ -25,6 +25,8 @@ pub(crate) struct Object {
     /// Its head, and what it may be used for.
     pub(crate) stored: Stored,
     pub(crate) body: Arc<Fill>,
+    /// What is here of a body of which some is missing; then `body` is empty, and nobody reads it.
+    pub(crate) parts: Option<Arc<Parts>>,
     /// The epoch at which its origin was asked.
     pub(crate) began: u64,
     pub(crate) serving: Serving,
@@ -43,6 +45,8 @@ pub(crate) struct Lease {
 #[derive(Debug)]
 pub(crate) enum Found {
     Object(Arc<Object>),
+    /// One of which parts are here.
+    InParts(Arc<Object>, Arc<Parts>),
     /// Only variants for other requests.
     OtherVariant,
     Nothing,
@@ -88,7 +92,10 @@ impl Store {
         match variants.iter().find(|object| object.stored.selection.matches(request)).cloned() {
             Some(object) => {
                 inner.eviction.hit(object.number());
-                Found::Object(object)
+                match object.parts.clone() {
+                    Some(parts) => Found::InParts(object, parts),
+                    None => Found::Object(object),
+                }
             }
             None => Found::OtherVariant,
         }
@@ -159,8 +166,8 @@ impl Store {
         }
     }
 
-    /// Counts the bytes of an object again, which is whole in another coding too.
-    pub(crate) fn recount(&self, object: &Object) {
+    /// Counts the bytes of an object again, which have become more; whether it still stands.
+    pub(crate) fn recount(&self, object: &Object) -> bool {
         let mut inner = self.lock();
         if inner.has(object) {
             for evicted in inner.eviction.resize(object.number(), object.bytes()) {
@@ -168,6 +175,20 @@ impl Store {
                 inner.forget(evicted);
             }
         }
+        inner.has(object)
+    }
+
+    /// Gives an object of which parts were here a body that is whole, or comes from its beginning, if it stands.
+    pub(crate) fn complete(&self, object: &Object, body: Arc<Fill>) -> Option<Arc<Object>> {
+        let mut inner = self.lock();
+        let variants = inner.resources.get_mut(&object.key)?;
+        let standing = variants.iter_mut().find(|other| Arc::ptr_eq(&other.body, &object.body))?;
+        standing.serving.retire();
+        *standing = Arc::new(Object { body, parts: None, ..Object::clone(standing) });
+        let whole = Arc::clone(standing);
+        drop(inner);
+        self.recount(&whole);
+        Some(whole)
     }
 
     /// Takes an object out, unless another one took its place.
@@ -303,7 +324,8 @@ impl Object {
         let headers = &self.stored.headers;
         let text: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
         let header = text + headers.capacity() * FIELD;
-        self.body.bytes() + self.body.coded_bytes() + (header + 2 * self.key.as_str().len()) as u64 + OBJECT
+        let body = self.parts.as_ref().map_or_else(|| self.body.bytes(), |parts| parts.memory());
+        body + self.body.coded_bytes() + (header + 2 * self.key.as_str().len()) as u64 + OBJECT
     }
 }
 
@@ -343,6 +365,7 @@ mod tests {
                 subject,
                 stored,
                 body: Arc::new(Fill::of(Bytes::from_static(&[0; 1000]))),
+                parts: None,
                 began,
                 serving: Serving::default(),
             },

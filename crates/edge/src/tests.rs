@@ -6,6 +6,7 @@ mod bad_origin;
 mod broken_off;
 mod compress;
 mod connection;
+mod partial;
 mod restart;
 
 use std::{

@@ -8,7 +8,7 @@ use http::{
     header,
     request::Parts,
     server::{Interim, Peer},
-    uri::{Authority, PathAndQuery},
+    uri::{self, Authority, PathAndQuery},
 };
 
 use crate::{
@@ -131,12 +131,13 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
     if !path.as_str().starts_with('/') {
         return Err(BAD_TARGET);
     }
-    Uri::builder()
-        .scheme(scheme.name())
-        .authority(authority)
-        .path_and_query(path)
-        .build()
-        .map_err(|_| BAD_TARGET)
+    let mut url = uri::Parts::default();
+    url.scheme = Some(match scheme {
+        Scheme::Http => uri::Scheme::HTTP,
+        Scheme::Https => uri::Scheme::HTTPS,
+    });
+    (url.authority, url.path_and_query) = (Some(authority), Some(path));
+    Uri::from_parts(url).map_err(|_| BAD_TARGET)
 }
 
 /// This data centre's member of CDN-Loop (RFC 8586).
@@ -145,6 +146,9 @@ pub(crate) fn loop_member(network: &str, centre: &str) -> String {
 }
 
 fn comes_from_here(headers: &HeaderMap, network: &str, centre: &str) -> bool {
+    if !headers.contains_key(CDN_LOOP) {
+        return false;
+    }
     let own = loop_member(network, centre);
     let lines = headers.get_all(CDN_LOOP).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|member| member.trim().eq_ignore_ascii_case(&own))

@@ -11,10 +11,12 @@
 //! TCP_NODELAY is on. Nothing has a time limit but waiting for a server that is closed by the kernel: a caller that has
 //! had enough drops the future or the body, which closes the stream or connection, and still has the trace.
 
+mod ahead;
 mod alternatives;
 mod config;
 mod connect;
 mod download;
+mod early;
 mod http1;
 mod http2;
 mod http3;
@@ -38,6 +40,7 @@ mod step;
 mod tls;
 mod trace;
 mod trust;
+mod unconfirmed;
 mod wire;
 
 use std::sync::Arc;
@@ -49,6 +52,7 @@ use tokio::sync::OwnedSemaphorePermit;
 pub use self::over::over;
 pub use self::{
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
+    early::Early,
     informed::Informed,
     step::Step,
     trace::Trace,
@@ -56,6 +60,7 @@ pub use self::{
 };
 use self::{
     connect::{Connector, Fresh},
+    early::EarlyData,
     pool::{Lease, OriginPool, Place, Pool, Speaks},
     refusal::{Refusal, again},
     shared::Shared,
@@ -138,7 +143,7 @@ impl Client {
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let pool = match self.inner.connections {
-            Connections::New | Connections::Resume => None,
+            Connections::New | Connections::Resume | Connections::Early => None,
             Connections::Reuse => self.inner.pool.of(origin),
         };
         let response = match pool {
@@ -158,7 +163,36 @@ impl Inner {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let fresh = self.connector.open(origin, trace).await?;
+        if self.connections == Connections::Early && EarlyData::of(&request) == EarlyData::Allowed {
+            return self.ahead(origin, request, trace).await;
+        }
+        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
+        on_fresh(fresh, origin, request, trace).await
+    }
+
+    /// The same, ahead of the handshake if that is possible. Who answers that it is too early is asked once more after a handshake (RFC
+    /// 8470 section 5.2), and so is who takes it for another version of HTTP than it is in.
+    async fn ahead(
+        &self,
+        origin: &Origin,
+        request: Request<Body>,
+        trace: &mut Trace,
+    ) -> Result<Response<Body>, Failure> {
+        let spare = again(&request);
+        let fresh = self.connector.open(origin, EarlyData::Allowed, trace).await?;
+        let outcome = on_fresh(fresh, origin, request, trace).await;
+        trace.settle();
+        let early = match (&outcome, trace.early) {
+            (Ok(response), Some(Early::Accepted)) if response.status() == StatusCode::TOO_EARLY => {
+                Early::TooEarly
+            }
+            (Err(failure), Some(Early::Rejected)) if *failure == early::IN_ANOTHER_VERSION => Early::Rejected,
+            _ => return outcome,
+        };
+        let Some(request) = spare else { return outcome };
+        drop(outcome);
+        trace.start_over(early);
+        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
         on_fresh(fresh, origin, request, trace).await
     }
 
@@ -240,8 +274,9 @@ impl Inner {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
-        let fresh = self.connector.open(origin, trace).await?;
+        let fresh = self.connector.open(origin, EarlyData::Forbidden, trace).await?;
         let outcome = match fresh {
+            Fresh::Unconfirmed(connection) => return connection.exchange(origin, request, trace).await,
             Fresh::Http1(connection) => {
                 if let Some(mut speaks) = opening {
                     *speaks = Speaks::Http1;
@@ -281,6 +316,7 @@ async fn on_fresh(
     let outcome = match fresh {
         Fresh::Http1(connection) => on_lease(Lease::once(connection), origin, request, trace).await,
         Fresh::Shared(connection) => on_shared(&connection, origin, request, trace).await,
+        Fresh::Unconfirmed(connection) => return connection.exchange(origin, request, trace).await,
     };
     outcome.map_err(Failure::from)
 }

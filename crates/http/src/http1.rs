@@ -6,7 +6,7 @@
 //! | how long a body is, or why nobody can say | [`framing`] |
 //! | chunks, their trailers, both ways | [`chunked`] |
 //! | any body on its way in | [`body`] |
-//! | any message on its way out | `outgoing.rs` |
+//! | any message on its way out, and where it goes | `outgoing.rs`, `outlet.rs` |
 //!
 //! It is strict where two readers could take the same bytes for different messages, as that is what request smuggling lives
 //! on: such a message is an error and its connection ends. What it keeps of a peer's bytes is bounded by [`limits`](crate::limits).
@@ -16,16 +16,20 @@ pub mod chunked;
 pub mod framing;
 pub mod head;
 mod outgoing;
+mod outlet;
 mod piece;
 
 use hyper::header::{self, HeaderName};
 
-pub(crate) use self::outgoing::{Outgoing, Trailers};
 pub use self::{
     body::Incoming,
     framing::{Framing, Persistence},
     head::{RequestHead, ResponseHead},
     piece::Piece,
+};
+pub(crate) use self::{
+    outgoing::{Outgoing, Trailers},
+    outlet::Outlet,
 };
 
 /// Why bytes are no message. A server answers each with a status of its own, and closes.

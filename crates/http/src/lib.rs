@@ -17,6 +17,7 @@
 //! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
 //! | why a request failed, in a phrase | [`Failure`] |
 //! | what a peer may cost | [`limits`] |
+//! | bodies that the kernel sends from where they are | [`pages`] |
 //!
 //! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
 //! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
@@ -36,6 +37,7 @@ pub mod http1;
 mod http3;
 pub mod limits;
 mod origin;
+pub mod pages;
 pub mod server;
 mod stop;
 mod sys;

@@ -20,9 +20,11 @@ mod config;
 mod connection;
 mod context;
 mod delivery;
+mod gathered;
 mod handler;
 mod handover;
 mod http1;
+mod http2;
 mod http3;
 mod interim;
 mod listen;
@@ -51,7 +53,6 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tracing::{debug, info, warn};
 
-use self::context::Context;
 pub use self::{
     at_once::Glance,
     authority::{Authority, Issued},
@@ -66,6 +67,7 @@ pub use self::{
     proxied::read_proxy_header,
     quic::bind_udp,
 };
+use self::{certificate::EarlyData, context::Context};
 use crate::{Error, Stop, sys};
 
 /// Sockets that listen, and how their connections are served.
@@ -82,6 +84,14 @@ pub struct Server {
 struct Http3 {
     endpoints: Vec<Endpoint>,
     tls: Arc<QuicServerConfig>,
+    early: EarlyData,
+}
+
+impl Http3 {
+    fn on(sockets: Vec<UdpSocket>, identity: &Identity) -> Result<Self, Error> {
+        let endpoints = quic::endpoints(sockets)?;
+        Ok(Self { endpoints, tls: identity.quic(), early: identity.early() })
+    }
 }
 
 /// How a server ended.
@@ -120,7 +130,7 @@ impl Server {
     /// # Errors
     /// When the runtime cannot wait for them.
     pub fn over_quic(sockets: Vec<UdpSocket>, identity: &Identity) -> Result<Self, Error> {
-        let http3 = Some(Http3 { endpoints: quic::endpoints(sockets)?, tls: identity.quic() });
+        let http3 = Some(Http3::on(sockets, identity)?);
         Ok(Self { http3, announces_http3: true, ..Self::on(Vec::new())? })
     }
 
@@ -135,8 +145,7 @@ impl Server {
     /// # Errors
     /// When one of these ports is not free.
     pub fn with_http3(self, identity: &Identity) -> Result<Self, Error> {
-        let endpoints = quic::endpoints(bind_udp(&self.addresses()?)?)?;
-        let http3 = Some(Http3 { endpoints, tls: identity.quic() });
+        let http3 = Some(Http3::on(bind_udp(&self.addresses()?)?, identity)?);
         Ok(Self { http3, announces_http3: true, ..self.with_tls(identity) })
     }
 
@@ -185,11 +194,11 @@ impl Server {
         for listener in self.listeners {
             accepting.spawn(accept(listener, Arc::clone(&context), Arc::clone(&permits), cut.clone()));
         }
-        if let Some(Http3 { endpoints, tls }) = self.http3 {
+        if let Some(Http3 { endpoints, tls, early }) = self.http3 {
             for endpoint in endpoints {
                 endpoint.set_server_config(Some(quic::config(&tls, &self.config)));
                 let permits = quic::Permits { all: Arc::clone(&permits), room };
-                accepting.spawn(quic::accept(endpoint, Arc::clone(&context), permits, cut.clone()));
+                accepting.spawn(quic::accept(endpoint, early, Arc::clone(&context), permits, cut.clone()));
             }
         }
         stop.asked().await;

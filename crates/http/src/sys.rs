@@ -2,12 +2,24 @@
 
 use std::{
     io,
-    os::fd::{AsFd, AsRawFd, RawFd},
+    num::NonZeroUsize,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    ptr::NonNull,
+    slice,
 };
 
-use nix::sys::{
-    resource::{Resource, getrlimit, setrlimit},
-    timerfd::TimerFd,
+use nix::{
+    fcntl::{FallocateFlags, fallocate},
+    sys::{
+        memfd::{MFdFlags, memfd_create},
+        mman::{MapFlags, ProtFlags, mmap},
+        resource::{Resource, getrlimit, setrlimit},
+        sendfile::sendfile,
+        socket::{MsgFlags, send},
+        timerfd::TimerFd,
+        uio::pwrite,
+    },
+    unistd::ftruncate,
 };
 use tokio::io::{Interest, unix::AsyncFd};
 
@@ -37,3 +49,91 @@ pub(crate) fn watch(timer: TimerFd) -> io::Result<AsyncFd<TimerDescriptor>> {
     let watched = unsafe { AsyncFd::register_with_interest(TimerDescriptor(timer), Interest::READABLE) };
     watched.map_err(io::Error::from)
 }
+
+/// A file that is in memory alone, so long and without a page.
+pub(crate) fn memory_file(name: &str, length: u64) -> io::Result<OwnedFd> {
+    let file = memfd_create(name, MFdFlags::MFD_CLOEXEC)?;
+    ftruncate(&file, offset(length)?)?;
+    Ok(file)
+}
+
+/// Writes all bytes to a place in a file.
+pub(crate) fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = pwrite(file, bytes, offset(at)?)?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        bytes = &bytes[written..];
+        at += written as u64;
+    }
+    Ok(())
+}
+
+/// Takes the pages of a place out of a file.
+pub(crate) fn punch_hole(file: &OwnedFd, at: u64, length: u64) -> io::Result<()> {
+    let how = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+    Ok(fallocate(file, how, offset(at)?, offset(length)?)?)
+}
+
+/// Hands bytes of a file to a socket, as many as it takes.
+pub(crate) fn send_file(
+    socket: impl AsFd,
+    file: BorrowedFd<'_>,
+    at: u64,
+    length: usize,
+) -> io::Result<usize> {
+    Ok(sendfile(socket, file, Some(&mut offset(at)?), length)?)
+}
+
+/// Hands bytes to a socket that more will follow at once, as many as it takes.
+pub(crate) fn send_first(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    let more = MsgFlags::from_bits_retain(libc::MSG_MORE);
+    let how = more | MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
+    Ok(send(socket.as_fd().as_raw_fd(), bytes, how)?)
+}
+
+fn offset(at: u64) -> io::Result<i64> {
+    i64::try_from(at).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// A file as memory that is read.
+pub(crate) struct Mapping {
+    begin: NonNull<u8>,
+    length: usize,
+}
+
+impl Mapping {
+    /// Maps the first bytes of a file, for as long as the process lives. Nothing is read yet.
+    #[expect(unsafe_code, reason = "to map a file is the caller's responsibility")]
+    pub(crate) fn new(file: &OwnedFd, length: u64) -> io::Result<Self> {
+        let size =
+            usize::try_from(length).ok().and_then(NonZeroUsize::new).ok_or(io::ErrorKind::InvalidInput)?;
+        // SAFETY: a new mapping, at an address that the kernel chooses, takes nothing from anybody. It is never unmapped.
+        let begin = unsafe { mmap(None, size, ProtFlags::PROT_READ, MapFlags::MAP_SHARED, file, 0) }?;
+        Ok(Self { begin: begin.cast(), length: size.get() })
+    }
+
+    /// Bytes of the file. Nobody may write to them while they are borrowed, and they have to have been written: the caller sees to that.
+    #[expect(unsafe_code, reason = "the compiler does not know who writes to the file")]
+    pub(crate) fn bytes(&self, at: u64, length: usize) -> &[u8] {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        assert!(at.checked_add(length).is_some_and(|end| end <= self.length), "within the mapping");
+        // SAFETY: within the mapping, as was just seen, which lives as long as the process. The file's places are written once, before
+        // they are read, and have their pages until nobody borrows them any longer (`pages.rs`).
+        unsafe { slice::from_raw_parts(self.begin.as_ptr().add(at), length) }
+    }
+
+    /// Where in the file bytes are; `None` if they are not in this mapping.
+    pub(crate) fn offset_of(&self, bytes: &[u8]) -> Option<u64> {
+        let at = bytes.as_ptr().addr().checked_sub(self.begin.as_ptr().addr())?;
+        at.checked_add(bytes.len()).filter(|&end| end <= self.length).map(|_| at as u64)
+    }
+}
+
+#[expect(unsafe_code, reason = "a pointer is not shared between threads unless somebody says that it may be")]
+// SAFETY: nothing is ever written through the pointer.
+unsafe impl Send for Mapping {}
+#[expect(unsafe_code, reason = "a pointer is not shared between threads unless somebody says that it may be")]
+// SAFETY: nothing is ever written through the pointer.
+unsafe impl Sync for Mapping {}

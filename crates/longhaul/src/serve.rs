@@ -39,6 +39,9 @@ pub(crate) struct Serve {
     /// Speak HTTP/3 as well, on the UDP port of the same number
     #[arg(long, requires = "tls")]
     http3: bool,
+    /// Accept requests ahead of QUIC's handshake, from clients that resume a session (0-RTT)
+    #[arg(long, requires = "http3")]
+    early_data: bool,
     /// A further name that the certificate is for; may be given several times
     #[arg(long, requires = "tls")]
     name: Vec<String>,
@@ -58,7 +61,12 @@ impl Serve {
             service_time: self.service_time,
             early_hints: self.early_hints,
             seed: self.seed,
-            tls: self.tls.then_some(Tls { names: self.name, write_ca: self.write_ca, http3: self.http3 }),
+            tls: self.tls.then_some(Tls {
+                names: self.name,
+                write_ca: self.write_ca,
+                http3: self.http3,
+                early_data: self.early_data,
+            }),
         };
         let scheme = if self.tls { "https" } else { "http" };
         let served = serve::serve(

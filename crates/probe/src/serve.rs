@@ -66,7 +66,8 @@ async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result
     let mut ca_pem = None;
     if let Some(tls) = &config.tls {
         let made = identity(tls, &addresses)?;
-        server = if tls.http3 { server.with_http3(&made.identity)? } else { server.with_tls(&made.identity) };
+        let identity = if tls.early_data { made.identity.with_early_data() } else { made.identity };
+        server = if tls.http3 { server.with_http3(&identity)? } else { server.with_tls(&identity) };
         ca_pem = Some(made.ca_pem);
     }
 

@@ -78,6 +78,7 @@ pub(super) fn read(bytes: &[u8], key: &Key, targets: &[HeaderName], body: Arc<Fi
         subject: Subject { zone: head.zone, url: head.url, tags: head.tags, groups: head.groups },
         stored: Stored { status, headers, terms, selection },
         body,
+        parts: None,
         began: head.began,
         serving: Serving::default(),
     })
@@ -127,6 +128,7 @@ mod tests {
                 terms,
             },
             body: Arc::default(),
+            parts: None,
             began: 7,
             serving: Serving::default(),
         };

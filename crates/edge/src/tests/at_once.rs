@@ -14,7 +14,8 @@ use cache::{
     purge::{Depth, Purge},
 };
 use http::{
-    Body, Bytes, Failure, Request, Response, Server,
+    Body, Bytes, Client, Failure, Method, Request, Response, Server,
+    client::{Config, Protocol, Trace},
     server::{Glance, Handler},
 };
 use tokio::{
@@ -39,6 +40,12 @@ impl Handler for Counted {
 
     fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
         let answered = self.0.at_once(request, head)?;
+        self.1.fetch_add(1, SeqCst);
+        Some(answered)
+    }
+
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
+        let answered = self.0.fields_at_once(request)?;
         self.1.fetch_add(1, SeqCst);
         Some(answered)
     }
@@ -104,6 +111,25 @@ impl Door {
     async fn get(&self, path: &str, fields: &[&str]) -> (Said, bool) {
         self.ask("GET", path, fields).await
     }
+
+    /// Asks over HTTP/2, on a connection that is kept.
+    async fn ask_http2(&self, client: &Client, method: Method, path: &str) -> (Response<Bytes>, bool) {
+        let before = self.at_once.load(SeqCst);
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse().unwrap();
+        request.headers_mut().insert("host", "shop.example".parse().unwrap());
+        let origin = format!("http://{}", self.address).parse().unwrap();
+        let mut trace = Trace::start(client.clock().now());
+        let (head, body) = client.send(&origin, request, &mut trace).await.unwrap().into_parts();
+        let mut response = Response::from_parts(head, body.collect(1 << 20).await.unwrap());
+        // What depends on the clock.
+        response.headers_mut().insert("age", 0.into());
+        let told =
+            response.headers()["cache-status"].to_str().unwrap().rsplit_once("ttl=").unwrap().0.to_owned();
+        response.headers_mut().insert("cache-status", told.parse().unwrap());
+        (response, self.at_once.load(SeqCst) > before)
+    }
 }
 
 #[tokio::test]
@@ -130,6 +156,72 @@ async fn it_says_what_the_whole_path_says() {
         }
     }
     assert_eq!(door.stage.asked(), 2);
+}
+
+#[tokio::test]
+async fn it_says_the_same_over_http2() {
+    let zone = "[[zone.rule]]\npath = \"/b/*\"\nedge_ttl = \"1h\"\nbrowser_ttl = \"5min\"\n";
+    let door = Door::new(Stage::new(zone, async |_, number| {
+        let mut response = with("max-age=60", format!("answer {number}"));
+        response.headers_mut().append("link", "</a>".parse().unwrap());
+        response.headers_mut().append("link", "</b>".parse().unwrap());
+        response
+    }));
+    let client = Client::new(&Config { protocol: Protocol::Http2, ..Config::default() }).unwrap();
+    for path in ["/a", "/b/c?d=e"] {
+        // What was answered over HTTP/1.1 before is another head of the same object.
+        for _ in 0..3 {
+            door.get(path, &[]).await;
+        }
+        for method in [Method::GET, Method::HEAD] {
+            let (whole, quick) = door.ask_http2(&client, method.clone(), path).await;
+            assert!(!quick && whole.status() == 200, "{whole:?}");
+            let (said, quick) = door.ask_http2(&client, method.clone(), path).await;
+            assert!(quick, "{method} {path}");
+            assert_eq!((said.headers(), said.body()), (whole.headers(), whole.body()));
+            assert_eq!(said.body().is_empty(), method == Method::HEAD);
+        }
+        assert!(door.get(path, &[]).await.1);
+    }
+    assert_eq!(door.stage.asked(), 2);
+}
+
+#[tokio::test]
+async fn large_bodies_arrive_whole_however_slowly_they_are_read() {
+    let large = |length: usize, number: usize| -> Bytes {
+        (0..length).map(|n| (n * (number + 1) % 253) as u8).collect()
+    };
+    // Less than what is sent from pages, a place that is full, and two that are not.
+    let lengths = [20_000, 64 << 10, 100_001, 300_001];
+    let door = Door::new(Stage::new("", move |_, number| {
+        std::future::ready(with("max-age=60", large(lengths[number], number)))
+    }));
+    for (number, length) in lengths.into_iter().enumerate() {
+        for _ in 0..3 {
+            let mut stream = TcpStream::connect(door.address).await.unwrap();
+            let request = format!("GET /{number} HTTP/1.1\r\nHost: shop.example\r\n\r\n");
+            stream.write_all(request.repeat(4).as_bytes()).await.unwrap();
+            let mut bytes = Vec::new();
+            for answer in 0..4 {
+                let end = loop {
+                    if let Some(end) = bytes.windows(4).position(|end| end == b"\r\n\r\n") {
+                        break end + 4;
+                    }
+                    assert!(stream.read_buf(&mut bytes).await.unwrap() > 0);
+                };
+                let mut body = bytes.split_off(end);
+                while body.len() < length {
+                    let mut some = [0; 7000];
+                    let read = stream.read(&mut some).await.unwrap();
+                    assert!(read > 0);
+                    body.extend_from_slice(&some[..read]);
+                }
+                bytes = body.split_off(length);
+                assert!(body == large(length, number), "{length} {answer}");
+            }
+        }
+    }
+    assert_eq!(door.stage.asked(), lengths.len());
 }
 
 #[tokio::test]

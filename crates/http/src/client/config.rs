@@ -139,6 +139,8 @@ pub enum Connections {
     /// A connection per request that resumes the TLS session of one before, if the server allows it: what somebody who comes back
     /// sees. No data is sent ahead of the handshake (0-RTT).
     Resume,
+    /// The same; and a request with a safe method and no body goes ahead of the handshake, if the session before allows it.
+    Early,
     /// HTTP/1.1: the idle connection used last, or a new one if all are busy. HTTP/2 and HTTP/3: one connection for all
     /// requests; those that start before it stands wait for it, and that time is in their total but in none
     /// of their phases.

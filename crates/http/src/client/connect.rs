@@ -6,19 +6,22 @@ use rustls::ProtocolVersion;
 use tokio::net::TcpStream;
 
 use super::{
+    ahead::version_name,
     alternatives::{Alternative, Alternatives},
     config::{Config, Protocol, Windows},
+    early::EarlyData,
     http1::Http1,
     http2::Http2,
     http3::Http3,
     io::Connection,
-    quic::Quic,
+    quic::{Opened, Quic},
     race::{Winner, first_to_answer},
     resolve::{Addresses, Resolver},
     shared::Shared,
     step::Step,
-    tls::{Tls, version_name},
+    tls::Tls,
     trace::Trace,
+    unconfirmed::{Unconfirmed, Way},
     wire::{Counted, Wire},
 };
 use crate::{Error, Failure, HeaderMap, Origin, Scheme, clock::Clock};
@@ -39,6 +42,8 @@ pub(crate) struct Connector {
 pub(crate) enum Fresh {
     Http1(Box<Http1>),
     Shared(Shared),
+    /// One whose handshake a request may go ahead of.
+    Unconfirmed(Box<Unconfirmed>),
 }
 
 impl Connector {
@@ -69,20 +74,28 @@ impl Connector {
         }
     }
 
-    /// Opens a connection, and puts the phases that this took into `trace`.
-    pub(crate) async fn open(&self, origin: &Origin, trace: &mut Trace) -> Result<Fresh, Failure> {
+    /// Opens a connection, and puts the phases that this took into `trace`. `early` is whether the request that it is for may go ahead
+    /// of a handshake.
+    pub(crate) async fn open(
+        &self,
+        origin: &Origin,
+        early: EarlyData,
+        trace: &mut Trace,
+    ) -> Result<Fresh, Failure> {
         if self.protocol == Protocol::Http3 && origin.scheme == Scheme::Http {
             return Err(Failure::Quic("HTTP/3 is for https only"));
         }
         match (self.protocol, self.alternatives.of(origin)) {
             (Protocol::Http3, _) => {
                 let addresses = self.addresses(origin, trace).await?;
-                self.over_quic(origin, addresses, trace).await
+                self.over_quic(origin, addresses, early, trace).await
             }
-            (Protocol::Negotiated, Some(alternative)) => self.over_either(origin, &alternative, trace).await,
+            (Protocol::Negotiated, Some(alternative)) => {
+                self.over_either(origin, &alternative, early, trace).await
+            }
             _ => {
                 let addresses = self.addresses(origin, trace).await?;
-                self.over_tcp(origin, addresses, trace).await
+                self.over_tcp(origin, addresses, early, trace).await
             }
         }
     }
@@ -107,11 +120,12 @@ impl Connector {
         &self,
         origin: &Origin,
         alternative: &Alternative,
+        early: EarlyData,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
         trace.opening = Step::Quic;
         let (mut swift, mut sure) = (trace.clone(), trace.clone());
-        let winner = self.race(origin, alternative, &mut swift, &mut sure).await;
+        let winner = self.race(origin, alternative, early, &mut swift, &mut sure).await;
         let (fresh, of_winner) = match winner {
             Ok(fresh) => (Ok(fresh), swift),
             Err(over_tcp) => {
@@ -128,17 +142,18 @@ impl Connector {
         &self,
         origin: &Origin,
         alternative: &Alternative,
+        early: EarlyData,
         swift: &mut Trace,
         sure: &mut Trace,
     ) -> Result<Fresh, Result<Fresh, Failure>> {
         let over_quic = async {
             let there = alternative.of(origin);
             let addresses = self.addresses(&there, swift).await?.at(alternative.port);
-            self.over_quic(origin, addresses, swift).await
+            self.over_quic(origin, addresses, early, swift).await
         };
         let over_tcp = async {
             let addresses = self.addresses(origin, sure).await?;
-            self.over_tcp(origin, addresses, sure).await
+            self.over_tcp(origin, addresses, early, sure).await
         };
         let (mut over_quic, mut over_tcp) = (std::pin::pin!(over_quic), std::pin::pin!(over_tcp));
         if let Ok(ended) = tokio::time::timeout(HEAD_START, over_quic.as_mut()).await {
@@ -163,6 +178,7 @@ impl Connector {
         &self,
         origin: &Origin,
         addresses: Addresses,
+        early: EarlyData,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
         trace.opening = Step::Connect;
@@ -177,17 +193,21 @@ impl Connector {
         tcp.set_nodelay(true).map_err(|error| Failure::from_io(&error))?;
         let wire = Arc::<Wire>::default();
         let tcp = Counted::new(tcp, Arc::clone(&wire), self.clock);
-        let (stream, speaks_http2): (Box<dyn Connection>, bool) = match origin.scheme {
-            Scheme::Http => (Box::new(tcp), self.protocol == Protocol::Http2),
-            Scheme::Https => {
+        let (stream, speaks_http2): (Box<dyn Connection>, bool) = match (origin.scheme, early) {
+            (Scheme::Http, _) => (Box::new(tcp), self.protocol == Protocol::Http2),
+            (Scheme::Https, EarlyData::Forbidden) => {
                 let stream = self.tls.handshake(&origin.host, tcp, trace).await?;
-                let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                if self.protocol == Protocol::Http2 && !agreed {
-                    return Err(Failure::Tls("no common HTTP version"));
-                }
-                (Box::new(stream), agreed)
+                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                (Box::new(stream), is_http2)
+            }
+            (Scheme::Https, EarlyData::Allowed) => {
+                let (stream, speaks) = self.tls.ahead(&origin.host, tcp, trace).await?;
+                (Box::new(stream), speaks.as_deref() == Some(b"h2"))
             }
         };
+        if self.protocol == Protocol::Http2 && !speaks_http2 {
+            return Err(Failure::Tls("no common HTTP version"));
+        }
         if speaks_http2 {
             let connection = Http2::start(stream, wire, remote, self.windows, self.clock).await?;
             Ok(Fresh::Shared(Shared::Http2(connection)))
@@ -200,21 +220,33 @@ impl Connector {
     async fn over_quic(
         &self,
         origin: &Origin,
-        addresses: Addresses,
+        mut addresses: Addresses,
+        mut early: EarlyData,
         trace: &mut Trace,
     ) -> Result<Fresh, Failure> {
         trace.opening = Step::Quic;
         let started = self.clock.now();
+        // What goes ahead of a handshake is answered by no race: it goes where the one before led.
+        match self.tls.reached_before(&origin.host, &addresses.known) {
+            Some(remote) if early == EarlyData::Allowed => addresses = Addresses::one(remote),
+            _ => early = EarlyData::Forbidden,
+        }
         let reach = |remote: SocketAddr| {
             let (quic, tls, host) = (Arc::clone(&self.quic), Arc::clone(&self.tls), origin.host.clone());
-            async move { quic.open(&tls, &host, remote).await }
+            async move { quic.open(&tls, &host, remote, early).await }
         };
-        let Winner { connection, remote, fallback } = first_to_answer(addresses, reach).await?;
-        trace.quic = Some(self.clock.now().saturating_sub(started));
-        (trace.remote, trace.fallback) = (Some(remote), Some(fallback));
-        (trace.local, trace.resumed) = (connection.local, connection.resumed);
+        let Winner { connection: mut opened, remote, fallback } = first_to_answer(addresses, reach).await?;
+        (trace.remote, trace.fallback, trace.local) = (Some(remote), Some(fallback), opened.local());
         trace.tls_version = version_name(ProtocolVersion::TLSv1_3);
-        let connection = Http3::start(connection, remote, self.clock).await?;
+        if let Some(accepted) = opened.accepted.take() {
+            let way = Way { remote, started, clock: self.clock };
+            return Ok(Fresh::Unconfirmed(Box::new(Unconfirmed::begin(opened, accepted, way).await?)));
+        }
+        trace.quic = Some(self.clock.now().saturating_sub(started));
+        trace.resumed = opened.handshake.is_resumed().filter(|_| self.tls.resumes());
+        self.tls.reached(&origin.host, remote);
+        let Opened { connection, recorder, .. } = opened;
+        let connection = Http3::start(connection, recorder, remote, self.clock).await?;
         Ok(Fresh::Shared(Shared::Http3(connection)))
     }
 }

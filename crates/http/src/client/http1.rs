@@ -14,7 +14,7 @@ use std::{
     task::{Context, Poll, Waker, ready},
 };
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use hyper::{
     HeaderMap, Request, Response, StatusCode, Version,
     body::{Body as _, Frame},
@@ -183,7 +183,9 @@ impl Http1 {
         loop {
             while let Some(length) = self.head.find(&self.input, head::Lines::Lenient)? {
                 self.looked = 0;
-                let head = head::response(&self.input.split_to(length).freeze(), &request.method)?;
+                // What is copied leaves the buffer to the next response.
+                let head = head::response(&self.input[..length], &request.method)?;
+                self.input.advance(length);
                 let status = head.response.status();
                 if status == StatusCode::SWITCHING_PROTOCOLS && !request.headers.contains_key(UPGRADE) {
                     // To what, nobody knows.
@@ -240,10 +242,12 @@ impl Http1 {
             return None;
         }
         self.body = Incoming::Done;
-        if left == 0 {
-            return Some(Bytes::new());
+        if left > COPIED {
+            return Some(self.input.split_to(left).freeze());
         }
-        Some(self.input.split_to(left).freeze())
+        let rest = Bytes::copy_from_slice(&self.input[..left]);
+        self.input.advance(left);
+        Some(rest)
     }
 
     /// HTTP ends here; returns what has come in behind it.
@@ -311,6 +315,9 @@ fn framing_of(body: &Body, headers: &HeaderMap) -> Framing {
 /// How much is asked for at once as long as it is not all there: more than most responses have, and few connections at once
 /// make much of it.
 const LEAST_ROOM: usize = 8 * 1024;
+
+/// A body up to this length, if it came with its head, is copied out of the buffer, so that the next response comes into the same one.
+const COPIED: usize = 4096;
 
 #[cfg(test)]
 mod tests;

@@ -25,9 +25,9 @@ use tokio::task::AbortHandle;
 
 use super::{
     interims::Interims,
+    io::Recorder,
     life::{Count, Life},
     prepare::prepared,
-    quic::Opened,
     refusal::Refusal,
     stamps::Stamps,
     trace::Trace,
@@ -72,24 +72,54 @@ impl Drop for Upload {
     }
 }
 
+/// Listens to what the server says of a connection as a whole.
+pub(crate) struct Driver {
+    driver: client::Connection<Connection, Bytes>,
+    life: Arc<Life>,
+}
+
+impl Driver {
+    /// What ends a connection is told to each request that is on it.
+    pub(crate) fn start(self) {
+        let Self { mut driver, life } = self;
+        tokio::spawn(async move {
+            poll_fn(|cx| driver.poll_close(cx)).await;
+            life.end();
+        });
+    }
+}
+
 impl Http3 {
-    /// Speaks HTTP/3 over a connection to `remote`: sends its settings with the first request, and waits for no answer to them.
-    pub(crate) async fn start(opened: Opened, remote: SocketAddr, clock: Clock) -> Result<Self, Failure> {
-        let Opened { connection, recorder, .. } = opened;
-        let (mut driver, sender) = client::builder()
+    /// Speaks HTTP/3 over a connection to `remote`: sends its settings with the first request, and waits for no answer to them. Its
+    /// handshake is over.
+    pub(crate) async fn start(
+        connection: quinn::Connection,
+        recorder: Arc<Recorder>,
+        remote: SocketAddr,
+        clock: Clock,
+    ) -> Result<Self, Failure> {
+        let (http3, driver) = Self::begin(connection, recorder, remote, clock).await?;
+        driver.start();
+        Ok(http3)
+    }
+
+    /// The same, of a connection whose handshake may come to another end: what the server says of the connection as a whole is not
+    /// listened to until the driver is started.
+    pub(crate) async fn begin(
+        connection: quinn::Connection,
+        recorder: Arc<Recorder>,
+        remote: SocketAddr,
+        clock: Clock,
+    ) -> Result<(Self, Driver), Failure> {
+        let (driver, sender) = client::builder()
             .max_field_section_size(limits::HEADER_BYTES as u64)
             .send_grease(false)
             .build(Connection::new(connection))
             .await
             .map_err(|error| Failure::from_h3_connection(&error, Stage::Head))?;
         let life = Life::new(recorder, remote, clock);
-        let ending = Arc::clone(&life);
-        // What ends a connection is told to each request that is on it.
-        tokio::spawn(async move {
-            poll_fn(|cx| driver.poll_close(cx)).await;
-            ending.end();
-        });
-        Ok(Self { sender, life, waiting: Arc::default() })
+        let driver = Driver { driver, life: Arc::clone(&life) };
+        Ok((Self { sender, life, waiting: Arc::default() }, driver))
     }
 
     pub(crate) fn life(&self) -> &Arc<Life> {

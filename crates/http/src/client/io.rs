@@ -20,7 +20,7 @@ use super::{
     stamps::{Stamps, happened},
     wire::Wire,
 };
-use crate::clock::Clock;
+use crate::{clock::Clock, http1::Outlet};
 
 /// A connection, in clear text or under TLS.
 pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -127,6 +127,9 @@ impl Io {
         }
     }
 }
+
+/// What is written is stamped, so all of it goes the same way.
+impl Outlet for Io {}
 
 impl AsyncRead for Io {
     fn poll_read(

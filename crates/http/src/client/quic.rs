@@ -6,11 +6,11 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use quinn::{
     ClientConfig, ConnectError, Endpoint, EndpointConfig, TokioRuntime, TransportConfig, VarInt,
-    crypto::rustls::QuicClientConfig,
+    ZeroRttAccepted, crypto::rustls::QuicClientConfig,
 };
 
 use self::socket::Socket;
-use super::{config::Windows, io::Recorder, tls::Tls};
+use super::{config::Windows, early::EarlyData, io::Recorder, tls::Tls, trust::Handshake};
 use crate::{Failure, clock::Clock};
 
 /// Makes QUIC connections.
@@ -19,14 +19,26 @@ pub(crate) struct Quic {
     clock: Clock,
 }
 
-/// A connection whose handshake is complete.
+/// A connection on which requests can be made.
 pub(crate) struct Opened {
     pub(crate) connection: quinn::Connection,
     pub(crate) recorder: Arc<Recorder>,
-    /// Whether its handshake resumed a session; `None` where none may be, or where that cannot be told.
-    pub(crate) resumed: Option<bool>,
+    pub(crate) handshake: Handshake,
+    /// What comes once the handshake is complete: whether the server took what went ahead of it. `None` if it is complete.
+    pub(crate) accepted: Option<ZeroRttAccepted>,
+    socket: Arc<Socket>,
+}
+
+impl Opened {
     /// This machine's end.
-    pub(crate) local: Option<SocketAddr>,
+    pub(crate) fn local(&self) -> Option<SocketAddr> {
+        self.socket.local()
+    }
+
+    /// Returns once the kernel has said that nobody can be reached there.
+    pub(crate) async fn refused(&self) -> Failure {
+        self.socket.refused().await
+    }
 }
 
 impl Quic {
@@ -42,9 +54,17 @@ impl Quic {
         Self { transport: Arc::new(transport), clock }
     }
 
-    /// Connects to a server known as `host`. In the tokio runtime that this is called in.
-    pub(crate) async fn open(&self, tls: &Tls, host: &str, remote: SocketAddr) -> Result<Opened, Failure> {
-        let (config, witness) = tls.for_quic(host)?;
+    /// Connects to a server known as `host`. In the tokio runtime that this is called in. If the session of an earlier connection allows
+    /// that something goes ahead of the handshake, and the caller does, nothing is waited for.
+    pub(crate) async fn open(
+        &self,
+        tls: &Tls,
+        host: &str,
+        remote: SocketAddr,
+        early: EarlyData,
+    ) -> Result<Opened, Failure> {
+        let (mut config, witness) = tls.for_quic(host)?;
+        config.enable_early_data = early == EarlyData::Allowed;
         let handshake = witness.begin();
         let crypto = QuicClientConfig::try_from(config).map_err(|_| Failure::Tls("handshake failed"))?;
         let mut config = ClientConfig::new(Arc::new(crypto));
@@ -60,14 +80,23 @@ impl Quic {
             ConnectError::InvalidServerName(_) => Failure::Tls("the host is not a name"),
             _ => Failure::Unreachable,
         })?;
+        let connecting = match early {
+            EarlyData::Forbidden => connecting,
+            EarlyData::Allowed => match connecting.into_0rtt() {
+                Ok((connection, accepted)) => {
+                    let accepted = Some(accepted);
+                    return Ok(Opened { connection, recorder, handshake, accepted, socket });
+                }
+                Err(connecting) => connecting,
+            },
+        };
         let connection = tokio::select! {
             connected = connecting => {
                 connected.map_err(|error| handshake.refusal().unwrap_or_else(|| Failure::from_quic(&error)))?
             }
             failure = socket.refused() => return Err(failure),
         };
-        let resumed = handshake.is_resumed().filter(|_| tls.resumes());
-        Ok(Opened { connection, recorder, resumed, local: socket.local() })
+        Ok(Opened { connection, recorder, handshake, accepted: None, socket })
     }
 }
 

@@ -44,6 +44,12 @@ impl Stamps {
         self.last_write.store(at, Relaxed);
     }
 
+    /// All of the request was handed to the kernel again, from `at`: what was sent before that counts for nothing.
+    pub(crate) fn sent_again(&self, at: u64) {
+        self.first_write.store(at, Relaxed);
+        self.last_write.store(at, Relaxed);
+    }
+
     /// Bytes came in.
     pub(crate) fn read(&self, at: u64) {
         set_once(&self.first_read, at);

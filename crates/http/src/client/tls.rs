@@ -2,11 +2,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use rustls::{
-    ClientConfig, HandshakeKind, ProtocolVersion, SupportedProtocolVersion,
+    ClientConfig, ClientConnection, HandshakeKind, SupportedProtocolVersion,
     client::{Resumption, danger::ServerCertVerifier},
     crypto::CryptoProvider,
     pki_types::ServerName,
@@ -16,6 +17,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use super::{
+    ahead::{Ahead, version_name},
     config::{Config, Connections, Protocol, Trust},
     step::Step,
     trace::Trace,
@@ -33,7 +35,10 @@ pub(crate) struct Tls {
     clock: Clock,
     /// What is resumed over QUIC, by the server's name: a session is resumed only by who would verify its certificate alike, which
     /// each of these does by itself.
-    sessions: Mutex<HashMap<String, (ClientConfig, Arc<Witness>)>>,
+    sessions: Mutex<HashMap<String, Session>>,
+    /// The version of HTTP that a server picked when last asked, in ALPN's words, where sessions are resumed. What goes ahead of a handshake is
+    /// in that one.
+    picked: Mutex<HashMap<String, Option<Vec<u8>>>>,
     /// Made when it is needed: to read the system's store takes longer than to start a program.
     ready: OnceLock<Ready>,
 }
@@ -45,13 +50,21 @@ struct Ready {
     connector: TlsConnector,
 }
 
+/// What connections over QUIC to one server share.
+struct Session {
+    config: ClientConfig,
+    witness: Arc<Witness>,
+    /// Where a handshake was finished last.
+    reached: Option<SocketAddr>,
+}
+
 impl Tls {
     /// A file named by the user is read at once.
     pub(crate) fn new(config: &Config, clock: Clock) -> Result<Self, Error> {
         let (protocol, trust) = (config.protocol, config.trust.clone());
-        let resumes = config.connections == Connections::Resume;
-        let (sessions, ready) = (Mutex::default(), OnceLock::new());
-        let tls = Self { protocol, trust, resumes, clock, sessions, ready };
+        let resumes = matches!(config.connections, Connections::Resume | Connections::Early);
+        let (sessions, picked, ready) = (Mutex::default(), Mutex::default(), OnceLock::new());
+        let tls = Self { protocol, trust, resumes, clock, sessions, picked, ready };
         if matches!(tls.trust, Trust::File(_)) {
             tls.prepare()?;
         }
@@ -93,15 +106,64 @@ impl Tls {
         trace.opening = Step::Tls;
         let started = self.clock.now();
         let ready = self.ready().map_err(|_| UNTRUSTING)?;
-        let name =
-            ServerName::try_from(host.to_owned()).map_err(|_| Failure::Tls("the host is not a name"))?;
-        let stream = ready.connector.connect(name, stream).await.map_err(|error| Failure::from_io(&error))?;
+        let stream = ready
+            .connector
+            .connect(name_of(host)?, stream)
+            .await
+            .map_err(|error| Failure::from_io(&error))?;
         trace.tls = Some(self.clock.now().saturating_sub(started));
         let session = stream.get_ref().1;
         trace.tls_version = session.protocol_version().and_then(version_name);
         trace.resumed = self.resumes.then(|| session.handshake_kind() == Some(HandshakeKind::Resumed));
         trace.cipher = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str());
+        if self.resumes {
+            self.remember(host, session.alpn_protocol());
+        }
         Ok(stream)
+    }
+
+    /// The same; but if the session of an earlier connection allows it, the handshake is only begun, and what is written goes ahead of
+    /// it. With the version of HTTP to speak, in ALPN's words.
+    pub(crate) async fn ahead(
+        &self,
+        host: &str,
+        stream: Counted<TcpStream>,
+        trace: &mut Trace,
+    ) -> Result<(Ahead, Option<Vec<u8>>), Failure> {
+        trace.opening = Step::Tls;
+        let ready = self.ready().map_err(|_| UNTRUSTING)?;
+        let picked = lock(&self.picked).get(host).cloned();
+        let mut config = ClientConfig::clone(ready.connector.config());
+        config.enable_early_data = picked.is_some();
+        let session = ClientConnection::new(Arc::new(config), name_of(host)?)
+            .map_err(|error| Failure::from_tls(&error))?;
+        let mut stream = Ahead::new(stream, session, picked.clone().flatten(), self.clock);
+        let outcome = stream.outcome();
+        if let Some(picked) = picked.filter(|_| stream.may_begin()) {
+            trace.ahead = Some(outcome);
+            return Ok((stream, picked));
+        }
+        stream.handshake().await.map_err(|error| Failure::from_io(&error))?;
+        if let Some(handshake) = outcome.handshake() {
+            trace.tls = Some(handshake.took);
+            (trace.tls_version, trace.cipher) = (handshake.version, handshake.cipher);
+            trace.resumed = Some(handshake.is_resumed);
+        }
+        let agreed = stream.agreed().map(<[u8]>::to_vec);
+        self.remember(host, agreed.as_deref());
+        Ok((stream, agreed))
+    }
+
+    /// Notes which version of HTTP a server picked.
+    fn remember(&self, host: &str, agreed: Option<&[u8]>) {
+        let mut picked = lock(&self.picked);
+        let has_room = picked.len() < limits::ORIGINS;
+        match picked.get_mut(host) {
+            Some(before) if before.as_deref() == agreed => {}
+            Some(before) => *before = agreed.map(<[u8]>::to_vec),
+            None if has_room => drop(picked.insert(host.to_owned(), agreed.map(<[u8]>::to_vec))),
+            None => {}
+        }
     }
 
     /// Whether sessions are resumed.
@@ -114,16 +176,29 @@ impl Tls {
         if !self.resumes {
             return self.new_for_quic();
         }
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((config, witness)) = sessions.get(host) {
+        let mut sessions = lock(&self.sessions);
+        if let Some(Session { config, witness, .. }) = sessions.get(host) {
             return Ok((config.clone(), Arc::clone(witness)));
         }
         let (mut config, witness) = self.new_for_quic()?;
         config.resumption = Resumption::default();
         if sessions.len() < limits::ORIGINS {
-            sessions.insert(host.to_owned(), (config.clone(), Arc::clone(&witness)));
+            let (config, witness) = (config.clone(), Arc::clone(&witness));
+            sessions.insert(host.to_owned(), Session { config, witness, reached: None });
         }
         Ok((config, witness))
+    }
+
+    /// Notes that a handshake of QUIC with `host` was finished at this address.
+    pub(crate) fn reached(&self, host: &str, remote: SocketAddr) {
+        if let Some(session) = lock(&self.sessions).get_mut(host) {
+            session.reached = Some(remote);
+        }
+    }
+
+    /// The address of `host` where a handshake of QUIC was finished last, if it is among these.
+    pub(crate) fn reached_before(&self, host: &str, known: &[SocketAddr]) -> Option<SocketAddr> {
+        lock(&self.sessions).get(host)?.reached.filter(|reached| known.contains(reached))
     }
 
     fn new_for_quic(&self) -> Result<(ClientConfig, Arc<Witness>), Failure> {
@@ -132,6 +207,14 @@ impl Tls {
         let verifier: Arc<dyn ServerCertVerifier> = Arc::clone(&witness) as _;
         Ok((config(&ready.provider, verifier, &[&TLS13], &[b"h3"]), witness))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn name_of(host: &str) -> Result<ServerName<'static>, Failure> {
+    ServerName::try_from(host.to_owned()).map_err(|_| Failure::Tls("the host is not a name"))
 }
 
 fn config(
@@ -149,15 +232,6 @@ fn config(
     config.resumption = Resumption::disabled();
     config.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
     config
-}
-
-/// The version as people write it.
-pub(crate) fn version_name(version: ProtocolVersion) -> Option<&'static str> {
-    match version {
-        ProtocolVersion::TLSv1_2 => Some("TLS 1.2"),
-        ProtocolVersion::TLSv1_3 => Some("TLS 1.3"),
-        _ => None,
-    }
 }
 
 const UNTRUSTING: Failure = Failure::Tls("no trusted certificates can be read");

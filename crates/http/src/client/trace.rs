@@ -5,7 +5,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use super::{stamps::Stamps, step::Step, wire::WireBytes};
+use super::{ahead::Outcome, early::Early, stamps::Stamps, step::Step, wire::WireBytes};
 use crate::Failure;
 
 /// Durations and stamps of one request, in nanoseconds of [`Client::clock`](crate::Client::clock). Clones share the stamps
@@ -41,6 +41,9 @@ pub struct Trace {
     pub cipher: Option<&'static str>,
     /// Whether that handshake resumed a session; `None` where none may be ([`Connections::Resume`](super::Connections::Resume)).
     pub resumed: Option<bool>,
+    /// What became of the request if it went ahead of the handshake. One that was accepted waited for none, and has neither `tls` nor
+    /// `quic`.
+    pub early: Option<Early>,
     /// This machine's end of a connection that was opened for this request.
     pub local: Option<SocketAddr>,
     /// Where the connection leads.
@@ -53,6 +56,8 @@ pub struct Trace {
     pub queued: bool,
     /// What it is waiting for until it has a connection.
     pub(crate) opening: Step,
+    /// What becomes of bytes that went ahead of TLS's handshake.
+    pub(crate) ahead: Option<Arc<Outcome>>,
     stamps: Arc<Stamps>,
 }
 
@@ -127,5 +132,29 @@ impl Trace {
     /// Starts over on another connection; the time lost stays in the total.
     pub(crate) fn retry(&mut self) {
         *self = Self { retried: true, waited: self.waited, ..Self::start(self.started) };
+    }
+
+    /// Starts over after a handshake, as the request went ahead of one in vain; the time lost stays in the total.
+    pub(crate) fn start_over(&mut self, early: Early) {
+        *self = Self { early: Some(early), waited: self.waited, ..Self::start(self.started) };
+    }
+
+    /// The request is sent again on the same connection, whose handshake is over now.
+    pub(crate) fn send_again(&mut self) {
+        self.early = Some(Early::Rejected);
+        (self.stamps, self.final_headers, self.queued) = (Arc::default(), None, false);
+    }
+
+    /// Puts down what TLS's handshake came to that the request went ahead of, if it is over.
+    pub(crate) fn settle(&mut self) {
+        let Some(ahead) = self.ahead.take() else { return };
+        let Some(handshake) = ahead.handshake() else { return };
+        (self.tls_version, self.cipher) = (handshake.version, handshake.cipher);
+        self.resumed = Some(handshake.is_resumed);
+        self.early = Some(Early::Accepted);
+        if let Some(at) = handshake.sent_again {
+            (self.early, self.tls) = (Some(Early::Rejected), Some(handshake.took));
+            self.stamps.sent_again(at);
+        }
     }
 }

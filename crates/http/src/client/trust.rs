@@ -20,7 +20,7 @@ use rustls::{
     server::ParsedCertificate,
 };
 
-pub(crate) use self::witness::Witness;
+pub(crate) use self::witness::{Handshake, Witness};
 use super::config::Trust;
 use crate::{Error, failure::is_authority};
 

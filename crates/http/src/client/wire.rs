@@ -67,6 +67,11 @@ impl Wire {
         is_alone.then_some(Mark { request: earlier + 1, before })
     }
 
+    /// What was made on it came to nothing: the next request is the first again, and has all bytes so far in its account.
+    pub(crate) fn start_over(&self) {
+        self.requests.store(0, Relaxed);
+    }
+
     /// What it has carried for a request that is over, if no other one has begun since.
     pub(crate) fn since(&self, mark: Mark) -> Option<WireBytes> {
         let (now, before) = (self.so_far(), mark.before);

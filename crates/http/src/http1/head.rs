@@ -91,7 +91,29 @@ impl End {
 /// # Errors
 /// When it is not one, or one that two readers could read differently.
 pub fn request(head: &Bytes) -> Result<RequestHead, Malformed> {
-    with_lines(head, |lines| whole(head, lines))?
+    with_lines(head, |lines| whole(&Kept::all(head), lines))?
+}
+
+/// A head whose bytes are kept for as long as a value of it is, and where they were when its lines were found.
+struct Kept<'h> {
+    bytes: Bytes,
+    found_in: &'h [u8],
+}
+
+impl<'h> Kept<'h> {
+    fn all(head: &'h Bytes) -> Self {
+        Self { bytes: head.clone(), found_in: head }
+    }
+
+    /// A copy, which leaves the buffer that the head came in to what comes next.
+    fn copy(head: &'h [u8]) -> Self {
+        Self { bytes: Bytes::copy_from_slice(head), found_in: head }
+    }
+
+    fn part(&self, part: &[u8]) -> Bytes {
+        let at = part.as_ptr().addr() - self.found_in.as_ptr().addr();
+        self.bytes.slice(at..at + part.len())
+    }
 }
 
 /// A request's head as the lines that it consists of; what they say was not looked at.
@@ -118,13 +140,17 @@ pub(crate) fn with_lines<T>(head: &[u8], read: impl FnOnce(&RequestLines<'_>) ->
     Ok(read(&RequestLines { method, target, minor, fields: parsed.headers }))
 }
 
-/// What these lines, which `head` consists of, say.
-pub(crate) fn whole(head: &Bytes, lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
+/// What these lines of a head say.
+pub(crate) fn copied(head: &[u8], lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
+    whole(&Kept::copy(head), lines)
+}
+
+fn whole(head: &Kept<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malformed> {
     let method = Method::from_bytes(lines.method.as_bytes()).map_err(|_| Malformed::Syntax)?;
     let mut request = Request::new(());
     *request.headers_mut() = map(head, lines.fields)?;
     *request.version_mut() = version(lines.minor);
-    let target = head.slice_ref(lines.target.as_bytes());
+    let target = head.part(lines.target.as_bytes());
     *request.uri_mut() = target::of(&method, target, lines.minor, request.headers())?;
     *request.method_mut() = method;
     let framing = of_request(request.version(), request.headers())?;
@@ -136,7 +162,7 @@ pub(crate) fn whole(head: &Bytes, lines: &RequestLines<'_>) -> Result<RequestHea
 ///
 /// # Errors
 /// When it is not one, or its body has no certain end.
-pub fn response(head: &Bytes, to: &Method) -> Result<ResponseHead, Malformed> {
+pub fn response(head: &[u8], to: &Method) -> Result<ResponseHead, Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Response::new(&mut []);
     let status = ParserConfig::default()
@@ -146,7 +172,7 @@ pub fn response(head: &Bytes, to: &Method) -> Result<ResponseHead, Malformed> {
         return Err(Malformed::Syntax);
     };
     let mut response = Response::new(());
-    *response.headers_mut() = map(head, parsed.headers)?;
+    *response.headers_mut() = map(&Kept::copy(head), parsed.headers)?;
     *response.version_mut() = version(minor);
     *response.status_mut() = StatusCode::from_u16(code).map_err(|_| Malformed::Syntax)?;
     let framing = of_response(to, response.status(), response.version(), response.headers())?;
@@ -172,7 +198,7 @@ pub fn may_begin_response(bytes: &[u8]) -> Result<(), Malformed> {
 pub(super) fn fields(lines: &Bytes) -> Result<HeaderMap, Malformed> {
     let mut fields = [httparse::EMPTY_HEADER; limits::HEADERS];
     match httparse::parse_headers(lines, &mut fields).map_err(malformed)? {
-        Status::Complete((_, fields)) => map(lines, fields),
+        Status::Complete((_, fields)) => map(&Kept::all(lines), fields),
         Status::Partial => Err(Malformed::Syntax),
     }
 }
@@ -278,12 +304,12 @@ fn is_framing(name: &HeaderName) -> bool {
     name == header::CONTENT_LENGTH || name == header::TRANSFER_ENCODING
 }
 
-/// The fields, whose values are slices of `head`.
-fn map(head: &Bytes, fields: &[Header<'_>]) -> Result<HeaderMap, Malformed> {
+/// The fields, whose values are parts of `head`.
+fn map(head: &Kept<'_>, fields: &[Header<'_>]) -> Result<HeaderMap, Malformed> {
     let mut headers = HeaderMap::with_capacity(fields.len());
     for field in fields {
         let name = HeaderName::from_bytes(field.name.as_bytes()).map_err(|_| Malformed::Syntax)?;
-        let value = if field.value.is_empty() { Bytes::new() } else { head.slice_ref(field.value) };
+        let value = if field.value.is_empty() { Bytes::new() } else { head.part(field.value) };
         let value = HeaderValue::from_maybe_shared(value).map_err(|_| Malformed::Syntax)?;
         headers.append(name, value);
     }

@@ -10,10 +10,9 @@ use std::{
 
 use bytes::{Buf, Bytes};
 use hyper::{HeaderMap, body::Body as _};
-use tokio::io::AsyncWrite;
 
-use super::{Framing, chunked};
-use crate::{Body, Failure};
+use super::{Framing, chunked, outlet::Outlet};
+use crate::{Body, Failure, pages};
 
 /// What is still to be written of a message.
 pub(crate) struct Outgoing {
@@ -152,11 +151,7 @@ impl Outgoing {
     ///
     /// # Errors
     /// When the body breaks off.
-    pub(crate) fn poll(
-        &mut self,
-        cx: &mut Context<'_>,
-        io: &mut (impl AsyncWrite + Unpin),
-    ) -> Result<(), Failure> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, io: &mut impl Outlet) -> Result<(), Failure> {
         while !self.is_sent() && self.broken.is_none() {
             let taken = self.take_piece(cx)?;
             let is_written = self.is_written();
@@ -233,18 +228,17 @@ impl Outgoing {
         Ok(())
     }
 
-    fn poll_write(
-        &mut self,
-        cx: &mut Context<'_>,
-        io: &mut (impl AsyncWrite + Unpin),
-    ) -> Poll<io::Result<()>> {
+    fn poll_write(&mut self, cx: &mut Context<'_>, io: &mut impl Outlet) -> Poll<io::Result<()>> {
         let parts = [&self.lines[self.at..], &self.piece[..], self.tail].map(IoSlice::new);
         let is_one = self.piece.is_empty() && self.tail.is_empty();
+        let in_pages = (!is_one).then(|| pages::place_of(&self.piece)).flatten();
+        let sent = in_pages
+            .and_then(|place| io.poll_send_pages(cx, &self.lines[self.at..], place, self.piece.len()));
         let io = Pin::new(io);
-        let written = ready!(if is_one {
-            io.poll_write(cx, &self.lines[self.at..])
-        } else {
-            io.poll_write_vectored(cx, &parts)
+        let written = ready!(match sent {
+            Some(sent) => sent,
+            None if is_one => io.poll_write(cx, &self.lines[self.at..]),
+            None => io.poll_write_vectored(cx, &parts),
         })?;
         if written == 0 {
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));

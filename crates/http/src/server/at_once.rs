@@ -3,23 +3,34 @@
 use std::str;
 
 use httparse::Header;
+use hyper::{
+    HeaderMap, Method, Request, Response,
+    body::Body as _,
+    header::{CONTENT_LENGTH, EXPECT, HOST, HeaderValue, TRAILER},
+};
 
-use super::peer::Peer;
-use crate::http1::head::RequestLines;
+use super::{handler::Handler, peer::Peer};
+use crate::{Body, Failure, http1::head::RequestLines};
 
-/// A request without a body over HTTP/1.1, GET or HEAD, on a connection that is kept: its lines as they came. That nothing in them
-/// says otherwise was looked at; whether target and host are what they have to be was not.
+/// A GET or HEAD without a body, on a connection that is kept: its fields as they came. That nothing in them says otherwise was looked
+/// at; over HTTP/1.1, whether target and host are what they have to be was not.
 #[derive(Debug)]
 pub struct Glance<'h> {
     /// Whether only the head is wanted.
     pub is_head: bool,
     /// Its target; it begins with a slash.
     pub target: &'h str,
-    /// Its only Host field.
+    /// Its only Host field, or its authority.
     pub host: &'h [u8],
     /// Who asks.
     pub peer: Peer,
-    fields: &'h [Header<'h>],
+    fields: Fields<'h>,
+}
+
+#[derive(Debug)]
+enum Fields<'h> {
+    Lines(&'h [Header<'h>]),
+    Map(&'h HeaderMap),
 }
 
 impl<'h> Glance<'h> {
@@ -46,11 +57,54 @@ impl<'h> Glance<'h> {
                 _ => {}
             }
         }
-        Some(Self { is_head, target: lines.target, host: host?, peer, fields: lines.fields })
+        Some(Self { is_head, target: lines.target, host: host?, peer, fields: Fields::Lines(lines.fields) })
     }
 
-    /// The header's fields in their order: names as they were written, values without the white space around them.
-    pub fn fields(&self) -> impl Iterator<Item = (&'h str, &'h [u8])> {
-        self.fields.iter().map(|field| (field.name, field.value))
+    /// The same of a request over HTTP/2 or HTTP/3.
+    fn of_request(request: &'h Request<Body>) -> Option<Self> {
+        let is_head = match *request.method() {
+            Method::GET => false,
+            Method::HEAD => true,
+            _ => return None,
+        };
+        let (uri, fields) = (request.uri(), request.headers());
+        let host = uri.authority()?.as_str().as_bytes();
+        let is_other = |other: &HeaderValue| other.as_bytes() != host;
+        let has = |name| fields.contains_key(name);
+        if fields.get_all(HOST).iter().any(is_other) || has(CONTENT_LENGTH) || has(EXPECT) || has(TRAILER) {
+            return None;
+        }
+        let peer = *request.extensions().get::<Peer>()?;
+        let target = uri.path_and_query()?.as_str();
+        Some(Self { is_head, target, host, peer, fields: Fields::Map(fields) })
     }
+
+    /// The header's fields, those of HTTP/1.1 in their order: names as they were written, values without the white space around them.
+    pub fn fields(&self) -> impl Iterator<Item = (&'h str, &'h [u8])> {
+        let (lines, map) = match self.fields {
+            Fields::Lines(lines) => (lines, None),
+            Fields::Map(map) => (&[][..], Some(map)),
+        };
+        let of_map = map.into_iter().flatten().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        lines.iter().map(|field| (field.name, field.value)).chain(of_map)
+    }
+}
+
+/// Has a request over HTTP/2 or HTTP/3 answered, at once if the handler can.
+pub(super) async fn answered<H: Handler>(
+    handler: &H,
+    request: Request<Body>,
+) -> Result<Response<Body>, Failure> {
+    if H::ANSWERS_AT_ONCE
+        && request.body().is_end_stream()
+        && let Some((response, note)) =
+            Glance::of_request(&request).and_then(|glance| handler.fields_at_once(&glance))
+    {
+        let mut response = response.map(Body::whole);
+        if let Some(note) = note {
+            response.extensions_mut().insert(note);
+        }
+        return Ok(response);
+    }
+    handler.handle(request).await
 }

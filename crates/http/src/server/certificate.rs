@@ -10,7 +10,7 @@ use rustls::{
     ServerConfig,
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-    server::{ClientHello, ResolvesServerCert},
+    server::{ClientHello, ResolvesServerCert, ServerSessionMemoryCache},
     sign::CertifiedKey,
 };
 
@@ -24,9 +24,17 @@ use crate::Error;
 pub struct Identity {
     config: Arc<ServerConfig>,
     quic: Arc<QuicServerConfig>,
+    early: EarlyData,
     pub(super) shown: Arc<Shown>,
     /// Of the certificates and of the key.
     files: Option<(PathBuf, PathBuf)>,
+}
+
+/// Whether requests over QUIC may come ahead of the handshake (0-RTT). Whoever saw one can send it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EarlyData {
+    Accepted,
+    Refused,
 }
 
 /// What clients are shown: another one after a while, on the same sockets.
@@ -89,6 +97,18 @@ impl Identity {
         Ok(SelfSigned { identity: Self::showing(certified), ca_pem: authority.certificate_pem().to_owned() })
     }
 
+    /// Accepts what clients send ahead of QUIC's handshake, when they resume a session of this process (0-RTT). Each session is resumed once, so
+    /// that what somebody sends again is not taken again (RFC 8446 section 8.1). Over TCP there is none.
+    ///
+    /// Handlers get requests with a safe method at once, and others when the handshake is over.
+    #[must_use]
+    pub fn with_early_data(self) -> Self {
+        let mut config = ServerConfig::clone(&self.config);
+        // QUIC has this size or none (RFC 9001 section 4.6.1).
+        config.max_early_data_size = u32::MAX;
+        Self { quic: over_quic(config), early: EarlyData::Accepted, ..self }
+    }
+
     fn showing(certified: CertifiedKey) -> Self {
         let shown = Arc::new(Shown(RwLock::new(Arc::new(certified))));
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
@@ -96,13 +116,15 @@ impl Identity {
             .expect("ring's provider has suites for TLS 1.2 and 1.3")
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&shown) as _);
-        // QUIC has TLS 1.3 only, and the library picks it. Early data is not accepted: it can be replayed.
-        let mut quic = config.clone();
-        quic.alpn_protocols = vec![b"h3".to_vec()];
-        let quic =
-            QuicServerConfig::try_from(quic).expect("ring's provider has the suite of QUIC's first packets");
+        // Early data is not accepted unless somebody asks for it: it can be replayed.
+        config.max_early_data_size = 0;
+        let quic = over_quic(config.clone());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Self { config: Arc::new(config), quic: Arc::new(quic), shown, files: None }
+        Self { config: Arc::new(config), quic, early: EarlyData::Refused, shown, files: None }
+    }
+
+    pub(super) fn early(&self) -> EarlyData {
+        self.early
     }
 
     pub(super) fn quic(&self) -> Arc<QuicServerConfig> {
@@ -112,6 +134,16 @@ impl Identity {
     pub(super) fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
+}
+
+/// The same over QUIC, which has TLS 1.3 only; the library picks it.
+fn over_quic(mut config: ServerConfig) -> Arc<QuicServerConfig> {
+    config.alpn_protocols = vec![b"h3".to_vec()];
+    // What was kept of sessions over TCP resumes none over QUIC.
+    config.session_storage = ServerSessionMemoryCache::new(SESSIONS);
+    Arc::new(
+        QuicServerConfig::try_from(config).expect("ring's provider has the suite of QUIC's first packets"),
+    )
 }
 
 /// What is in two files.
@@ -132,6 +164,9 @@ fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error> {
 pub(super) fn provider() -> CryptoProvider {
     ring::default_provider()
 }
+
+/// Sessions that are kept, as many as the library keeps by default; the oldest gives way.
+const SESSIONS: usize = 256;
 
 #[cfg(test)]
 mod tests {

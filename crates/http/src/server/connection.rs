@@ -1,38 +1,15 @@
 //! One connection of a server: which protocol it speaks, and its life until it ends or the server does.
 
-use std::{
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::Arc,
-    task::{Poll, ready},
-    time::Duration,
-};
+use std::{io, net::SocketAddr, time::Duration};
 
-use bytes::Bytes;
-use hyper::{
-    Request,
-    body::{Body as Frames, Frame, Incoming, SizeHint},
-    header::{ALT_SVC, HeaderValue},
-    server::conn::http2,
-    service::service_fn,
-};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper::header::HeaderValue;
 use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    conduct::{Conduct, Ending},
-    context::Context,
-    handler::Handler,
-    http1::Http1,
-    peer::Peer,
-    proxied::read_proxy_header,
-    upload::patient,
-    watched::watched,
-    wire::Wire,
+    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied::read_proxy_header, wire::Wire,
 };
-use crate::{Failure, Scheme, Stage, limits};
+use crate::Scheme;
 
 /// Version of HTTP on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,46 +74,7 @@ impl<H: Handler> Context<H> {
         if version == Version::Http1 {
             return Http1::new(stream, peer, alternative, self).serve(self).await;
         }
-        let (handler, patience) = (Arc::clone(&self.handler), self.config.read_timeout);
-        let conduct = Arc::new(Conduct::default());
-        let observed = Arc::clone(&conduct);
-        let service = service_fn(move |request: Request<Incoming>| {
-            let (handler, alternative) = (Arc::clone(&handler), alternative.clone());
-            let mut exchange = observed.begin();
-            async move {
-                let mut request = request.map(|body| patient(Received(body), patience));
-                request.extensions_mut().insert(peer);
-                let mut response = handler.handle(request).await;
-                exchange.answered();
-                if let (Ok(response), Some(alternative)) = (&mut response, alternative) {
-                    response.headers_mut().entry(ALT_SVC).or_insert(alternative);
-                }
-                response.map(|response| exchange.follow(watched(response, &handler)))
-            }
-        });
-        let connection = http2::Builder::new(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .keep_alive_interval(self.config.read_timeout)
-            .keep_alive_timeout(self.config.read_timeout)
-            .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
-            .max_concurrent_streams(self.config.streams)
-            .serve_connection(TokioIo::new(stream), service);
-        let mut connection = std::pin::pin!(connection);
-        tokio::select! {
-            _ = connection.as_mut() => {}
-            ending = conduct.ending(patience) => match ending {
-                Ending::Idle => {
-                    connection.as_mut().graceful_shutdown();
-                    // What was answered may still wait for a client that takes nothing.
-                    let _ = tokio::time::timeout(patience, connection).await;
-                }
-                Ending::Stalled | Ending::Abuse => debug!(client = %peer.address, ?ending, "a connection is cut"),
-            },
-            () = self.stop.asked() => {
-                connection.as_mut().graceful_shutdown();
-                let _ = connection.await;
-            }
-        }
+        self.serve_http2(stream, peer, alternative).await;
     }
 }
 
@@ -147,30 +85,6 @@ fn alternative(port: u16) -> Option<HeaderValue> {
 
 /// How long a client may remember that: a day, as is common.
 const ALTERNATIVE_S: u32 = 86_400;
-
-/// A request's body as hyper receives it, with our reasons why it breaks off.
-struct Received(Incoming);
-
-impl Frames for Received {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut std::task::Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let frame = ready!(Pin::new(&mut self.0).poll_frame(cx));
-        Poll::Ready(frame.map(|frame| frame.map_err(|error| Failure::from_hyper(&error, Stage::Body))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
-    }
-}
 
 /// Tells HTTP/2 with prior knowledge by its preface, "PRI * HTTP/2.0" (RFC 9113 section 3.4): no method
 /// begins like it.

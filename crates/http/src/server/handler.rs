@@ -18,13 +18,18 @@ pub trait Handler: Send + Sync + 'static {
     /// response that [`Handler::handle`] made; without one there nobody is told.
     type Note: Clone + Send + Sync + 'static;
 
-    /// Whether [`Handler::at_once`] answers anything.
+    /// Whether [`Handler::at_once`] or [`Handler::fields_at_once`] answers anything.
     const ANSWERS_AT_ONCE: bool = false;
 
     /// Answers a plain HTTP/1.1 request from memory: writes the response's status line and fields, Content-Length among them, to the
     /// end of `head`, without the empty line behind them, and returns the body that follows, with what is noted of it. `None` if it takes
     /// more than a look; then [`Handler::handle`] is asked.
     fn at_once(&self, _request: &Glance<'_>, _head: &mut Vec<u8>) -> Option<(Bytes, Option<Self::Note>)> {
+        None
+    }
+
+    /// The same over HTTP/2 and HTTP/3, where a response's fields are no text.
+    fn fields_at_once(&self, _request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Self::Note>)> {
         None
     }
 

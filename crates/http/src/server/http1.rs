@@ -63,6 +63,13 @@ enum Next {
     Tunnel(Downstream),
 }
 
+/// A request whose head was taken.
+enum Taken<N> {
+    /// Its response is on the way, and the handler noted this.
+    Answered(Option<N>),
+    Request(RequestHead),
+}
+
 /// Why there is no further request.
 enum NoHead {
     Gone,
@@ -155,17 +162,14 @@ impl<S: Wire> Http1<S> {
     /// One request, whose head is so long, and its response.
     async fn exchange<H: Handler>(&mut self, context: &Shared<H>, length: usize) -> Next {
         let before = self.outgoing.written();
-        if H::ANSWERS_AT_ONCE
-            && !context.stop.is_asked()
-            && let Some(note) = self.answer_at_once(&*context.handler, length)
-        {
-            let sent = self.sent().await;
-            self.tell(&*context.handler, note, before, sent);
-            return sent.map_or(Next::Cut, |()| Next::Request);
-        }
-        let head = self.input.split_to(length).freeze();
-        let RequestHead { mut request, framing, persistence } = match head::request(&head) {
-            Ok(head) => head,
+        let taken = self.take_head(context, length);
+        let RequestHead { mut request, framing, persistence } = match taken {
+            Ok(Taken::Answered(note)) => {
+                let sent = self.sent().await;
+                self.tell(&*context.handler, note, before, sent);
+                return sent.map_or(Next::Cut, |()| Next::Request);
+            }
+            Ok(Taken::Request(head)) => head,
             Err(why) => return self.refuse(status_for(why), &sentence(why)).await,
         };
         if framing == Framing::Chunked && !chunked::Decoder::can_begin(&self.input) {
@@ -215,35 +219,29 @@ impl<S: Wire> Http1<S> {
         }
     }
 
-    /// Answers a plain request if the handler can do that without being asked twice; returns what that noted of it.
-    fn answer_at_once<H: Handler>(&mut self, handler: &H, length: usize) -> Option<Option<H::Note>> {
-        let (input, outgoing, peer) = (&self.input[..length], &mut self.outgoing, self.peer);
-        let alternative = self.alternative.as_ref();
-        let answered = head::with_lines(input, |lines| {
-            let glance = Glance::of(lines, peer)?;
-            let to = outgoing.lines();
-            let begin = to.len();
-            let answered = handler.at_once(&glance, to);
-            if answered.is_none() {
-                to.truncate(begin);
-                return None;
+    /// Takes a request's head off the input: answered already, if the handler can do that with a look at its lines.
+    fn take_head<H: Handler>(
+        &mut self,
+        context: &Shared<H>,
+        length: usize,
+    ) -> Result<Taken<H::Note>, Malformed> {
+        let may_answer = H::ANSWERS_AT_ONCE && !context.stop.is_asked();
+        let (input, outgoing) = (&self.input[..length], &mut self.outgoing);
+        let (peer, alternative) = (self.peer, self.alternative.as_ref());
+        let taken = head::with_lines(input, |lines| {
+            let glance = may_answer.then(|| Glance::of(lines, peer)).flatten();
+            match glance.and_then(|glance| answer_at_once(&*context.handler, &glance, alternative, outgoing))
+            {
+                Some(note) => Ok(Taken::Answered(note)),
+                None => head::copied(input, lines).map(Taken::Request),
             }
-            if let Some(alternative) = alternative {
-                to.extend_from_slice(b"alt-svc: ");
-                to.extend_from_slice(alternative.as_bytes());
-                to.extend_from_slice(b"\r\n");
-            }
-            to.extend_from_slice(b"\r\n");
-            answered
         });
-        let Ok(Some((body, note))) = answered else { return None };
-        outgoing.begin_with(body);
         if length == self.input.len() {
             self.input.clear();
         } else {
             self.input.advance(length);
         }
-        Some(note)
+        taken?
     }
 
     /// Polls the handler, and moves what can be moved meanwhile. `None` if the client is gone.
@@ -334,6 +332,29 @@ impl<S: Wire> Http1<S> {
         self.is_over = matches!(read, Ok(0) | Err(_));
         Poll::Ready(!self.is_over)
     }
+}
+
+/// Has a plain request answered if the handler can do that without being asked twice; returns what that noted of it.
+fn answer_at_once<H: Handler>(
+    handler: &H,
+    request: &Glance<'_>,
+    alternative: Option<&HeaderValue>,
+    outgoing: &mut Outgoing,
+) -> Option<Option<H::Note>> {
+    let to = outgoing.lines();
+    let begin = to.len();
+    let Some((body, note)) = handler.at_once(request, to) else {
+        to.truncate(begin);
+        return None;
+    };
+    if let Some(alternative) = alternative {
+        to.extend_from_slice(b"alt-svc: ");
+        to.extend_from_slice(alternative.as_bytes());
+        to.extend_from_slice(b"\r\n");
+    }
+    to.extend_from_slice(b"\r\n");
+    outgoing.begin_with(body);
+    Some(note)
 }
 
 /// What answers bytes that are not a request.

@@ -1,6 +1,6 @@
 //! One HTTP/3 connection of a server, and one request on it.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use h3::{
@@ -13,11 +13,13 @@ use hyper::{
     header::{self, HeaderName},
     http::{request, response},
 };
-use tokio::task::JoinSet;
+use quinn::ZeroRttAccepted;
+use tokio::{sync::watch, task::JoinSet};
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient, watched::watched,
+    at_once::answered, context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient,
+    watched::watched,
 };
 use crate::{
     Body, Failure, Scheme,
@@ -31,16 +33,26 @@ type Downstream = RequestStream<h3_quinn::SendStream<Bytes>, Bytes>;
 type Upstream = RequestStream<RecvStream, Bytes>;
 
 impl<H: Handler> Context<H> {
-    /// Serves an HTTP/3 connection to its end. How it ended is the client's business.
-    pub(super) async fn serve_http3(self: &Arc<Self>, quic: quinn::Connection) {
+    /// Serves an HTTP/3 connection to its end. How it ended is the client's business. `handshake` is one that is not over yet.
+    pub(super) async fn serve_http3(
+        self: &Arc<Self>,
+        quic: quinn::Connection,
+        handshake: Option<ZeroRttAccepted>,
+    ) {
         let client = quic.remote_address();
-        if let Err(error) = self.requests(quic).await {
+        if let Err(error) = self.requests(quic, handshake).await {
             debug!(%client, %error, "an HTTP/3 connection ended");
         }
     }
 
     /// Accepts requests until the client has gone, or the server is stopped and those in flight are finished.
-    async fn requests(self: &Arc<Self>, quic: quinn::Connection) -> Result<(), h3::error::ConnectionError> {
+    async fn requests(
+        self: &Arc<Self>,
+        quic: quinn::Connection,
+        handshake: Option<ZeroRttAccepted>,
+    ) -> Result<(), h3::error::ConnectionError> {
+        let (over, is_over) = watch::channel(handshake.is_none());
+        let mut handshake = pin!(until_over(&quic, handshake));
         let peer = Peer { address: quic.remote_address(), scheme: Scheme::Https };
         let mut connection = server::builder()
             .max_field_section_size(limits::HEADER_BYTES as u64)
@@ -57,12 +69,13 @@ impl<H: Handler> Context<H> {
                 // A client that opens and resets streams faster than they are answered waits here.
                 accepted = connection.accept(), if answering.len() < most => match accepted? {
                     Some(resolver) => {
-                        let context = Arc::clone(self);
-                        answering.spawn(async move { context.exchange(resolver, peer).await });
+                        let (context, is_over) = (Arc::clone(self), is_over.clone());
+                        answering.spawn(async move { context.exchange(resolver, peer, is_over).await });
                     }
                     None => break,
                 },
                 Some(_) = answering.join_next() => {}
+                () = handshake.as_mut(), if !*over.borrow() => drop(over.send_replace(true)),
                 () = self.stop.asked(), if !is_stopping => {
                     is_stopping = true;
                     connection.shutdown(0).await?;
@@ -80,18 +93,22 @@ impl<H: Handler> Context<H> {
     }
 
     /// One request and its response.
-    async fn exchange(&self, resolver: Resolver, peer: Peer) {
+    async fn exchange(&self, resolver: Resolver, peer: Peer, mut handshake: watch::Receiver<bool>) {
         let head = tokio::time::timeout(self.config.read_timeout, resolver.resolve_request());
         let Ok(Ok((head, stream))) = head.await else { return };
         let (down, up) = stream.split();
         let mut outgoing = Outgoing::new(down, Code::H3_INTERNAL_ERROR, self.config.read_timeout);
+        // Who saw the first datagrams of another client can send them again, but not finish the handshake (RFC 8470 section 3).
+        if !head.method().is_safe() && handshake.wait_for(|is_over| *is_over).await.is_err() {
+            return;
+        }
         let (mut head, ()) = head.into_parts();
         let (interim, mut interims) = Interim::http3();
         head.extensions.insert(peer);
         head.extensions.insert(interim);
         let method = head.method.clone();
         let Ok(body) = self.upload(&head, up).await else { return };
-        let handling = self.handler.handle(Request::from_parts(head, body));
+        let handling = answered(&*self.handler, Request::from_parts(head, body));
         let mut handling = std::pin::pin!(handling);
         let response = loop {
             tokio::select! {
@@ -157,6 +174,16 @@ fn prepare(head: &mut response::Parts, body: &Body) {
         head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
     }
     head.headers.entry(header::DATE).or_insert_with(http_date);
+}
+
+/// Waits until a handshake is over. One that failed is the connection's end, and never over.
+async fn until_over(quic: &quinn::Connection, handshake: Option<ZeroRttAccepted>) {
+    if let Some(handshake) = handshake {
+        handshake.await;
+    }
+    if quic.close_reason().is_some() {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Waits until what was sent has arrived, as far as one can see from here: nothing more is sent for some round trips.

@@ -7,14 +7,14 @@ use std::{
 };
 
 use quinn::{
-    Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig, TokioRuntime, TransportConfig, VarInt,
-    crypto::rustls::QuicServerConfig,
+    Connecting, Endpoint, EndpointConfig, IdleTimeout, Incoming, ServerConfig, TokioRuntime, TransportConfig,
+    VarInt, crypto::rustls::QuicServerConfig,
 };
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{Semaphore, watch};
 use tracing::debug;
 
-use super::{config::Config, context::Context, handler::Handler, listen};
+use super::{certificate::EarlyData, config::Config, context::Context, handler::Handler, listen};
 use crate::Error;
 
 /// Sockets for QUIC on all `addresses`, such as those of sockets that listen for TCP. Nobody reads from them yet.
@@ -70,6 +70,7 @@ pub(super) struct Permits {
 /// has to show that it receives what is sent to its address.
 pub(super) async fn accept<H: Handler>(
     endpoint: Endpoint,
+    early: EarlyData,
     context: Arc<Context<H>>,
     permits: Permits,
     cut: watch::Receiver<()>,
@@ -90,7 +91,7 @@ pub(super) async fn accept<H: Handler>(
         let (context, mut cut) = (Arc::clone(&context), cut.clone());
         tokio::spawn(async move {
             tokio::select! {
-                () = serve(&context, incoming) => {}
+                () = serve(&context, incoming, early) => {}
                 _ = cut.changed() => {}
             }
             drop(permit);
@@ -102,10 +103,19 @@ pub(super) async fn accept<H: Handler>(
     }
 }
 
-async fn serve<H: Handler>(context: &Arc<Context<H>>, incoming: Incoming) {
+async fn serve<H: Handler>(context: &Arc<Context<H>>, incoming: Incoming, early: EarlyData) {
     let client = incoming.remote_address();
-    let opening = async { incoming.await.map_err(io::Error::from) };
-    if let Some(connection) = context.opened(opening, client).await {
-        context.serve_http3(connection).await;
+    if early == EarlyData::Refused {
+        let opening = async { incoming.await.map_err(io::Error::from) };
+        if let Some(connection) = context.opened(opening, client).await {
+            context.serve_http3(connection, None).await;
+        }
+        return;
+    }
+    // A server can always send before the handshake is over; whether there is anything to answer is the client's choice.
+    match incoming.accept().map(Connecting::into_0rtt) {
+        Ok(Ok((connection, handshake))) => context.serve_http3(connection, Some(handshake)).await,
+        Ok(Err(_)) => {}
+        Err(error) => debug!(%client, %error, "a connection was not opened"),
     }
 }

@@ -6,10 +6,10 @@ use socket2::SockRef;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use crate::tunnel::Bytestream;
+use crate::{http1::Outlet, tunnel::Bytestream};
 
 /// The stream of a connection, in clear text or under TLS.
-pub(super) trait Wire: Bytestream + 'static {
+pub(super) trait Wire: Bytestream + Outlet + 'static {
     /// Ends it so that a client which waits for the end cannot take what was sent for all there is.
     fn reset(self);
 }
@@ -19,6 +19,9 @@ impl Wire for TcpStream {
         let _ = SockRef::from(&self).set_linger(Some(Duration::ZERO));
     }
 }
+
+/// What is encrypted is another copy.
+impl Outlet for TlsStream<TcpStream> {}
 
 impl Wire for TlsStream<TcpStream> {
     fn reset(self) {

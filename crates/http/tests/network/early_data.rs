@@ -1,4 +1,4 @@
-//! Requests before the handshake has ended (0-RTT, RFC 8446 section 2.3) can be sent again by whoever saw them: servers take none.
+//! Requests before the handshake has ended (0-RTT, RFC 8446 section 2.3) can be sent again by whoever saw them: a server takes none unless it is told to.
 
 use std::{
     io::{Read, Write},

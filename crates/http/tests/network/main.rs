@@ -9,6 +9,8 @@ mod bad_http3;
 #[cfg(test)]
 mod delivery;
 #[cfg(test)]
+mod early;
+#[cfg(test)]
 mod early_data;
 #[cfg(test)]
 mod failing;

@@ -19,6 +19,9 @@ pub(super) fn connections() -> impl TypedValueParser<Value = Connections> {
     choice(Connections::ALL, Connections::name, |connections| match connections {
         Connections::New => "A connection for each request",
         Connections::Resume => "The same, resuming TLS's session",
+        Connections::Early => {
+            "The same, a request that does no harm twice going ahead of the handshake (0-RTT)"
+        }
         Connections::Reuse => "Shared connections",
         Connections::Pages => {
             "Those of a page: several requests at once, up to 6 connections of HTTP/1.1 or one of HTTP/2 or HTTP/3"

@@ -1,7 +1,11 @@
 //! What a request that is over comes to: from its trace to a sample.
 
 use cache::Told;
-use http::{HeaderMap, StatusCode, client::Trace, header};
+use http::{
+    HeaderMap, StatusCode,
+    client::{Early, Trace},
+    header,
+};
 use recording::Sample;
 
 use super::failure::Failure;
@@ -70,9 +74,13 @@ pub(crate) fn sample(trace: &Trace, head: Head, failure: Option<Failure>) -> Sam
     }
     let name = trace.is_name_cached.then_some("cached");
     let resumed = trace.resumed.map(|resumed| if resumed { "true" } else { "false" });
-    for (label, value) in
-        [("lookup", name), ("tls", trace.tls_version), ("cipher", trace.cipher), ("resumed", resumed)]
-    {
+    for (label, value) in [
+        ("lookup", name),
+        ("tls", trace.tls_version),
+        ("cipher", trace.cipher),
+        ("resumed", resumed),
+        ("early", trace.early.map(Early::name)),
+    ] {
         if let Some(value) = value {
             sample.labels.insert(label.to_owned(), value.to_owned());
         }

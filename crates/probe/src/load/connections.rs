@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::config::Config;
 use crate::client;
 
-/// How requests share connections; in a file "new", "resume", "reuse" or "pages".
+/// How requests share connections; in a file "new", "resume", "early", "reuse" or "pages".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Connections {
@@ -15,6 +15,8 @@ pub enum Connections {
     New,
     /// The same, resuming the TLS session of one before, if the server allows it.
     Resume,
+    /// The same, the request going ahead of the handshake if the session allows it and the request does no harm twice (0-RTT).
+    Early,
     /// Shared ones for the whole run.
     Reuse,
     /// Several requests at once for each start of the schedule or of a worker, on connections of their own: up to [`OF_A_PAGE`] of
@@ -24,13 +26,14 @@ pub enum Connections {
 
 impl Connections {
     /// All, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::New, Self::Resume, Self::Reuse, Self::Pages];
+    pub const ALL: [Self; 5] = [Self::New, Self::Resume, Self::Early, Self::Reuse, Self::Pages];
 
     /// The word for it in files, on the command line and in a recording's conditions.
     pub fn name(self) -> &'static str {
         match self {
             Self::New => "new",
             Self::Resume => "resume",
+            Self::Early => "early",
             Self::Reuse => "reuse",
             Self::Pages => "pages",
         }
@@ -44,6 +47,7 @@ impl Config {
             (Some(_), _) => Connections::Pages,
             (None, client::Connections::New) => Connections::New,
             (None, client::Connections::Resume) => Connections::Resume,
+            (None, client::Connections::Early) => Connections::Early,
             (None, client::Connections::Reuse) => Connections::Reuse,
         }
     }
@@ -56,6 +60,7 @@ impl Config {
         http.connections = match connections {
             Connections::New => client::Connections::New,
             Connections::Resume => client::Connections::Resume,
+            Connections::Early => client::Connections::Early,
             Connections::Reuse => client::Connections::Reuse,
             Connections::Pages => {
                 http.limits.connections = OF_A_PAGE;

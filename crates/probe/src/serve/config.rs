@@ -37,6 +37,8 @@ pub struct Tls {
     pub write_ca: Option<PathBuf>,
     /// Speak HTTP/3 as well, on the UDP ports of the same numbers.
     pub http3: bool,
+    /// Accept requests ahead of QUIC's handshake ([`http::server::Identity::with_early_data`]).
+    pub early_data: bool,
 }
 
 impl Default for Config {

@@ -19,6 +19,8 @@ struct Nginx {
     secure: SocketAddr,
     /// HTTP/1.1 over TLS 1.2 and no later one.
     older: SocketAddr,
+    /// HTTP/1.1, and HTTP/1.1 and HTTP/2, over TLS 1.3, with what comes ahead of the handshake.
+    early: [SocketAddr; 2],
     _running: Running,
 }
 
@@ -28,20 +30,23 @@ impl Nginx {
         // An address of this process's own: nobody takes the ports between here and nginx.
         let address = Ipv4Addr::new(127, 64 | (a & 63), b, c);
         let folder = certified(address);
-        let ports = [(); 3].map(|()| TcpListener::bind((address, 0)).unwrap());
-        let [clear, secure, older] = ports.map(|port| port.local_addr().unwrap());
+        let ports = [(); 5].map(|()| TcpListener::bind((address, 0)).unwrap());
+        let [clear, secure, older, early, early_http2] = ports.map(|port| port.local_addr().unwrap());
         folder.file("body", vec![b'x'; 20_000]);
         let config = format!(
             "daemon off; master_process off; pid pid; error_log stderr notice; events {{}}
              http {{
                access_log off; root .; client_body_temp_path t; proxy_temp_path t; fastcgi_temp_path t;
                uwsgi_temp_path t; scgi_temp_path t; ssl_certificate cert.pem; ssl_certificate_key key.pem;
-               # What nginx has to say of a request: its connection, protocol, version of TLS, and whether a session was resumed.
+               # What nginx has to say of a request: its connection, protocol, version of TLS, whether a session was resumed,
+               # and whether the request came ahead of the handshake.
                add_header Server-Timing
-                 'nginx;desc=\"$connection $server_protocol $ssl_protocol $ssl_session_reused\"';
+                 'nginx;desc=\"$connection $server_protocol $ssl_protocol $ssl_session_reused $ssl_early_data\"';
                server {{ listen {clear}; }}
                server {{ listen {secure} ssl http2; ssl_protocols TLSv1.2 TLSv1.3; }}
                server {{ listen {older} ssl; ssl_protocols TLSv1.2; }}
+               server {{ listen {early} ssl; ssl_protocols TLSv1.3; ssl_early_data on; }}
+               server {{ listen {early_http2} ssl http2; ssl_protocols TLSv1.3; ssl_early_data on; }}
              }}"
         );
         let config = folder.file("nginx.conf", config);
@@ -51,7 +56,7 @@ impl Nginx {
         let mut running = Running::start(&mut command);
         // It says its version once its sockets are open.
         running.says("nginx/");
-        Self { folder, clear, secure, older, _running: running }
+        Self { folder, clear, secure, older, early: [early, early_http2], _running: running }
     }
 
     /// The samples of six requests, one after the other.
@@ -69,6 +74,7 @@ struct Told {
     protocol: String,
     tls: Option<String>,
     resumed: bool,
+    early: bool,
 }
 
 impl Told {
@@ -76,7 +82,7 @@ impl Told {
         let said = sample.server_timing.clone().unwrap();
         let said = said.trim_start_matches("nginx;desc=\"").trim_end_matches('"');
         let words: Vec<_> = said.split(' ').collect();
-        let [connection, protocol, tls, reused] = words[..] else { panic!("{said}") };
+        let [connection, protocol, tls, reused, ref early @ ..] = words[..] else { panic!("{said}") };
         let tls = tls.strip_prefix("TLSv").map(|version| format!("TLS {version}"));
         Self {
             connection: connection.to_owned(),
@@ -84,6 +90,7 @@ impl Told {
             tls,
             // "r": a session was resumed; ".": none was.
             resumed: reused == "r",
+            early: early == ["1"],
             sample,
         }
     }
@@ -157,5 +164,30 @@ fn nginx_resumes_sessions_where_we_say_that_it_does() {
         assert_eq!(its, ours);
         told.iter().for_each(|told| has_phases(&told.sample, &SECURE));
         assert!(told.iter().all(|told| told.sample.reused == Some(false)));
+    }
+}
+
+#[test]
+fn nginx_takes_requests_ahead_of_the_handshake_where_we_say_that_it_does() {
+    let nginx = Nginx::start();
+    for (address, version) in [(nginx.early[0], "h1"), (nginx.early[1], "h2")] {
+        let told = nginx.six("https", address, &["--connections", "early"]);
+        let ours: Vec<_> = told.iter().map(|told| label(&told.sample, "early")).collect();
+        assert_eq!((&ours[1..], ours[0]), (&[Some("accepted"); 5][..], None), "{version}");
+        has_phases(&told[0].sample, &SECURE);
+        // nginx says it of those alone that it answers before the handshake is over, which may be none here.
+        assert!(!told[0].early, "{version}");
+        for Told { sample, resumed, .. } in &told[1..] {
+            assert_eq!((label(sample, "resumed"), *resumed), (Some("true"), true));
+            // No handshake of TLS was waited for.
+            has_phases(sample, &CLEAR);
+        }
+    }
+    // One that knows no such thing, and one that resumes sessions alone.
+    for address in [nginx.older, nginx.secure] {
+        let told = nginx.six("https", address, &["--connections", "early"]);
+        assert!(told.iter().all(|told| label(&told.sample, "early").is_none() && !told.early));
+        assert!(told[1..].iter().all(|told| told.resumed));
+        told.iter().for_each(|told| has_phases(&told.sample, &SECURE));
     }
 }

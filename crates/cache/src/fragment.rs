@@ -1,0 +1,160 @@
+//! What a 206 brings: a part of a representation, and which one that is (RFC 9110 section 15.3.7, RFC 9111 section 3.4).
+
+use http_types::{
+    HeaderMap, HeaderValue, StatusCode,
+    header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE},
+};
+
+use crate::{
+    Stored,
+    ranges::{Part, announced},
+};
+
+/// What bytes are of: only those of the same representation may be joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Representation {
+    /// A strong one. A date is none: whether it is strong depends on two clocks.
+    pub(crate) tag: HeaderValue,
+    coding: Option<HeaderValue>,
+    /// If it is known.
+    pub(crate) length: Option<u64>,
+}
+
+impl Representation {
+    /// What the header of a whole response says of it; `None` if nothing can be joined to that.
+    pub(crate) fn of(whole: &HeaderMap) -> Option<Self> {
+        let tag = strong_tag(whole)?.clone();
+        Some(Self { tag, coding: whole.get(CONTENT_ENCODING).cloned(), length: announced(whole) })
+    }
+}
+
+/// One part of a representation, as a response brings it.
+#[derive(Debug, Clone, Copy)]
+pub struct Fragment<'r> {
+    headers: &'r HeaderMap,
+    /// Which bytes it is.
+    pub part: Part,
+    /// Of the whole.
+    pub length: u64,
+}
+
+impl<'r> Fragment<'r> {
+    /// Reads the head of a response; `None` if it is not one part of a representation with a strong tag, or contradicts itself.
+    pub fn read(status: StatusCode, headers: &'r HeaderMap) -> Option<Self> {
+        let mut ranges = headers.get_all(CONTENT_RANGE).iter();
+        let (part, length) = Part::read(ranges.next()?.to_str().ok()?)?;
+        let is_multipart = headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"multipart/byteranges"));
+        let is_one_part = ranges.next().is_none() && !is_multipart;
+        let is_as_long = announced(headers).is_none_or(|announced| announced == part.length());
+        let is_partial = status == StatusCode::PARTIAL_CONTENT && strong_tag(headers).is_some();
+        (is_partial && is_one_part && is_as_long).then_some(Self { headers, part, length })
+    }
+
+    /// Whether it may be combined with a stored response.
+    pub fn is_of(&self, stored: &Stored) -> bool {
+        Representation::of(&stored.headers).is_some_and(|representation| self.belongs_to(&representation))
+    }
+
+    pub(crate) fn belongs_to(&self, representation: &Representation) -> bool {
+        self.headers.get(ETAG) == Some(&representation.tag)
+            && self.headers.get(CONTENT_ENCODING) == representation.coding.as_ref()
+            && representation.length.is_none_or(|length| length == self.length)
+    }
+
+    /// Whether its Content-Length says the same as its Content-Range: only then its bytes are known to be right before all have come.
+    pub fn is_announced(&self) -> bool {
+        announced(self.headers).is_some()
+    }
+
+    /// The header of the whole, where nothing else is known of that; `None` if the request had If-Range, as the answer to that may leave
+    /// out what the client knows already.
+    pub fn whole(&self, request: &HeaderMap) -> Option<HeaderMap> {
+        if request.contains_key(IF_RANGE) {
+            return None;
+        }
+        let mut headers = self.headers.clone();
+        headers.remove(CONTENT_RANGE);
+        headers.insert(CONTENT_LENGTH, self.length.into());
+        Some(headers)
+    }
+}
+
+fn strong_tag(headers: &HeaderMap) -> Option<&HeaderValue> {
+    headers.get(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use http_types::HeaderName;
+
+    use super::*;
+    use crate::{Control, Selection, Terms, Time};
+
+    fn map(fields: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(HeaderName::from_static(name), value.parse().unwrap());
+        }
+        headers
+    }
+
+    fn stored(fields: &[(&'static str, &str)]) -> Stored {
+        let (headers, status, now) = (map(fields), StatusCode::OK, Time::from_millis(0));
+        let terms = Terms::read(status, &headers, Control::default(), None, (now, now));
+        Stored { status, headers, terms, selection: Selection::default() }
+    }
+
+    const TAG: (&str, &str) = ("etag", "\"a\"");
+    const RANGE: (&str, &str) = ("content-range", "bytes 2-4/10");
+
+    #[test]
+    fn only_one_part_of_what_has_a_strong_tag_is_a_fragment() {
+        let length = ("content-length", "3");
+        for (status, fields, is_fragment) in [
+            (206, &[TAG, RANGE][..], true),
+            (206, &[TAG, RANGE, length], true),
+            (200, &[TAG, RANGE, length], false),
+            (206, &[TAG, length], false),
+            (206, &[RANGE, length], false),
+            (206, &[("etag", "W/\"a\""), RANGE], false),
+            (206, &[TAG, RANGE, ("content-length", "2")], false),
+            (206, &[TAG, RANGE, ("content-range", "bytes 0-1/10")], false),
+            (206, &[TAG, ("content-range", "bytes 2-4/*")], false),
+            (206, &[TAG, ("content-range", "bytes 4-2/10")], false),
+            (206, &[TAG, ("content-range", "bytes 2-10/10")], false),
+            (206, &[TAG, RANGE, ("content-type", "Multipart/ByteRanges; boundary=x")], false),
+        ] {
+            let headers = map(fields);
+            let fragment = Fragment::read(StatusCode::from_u16(status).unwrap(), &headers);
+            assert_eq!(fragment.is_some(), is_fragment, "{status} {fields:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_combined_with_what_has_the_same_tag_coding_and_length() {
+        let headers = map(&[TAG, RANGE]);
+        let fragment = Fragment::read(StatusCode::PARTIAL_CONTENT, &headers).unwrap();
+        for (fields, may_be_combined) in [
+            (&[TAG][..], true),
+            (&[TAG, ("content-length", "10")], true),
+            (&[TAG, ("content-length", "11")], false),
+            (&[TAG, ("content-encoding", "gzip")], false),
+            (&[("etag", "\"b\"")], false),
+            (&[], false),
+        ] {
+            assert_eq!(fragment.is_of(&stored(fields)), may_be_combined, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn the_header_of_the_whole_is_known_from_an_answer_that_left_nothing_out() {
+        let headers = map(&[TAG, RANGE, ("content-length", "3"), ("content-type", "a/b")]);
+        let fragment = Fragment::read(StatusCode::PARTIAL_CONTENT, &headers).unwrap();
+        let whole = map(&[TAG, ("content-length", "10"), ("content-type", "a/b")]);
+        assert_eq!(fragment.whole(&map(&[("range", "bytes=2-4")])), Some(whole));
+        assert_eq!(fragment.whole(&map(&[("if-range", "\"a\"")])), None);
+        assert!(fragment.is_announced());
+    }
+}

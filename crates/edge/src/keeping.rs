@@ -1,0 +1,124 @@
+//! A part of a body on its way from its origin to a visitor, kept as it passes: what the visitor has seen is here for the next one.
+//!
+//! It comes at the visitor's pace, and ends when the visitor goes: whoever skips about in a film wants the moments after each jump, and not
+//! the rest of the film.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use cache::ranges::Part;
+use http::{
+    Body, Bytes, Failure,
+    body::{Frame, Frames, SizeHint},
+};
+
+use crate::{centre::Edge, parts::Parts, store::Object};
+
+impl Edge {
+    /// Keeps a part of an object while its bytes pass, as long as there are no more than `most` of it in memory.
+    pub(crate) fn keeping(
+        self: &Arc<Self>,
+        object: &Arc<Object>,
+        parts: &Arc<Parts>,
+        part: Part,
+        most: u64,
+        body: Body,
+    ) -> Body {
+        let (edge, object, parts) = (Arc::clone(self), Arc::clone(object), Arc::clone(parts));
+        Body::stream(Keeping {
+            edge,
+            object,
+            parts,
+            most,
+            body,
+            next: part.first,
+            block: Vec::new(),
+            is_kept: true,
+        })
+    }
+
+    /// Adds bytes to an object of which some are missing; whether that makes sense for those behind them too.
+    fn add(&self, object: &Arc<Object>, parts: &Parts, first: u64, bytes: &Bytes, most: u64) -> bool {
+        let is_added = parts.add(first, bytes, most) && self.store.recount(object);
+        if is_added && let Some(whole) = parts.whole() {
+            if let Some(object) = self.store.complete(object, whole)
+                && let Some(on_disk) = &self.on_disk
+            {
+                on_disk.keep(&object);
+            }
+            return false;
+        }
+        is_added
+    }
+}
+
+struct Keeping {
+    edge: Arc<Edge>,
+    object: Arc<Object>,
+    parts: Arc<Parts>,
+    most: u64,
+    body: Body,
+    /// The place of the first byte that was not added yet.
+    next: u64,
+    /// Bytes that passed and were not added yet. They are copied, as a piece that is kept would hold on to the buffer of a connection.
+    block: Vec<u8>,
+    is_kept: bool,
+}
+
+impl Keeping {
+    fn keep(&mut self, mut data: &[u8]) {
+        while self.is_kept && !data.is_empty() {
+            let (now, later) = data.split_at(data.len().min(BLOCK - self.block.len()));
+            self.block.extend_from_slice(now);
+            data = later;
+            if self.block.len() == BLOCK {
+                self.add();
+            }
+        }
+    }
+
+    fn add(&mut self) {
+        let block = Bytes::from(std::mem::take(&mut self.block).into_boxed_slice());
+        if self.is_kept && !block.is_empty() {
+            self.is_kept = self.edge.add(&self.object, &self.parts, self.next, &block, self.most);
+            self.next += block.len() as u64;
+        }
+    }
+}
+
+impl Frames for Keeping {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        match &frame {
+            Some(Ok(frame)) => self.keep(frame.data_ref().map_or(&[], |data| data)),
+            Some(Err(_)) | None => self.add(),
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        self.add();
+    }
+}
+
+/// Bytes that are added at once: few enough for many visitors at a time, and enough for a film to be in few pieces.
+const BLOCK: usize = 256 << 10;

@@ -1,0 +1,226 @@
+//! Parts of what is too large to be stored, or is not stored as a whole for another reason: asked for by themselves, kept, put together, and
+//! answered from while all that is asked for is here.
+
+use std::sync::Arc;
+
+use cache::{
+    CacheStatus, Form, Forward, Fragment, Gap, Rest, Reuse, Stored, Supply, Time, Validators,
+    purge::CACHE_TAG,
+    ranges::{self, Part, Wanted},
+};
+use http::{Body, HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+
+use crate::{
+    answer::{of_part, respond},
+    chain::reason,
+    compact::compact,
+    core::Core,
+    counts::Word,
+    fetch::{Fetched, Judged, is_failure, passed, subject},
+    origins::onward,
+    parts::Parts,
+    ready::Serving,
+    sequence::in_sequence,
+    store::{Found, Object},
+    visit::Visit,
+};
+
+impl Core {
+    /// Whether a response to a request for the whole is better asked for in the parts that its visitor wants: it is too large to be stored, so
+    /// that all before them would come for nobody.
+    pub(crate) fn is_better_in_parts(&self, visit: &Visit, response: &Response<Body>) -> bool {
+        let (status, headers) = (response.status(), response.headers());
+        let has_parts = headers.get(header::ACCEPT_RANGES).is_none_or(|unit| unit != "none");
+        let length = ranges::announced(headers).filter(|length| *length > self.largest(visit) && has_parts);
+        length.is_some_and(|length| {
+            match ranges::wanted(&visit.method, &visit.headers, (status, headers), length) {
+                Wanted::Parts(parts) => Part::whole(length).is_none_or(|whole| parts != [whole]),
+                Wanted::Nothing => true,
+                Wanted::Whole => false,
+            }
+        })
+    }
+
+    /// Answers from the parts of an object that are here, with one request to the origin at most. `None` if they are of no use.
+    pub(crate) async fn from_parts(
+        self: &Arc<Self>,
+        visit: &Arc<Visit>,
+        object: &Arc<Object>,
+        parts: &Arc<Parts>,
+    ) -> Option<Response<Body>> {
+        if matches!(self.form(visit, object), Form::Coded(_)) {
+            return None;
+        }
+        let (now, began) = (self.now(), self.store.epoch());
+        // What was purged before that does not stand any more; what is purged from now on is known when it is added again.
+        self.store.lease(object)?;
+        match (parts.supply(visit, &object.stored), object.stored.reuse(visit.wishes, now)) {
+            (Supply::Here, Reuse::Fresh) => Some(self.hit(visit, object, now, None)),
+            (Supply::Here, Reuse::Stale) => Some(self.hit(visit, object, now, Some("stale"))),
+            (Supply::Elsewhere, _) => None,
+            _ if visit.wishes.only_if_cached => None,
+            (Supply::Here, Reuse::WhileRevalidated | Reuse::Validate) => {
+                Some(self.confirmed(visit, object, began, now).await)
+            }
+            (Supply::AllBut(gap), _) => self.joined(visit, (object, parts), gap, began, now).await,
+        }
+    }
+
+    /// Asks the origin whether parts are still right, and else for those of what is there now.
+    async fn confirmed(
+        self: &Arc<Self>,
+        visit: &Visit,
+        object: &Arc<Object>,
+        began: u64,
+        requested: Time,
+    ) -> Response<Body> {
+        let forward = reason(object, requested);
+        let mut headers = onward(visit, &self.centre);
+        let validators = Validators::of(&object.stored);
+        if let Some(validators) = &validators {
+            validators.ask_first(&mut headers);
+        }
+        let answered = self.origins.ask(&self.clients.usual, visit, headers, Body::empty(), requested).await;
+        let now = self.now();
+        let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
+        if is_error && object.stored.stands_in(visit.zone().stale_if_error, now) {
+            return self.hit(visit, object, now, Some("origin-failed"));
+        }
+        match answered {
+            Err(refusal) => self.refuse(refusal),
+            Ok(response) if response.status() != StatusCode::NOT_MODIFIED => {
+                self.pass_back(visit, response, forward, (requested, now), began)
+            }
+            Ok(response) if validators.is_some_and(|asked| asked.are_confirmed_by(response.headers())) => {
+                let object = self.confirm(visit, object, response.headers(), (requested, now), began);
+                self.land(visit, Fetched::Confirmed(object), forward)
+            }
+            // It is about something that is not stored here.
+            Ok(_) => self.pass(visit, Body::empty(), forward).await,
+        }
+    }
+
+    /// Asks the origin for the gap in what is here, and answers with both. `None` if what it has is not of the same.
+    async fn joined(
+        self: &Arc<Self>,
+        visit: &Arc<Visit>,
+        (object, parts): (&Arc<Object>, &Arc<Parts>),
+        gap: Gap,
+        began: u64,
+        requested: Time,
+    ) -> Option<Response<Body>> {
+        let rest = Rest::between(gap.missing, &object.stored)?;
+        let mut headers = onward(visit, &self.centre);
+        rest.ask(&mut headers);
+        let answered = self.origins.ask(&self.clients.usual, visit, headers, Body::empty(), requested).await;
+        let (head, body) = answered.ok()?.into_parts();
+        rest.is_in(head.status, &head.headers)?;
+        Fragment::read(head.status, &head.headers).filter(Fragment::is_announced)?;
+        let now = self.now();
+        let object = self.confirm(visit, object, &head.headers, (requested, now), began);
+        let response = self.closed(visit, (&object, parts), gap, body, now);
+        let status = CacheStatus {
+            forward_status: Some(head.status.as_u16()),
+            ttl: Some(object.stored.terms.seconds_left(now)),
+            stored: true,
+            ..self.status(Forward::Partial)
+        };
+        Some(self.finish(response, visit, &status, Word::Miss))
+    }
+
+    /// Answers with what is here and the `body` of the gap in it.
+    fn closed(
+        self: &Arc<Self>,
+        visit: &Arc<Visit>,
+        (object, parts): (&Arc<Object>, &Arc<Parts>),
+        Gap { asked, missing }: Gap,
+        body: Body,
+        now: Time,
+    ) -> Response<Body> {
+        let length = parts.length();
+        let part = asked.or(Part::whole(length)).unwrap_or(missing);
+        let around = |body| {
+            let before = part.before(missing.first).map(|before| parts.read(before));
+            let behind = part.behind(missing.last).map(|behind| parts.read(behind));
+            in_sequence(before.into_iter().chain([body]).chain(behind))
+        };
+        // Of a whole that may be stored there is one request for all: whoever comes now reads along.
+        let may_be_whole = asked.is_none() && length <= self.largest(visit);
+        if let Some(whole) = may_be_whole.then(|| self.store.complete(object, Arc::default())).flatten() {
+            let again = Some(Arc::clone(visit));
+            let pour = Arc::clone(self).pour(Arc::clone(&whole), around(body), visit.zone().largest, again);
+            tokio::spawn(pour);
+            return self.answer(visit, &whole, self.form(visit, &whole), now);
+        }
+        let body = around(self.edge.keeping(object, parts, missing, self.largest(visit), body));
+        let mut headers = object.stored.head(now);
+        self.form(visit, object).describe(&mut headers);
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        match asked {
+            Some(part) => of_part(headers, part, length, body),
+            None => respond(object.stored.status, headers, body),
+        }
+    }
+
+    /// Keeps a part that was asked for by itself, if it may be and can be joined to others; whether it does.
+    pub(crate) fn keep_part(
+        self: &Arc<Self>,
+        visit: &Visit,
+        response: Response<Body>,
+        times: (Time, Time),
+        began: u64,
+    ) -> (Response<Body>, bool) {
+        let is_asked_for = visit.method == Method::GET && visit.headers.contains_key(header::RANGE);
+        let fragment = Fragment::read(response.status(), response.headers())
+            .filter(|fragment| is_asked_for && fragment.is_announced());
+        let place = fragment.and_then(|fragment| {
+            let (object, parts) = self.place(visit, &fragment, response.headers(), times, began)?;
+            Some((object, parts, fragment.part))
+        });
+        let (response, is_kept) = (passed(response), place.is_some());
+        let response = match place {
+            Some((object, parts, part)) => {
+                response.map(|body| self.edge.keeping(&object, &parts, part, self.largest(visit), body))
+            }
+            None => response,
+        };
+        (response, is_kept)
+    }
+
+    /// The object that a fragment belongs to, with the newest header. One that is whole, or comes as a whole, stays as it is.
+    fn place(
+        &self,
+        visit: &Visit,
+        fragment: &Fragment<'_>,
+        headers: &HeaderMap,
+        times: (Time, Time),
+        began: u64,
+    ) -> Option<(Arc<Object>, Arc<Parts>)> {
+        let Judged { terms, selection } = self.judge(visit, StatusCode::OK, headers, times).ok()?;
+        if fragment.length > self.largest(visit) {
+            self.passing.note(&visit.key, times.1);
+        }
+        match self.store.find(&visit.key, &visit.headers) {
+            Found::Object(_) => return None,
+            Found::InParts(object, parts) if fragment.is_of(&object.stored) => {
+                return Some((self.confirm(visit, &object, headers, times, began), parts));
+            }
+            Found::InParts(..) | Found::OtherVariant | Found::Nothing => {}
+        }
+        let mut whole = fragment.whole(&visit.headers)?;
+        whole.remove(CACHE_TAG);
+        let parts = Arc::new(Parts::of(fragment.length));
+        let object = Object {
+            key: visit.key.clone(),
+            subject: subject(visit, headers),
+            stored: Stored { status: StatusCode::OK, headers: compact(whole), terms, selection },
+            body: Arc::default(),
+            parts: Some(Arc::clone(&parts)),
+            began,
+            serving: Serving::default(),
+        };
+        let object = self.store.add(object, &visit.headers, times.1);
+        self.store.settle(&object);
+        Some((object, parts))
+    }
+}

@@ -1,0 +1,187 @@
+//! The bytes of a body that are here where others are missing: pieces by their places, each byte once.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cache::{Coverage, Stored, Supply, ranges::Part};
+use http::{Body, Bytes};
+
+use crate::{fill::Fill, sequence::in_sequence, visit::Visit};
+
+/// A body of which some is missing.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    coverage: Coverage,
+    /// By the place of their first byte.
+    pieces: BTreeMap<u64, Bytes>,
+    /// Of all pieces.
+    bytes: u64,
+}
+
+impl Parts {
+    /// Nothing yet of a body of so many bytes.
+    pub(crate) fn of(length: u64) -> Self {
+        let (coverage, pieces) = (Coverage::of(length), BTreeMap::new());
+        Self { state: Mutex::new(State { coverage, pieces, bytes: 0 }) }
+    }
+
+    /// How many bytes the whole has.
+    pub(crate) fn length(&self) -> u64 {
+        self.lock().coverage.length()
+    }
+
+    /// How many bytes are here.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.lock().bytes
+    }
+
+    /// What it takes in memory.
+    pub(crate) fn memory(&self) -> u64 {
+        self.lock().memory()
+    }
+
+    /// What a visitor gets from it, where `stored` is its header.
+    pub(crate) fn supply(&self, visit: &Visit, stored: &Stored) -> Supply {
+        self.lock().coverage.supply(&visit.method, &visit.headers, stored)
+    }
+
+    /// Adds a piece, of which what is here already is not kept again. `false` if it is not added: it would then take more than `most` bytes in
+    /// memory, or be in too many parts.
+    pub(crate) fn add(&self, first: u64, piece: &Bytes, most: u64) -> bool {
+        let Some(part) = Part::of(first, piece.len() as u64) else { return true };
+        let mut state = self.lock();
+        let gaps = state.coverage.gaps(part);
+        let more: u64 = gaps.iter().map(|gap| gap.length() + PIECE).sum();
+        if more > most.saturating_sub(state.memory()) || !state.coverage.add(part) {
+            return false;
+        }
+        for gap in gaps {
+            let piece = match gap == part {
+                true => piece.clone(),
+                // A slice would hold on to all of it.
+                false => Bytes::copy_from_slice(&slice(piece, first, gap)),
+            };
+            state.bytes += gap.length();
+            state.pieces.insert(gap.first, piece);
+        }
+        true
+    }
+
+    /// A part that is here. Of one that is not, it is what is here.
+    pub(crate) fn read(&self, part: Part) -> Body {
+        let state = self.lock();
+        let before = state.pieces.range(..part.first).next_back();
+        let pieces = before.into_iter().chain(state.pieces.range(part.first..=part.last));
+        let cut = |(&first, piece): (&u64, &Bytes)| {
+            let last = first + piece.len() as u64 - 1;
+            let (first_wanted, last_wanted) = (first.max(part.first), last.min(part.last));
+            (first_wanted <= last_wanted)
+                .then(|| slice(piece, first, Part { first: first_wanted, last: last_wanted }))
+        };
+        in_sequence(pieces.filter_map(cut).map(Body::whole))
+    }
+
+    /// The whole body, once nothing is missing.
+    pub(crate) fn whole(&self) -> Option<Arc<Fill>> {
+        let state = self.lock();
+        state.coverage.is_whole().then(|| {
+            let fill = Fill::default();
+            state.pieces.values().for_each(|piece| fill.push(piece.clone()));
+            fill.finish(Ok(()));
+            Arc::new(fill)
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn memory(&self) -> u64 {
+        self.bytes + self.pieces.len() as u64 * PIECE
+    }
+}
+
+/// A part of a piece that begins at `first` and has it.
+fn slice(piece: &Bytes, first: u64, part: Part) -> Bytes {
+    // A piece is in memory, and so no longer than memory.
+    let within = |place: u64| usize::try_from(place - first).unwrap_or(usize::MAX);
+    piece.slice(within(part.first)..=within(part.last))
+}
+
+/// What a piece takes besides its bytes: its place in the tree, and an allocation with what counts its readers.
+const PIECE: u64 = 112;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A body each byte of which tells its place.
+    fn text() -> Vec<u8> {
+        (0..200).collect()
+    }
+
+    fn add(parts: &Parts, first: usize, last: usize) -> bool {
+        parts.add(first as u64, &Bytes::copy_from_slice(&text()[first..=last]), u64::MAX)
+    }
+
+    async fn read(parts: &Parts, first: usize, last: usize) -> Bytes {
+        let part = Part { first: first as u64, last: last as u64 };
+        parts.read(part).collect(1000).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_piece_that_overlaps_others_is_kept_without_what_is_here() {
+        let parts = Parts::of(200);
+        assert!(add(&parts, 10, 19) && add(&parts, 30, 39) && add(&parts, 5, 44) && add(&parts, 6, 7));
+        assert_eq!((parts.bytes(), parts.memory()), (40, 40 + 5 * PIECE));
+        assert_eq!(read(&parts, 5, 44).await, text()[5..=44]);
+        assert_eq!(read(&parts, 18, 31).await, text()[18..=31]);
+        assert!(parts.whole().is_none());
+    }
+
+    #[test]
+    fn what_would_be_too_much_is_not_added() {
+        let (parts, piece) = (Parts::of(200), Bytes::from(text()));
+        assert!(!parts.add(0, &piece, 199 + PIECE));
+        assert!(parts.add(0, &piece, 200 + PIECE));
+        // It has all of this one already.
+        assert!(parts.add(20, &piece.slice(20..30), 0));
+        assert!(!parts.add(100, &piece, u64::MAX), "it is longer than the body");
+        assert_eq!(parts.bytes(), 200);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_in_any_order_come_to_the_body(
+            added in prop::collection::vec((0_usize..200, 0_usize..200), 0..60),
+            (first, last) in (0_usize..200, 0_usize..200),
+        ) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let (parts, mut is_here) = (Parts::of(200), [false; 200]);
+            for (one, other) in added {
+                let (first, last) = (one.min(other), one.max(other));
+                prop_assert!(add(&parts, first, last));
+                is_here[first..=last].fill(true);
+            }
+            let (first, last) = (first.min(last), first.max(last));
+            let here = (first..=last).filter(|place| is_here[*place]);
+            let expected: Vec<u8> = here.map(|place| text()[place]).collect();
+            prop_assert_eq!(runtime.block_on(read(&parts, first, last)).to_vec(), expected);
+            let count = is_here.iter().filter(|is_here| **is_here).count();
+            prop_assert_eq!(parts.bytes(), count as u64);
+            let whole = parts.whole().map(|fill| fill.whole().unwrap().to_vec());
+            prop_assert_eq!(whole, (count == 200).then(text));
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Parts of what is not stored as a whole: asked for by themselves, kept, put together, and answered from.
+
+use std::sync::{Arc, Mutex};
+
+use cache::{
+    purge::{Depth, Purge},
+    ranges::{Part, Wanted, wanted},
+};
+use http::{Body, HeaderMap, Method, Request, Response, StatusCode};
+use tokio::sync::Notify;
+
+use super::{Came, Stage, request, with};
+
+/// What an origin says at its request of a number: Cache-Control, and its tag.
+type About = fn(usize) -> (&'static str, &'static str);
+
+/// Fields of a request.
+type Fields = &'static [(&'static str, &'static str)];
+
+/// What is done to a part before it is sent.
+type Change = fn(&mut Response<Body>);
+
+/// What an origin was asked for: Range, If-Range and If-None-Match of each request.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+const LENGTH: usize = 3000;
+const FRESH: &str = "max-age=60";
+
+/// The body under a tag.
+fn text(tag: &str) -> Vec<u8> {
+    (0..LENGTH).map(|place| tag.as_bytes()[1].wrapping_add(u8::try_from(place % 251).unwrap())).collect()
+}
+
+/// What an origin with this tag and header answers: 304, 206, 416 or 200.
+fn respond(tag: &str, request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
+    let text = text(tag);
+    response.headers_mut().insert("etag", tag.parse().unwrap());
+    if request.get("if-none-match").is_some_and(|known| known == tag) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return response;
+    }
+    match wanted(&Method::GET, request, (StatusCode::OK, response.headers()), LENGTH as u64) {
+        Wanted::Parts(parts) => {
+            let (from, to) = ends(parts[0]);
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            response.headers_mut().insert("content-range", parts[0].label(LENGTH as u64).parse().unwrap());
+            response.map(|_| Body::whole(text[from..to].to_vec()))
+        }
+        Wanted::Nothing => {
+            *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
+            response
+        }
+        Wanted::Whole => response.map(|_| Body::whole(text)),
+    }
+}
+
+fn ends(part: Part) -> (usize, usize) {
+    let place = |place| usize::try_from(place).unwrap();
+    (place(part.first), place(part.last) + 1)
+}
+
+/// An origin that answers ranges and conditions.
+fn stage(zone: &str, about: About) -> (Stage, Asked) {
+    let asked = Asked::default();
+    let noted = Arc::clone(&asked);
+    let stage = Stage::new(zone, move |request: Request<Body>, number| {
+        let fields = ["range", "if-range", "if-none-match"].map(|name| request.headers().get(name));
+        let fields: Vec<_> = fields.into_iter().flatten().map(|field| field.to_str().unwrap()).collect();
+        noted.lock().unwrap().push(fields.join(" "));
+        let (cache_control, tag) = about(number);
+        std::future::ready(respond(tag, request.headers(), with(cache_control, "")))
+    });
+    (stage, asked)
+}
+
+/// Takes what was asked for since the last time.
+fn asked(asked: &Asked) -> Vec<String> {
+    std::mem::take(&mut asked.lock().unwrap())
+}
+
+/// The right answer with bytes of the body under this tag, from one place up to another.
+fn part(told: &str, tag: &str, from: usize, to: usize) -> Came {
+    Came { status: 206, told: format!("lhr; {told}"), body: text(tag)[from..to].to_vec().into() }
+}
+
+const MISS: &str = "fwd=uri-miss; fwd-status=206; stored";
+const JOINED: &str = "fwd=partial; fwd-status=206; stored";
+const LARGE: &str = "largest = \"2KB\"\n";
+const A: &str = "\"a\"";
+const B: &str = "\"b\"";
+
+#[tokio::test]
+async fn a_part_of_what_is_too_large_is_asked_for_by_itself_and_kept() {
+    let (stage, origin) = stage(LARGE, |_| (FRESH, A));
+    let get = async |range: &str| stage.get("/", &[("range", range)]).await;
+    assert_eq!(get("bytes=2000-2099").await, part(MISS, A, 2000, 2100));
+    // The first request was for the whole, whose header says how long it is.
+    assert_eq!(asked(&origin), ["", "bytes=2000-2099"]);
+    assert_eq!(get("bytes=2000-2099").await, part("hit", A, 2000, 2100));
+    assert_eq!(get("bytes=2010-2019").await, part("hit", A, 2010, 2020));
+    assert_eq!(asked(&origin), [""; 0]);
+    // Nothing of it is here; some of it is; all of it is.
+    assert_eq!(get("bytes=0-99").await, part(JOINED, A, 0, 100));
+    assert_eq!(get("bytes=2050-2149").await, part(JOINED, A, 2050, 2150));
+    assert_eq!(get("bytes=2000-2149").await, part("hit", A, 2000, 2150));
+    assert_eq!(asked(&origin), ["bytes=0-99", "bytes=2100-2149 \"a\""]);
+    let several = get("bytes=0-1, 2100-2101").await;
+    assert_eq!((several.status, several.told.as_str()), (206, "lhr; hit"));
+    let unchanged = stage.get("/", &[("range", "bytes=0-1"), ("if-none-match", A)]).await;
+    assert_eq!((unchanged.status, unchanged.told.as_str()), (304, "lhr; hit"));
+    assert_eq!((asked(&origin).len(), stage.edge.store.usage().objects), (0, 1));
+    assert_eq!(get("bytes=3000-").await.status, 416);
+    assert_eq!(asked(&origin), ["bytes=3000-"]);
+}
+
+#[tokio::test]
+async fn who_wants_it_from_its_beginning_gets_what_was_asked_for_first() {
+    for range in ["bytes=0-", "bytes=0-5000", "lines=1-2"] {
+        let (stage, origin) = stage(LARGE, |_| (FRESH, A));
+        let came = stage.get("/", &[("range", range)]).await;
+        assert_eq!((came.status, came.body.len()), (200, LENGTH), "{range}");
+        assert_eq!(asked(&origin), [""], "{range}");
+    }
+}
+
+#[tokio::test]
+async fn once_all_parts_are_here_it_is_whole() {
+    // It is not stored at first, so that a part of it is asked for by itself.
+    let (stage, origin) = stage("", |number| (if number == 0 { "no-store" } else { FRESH }, A));
+    stage.get("/", &[]).await;
+    let get = async |range: &str| stage.get("/", &[("range", range)]).await;
+    assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
+    assert_eq!(get("bytes=-1000").await, part(JOINED, A, 2000, 3000));
+    assert_eq!(asked(&origin), ["", "bytes=1000-1999", "bytes=-1000"]);
+    let whole = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    assert_eq!((whole.status(), whole.headers().get("content-range")), (StatusCode::OK, None));
+    assert_eq!(whole.headers().get("content-length").unwrap(), "3000");
+    assert!(whole.into_body().collect(LENGTH).await.unwrap() == text(A));
+    assert_eq!(asked(&origin), ["bytes=0-999 \"a\""]);
+    let again = stage.get("/", &[]).await;
+    assert!((again.status, again.told.as_str()) == (200, "lhr; hit") && again.body == text(A));
+    assert_eq!(get("bytes=5-9").await, part("hit", A, 5, 10));
+    assert_eq!((asked(&origin).len(), stage.edge.store.usage().objects), (0, 1));
+}
+
+#[tokio::test]
+async fn many_who_want_the_whole_of_it_are_one_request_for_what_is_missing() {
+    let (stage, origin) = stage("", |number| (if number == 0 { "no-store" } else { FRESH }, A));
+    stage.get("/", &[]).await;
+    stage.get("/", &[("range", "bytes=500-999")]).await;
+    stage.get("/", &[("range", "bytes=0-499")]).await;
+    asked(&origin);
+    let first = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    // It reads nothing yet, and another one reads along.
+    let second = stage.get("/", &[]).await;
+    assert!((second.status, second.told.as_str()) == (200, "lhr; hit") && second.body == text(A));
+    assert!(first.into_body().collect(LENGTH).await.unwrap() == text(A));
+    assert_eq!(asked(&origin), ["bytes=1000- \"a\""]);
+}
+
+#[tokio::test]
+async fn parts_of_two_versions_are_never_put_together() {
+    let (stage, origin) = stage(LARGE, |number| (FRESH, if number < 2 { A } else { B }));
+    let get = async |range: &str| stage.get("/", &[("range", range)]).await;
+    assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
+    // The rest is of something else: what the visitor asked for is asked for as it was.
+    assert_eq!(get("bytes=1500-2499").await, part(JOINED, B, 1500, 2500));
+    assert_eq!(asked(&origin)[2..], ["bytes=2000-2499 \"a\"", "bytes=1500-2499"]);
+    assert_eq!(get("bytes=1500-1599").await, part("hit", B, 1500, 1600));
+    assert_eq!(get("bytes=1000-1499").await, part(JOINED, B, 1000, 1500));
+    assert_eq!(get("bytes=1000-2499").await, part("hit", B, 1000, 2500));
+}
+
+#[tokio::test]
+async fn parts_that_are_stale_are_asked_about_like_anything_else() {
+    let confirmed = "fwd=stale; fwd-status=304; stored";
+    let (stage, origin) = stage(LARGE, |number| ("max-age=0", if number < 4 { A } else { B }));
+    let get = async |range: &str| stage.get("/", &[("range", range)]).await;
+    assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
+    assert_eq!(get("bytes=1100-1199").await, part(confirmed, A, 1100, 1200));
+    // What is joined confirms the rest.
+    assert_eq!(get("bytes=1500-2099").await, part(JOINED, A, 1500, 2100));
+    assert_eq!(asked(&origin)[2..], ["bytes=1100-1199 \"a\"", "bytes=2000-2099 \"a\""]);
+    assert_eq!(get("bytes=1100-1199").await, part("fwd=stale; fwd-status=206; stored", B, 1100, 1200));
+    assert_eq!(asked(&origin), ["bytes=1100-1199 \"a\""]);
+}
+
+#[tokio::test]
+async fn parts_stand_in_for_an_origin_that_fails() {
+    let stage =
+        Stage::new("largest = \"2KB\"\nstale_if_error = \"1h\"\n", |request: Request<Body>, number| {
+            let mut response = respond(A, request.headers(), with("max-age=0", ""));
+            if number > 1 {
+                *response.status_mut() = StatusCode::BAD_GATEWAY;
+            }
+            std::future::ready(response)
+        });
+    stage.get("/", &[("range", "bytes=1000-1999")]).await;
+    let stale = stage.get("/", &[("range", "bytes=1000-1001")]).await;
+    assert_eq!(stale, part("hit; detail=origin-failed", A, 1000, 1002));
+    assert_eq!(stage.get("/", &[("range", "bytes=0-9")]).await.status, 502);
+}
+
+#[tokio::test]
+async fn they_are_purged_like_anything_else() {
+    let (stage, origin) = stage(LARGE, |_| (FRESH, A));
+    let get = async |range: &str| stage.get("/", &[("range", range)]).await;
+    let purge = |depth| stage.edge.purge("z", vec![Purge::Url("http://shop.example/".into())], depth);
+    get("bytes=1000-1999").await;
+    assert_eq!(purge(Depth::Soft).unwrap().1, 1);
+    let confirmed = part("fwd=stale; fwd-status=304; stored", A, 1000, 1010);
+    assert_eq!(get("bytes=1000-1009").await, confirmed);
+    assert_eq!(get("bytes=1000-1009").await, part("hit", A, 1000, 1010));
+    assert_eq!(purge(Depth::Hard).unwrap().1, 1);
+    let usage = stage.edge.store.usage();
+    assert_eq!((usage.objects, usage.bytes), (0, 0));
+    asked(&origin);
+    assert_eq!(get("bytes=1000-1009").await, part(MISS, A, 1000, 1010));
+    assert_eq!(asked(&origin), ["bytes=1000-1009"]);
+}
+
+#[tokio::test]
+async fn a_part_that_is_on_its_way_is_kept_as_far_as_its_visitor_reads_and_not_after_a_purge() {
+    for is_purged in [false, true] {
+        let go_on = Arc::new(Notify::new());
+        let goes_on = Arc::clone(&go_on);
+        let stage = Stage::new("", move |request: Request<Body>, number| {
+            let mut response = respond(A, request.headers(), with(FRESH, ""));
+            if number == 0 {
+                set(&mut response, "cache-control", "no-store");
+            } else if number == 1 {
+                let ((sender, body), goes_on) = (Body::channel(1), Arc::clone(&goes_on));
+                tokio::spawn(async move {
+                    sender.send(text(A)[1000..1500].to_vec()).await.unwrap();
+                    goes_on.notified().await;
+                    let _ = sender.send(text(A)[1500..2000].to_vec()).await;
+                    let _ = sender.finish().await;
+                });
+                set(&mut response, "content-length", "1000");
+                *response.body_mut() = body;
+            }
+            std::future::ready(response)
+        });
+        stage.get("/", &[]).await;
+        let asked = request(Method::GET, "/", &[("range", "bytes=1000-1999")]);
+        let mut body = stage.edge.serve(asked).await.into_body();
+        let mut seen = 0;
+        while seen < 500 {
+            seen += body.data().await.unwrap().unwrap().len();
+        }
+        if is_purged {
+            stage.edge.purge("z", vec![Purge::Everything], Depth::Hard);
+        }
+        // The visitor has seen enough.
+        drop(body);
+        go_on.notify_one();
+        let told = if is_purged { MISS } else { "hit" };
+        assert_eq!(stage.get("/", &[("range", "bytes=1000-1499")]).await, part(told, A, 1000, 1500));
+        let behind = stage.get("/", &[("range", "bytes=1400-1599")]).await;
+        assert_eq!(behind, part(JOINED, A, 1400, 1600));
+    }
+}
+
+#[tokio::test]
+async fn what_may_not_be_stored_or_joined_is_passed_on() {
+    let changes: [(&str, Fields, Change); 7] = [
+        ("a weak tag", &[], |response| set(response, "etag", "W/\"a\"")),
+        ("no tag", &[], |response| drop(response.headers_mut().remove("etag"))),
+        ("private", &[], |response| set(response, "cache-control", "private, max-age=60")),
+        ("another length", &[], |response| *response.body_mut() = Body::whole("01234")),
+        ("no length", &[], |response| *response.body_mut() = streamed()),
+        ("several parts", &[], |response| set(response, "content-type", "multipart/byteranges; boundary=x")),
+        // Its header may be without what the visitor knows already.
+        ("the answer to If-Range", &[("if-range", "\"a\"")], |_| ()),
+    ];
+    for (why, fields, change) in changes {
+        let stage = Stage::new(LARGE, move |request: Request<Body>, _| {
+            let mut response = respond(A, request.headers(), with(FRESH, ""));
+            if response.status() == StatusCode::PARTIAL_CONTENT {
+                change(&mut response);
+            }
+            std::future::ready(response)
+        });
+        let fields = [fields, &[("range", "bytes=4-9")]].concat();
+        for count in [2, 3] {
+            let came = stage.get("/", &fields).await;
+            assert_eq!(came.told, "lhr; fwd=uri-miss; fwd-status=206", "{why}");
+            assert_eq!((stage.asked(), stage.edge.store.usage().objects), (count, 0), "{why}");
+        }
+    }
+}
+
+fn set(response: &mut Response<Body>, name: &'static str, value: &str) {
+    response.headers_mut().insert(name, value.parse().unwrap());
+}
+
+fn streamed() -> Body {
+    let (sender, body) = Body::channel(1);
+    tokio::spawn(async move {
+        sender.send(text(A)[4..10].to_vec()).await.unwrap();
+        sender.finish().await.unwrap();
+    });
+    body
+}
+
+#[tokio::test]
+async fn parts_take_no_more_memory_than_a_whole_may() {
+    let (stage, _) = stage("largest = \"1KB\"\n", |_| (FRESH, A));
+    let get = async |path: &str, range: &str| stage.get(path, &[("range", range)]).await;
+    get("/", "bytes=0-599").await;
+    // A second one is too much with that each time, but there is room for a small one.
+    for _ in 0..2 {
+        assert_eq!(get("/", "bytes=1000-1599").await, part(JOINED, A, 1000, 1600));
+    }
+    assert_eq!(get("/", "bytes=0-599").await, part("hit", A, 0, 600));
+    get("/", "bytes=2000-2049").await;
+    assert_eq!(get("/", "bytes=2000-2049").await, part("hit", A, 2000, 2050));
+    // The store has a mebibyte, and each of these takes more than 2000 bytes.
+    for number in 0..600 {
+        get(&format!("/{number}"), "bytes=1000-1499").await;
+    }
+    let usage = stage.edge.store.usage();
+    assert!(usage.bytes <= 1 << 20 && usage.evicted > 0, "{usage:?}");
+}

@@ -1,0 +1,59 @@
+//! Where a message goes out: a connection, which may take bytes from a file without copying them.
+
+use std::{
+    io,
+    os::fd::BorrowedFd,
+    task::{Context, Poll, ready},
+};
+
+use tokio::{
+    io::{AsyncWrite, Interest},
+    net::TcpStream,
+};
+
+use crate::sys::{send_file, send_first};
+
+/// A connection that messages are written to.
+pub(crate) trait Outlet: AsyncWrite + Unpin {
+    /// Sends `first`, and after it so many bytes from a place in a file; how many of both it took. `None` if it can only be written to.
+    fn poll_send_pages(
+        &mut self,
+        _cx: &mut Context<'_>,
+        _first: &[u8],
+        _from: (BorrowedFd<'_>, u64),
+        _length: usize,
+    ) -> Option<Poll<io::Result<usize>>> {
+        None
+    }
+}
+
+impl Outlet for TcpStream {
+    fn poll_send_pages(
+        &mut self,
+        cx: &mut Context<'_>,
+        first: &[u8],
+        (file, place): (BorrowedFd<'_>, u64),
+        length: usize,
+    ) -> Option<Poll<io::Result<usize>>> {
+        let send = || {
+            let of_first = if first.is_empty() { 0 } else { send_first(&*self, first)? };
+            if of_first < first.len() {
+                return Ok(of_first);
+            }
+            match send_file(&*self, file, place, length) {
+                // What was sent was sent.
+                Err(_) if of_first > 0 => Ok(of_first),
+                sent => Ok(of_first + sent?),
+            }
+        };
+        let mut sending = || loop {
+            ready!(self.poll_write_ready(cx))?;
+            match self.try_io(Interest::WRITABLE, send) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                sent => return Poll::Ready(sent),
+            }
+        };
+        Some(sending())
+    }
+}

@@ -1,0 +1,214 @@
+//! What is written to an HTTP/2 connection while it is polled, sent in one call afterwards.
+//!
+//! h2 hands over each DATA frame by itself, and flushes before the next one: ten small responses on a connection would take ten system
+//! calls. So what it writes is gathered, what it flushes is not sent yet, and the one who polls the connection sends when it is done.
+
+use std::{
+    cell::Cell,
+    io::{self, IoSlice},
+    mem,
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::tunnel::Bytestream;
+
+/// A stream as h2 writes to it.
+pub(super) struct Gathered<S>(Arc<Mutex<Outbox<S>>>);
+
+/// What sends for it.
+pub(super) struct Sender<S>(Arc<Mutex<Outbox<S>>>);
+
+struct Outbox<S> {
+    stream: S,
+    unsent: Vec<u8>,
+    /// How much of it was sent.
+    at: usize,
+}
+
+/// The same stream, and what sends for it.
+pub(super) fn gathered<S: Bytestream>(stream: S) -> (Gathered<S>, Sender<S>) {
+    let outbox = Arc::new(Mutex::new(Outbox { stream, unsent: Vec::new(), at: 0 }));
+    (Gathered(Arc::clone(&outbox)), Sender(outbox))
+}
+
+impl<S: Bytestream> Sender<S> {
+    /// Polls a connection to its end, and sends each time what it wrote. Ends too if that cannot be sent.
+    pub(super) async fn drive(self, connection: impl Future) {
+        let mut connection = pin!(connection);
+        std::future::poll_fn(|cx| {
+            let ended = connection.as_mut().poll(cx).map(|_| ());
+            match lock(&self.0).send(cx) {
+                Poll::Ready(Err(_)) => Poll::Ready(()),
+                _ => ended,
+            }
+        })
+        .await;
+    }
+}
+
+impl<S: Bytestream> Outbox<S> {
+    fn send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.unsent.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        while self.at < self.unsent.len() {
+            let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.unsent[self.at..]))?;
+            self.took(sent)?;
+        }
+        self.emptied();
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    /// Sends what waits and these together, without a copy; how much it took of these.
+    fn send_with(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        loop {
+            let waiting = &self.unsent[self.at..];
+            let all: Vec<_> = std::iter::once(IoSlice::new(waiting)).chain(parts.iter().copied()).collect();
+            let sent = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, &all))?;
+            let of_waiting = sent.min(waiting.len());
+            if sent > of_waiting {
+                self.emptied();
+                return Poll::Ready(Ok(sent - of_waiting));
+            }
+            self.took(of_waiting)?;
+        }
+    }
+
+    fn took(&mut self, sent: usize) -> io::Result<()> {
+        self.at += sent;
+        if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(()) }
+    }
+
+    fn emptied(&mut self) {
+        self.unsent.clear();
+        self.at = 0;
+        SPARE.set(mem::take(&mut self.unsent));
+    }
+
+    fn write(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        let length = parts.iter().map(|part| part.len()).sum();
+        if length > COPIED {
+            return self.send_with(cx, parts);
+        }
+        if self.unsent.len() >= MOST {
+            ready!(self.send(cx))?;
+        }
+        if self.unsent.capacity() == 0 {
+            self.unsent = SPARE.take();
+        }
+        parts.iter().for_each(|part| self.unsent.extend_from_slice(part));
+        Poll::Ready(Ok(length))
+    }
+}
+
+impl<S: Bytestream> AsyncRead for Gathered<S> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut lock(&self.0).stream).poll_read(cx, buf)
+    }
+}
+
+impl<S: Bytestream> AsyncWrite for Gathered<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        lock(&self.0).write(cx, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        lock(&self.0).write(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    /// Whoever drives the connection does that.
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut outbox = lock(&self.0);
+        ready!(outbox.send(cx))?;
+        Pin::new(&mut outbox.stream).poll_shutdown(cx)
+    }
+}
+
+fn lock<T>(outbox: &Mutex<T>) -> MutexGuard<'_, T> {
+    outbox.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    /// A buffer for whichever connection writes next: those that are idle have none.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// More at once is rather sent from where it is than copied.
+const COPIED: usize = 4096;
+/// When so much was gathered, nothing more is taken before all of it is sent.
+const MOST: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_written_arrives_in_its_order_and_not_before_the_poll_is_over() {
+        let (near, mut far) = tokio::io::duplex(1 << 20);
+        let (mut stream, sender) = gathered(near);
+        let large = vec![7; 100_000];
+        let written = large.clone();
+        let (told, asked) = tokio::sync::oneshot::channel();
+        let connection = async move {
+            stream.write_all(b"one").await.unwrap();
+            stream.flush().await.unwrap();
+            stream.write_all(b"two").await.unwrap();
+            assert_eq!(lock(&stream.0).unsent, b"onetwo");
+            asked.await.unwrap();
+            assert!(lock(&stream.0).unsent.is_empty());
+            stream.write_all(b"three").await.unwrap();
+            stream.write_all(&written).await.unwrap();
+            for _ in 0..20_000 {
+                stream.write_all(b"four").await.unwrap();
+            }
+            stream.shutdown().await.unwrap();
+        };
+        let reading = async {
+            let mut read = vec![0; 6];
+            far.read_exact(&mut read).await.unwrap();
+            told.send(()).unwrap();
+            far.read_to_end(&mut read).await.unwrap();
+            read
+        };
+        let ((), read) = tokio::join!(sender.drive(connection), reading);
+        assert!(read == [&b"onetwothree"[..], &large, &b"four".repeat(20_000)].concat());
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_takes_little_holds_the_writer_back() {
+        let (near, mut far) = tokio::io::duplex(1000);
+        let (mut stream, sender) = gathered(near);
+        let connection = async move {
+            for number in 0..100_000_u32 {
+                stream.write_all(&number.to_be_bytes()).await.unwrap();
+                assert!(lock(&stream.0).unsent.len() <= MOST + COPIED);
+            }
+            stream.shutdown().await.unwrap();
+        };
+        let reading = async {
+            let mut read = Vec::new();
+            far.read_to_end(&mut read).await.unwrap();
+            read
+        };
+        let ((), read) = tokio::join!(sender.drive(connection), reading);
+        assert!(read.chunks(4).eq((0..100_000_u32).map(u32::to_be_bytes)));
+    }
+}
