@@ -27,7 +27,12 @@ pub(crate) fn answer(
     let mut headers = object.stored.head(now);
     form.describe(&mut headers);
     if is_not_modified(&visit.method, &visit.headers, &object.stored) {
-        headers.remove(header::CONTENT_LENGTH);
+        // What describes the body that the client has is not said again (RFC 9110 section 15.4.5).
+        for field in
+            [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE]
+        {
+            headers.remove(field);
+        }
         return respond(StatusCode::NOT_MODIFIED, headers, Body::empty());
     }
     if let Form::Coded(coding) = form {

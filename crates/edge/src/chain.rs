@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use cache::{CacheStatus, Form, Forward, Reuse, Time};
-use http::{Body, Method, Request, Response, StatusCode, header};
+use http::{Body, HeaderValue, Method, Request, Response, StatusCode, header};
 
 use crate::{
     answer::{answer, dress, tell},
@@ -264,6 +264,9 @@ impl Core {
         if response.status() == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, 1.into());
         }
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            response.headers_mut().insert(header::ALLOW, METHODS);
+        }
         response
     }
 }
@@ -273,6 +276,9 @@ pub(crate) fn reason(object: &Object, now: Time) -> Forward {
     let is_asked_for = object.stored.terms.is_fresh(now) && !object.stored.terms.control.no_cache;
     if is_asked_for { Forward::Request } else { Forward::Stale }
 }
+
+/// What a request may be: all that is in common use. Others are passed on as well, and it is for their origin to say what they are.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
 
 /// Waits for what the origin is asked for; where something stale may be used instead, no longer than this.
 async fn in_time<T>(

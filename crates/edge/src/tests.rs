@@ -357,6 +357,23 @@ async fn parts_come_from_the_whole() {
 }
 
 #[tokio::test]
+async fn who_has_it_is_not_told_again_what_it_is() {
+    let stage = Stage::new("", async |_, _| {
+        let mut response = with("max-age=60", "it");
+        for (name, value) in [("etag", "\"a\""), ("content-type", "text/plain"), ("content-language", "en")] {
+            response.headers_mut().insert(name, value.parse().unwrap());
+        }
+        response
+    });
+    stage.get("/", &[]).await;
+    let response = stage.edge.serve(request(Method::GET, "/", &[("if-none-match", "\"a\"")])).await;
+    let has = |names: [&str; 3]| names.map(|name| response.headers().contains_key(name));
+    assert_eq!(response.status(), StatusCode::NOT_MODIFIED);
+    assert_eq!(has(["etag", "date", "cache-control"]), [true; 3]);
+    assert_eq!(has(["content-type", "content-language", "content-length"]), [false; 3]);
+}
+
+#[tokio::test]
 async fn an_origin_that_is_silent_is_not_waited_for_where_something_stale_will_do() {
     let zone = "stale_if_error = \"1h\"\nstale_after = \"1ms\"\n";
     let stage = Stage::new(zone, async |_, number| {

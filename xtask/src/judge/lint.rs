@@ -160,8 +160,9 @@ impl Linter {
         ensure!(status == Some(class.status), "answered with {status:?}, {} was expected", class.status);
         let fields = fields.lines().filter_map(|line| line.split_once(": "));
         let fields: Fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let asked =
-            json!({ "method": method, "target": format!("http://shop.example{path}"), "fields": fields });
+        let target =
+            if path.starts_with('/') { format!("http://shop.example{path}") } else { path.to_owned() };
+        let asked = json!({ "method": method, "target": target, "fields": fields });
         let exchange = json!({ "request": asked, "responses": responses });
         let linter = &mut self.0.0;
         writeln!(linter.stdin.as_mut().context("the linter's input")?, "{exchange}")?;
@@ -258,6 +259,7 @@ const CLASSES: &[Class] = &[
         requests: &["POST /own\nContent-Length: 1\nContent-Length: 2"],
         status: "400",
     },
+    Class { name: "a tunnel", requests: &["CONNECT shop.example:80\nHost: shop.example:80"], status: "405" },
     Class { name: "another host", requests: &["GET /fresh\nHost: elsewhere.example"], status: "421" },
     Class {
         name: "a coding that is not known",

@@ -204,3 +204,29 @@ fn a_network_is_checked_without_running_it() {
     let said = longhaul(&["edge", "run", &file, "--data-centre", "lhs"]).refused();
     assert!(said.contains("did you mean \"lhr\"?"), "{said}");
 }
+
+#[test]
+fn what_visitors_will_say_against_a_certificate_is_said_when_it_is_checked() {
+    let folder = Folder::new();
+    let place = folder.path("ca").display().to_string();
+    longhaul(&["edge", "ca", "new", &place]).ok();
+    longhaul(&["edge", "ca", "issue", &place, "lhr", "--for", "shop.example"]).ok();
+    let said = |certificate: &str| {
+        let tls = format!(
+            "listen_tls = [\"127.0.0.1:0\"]\ncertificate = \"{place}/{certificate}.pem\"\nkey = \"{place}/lhr-key.pem\""
+        );
+        let text = network("http://127.0.0.1:1", &"a".repeat(64)).replace("listen = [\"127.0.0.1:0\"]", &tls);
+        let text = text.replace("[\"*\"]", "[\"shop.example\", \"*.shop.example\"]");
+        let checked = longhaul(&["edge", "check", &folder.file("network.toml", text)]);
+        assert_eq!(checked.code, Some(0));
+        checked.stderr
+    };
+    let other = said("lhr");
+    assert!(other.contains("warning: data centre lhr, certificate"), "{other}");
+    assert!(
+        other.contains("lhr.pem: it is not for www.shop.example") && other.lines().count() == 1,
+        "{other}"
+    );
+    let gone = said("gone");
+    assert!(gone.contains("data centre lhr: cannot use") && gone.contains("gone.pem"), "{gone}");
+}

@@ -19,7 +19,7 @@ for line in sys.stdin:
     request.finish_content(True)
     notes = []
     for response in exchange["responses"]:
-        linter = HttpResponseLinter(_related=request)
+        linter = HttpResponseLinter(_related=request, no_content=asked["method"] == "HEAD")
         linter.process_response_topline(b"HTTP/1.1", response["status"].encode(), response["phrase"].encode())
         linter.process_headers(fields(response["fields"]))
         linter.feed_content(bytes.fromhex(response["body"]))
