@@ -41,7 +41,7 @@ impl Edge {
     }
 
     /// Adds bytes to an object of which some are missing; whether that makes sense for those behind them too.
-    fn add(&self, object: &Arc<Object>, parts: &Parts, first: u64, bytes: &Bytes, most: u64) -> bool {
+    fn add_part(&self, object: &Arc<Object>, parts: &Parts, first: u64, bytes: &Bytes, most: u64) -> bool {
         let is_added = parts.add(first, bytes, most) && self.store.recount(object);
         if is_added && let Some(whole) = parts.whole() {
             if let Some(object) = self.store.complete(object, whole)
@@ -83,7 +83,7 @@ impl Keeping {
     fn add(&mut self) {
         let block = Bytes::from(std::mem::take(&mut self.block).into_boxed_slice());
         if self.is_kept && !block.is_empty() {
-            self.is_kept = self.edge.add(&self.object, &self.parts, self.next, &block, self.most);
+            self.is_kept = self.edge.add_part(&self.object, &self.parts, self.next, &block, self.most);
             self.next += block.len() as u64;
         }
     }
