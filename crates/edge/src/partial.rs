@@ -1,34 +1,31 @@
-//! Parts of what is too large to be stored, or is not stored as a whole for another reason: asked for by themselves, kept, put together, and
-//! answered from while all that is asked for is here.
+//! Answers from the parts of an object that are here: what is too large to be stored, or was not stored as a whole for another reason, is
+//! asked for in parts, which `keeping.rs` keeps.
 
 use std::sync::Arc;
 
 use cache::{
-    CacheStatus, Form, Forward, Fragment, Gap, Rest, Reuse, Stored, Supply, Time, Validators,
-    purge::CACHE_TAG,
+    CacheStatus, Form, Forward, Fragment, Gap, Rest, Reuse, Supply, Time, Validators,
     ranges::{self, Part, Wanted},
 };
-use http::{Body, HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use http::{Body, HeaderValue, Response, StatusCode, header};
 
 use crate::{
     answer::{of_part, respond},
     chain::reason,
-    compact::compact,
     core::Core,
     counts::Word,
-    fetch::{Fetched, Judged, is_failure, passed, subject},
+    fetch::{Fetched, is_failure},
     flights::{self, Landing},
     origins::onward,
     parts::Parts,
-    ready::Serving,
     sequence::in_sequence,
-    store::{Found, Object},
+    store::Object,
     visit::{Refusal, Visit},
 };
 
 impl Core {
-    /// Whether a response to a request for the whole is better asked for in the parts that its visitor wants: it is too large to be stored, so
-    /// that all before them would come for nobody.
+    /// Whether a response to a request for the whole is better asked for in the parts that its visitor wants: it is too large to be stored,
+    /// and what is before them would come for nobody.
     pub(crate) fn is_better_in_parts(&self, visit: &Visit, response: &Response<Body>) -> bool {
         let (status, headers) = (response.status(), response.headers());
         let has_parts = headers.get(header::ACCEPT_RANGES).is_none_or(|unit| unit != "none");
@@ -42,7 +39,7 @@ impl Core {
         })
     }
 
-    /// Answers from the parts of an object that are here, with one request to the origin at most. `None` if they are of no use.
+    /// Answers from the parts of an object that are here, and with one that is missing between them. `None` if they are of no use.
     pub(crate) async fn from_parts(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
@@ -192,68 +189,6 @@ impl Core {
             Some(part) => of_part(headers, part, length, body),
             None => respond(object.stored.status, headers, body),
         }
-    }
-
-    /// Keeps a part that was asked for by itself, if it may be and can be joined to others; whether it does.
-    pub(crate) fn keep_part(
-        self: &Arc<Self>,
-        visit: &Visit,
-        response: Response<Body>,
-        times: (Time, Time),
-        began: u64,
-    ) -> (Response<Body>, bool) {
-        let is_asked_for = visit.method == Method::GET && visit.headers.contains_key(header::RANGE);
-        let fragment = Fragment::read(response.status(), response.headers())
-            .filter(|fragment| is_asked_for && fragment.is_announced());
-        let place = fragment.and_then(|fragment| {
-            let (object, parts) = self.place(visit, &fragment, response.headers(), times, began)?;
-            Some((object, parts, fragment.part))
-        });
-        let (response, is_kept) = (passed(response), place.is_some());
-        let response = match place {
-            Some((object, parts, part)) => {
-                response.map(|body| self.edge.keeping(&object, &parts, part, self.largest(visit), body))
-            }
-            None => response,
-        };
-        (response, is_kept)
-    }
-
-    /// The object that a fragment belongs to, with the newest header. One that is whole, or comes as a whole, stays as it is.
-    fn place(
-        &self,
-        visit: &Visit,
-        fragment: &Fragment<'_>,
-        headers: &HeaderMap,
-        times: (Time, Time),
-        began: u64,
-    ) -> Option<(Arc<Object>, Arc<Parts>)> {
-        let Judged { terms, selection } = self.judge(visit, StatusCode::OK, headers, times).ok()?;
-        if fragment.length > self.largest(visit) {
-            self.passing.note(&visit.key, times.1);
-        }
-        match self.store.find(&visit.key, &visit.headers) {
-            Found::Object(_) => return None,
-            Found::InParts(object, parts) if fragment.is_of(&object.stored) => {
-                return Some((self.confirm(visit, &object, headers, times, began), parts));
-            }
-            Found::InParts(..) | Found::OtherVariant | Found::Nothing => {}
-        }
-        let mut whole = fragment.whole(&visit.headers)?;
-        whole.remove(CACHE_TAG);
-        let parts = Arc::new(Parts::of(fragment.length));
-        let object = Object {
-            key: visit.key.clone(),
-            subject: subject(visit, headers),
-            stored: Stored { status: StatusCode::OK, headers: compact(whole), terms, selection },
-            body: Arc::default(),
-            parts: Some(Arc::clone(&parts)),
-            began,
-            serving: Serving::default(),
-        };
-        let object = self.store.add(object, &visit.headers, times.1);
-        self.store.settle(&object);
-        Some((object, parts))
     }
 }
 

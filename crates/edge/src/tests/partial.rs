@@ -121,6 +121,11 @@ async fn a_part_of_what_is_too_large_is_asked_for_by_itself_and_kept() {
     assert!(explained.why.ends_with(why), "{}", explained.why);
     assert_eq!(get("bytes=3000-").await.status, 416);
     assert_eq!(asked(&origin), ["bytes=3000-"]);
+    // A HEAD asks the origin; what that says is of the same.
+    let head = stage.send(request(Method::HEAD, "/", &[])).await;
+    assert_eq!((head.status, head.told.as_str()), (200, "lhr; fwd=partial; fwd-status=200"));
+    assert_eq!(get("bytes=2000-2149").await, part("hit", A, 2000, 2150));
+    assert_eq!(asked(&origin), [""]);
 }
 
 #[tokio::test]
