@@ -22,7 +22,7 @@ pub enum Supply {
     Here,
     /// All but one gap.
     AllBut(Gap),
-    /// Nothing, or too little to be worth being joined.
+    /// Less than that: its origin is to be asked as the client asks.
     Elsewhere,
 }
 

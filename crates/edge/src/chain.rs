@@ -66,10 +66,13 @@ impl Core {
                 }
                 Reuse::Validate => (reason(&object, now), Some(object)),
             },
-            Found::InParts(object, parts) => match self.from_parts(&visit, &object, &parts).await {
-                Some(response) => return response,
-                None => (Forward::Partial, None),
-            },
+            Found::InParts(object, parts) => {
+                // Boxed, as other requests would have to carry the room for it.
+                match Box::pin(self.from_parts(&visit, &object, &parts)).await {
+                    Some(response) => return response,
+                    None => (Forward::Partial, None),
+                }
+            }
         };
         if visit.wishes.only_if_cached {
             return self.refuse(NOT_CACHED);

@@ -106,7 +106,7 @@ async fn pour(edge: Arc<Edge>, object: Arc<Object>, fill: Arc<Fill>, mut body: B
         }
     }
     fill.finish(Ok(()));
-    let _ = edge.store.recount(&object);
+    edge.store.recount(&object);
 }
 
 /// Ends a body whose coder is gone before its end, for those who wait for it.

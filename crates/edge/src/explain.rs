@@ -43,10 +43,10 @@ impl Edge {
             }
             (Found::Object(object), _) => sentence(object, object.stored.reuse(visit.wishes, now), now),
             (Found::InParts(object, parts), _) => format!(
-                "Parts of it are here, {} of {} bytes, for requests that ask for no others. {}",
-                parts.bytes(),
+                "{} Of its {} bytes only {} are here: others come from the origin.",
+                sentence(object, object.stored.reuse(visit.wishes, now), now),
                 parts.length(),
-                sentence(object, object.stored.reuse(visit.wishes, now), now)
+                parts.bytes()
             ),
         };
         let terms = match &found {

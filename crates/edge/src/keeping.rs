@@ -9,13 +9,88 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use cache::ranges::Part;
+use cache::{Fragment, Stored, Time, purge::CACHE_TAG, ranges::Part};
 use http::{
-    Body, Bytes, Failure,
+    Body, Bytes, Failure, HeaderMap, Method, Response, StatusCode,
     body::{Frame, Frames, SizeHint},
+    header,
 };
 
-use crate::{centre::Edge, parts::Parts, store::Object};
+use crate::{
+    centre::Edge,
+    compact::compact,
+    core::Core,
+    fetch::{Judged, passed, subject},
+    parts::Parts,
+    ready::Serving,
+    store::{Found, Object},
+    visit::Visit,
+};
+
+impl Core {
+    /// Keeps a part that was asked for by itself, if it may be and can be joined to others; whether it does.
+    pub(crate) fn keep_part(
+        self: &Arc<Self>,
+        visit: &Visit,
+        response: Response<Body>,
+        times: (Time, Time),
+        began: u64,
+    ) -> (Response<Body>, bool) {
+        let is_asked_for = visit.method == Method::GET && visit.headers.contains_key(header::RANGE);
+        let fragment = Fragment::read(response.status(), response.headers())
+            .filter(|fragment| is_asked_for && fragment.is_announced());
+        let place = fragment.and_then(|fragment| {
+            let (object, parts) = self.place(visit, &fragment, response.headers(), times, began)?;
+            Some((object, parts, fragment.part))
+        });
+        let (response, is_kept) = (passed(response), place.is_some());
+        let response = match place {
+            Some((object, parts, part)) => {
+                response.map(|body| self.edge.keeping(&object, &parts, part, self.largest(visit), body))
+            }
+            None => response,
+        };
+        (response, is_kept)
+    }
+
+    /// The object that a fragment belongs to, with the newest header. One that is whole, or comes as a whole, stays as it is.
+    fn place(
+        &self,
+        visit: &Visit,
+        fragment: &Fragment<'_>,
+        headers: &HeaderMap,
+        times: (Time, Time),
+        began: u64,
+    ) -> Option<(Arc<Object>, Arc<Parts>)> {
+        let Judged { terms, selection } = self.judge(visit, StatusCode::OK, headers, times).ok()?;
+        // Whoever asks for another part does not have to find that out again.
+        if fragment.length > self.largest(visit) {
+            self.passing.note(&visit.key, times.1);
+        }
+        match self.store.find(&visit.key, &visit.headers) {
+            Found::Object(_) => return None,
+            Found::InParts(object, parts) if fragment.is_of(&object.stored) => {
+                return Some((self.confirm(visit, &object, headers, times, began), parts));
+            }
+            Found::InParts(..) | Found::OtherVariant | Found::Nothing => {}
+        }
+        let mut whole = fragment.whole(&visit.headers)?;
+        whole.remove(CACHE_TAG);
+        let parts = Arc::new(Parts::of(fragment.length));
+        let object = Object {
+            key: visit.key.clone(),
+            subject: subject(visit, headers),
+            stored: Stored { status: StatusCode::OK, headers: compact(whole), terms, selection },
+            body: Arc::default(),
+            parts: Some(Arc::clone(&parts)),
+            began,
+            serving: Serving::default(),
+        };
+        let object = self.store.add(object, &visit.headers, times.1);
+        self.store.settle(&object);
+        Some((object, parts))
+    }
+}
 
 impl Edge {
     /// Keeps a part of an object while its bytes pass, as long as there are no more than `most` of it in memory.
@@ -41,7 +116,7 @@ impl Edge {
     }
 
     /// Adds bytes to an object of which some are missing; whether that makes sense for those behind them too.
-    fn add(&self, object: &Arc<Object>, parts: &Parts, first: u64, bytes: &Bytes, most: u64) -> bool {
+    fn add_part(&self, object: &Arc<Object>, parts: &Parts, first: u64, bytes: &Bytes, most: u64) -> bool {
         let is_added = parts.add(first, bytes, most) && self.store.recount(object);
         if is_added && let Some(whole) = parts.whole() {
             if let Some(object) = self.store.complete(object, whole)
@@ -83,7 +158,7 @@ impl Keeping {
     fn add(&mut self) {
         let block = Bytes::from(std::mem::take(&mut self.block).into_boxed_slice());
         if self.is_kept && !block.is_empty() {
-            self.is_kept = self.edge.add(&self.object, &self.parts, self.next, &block, self.most);
+            self.is_kept = self.edge.add_part(&self.object, &self.parts, self.next, &block, self.most);
             self.next += block.len() as u64;
         }
     }

@@ -1,33 +1,31 @@
-//! Parts of what is too large to be stored, or is not stored as a whole for another reason: asked for by themselves, kept, put together, and
-//! answered from while all that is asked for is here.
+//! Answers from the parts of an object that are here: what is too large to be stored, or was not stored as a whole for another reason, is
+//! asked for in parts, which `keeping.rs` keeps.
 
 use std::sync::Arc;
 
 use cache::{
-    CacheStatus, Form, Forward, Fragment, Gap, Rest, Reuse, Stored, Supply, Time, Validators,
-    purge::CACHE_TAG,
+    CacheStatus, Form, Forward, Fragment, Gap, Rest, Reuse, Supply, Time, Validators,
     ranges::{self, Part, Wanted},
 };
-use http::{Body, HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use http::{Body, HeaderValue, Response, StatusCode, header};
 
 use crate::{
     answer::{of_part, respond},
     chain::reason,
-    compact::compact,
     core::Core,
     counts::Word,
-    fetch::{Fetched, Judged, is_failure, passed, subject},
+    fetch::{Fetched, is_failure},
+    flights::{self, Landing},
     origins::onward,
     parts::Parts,
-    ready::Serving,
     sequence::in_sequence,
-    store::{Found, Object},
-    visit::Visit,
+    store::Object,
+    visit::{Refusal, Visit},
 };
 
 impl Core {
-    /// Whether a response to a request for the whole is better asked for in the parts that its visitor wants: it is too large to be stored, so
-    /// that all before them would come for nobody.
+    /// Whether a response to a request for the whole is better asked for in the parts that its visitor wants: it is too large to be stored,
+    /// and what is before them would come for nobody.
     pub(crate) fn is_better_in_parts(&self, visit: &Visit, response: &Response<Body>) -> bool {
         let (status, headers) = (response.status(), response.headers());
         let has_parts = headers.get(header::ACCEPT_RANGES).is_none_or(|unit| unit != "none");
@@ -41,7 +39,7 @@ impl Core {
         })
     }
 
-    /// Answers from the parts of an object that are here, with one request to the origin at most. `None` if they are of no use.
+    /// Answers from the parts of an object that are here, and with one that is missing between them. `None` if they are of no use.
     pub(crate) async fn from_parts(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
@@ -59,15 +57,17 @@ impl Core {
             (Supply::Here, Reuse::Stale) => Some(self.hit(visit, object, now, Some("stale"))),
             (Supply::Elsewhere, _) => None,
             _ if visit.wishes.only_if_cached => None,
-            (Supply::Here, Reuse::WhileRevalidated | Reuse::Validate) => {
-                Some(self.confirmed(visit, object, began, now).await)
+            (Supply::Here, Reuse::WhileRevalidated) => {
+                self.revalidate_parts(visit, object, began, now);
+                Some(self.hit(visit, object, now, Some("revalidating")))
             }
-            (Supply::AllBut(gap), _) => self.joined(visit, (object, parts), gap, began, now).await,
+            (Supply::Here, Reuse::Validate) => Some(self.confirm_parts(visit, object, began, now).await),
+            (Supply::AllBut(gap), _) => self.fill_gap(visit, (object, parts), gap, began, now).await,
         }
     }
 
-    /// Asks the origin whether parts are still right, and else for those of what is there now.
-    async fn confirmed(
+    /// Answers from parts if the origin says that they are still right, and else with those that it has now.
+    async fn confirm_parts(
         self: &Arc<Self>,
         visit: &Visit,
         object: &Arc<Object>,
@@ -75,33 +75,62 @@ impl Core {
         requested: Time,
     ) -> Response<Body> {
         let forward = reason(object, requested);
+        let said = self.ask_about(visit, object, began, requested).await;
+        let now = self.now();
+        if said.is_failure() && object.stored.stands_in(visit.zone().stale_if_error, now) {
+            return self.hit(visit, object, now, Some("origin-failed"));
+        }
+        match said {
+            Said::Right(object) => self.land(visit, Fetched::Confirmed(object), forward),
+            // It is about something that is not stored here.
+            Said::Other(response) if response.status() == StatusCode::NOT_MODIFIED => {
+                self.pass(visit, Body::empty(), forward).await
+            }
+            Said::Other(response) => self.pass_back(visit, response, forward, (requested, now), began),
+            Said::Nothing(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Asks the origin about parts while they are used, unless somebody does already. If it has others now, these go.
+    fn revalidate_parts(
+        self: &Arc<Self>,
+        visit: &Arc<Visit>,
+        object: &Arc<Object>,
+        began: u64,
+        requested: Time,
+    ) {
+        let flights::Part::Leads(flight) = self.flights.join(&visit.key) else { return };
+        let (core, visit, object) = (Arc::clone(self), Arc::clone(visit), Arc::clone(object));
+        tokio::spawn(async move {
+            let said = core.ask_about(&visit, &object, began, requested).await;
+            if !said.is_failure() && !matches!(said, Said::Right(_)) {
+                core.store.remove(&object);
+            }
+            flight.land(Landing::Alone);
+        });
+    }
+
+    async fn ask_about(&self, visit: &Visit, object: &Object, began: u64, requested: Time) -> Said {
         let mut headers = onward(visit, &self.centre);
         let validators = Validators::of(&object.stored);
         if let Some(validators) = &validators {
             validators.ask_first(&mut headers);
         }
         let answered = self.origins.ask(&self.clients.usual, visit, headers, Body::empty(), requested).await;
-        let now = self.now();
-        let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
-        if is_error && object.stored.stands_in(visit.zone().stale_if_error, now) {
-            return self.hit(visit, object, now, Some("origin-failed"));
+        let response = match answered {
+            Ok(response) => response,
+            Err(refusal) => return Said::Nothing(refusal),
+        };
+        let is_right = response.status() == StatusCode::NOT_MODIFIED
+            && validators.is_some_and(|asked| asked.are_confirmed_by(response.headers()));
+        if !is_right {
+            return Said::Other(response);
         }
-        match answered {
-            Err(refusal) => self.refuse(refusal),
-            Ok(response) if response.status() != StatusCode::NOT_MODIFIED => {
-                self.pass_back(visit, response, forward, (requested, now), began)
-            }
-            Ok(response) if validators.is_some_and(|asked| asked.are_confirmed_by(response.headers())) => {
-                let object = self.confirm(visit, object, response.headers(), (requested, now), began);
-                self.land(visit, Fetched::Confirmed(object), forward)
-            }
-            // It is about something that is not stored here.
-            Ok(_) => self.pass(visit, Body::empty(), forward).await,
-        }
+        Said::Right(self.confirm(visit, object, response.headers(), (requested, self.now()), began))
     }
 
     /// Asks the origin for the gap in what is here, and answers with both. `None` if what it has is not of the same.
-    async fn joined(
+    async fn fill_gap(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
         (object, parts): (&Arc<Object>, &Arc<Parts>),
@@ -118,7 +147,7 @@ impl Core {
         Fragment::read(head.status, &head.headers).filter(Fragment::is_announced)?;
         let now = self.now();
         let object = self.confirm(visit, object, &head.headers, (requested, now), began);
-        let response = self.closed(visit, (&object, parts), gap, body, now);
+        let response = self.join(visit, (&object, parts), gap, body, now);
         let status = CacheStatus {
             forward_status: Some(head.status.as_u16()),
             ttl: Some(object.stored.terms.seconds_left(now)),
@@ -129,7 +158,7 @@ impl Core {
     }
 
     /// Answers with what is here and the `body` of the gap in it.
-    fn closed(
+    fn join(
         self: &Arc<Self>,
         visit: &Arc<Visit>,
         (object, parts): (&Arc<Object>, &Arc<Parts>),
@@ -161,66 +190,22 @@ impl Core {
             None => respond(object.stored.status, headers, body),
         }
     }
+}
 
-    /// Keeps a part that was asked for by itself, if it may be and can be joined to others; whether it does.
-    pub(crate) fn keep_part(
-        self: &Arc<Self>,
-        visit: &Visit,
-        response: Response<Body>,
-        times: (Time, Time),
-        began: u64,
-    ) -> (Response<Body>, bool) {
-        let is_asked_for = visit.method == Method::GET && visit.headers.contains_key(header::RANGE);
-        let fragment = Fragment::read(response.status(), response.headers())
-            .filter(|fragment| is_asked_for && fragment.is_announced());
-        let place = fragment.and_then(|fragment| {
-            let (object, parts) = self.place(visit, &fragment, response.headers(), times, began)?;
-            Some((object, parts, fragment.part))
-        });
-        let (response, is_kept) = (passed(response), place.is_some());
-        let response = match place {
-            Some((object, parts, part)) => {
-                response.map(|body| self.edge.keeping(&object, &parts, part, self.largest(visit), body))
-            }
-            None => response,
-        };
-        (response, is_kept)
-    }
+/// What an origin said of parts that it was asked about.
+enum Said {
+    /// They are still right: the object with its newer header.
+    Right(Arc<Object>),
+    Other(Response<Body>),
+    Nothing(Refusal),
+}
 
-    /// The object that a fragment belongs to, with the newest header. One that is whole, or comes as a whole, stays as it is.
-    fn place(
-        &self,
-        visit: &Visit,
-        fragment: &Fragment<'_>,
-        headers: &HeaderMap,
-        times: (Time, Time),
-        began: u64,
-    ) -> Option<(Arc<Object>, Arc<Parts>)> {
-        let Judged { terms, selection } = self.judge(visit, StatusCode::OK, headers, times).ok()?;
-        if fragment.length > self.largest(visit) {
-            self.passing.note(&visit.key, times.1);
+impl Said {
+    fn is_failure(&self) -> bool {
+        match self {
+            Self::Right(_) => false,
+            Self::Other(response) => is_failure(response.status()),
+            Self::Nothing(_) => true,
         }
-        match self.store.find(&visit.key, &visit.headers) {
-            Found::Object(_) => return None,
-            Found::InParts(object, parts) if fragment.is_of(&object.stored) => {
-                return Some((self.confirm(visit, &object, headers, times, began), parts));
-            }
-            Found::InParts(..) | Found::OtherVariant | Found::Nothing => {}
-        }
-        let mut whole = fragment.whole(&visit.headers)?;
-        whole.remove(CACHE_TAG);
-        let parts = Arc::new(Parts::of(fragment.length));
-        let object = Object {
-            key: visit.key.clone(),
-            subject: subject(visit, headers),
-            stored: Stored { status: StatusCode::OK, headers: compact(whole), terms, selection },
-            body: Arc::default(),
-            parts: Some(Arc::clone(&parts)),
-            began,
-            serving: Serving::default(),
-        };
-        let object = self.store.add(object, &visit.headers, times.1);
-        self.store.settle(&object);
-        Some((object, parts))
     }
 }

@@ -3,13 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use cache::{
+    Key, KeyRule,
     purge::{Depth, Purge},
     ranges::{Part, Wanted, wanted},
 };
 use http::{Body, HeaderMap, Method, Request, Response, StatusCode};
+use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use super::{Came, Stage, request, with};
+use crate::{flights, network::Disk};
 
 /// What an origin says at its request of a number: Cache-Control, and its tag.
 type About = fn(usize) -> (&'static str, &'static str);
@@ -61,9 +64,13 @@ fn ends(part: Part) -> (usize, usize) {
 
 /// An origin that answers ranges and conditions.
 fn stage(zone: &str, about: About) -> (Stage, Asked) {
+    with_disk(None, zone, about)
+}
+
+fn with_disk(disk: Option<&Disk>, zone: &str, about: About) -> (Stage, Asked) {
     let asked = Asked::default();
     let noted = Arc::clone(&asked);
-    let stage = Stage::new(zone, move |request: Request<Body>, number| {
+    let stage = Stage::with_disk(disk, zone, move |request: Request<Body>, number| {
         let fields = ["range", "if-range", "if-none-match"].map(|name| request.headers().get(name));
         let fields: Vec<_> = fields.into_iter().flatten().map(|field| field.to_str().unwrap()).collect();
         noted.lock().unwrap().push(fields.join(" "));
@@ -109,8 +116,16 @@ async fn a_part_of_what_is_too_large_is_asked_for_by_itself_and_kept() {
     let unchanged = stage.get("/", &[("range", "bytes=0-1"), ("if-none-match", A)]).await;
     assert_eq!((unchanged.status, unchanged.told.as_str()), (304, "lhr; hit"));
     assert_eq!((asked(&origin).len(), stage.edge.store.usage().objects), (0, 1));
+    let explained = stage.edge.edge.explain(&"http://shop.example/".parse().unwrap()).unwrap();
+    let why = "Of its 3000 bytes only 250 are here: others come from the origin.";
+    assert!(explained.why.ends_with(why), "{}", explained.why);
     assert_eq!(get("bytes=3000-").await.status, 416);
     assert_eq!(asked(&origin), ["bytes=3000-"]);
+    // A HEAD asks the origin; what that says is of the same.
+    let head = stage.send(request(Method::HEAD, "/", &[])).await;
+    assert_eq!((head.status, head.told.as_str()), (200, "lhr; fwd=partial; fwd-status=200"));
+    assert_eq!(get("bytes=2000-2149").await, part("hit", A, 2000, 2150));
+    assert_eq!(asked(&origin), [""]);
 }
 
 #[tokio::test]
@@ -141,6 +156,21 @@ async fn once_all_parts_are_here_it_is_whole() {
     assert!((again.status, again.told.as_str()) == (200, "lhr; hit") && again.body == text(A));
     assert_eq!(get("bytes=5-9").await, part("hit", A, 5, 10));
     assert_eq!((asked(&origin).len(), stage.edge.store.usage().objects), (0, 1));
+}
+
+#[tokio::test]
+async fn once_it_is_whole_it_is_on_disk_too() {
+    let directory = TempDir::new().unwrap();
+    let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
+    let about: About = |number| (if number == 0 { "no-store" } else { FRESH }, A);
+    let (mut stage, origin) = with_disk(Some(&disk), "", about);
+    stage.get("/", &[]).await;
+    for range in ["bytes=1500-", "bytes=0-1499"] {
+        stage.get("/", &[("range", range)]).await;
+    }
+    stage.restart(&disk).await;
+    let came = stage.get("/", &[("range", "bytes=1000-1999")]).await;
+    assert_eq!((came, asked(&origin).len()), (part("hit", A, 1000, 2000), 3));
 }
 
 #[tokio::test]
@@ -183,6 +213,31 @@ async fn parts_that_are_stale_are_asked_about_like_anything_else() {
     assert_eq!(asked(&origin)[2..], ["bytes=1100-1199 \"a\"", "bytes=2000-2099 \"a\""]);
     assert_eq!(get("bytes=1100-1199").await, part("fwd=stale; fwd-status=206; stored", B, 1100, 1200));
     assert_eq!(asked(&origin), ["bytes=1100-1199 \"a\""]);
+}
+
+#[tokio::test]
+async fn parts_are_used_while_their_origin_is_asked_about_them() {
+    let about: About = |number| ("max-age=0, stale-while-revalidate=60", if number < 3 { A } else { B });
+    let (stage, origin) = stage(LARGE, about);
+    let get = async |range: &str| stage.get("/", &[("range", range)]).await;
+    assert_eq!(get("bytes=1000-1999").await, part(MISS, A, 1000, 2000));
+    let old = part("hit; detail=revalidating", A, 1000, 1010);
+    // The first of them is confirmed; at the second the origin has others, and these are gone.
+    assert_eq!(get("bytes=1000-1009").await, old);
+    landed(&stage).await;
+    assert_eq!(get("bytes=1000-1009").await, old);
+    landed(&stage).await;
+    assert_eq!(stage.edge.store.usage().objects, 0);
+    assert_eq!(asked(&origin)[2..], ["bytes=1000-1009 \"a\"", "bytes=1000-1009 \"a\""]);
+    assert_eq!(get("bytes=1000-1009").await, part(MISS, B, 1000, 1010));
+}
+
+/// Waits until nobody asks the origin any more.
+async fn landed(stage: &Stage) {
+    let key = Key::of(&"http://shop.example/".parse().unwrap(), &HeaderMap::new(), &KeyRule::default());
+    if let flights::Part::Follows(waiting) = stage.edge.flights.join(&key) {
+        waiting.landing().await;
+    }
 }
 
 #[tokio::test]
