@@ -48,7 +48,8 @@ impl Core {
     ) -> Fetched {
         let stale = match stale {
             None => self.from_disk(&visit).await,
-            stored => stored,
+            // The disk may have given up its body.
+            stored => stored.filter(|stored| !stored.body.is_broken()),
         };
         if let Some(object) =
             stale.clone().filter(|object| object.stored.reuse(visit.wishes, self.now()) == Reuse::Fresh)
@@ -69,13 +70,13 @@ impl Core {
         if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
             && response.status() == StatusCode::NOT_MODIFIED
         {
-            if asked.are_confirmed_by(response.headers()) {
+            if asked.are_confirmed_by(response.headers()) && !stale.body.is_broken() {
                 let confirmed =
                     self.confirm(&visit, stale, response.headers(), (requested, self.now()), began);
                 flight.land(Landing::Shared(Arc::clone(&confirmed)));
                 return Fetched::Confirmed(confirmed);
             }
-            // It is about something that is not stored here: what is there now?
+            // It is about something that is not stored here, or not any more: what is there now?
             cache::make_unconditional(&mut headers);
             answered = self.origins.ask(&self.clients.usual, &visit, headers, Body::empty(), requested).await;
         }
@@ -160,7 +161,7 @@ impl Core {
         let is_own = invalidation::is_own_location(&visit.url, headers);
         may_store((&visit.method, &visit.headers), visit.wishes, (status, headers), &terms, is_own)?;
         let selection = Selection::of(&visit.headers, headers).ok_or(NotStored::Vary)?;
-        if announced(headers).is_some_and(|length| length > visit.zone().largest.min(self.store.capacity())) {
+        if announced(headers).is_some_and(|length| length > visit.zone().largest.min(self.largest())) {
             return Err(NotStored::TooLarge);
         }
         Ok(Judged { terms, selection })

@@ -5,6 +5,7 @@ mod at_once;
 mod broken_off;
 mod compress;
 mod connection;
+mod on_disk;
 mod restart;
 
 use std::{
@@ -25,6 +26,9 @@ use tokio::sync::Notify;
 use crate::{
     Network, centre::Edge, clients::Clients, core::Core, network::Disk, note::Noted, on_disk::OnDisk,
 };
+
+/// Bytes of memory: of one object a sixteenth, where there is a disk.
+const MEMORY: u64 = 4 << 20;
 
 /// An edge in front of an origin that answers with `respond`.
 struct Stage {
@@ -110,7 +114,7 @@ impl Stage {
 
 fn edge(network: Network, opened: Option<(OnDisk, Vec<Noted>)>) -> Arc<Edge> {
     let (on_disk, noted) = opened.unzip();
-    let edge = Edge::new("lhr".into(), network, 1 << 20, on_disk, None, 1);
+    let edge = Edge::new("lhr".into(), network, MEMORY, on_disk, None, 1);
     edge.store.resume(noted.unwrap_or_default());
     Arc::new(edge)
 }
