@@ -1,6 +1,8 @@
-//! What can be held against the edge: tests that are not ours, messages that two readers take differently, an hour of load.
+//! What can be held against the edge: tests that are not ours, messages that two readers take differently, an hour of load, a kill
+//! at any moment.
 
 pub(crate) mod cache_tests;
+pub(crate) mod kill;
 pub(crate) mod smuggling;
 pub(crate) mod soak;
 
