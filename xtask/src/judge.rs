@@ -1,7 +1,8 @@
 //! What can be held against the edge: tests that are not ours, messages that two readers take differently, what a linter says of its answers,
-//! an hour of load.
+//! an hour of load, a kill at any moment.
 
 pub(crate) mod cache_tests;
+pub(crate) mod kill;
 pub(crate) mod lint;
 pub(crate) mod smuggling;
 pub(crate) mod soak;

@@ -103,6 +103,11 @@ impl Error {
         move |source| Self::Io { operation, path: path.into(), source }
     }
 
+    /// Whether nothing is wrong but that the disk would have had to be waited for.
+    pub fn would_wait(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::WouldBlock)
+    }
+
     /// Whether room would help.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, Self::Io { source, .. }

@@ -13,6 +13,7 @@
 //! | the end of the log, where all is appended | `log` |
 //! | what a full store gives up, and what it carries over | `reclaim` |
 //! | an object on its way in | [`Writer`] |
+//! | where a body is, as far as it is written | [`Written`], [`Kept`] |
 //! | an object that was found, and its body | [`Found`], [`Body`] |
 //! | notes that must not be lost, such as purges | `journal` |
 //! | what happens when the disk fails | [`State`] |
@@ -42,6 +43,7 @@ mod segment;
 mod shared;
 mod store;
 mod writer;
+mod written;
 
 pub use self::{
     config::Config,
@@ -50,6 +52,8 @@ pub use self::{
     health::State,
     index::Usage,
     reader::{Body, Found, Piece},
+    segment::Wait,
     store::{Opened, Store},
     writer::Writer,
+    written::{Kept, Written},
 };

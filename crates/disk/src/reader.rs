@@ -1,15 +1,10 @@
 //! An object that was found, and its body: only the blocks that are asked for are read, and each is checked before it is given out.
 
-use std::{
-    collections::BTreeMap,
-    ops::{Deref, Range},
-    sync::Arc,
-};
+use std::ops::{Deref, Range};
 
 use crate::{
-    Error,
-    format::{BLOCK, Header, Id, Kind, Place, block},
-    segment::Segment,
+    Error, Wait, Written,
+    format::{BLOCK, Header, Id, Kind},
 };
 
 /// An object that is in a store. It can be read until this is dropped, even when the store has given it up.
@@ -21,24 +16,17 @@ pub struct Found {
     pub head: Vec<u8>,
     /// Bytes of its body.
     pub length: u64,
-    pub(crate) parts: Arc<Parts>,
-}
-
-/// Where a body is.
-#[derive(Debug)]
-pub(crate) struct Parts {
-    pub(crate) blocks: Vec<Place>,
-    pub(crate) segments: BTreeMap<u32, Arc<Segment>>,
+    /// Its body.
+    pub body: Written,
 }
 
 /// A body, or a part of one: an iterator over its pieces. After an error there is nothing more; the object should be removed if
 /// its bytes are [damaged](Error::Damaged).
 #[derive(Debug)]
 pub struct Body {
-    id: Id,
-    length: u64,
-    parts: Arc<Parts>,
+    written: Written,
     rest: Range<u64>,
+    wait: Wait,
 }
 
 /// Bytes that were checked: of one block.
@@ -48,14 +36,16 @@ pub struct Piece {
     part: Range<usize>,
 }
 
-impl Body {
-    /// What of the range there is.
-    pub(crate) fn new(found: &Found, range: Range<u64>) -> Self {
-        let end = range.end.min(found.length);
-        let rest = range.start.min(end)..end;
-        Self { id: found.id, length: found.length, parts: Arc::clone(&found.parts), rest }
+impl Written {
+    /// What there is of a part of it. An object that is read has a better chance to stay.
+    pub fn read(&self, range: Range<u64>, wait: Wait) -> Body {
+        self.index.mark(self.id, true);
+        let end = range.end.min(self.bytes());
+        Body { written: self.clone(), rest: range.start.min(end)..end, wait }
     }
+}
 
+impl Body {
     /// Bytes that are still to come.
     pub fn rest(&self) -> u64 {
         self.rest.end - self.rest.start
@@ -64,11 +54,9 @@ impl Body {
     fn read(&self) -> Result<Piece, Error> {
         let index = self.rest.start / BLOCK as u64;
         let begin = index * BLOCK as u64;
-        let place = usize::try_from(index).ok().and_then(|index| self.parts.blocks.get(index));
-        let segment = place.and_then(|place| Some((place, self.parts.segments.get(&place.segment)?)));
-        let (place, segment) = segment.ok_or(Error::Overtaken)?;
-        let length = Header::BYTES as u64 + block(self.length, index);
-        let record = segment.record(Kind::Block, self.id, index, (place.offset, length))?;
+        let (place, segment, bytes) = self.written.block(index).ok_or(Error::Overtaken)?;
+        let at = (place.offset, Header::BYTES as u64 + bytes);
+        let record = segment.record(Kind::Block, self.written.id, index, at, self.wait)?;
         let within = |offset: u64| {
             let within = usize::try_from(offset - begin).unwrap_or(usize::MAX);
             (Header::BYTES.saturating_add(within)).min(record.len())

@@ -6,7 +6,7 @@ use crate::{
     format::{Header, Id, Kind, block},
     index::Spot,
     log::Log,
-    segment::Segment,
+    segment::{Segment, Wait},
 };
 
 impl Log {
@@ -86,7 +86,7 @@ impl Log {
         if u64::from(spot.length) > *rest {
             return Ok(false);
         }
-        let mut object = newest.object(id, spot.offset, spot.length)?;
+        let mut object = newest.object(id, spot.offset, spot.length, Wait::ForDisk)?;
         let overhead = (object.blocks.len() as u64) * Header::BYTES as u64;
         let bytes = object.length.saturating_add(overhead).saturating_add(spot.length.into());
         let Some(segments) = self.index.segments(object.blocks.iter().map(|block| block.segment)) else {
@@ -99,7 +99,7 @@ impl Log {
         for (index, place) in (0..).zip(&mut object.blocks) {
             let Some(segment) = segments.get(&place.segment) else { return Ok(false) };
             let length = Header::BYTES as u64 + block(object.length, index);
-            let mut record = segment.record(Kind::Block, id, index, (place.offset, length))?;
+            let mut record = segment.record(Kind::Block, id, index, (place.offset, length), Wait::ForDisk)?;
             *place = self.put_block(id, index, &mut record)?;
         }
         self.put(id, &mut object, Vec::new())?;

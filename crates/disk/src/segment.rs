@@ -3,16 +3,27 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io,
+    io::{self, IoSliceMut},
     os::unix::fs::{FileExt, MetadataExt},
     path::{Path, PathBuf},
 };
+
+use rustix::io::{ReadWriteFlags, preadv2};
 
 use crate::{
     Error,
     format::{Entry, FileHeader, FileKind, Header, Id, Kind, Object, Place, TRAILER, Unfit, encode_trailer},
     scan::Contents,
 };
+
+/// Whether a read may take as long as the disk does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// It may.
+    ForDisk,
+    /// It fails instead: only what the kernel has in memory is read. See [`Error::would_wait`].
+    Never,
+}
 
 /// One file of the log.
 #[derive(Debug)]
@@ -92,11 +103,17 @@ impl Segment {
     }
 
     /// A whole record: header, then payload, as they were written.
-    pub(crate) fn record(&self, kind: Kind, id: Id, index: u64, at: (u32, u64)) -> Result<Vec<u8>, Error> {
-        let (offset, length) = at;
+    pub(crate) fn record(
+        &self,
+        kind: Kind,
+        id: Id,
+        index: u64,
+        (offset, length): (u32, u64),
+        wait: Wait,
+    ) -> Result<Vec<u8>, Error> {
         let damaged = |what| self.damaged(u64::from(offset), what);
         let mut record = vec![0; usize::try_from(length).map_err(|_| damaged("its length"))?];
-        self.file.read_exact_at(&mut record, offset.into()).map_err(|error| match error.kind() {
+        self.read(&mut record, offset.into(), wait).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => damaged("the file ends before"),
             _ => Error::io("read", &self.path)(error),
         })?;
@@ -112,8 +129,8 @@ impl Segment {
     }
 
     /// An object's record.
-    pub(crate) fn object(&self, id: Id, offset: u32, length: u32) -> Result<Object, Error> {
-        let record = self.record(Kind::Object, id, 0, (offset, length.into()))?;
+    pub(crate) fn object(&self, id: Id, offset: u32, length: u32, wait: Wait) -> Result<Object, Error> {
+        let record = self.record(Kind::Object, id, 0, (offset, length.into()), wait)?;
         let object = Object::decode(&record[Header::BYTES..]);
         object.ok_or_else(|| self.damaged(offset.into(), "no object is in it"))
     }
@@ -131,6 +148,16 @@ impl Segment {
             }
             _ => Ok(()),
         }
+    }
+
+    fn read(&self, bytes: &mut [u8], offset: u64, wait: Wait) -> io::Result<()> {
+        if wait == Wait::ForDisk {
+            return self.file.read_exact_at(bytes, offset);
+        }
+        let whole = bytes.len();
+        let read = preadv2(&self.file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT);
+        // Whatever else is wrong is found by who waits.
+        if read.is_ok_and(|count| count == whole) { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> Error {

@@ -2,7 +2,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64};
 
-use crate::{Config, directory::Directory, index::Index, journal::Journal, log::Log};
+use crate::{
+    Config, Error,
+    directory::Directory,
+    format::{LONGEST_HEAD, LONGEST_KEY},
+    index::Index,
+    journal::Journal,
+    log::Log,
+};
 
 /// What a store, its writers and its threads have in common. Who has the log may ask the index, never the other way round.
 #[derive(Debug)]
@@ -22,5 +29,20 @@ impl Shared {
 
     pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an object can have this key and this head.
+    pub(crate) fn check(&self, key: &[u8], head: &[u8]) -> Result<(), Error> {
+        let both = key.len().saturating_add(head.len()) as u64;
+        for (what, bytes, limit) in [
+            ("a key", key.len() as u64, LONGEST_KEY as u64),
+            ("a head", head.len() as u64, LONGEST_HEAD as u64),
+            ("an object", both, self.config.largest()),
+        ] {
+            if bytes > limit {
+                return Err(Error::TooLarge { what, bytes, limit });
+            }
+        }
+        Ok(())
     }
 }

@@ -9,13 +9,12 @@ use std::{
 };
 
 use crate::{
-    Body, Config, Error, Found, State, Usage, Writer,
+    Body, Config, Error, Found, State, Usage, Wait, Writer, Written,
     directory::Directory,
-    format::{Header, Id, LONGEST_HEAD, LONGEST_KEY, Object, hash},
+    format::{Header, Id, Object, hash},
     index::Index,
     journal::Journal,
     log::{Active, Log},
-    reader::Parts,
     scan::Contents,
     segment::{self, Segment},
     shared::Shared,
@@ -57,11 +56,16 @@ impl Store {
 
     /// Begins to store an object. There can be others with the same key.
     pub fn begin(&self, key: &[u8], head: &[u8]) -> Result<Writer, Error> {
-        self.check(key, head)?;
+        self.shared.check(key, head)?;
         self.shared.log().may_try()?;
         let number = self.shared.numbers.fetch_add(1, Ordering::Relaxed);
         let id = Id { hash: self.hash(key), number };
         Ok(Writer::new(Arc::clone(&self.shared), id, key, head))
+    }
+
+    /// Bytes of the largest object that there can be.
+    pub fn largest(&self) -> u64 {
+        self.shared.config.largest()
     }
 
     /// Whether there is probably an object with this key: without asking the disk.
@@ -72,10 +76,15 @@ impl Store {
     /// The objects with this key, the newest first: 64 at most. One read for each, none if there is none. Objects that turn out to be
     /// damaged are given up.
     pub fn find(&self, key: &[u8]) -> Result<Vec<Found>, Error> {
+        self.look(key, Wait::ForDisk)
+    }
+
+    /// The same, if the disk has to be waited for only as this says.
+    pub fn look(&self, key: &[u8], wait: Wait) -> Result<Vec<Found>, Error> {
         let index = &self.shared.index;
         let mut all = Vec::new();
         for (id, spot, segment) in index.find(self.hash(key)) {
-            let object = match segment.object(id, spot.offset, spot.length) {
+            let object = match segment.object(id, spot.offset, spot.length, wait) {
                 Ok(object) => object,
                 Err(Error::Damaged { .. }) => {
                     index.damaged(id);
@@ -87,14 +96,14 @@ impl Store {
             // Given up meanwhile, it is as if it had not been there.
             let segments = index.segments(blocks.iter().map(|block| block.segment));
             let Some(segments) = segments.filter(|_| found == key) else { continue };
-            all.push(Found { id, head, length, parts: Arc::new(Parts { blocks, segments }) });
+            let body = Written::new(id, (blocks, length), segments, Arc::clone(index));
+            all.push(Found { id, head, length, body });
         }
         Ok(all)
     }
 
     /// The body of an object, or the part of it that is in a range. An object that is read has a better chance to stay.
     pub fn read(&self, found: &Found, range: impl RangeBounds<u64>) -> Body {
-        self.shared.index.mark(found.id, true);
         let start = match range.start_bound() {
             Bound::Included(start) => *start,
             Bound::Excluded(before) => before.saturating_add(1),
@@ -105,16 +114,16 @@ impl Store {
             Bound::Excluded(end) => *end,
             Bound::Unbounded => u64::MAX,
         };
-        Body::new(found, start..end)
+        found.body.read(start..end, Wait::ForDisk)
     }
 
     /// Gives an object another head; its body stays where it is. Returns whether it is there.
     pub fn replace(&self, id: Id, head: &[u8]) -> Result<bool, Error> {
-        self.check(&[], head)?;
+        self.shared.check(&[], head)?;
         let mut log = self.shared.log();
         // To make room can move the object, or give it up. Then there is room, and the second time it stays.
         while let Some((spot, segment)) = self.shared.index.get(id) {
-            let object = segment.object(id, spot.offset, spot.length);
+            let object = segment.object(id, spot.offset, spot.length, Wait::ForDisk);
             let mut object = object.inspect_err(|error| {
                 if matches!(error, Error::Damaged { .. }) {
                     self.shared.index.damaged(id);
@@ -178,20 +187,6 @@ impl Store {
 
     fn hash(&self, key: &[u8]) -> u64 {
         hash(key, self.shared.directory.seed)
-    }
-
-    fn check(&self, key: &[u8], head: &[u8]) -> Result<(), Error> {
-        let both = key.len().saturating_add(head.len()) as u64;
-        for (what, bytes, limit) in [
-            ("a key", key.len() as u64, LONGEST_KEY as u64),
-            ("a head", head.len() as u64, LONGEST_HEAD as u64),
-            ("an object", both, self.shared.config.largest()),
-        ] {
-            if bytes > limit {
-                return Err(Error::TooLarge { what, bytes, limit });
-            }
-        }
-        Ok(())
     }
 }
 

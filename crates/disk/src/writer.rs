@@ -1,9 +1,13 @@
 //! An object on its way in: one block is kept in memory until it is full.
 
-use std::{collections::BTreeSet, mem, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::Arc,
+};
 
 use crate::{
-    Error,
+    Error, Written,
     format::{BLOCK, Header, Id, Object},
     shared::Shared,
 };
@@ -12,8 +16,12 @@ use crate::{
 #[derive(Debug)]
 pub struct Writer {
     shared: Arc<Shared>,
-    id: Id,
-    object: Object,
+    key: Vec<u8>,
+    head: Vec<u8>,
+    /// Bytes of the body so far.
+    length: u64,
+    /// The blocks that are full.
+    written: Written,
     /// Room for a header, and the block that is not full yet. Empty before its first byte.
     block: Vec<u8>,
     /// Where blocks of it are, which are kept for that.
@@ -24,8 +32,18 @@ pub struct Writer {
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, id: Id, key: &[u8], head: &[u8]) -> Self {
-        let object = Object { key: key.to_vec(), head: head.to_vec(), length: 0, blocks: Vec::new() };
-        Self { shared, id, object, block: Vec::new(), pinned: BTreeSet::new(), is_broken: false }
+        let written = Written::new(id, (Vec::new(), 0), BTreeMap::new(), Arc::clone(&shared.index));
+        let (key, head) = (key.to_vec(), head.to_vec());
+        Self {
+            shared,
+            key,
+            head,
+            length: 0,
+            written,
+            block: Vec::new(),
+            pinned: BTreeSet::new(),
+            is_broken: false,
+        }
     }
 
     /// Adds to the body. After an error the object cannot be finished any more.
@@ -36,33 +54,50 @@ impl Writer {
         self.add(piece).inspect_err(|_| self.is_broken = true)
     }
 
+    /// Has the object stored with another head than it was begun with.
+    pub fn replace_head(&mut self, head: &[u8]) -> Result<(), Error> {
+        self.shared.check(&self.key, head)?;
+        self.head = head.to_vec();
+        Ok(())
+    }
+
     /// Stores the object: it is found from now on, beside those that have the same key.
     pub fn finish(mut self) -> Result<Id, Error> {
         if self.is_broken {
             return Err(Error::Incomplete);
         }
-        let last = mem::take(&mut self.block);
-        let blocks = self.object.blocks.len() + usize::from(!last.is_empty());
-        let object = Header::BYTES + Object::bytes(&self.object.key, &self.object.head, blocks);
+        let (last, id) = (mem::take(&mut self.block), self.written.id);
+        let (key, head) = (mem::take(&mut self.key), mem::take(&mut self.head));
+        let mut object = Object { key, head, length: self.length, blocks: self.written.places() };
+        let whole = object.blocks.len();
+        let blocks = whole + usize::from(!last.is_empty());
+        let record = Header::BYTES + Object::bytes(&object.key, &object.head, blocks);
         let mut log = self.shared.log();
-        log.reserve((last.len() + object) as u64)?;
-        let blocks = self.object.blocks.iter().map(|block| block.segment);
-        if log.index.segments(blocks).is_none() {
+        log.reserve((last.len() + record) as u64)?;
+        if log.index.segments(object.blocks.iter().map(|block| block.segment)).is_none() {
             return Err(Error::Overtaken);
         }
-        let (id, object) = (self.id, &mut self.object);
-        log.attempt(|log| log.put(id, object, last))?;
-        Ok(self.id)
+        let bytes = last.len().saturating_sub(Header::BYTES) as u64;
+        log.attempt(|log| log.put(id, &mut object, last))?;
+        if let Some(place) = object.blocks.get(whole) {
+            self.written.add(*place, bytes);
+        }
+        Ok(id)
     }
 
     /// Bytes of the body so far.
     pub fn length(&self) -> u64 {
-        self.object.length
+        self.length
+    }
+
+    /// What can be read of the body, which is as much as there are whole blocks: it grows while more is written, and is all of it
+    /// after [`Writer::finish`].
+    pub fn written(&self) -> Written {
+        self.written.clone()
     }
 
     fn add(&mut self, mut piece: &[u8]) -> Result<(), Error> {
-        let (bytes, limit) =
-            (self.object.length.saturating_add(piece.len() as u64), self.shared.config.largest());
+        let (bytes, limit) = (self.length.saturating_add(piece.len() as u64), self.shared.config.largest());
         if bytes > limit {
             return Err(Error::TooLarge { what: "a body", bytes, limit });
         }
@@ -75,22 +110,21 @@ impl Writer {
             }
             let (now, later) = piece.split_at(piece.len().min(FULL - self.block.len()));
             self.block.extend_from_slice(now);
-            self.object.length += now.len() as u64;
+            self.length += now.len() as u64;
             piece = later;
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        let index = self.object.blocks.len() as u64;
+        let (id, block) = (self.written.id, &mut self.block);
         let mut log = self.shared.log();
-        log.reserve(self.block.len() as u64)?;
-        let (id, block) = (self.id, &mut self.block);
-        let place = log.attempt(|log| log.put_block(id, index, block))?;
+        log.reserve(block.len() as u64)?;
+        let place = log.attempt(|log| log.put_block(id, self.written.bytes() / BLOCK as u64, block))?;
         if self.pinned.insert(place.segment) {
             log.index.pin(place.segment);
         }
-        self.object.blocks.push(place);
+        self.written.add(place, BLOCK as u64);
         self.block.clear();
         Ok(())
     }

@@ -92,6 +92,11 @@ impl Edge {
         self.hits[core].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Bytes of the largest object that it can keep, in memory or on disk.
+    pub(crate) fn largest(&self) -> u64 {
+        self.on_disk.as_ref().map_or(0, OnDisk::largest).max(self.store.capacity())
+    }
+
     #[expect(clippy::unused_self, reason = "who serves a request asks the edge for the time")]
     pub(crate) fn now(&self) -> Time {
         clock::now()

@@ -8,7 +8,7 @@ use http::{Body, Failure, HeaderMap, HeaderValue, Method, Response, StatusCode, 
 use crate::{
     centre::Edge,
     coder::{Permit, coded},
-    fill::Fill,
+    fill::{Fill, Keeping},
     store::Object,
     visit::Visit,
 };
@@ -17,8 +17,8 @@ impl Edge {
     /// The form in which an object is sent for this request.
     pub(crate) fn form(&self, visit: &Visit, object: &Object) -> Form {
         let can_be_had = |coding| match object.body.coded(coding) {
-            Some(coded) => !coded.is_broken(),
-            None => self.coders.available_permits() > 0,
+            Some(coded) if object.body.keeping() == Keeping::Memory => !coded.is_broken(),
+            _ => self.coders.available_permits() > 0,
         };
         match usual_form(visit, object) {
             Form::Coded(coding) if visit.method != Method::HEAD && !can_be_had(coding) => Form::Identity,
@@ -26,12 +26,19 @@ impl Edge {
         }
     }
 
-    /// The body of an object in a coding, which is made while it is read, and even while the object's body is still coming.
+    /// The body of an object in a coding, which is made while it is read, and even while the object's body is still coming. What has no
+    /// room in memory has none there in a coding either: that is for one visitor alone.
     pub(crate) fn coded(self: &Arc<Self>, object: &Arc<Object>, coding: Coding) -> Arc<Fill> {
-        object.body.coded_or(coding, |fill| {
+        let begin = |fill: &Arc<Fill>| {
             let body = coded(Body::stream(object.body.read()), coding, self.permit());
             tokio::spawn(pour(Arc::clone(self), Arc::clone(object), Arc::clone(fill), body));
-        })
+        };
+        if object.body.keeping() == Keeping::Memory {
+            return object.body.coded_or(coding, begin);
+        }
+        let fill = Arc::default();
+        begin(&fill);
+        fill
     }
 
     /// A response that is not stored, for this request.
@@ -88,7 +95,7 @@ pub(crate) fn usual_form(visit: &Visit, object: &Object) -> Form {
     Form::of(&visit.headers, (object.stored.status, &object.stored.headers), &visit.zone().compress)
 }
 
-/// Moves a coded body to where it is stored; or passes it on, if the object turned out too large to be stored.
+/// Moves a coded body to where it is stored; or passes it on, if the object is not stored in memory.
 async fn pour(edge: Arc<Edge>, object: Arc<Object>, fill: Arc<Fill>, mut body: Body) {
     let ending = Ending(fill);
     let fill = &ending.0;
@@ -98,7 +105,7 @@ async fn pour(edge: Arc<Edge>, object: Arc<Object>, fill: Arc<Fill>, mut body: B
             Ok(None) => break,
             Err(failure) => return fill.finish(Err(failure)),
         }
-        if object.body.is_passed_on() {
+        if object.body.keeping() != Keeping::Memory {
             fill.pass_on();
         }
         if fill.room().await.is_err() {

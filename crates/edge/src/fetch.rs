@@ -48,7 +48,8 @@ impl Core {
     ) -> Fetched {
         let stale = match stale {
             None => self.from_disk(&visit).await,
-            stored => stored,
+            // The disk may have given up its body.
+            stored => stored.filter(|stored| !stored.body.is_broken()),
         };
         if let Some(object) =
             stale.clone().filter(|object| object.stored.reuse(visit.wishes, self.now()) == Reuse::Fresh)
@@ -69,13 +70,13 @@ impl Core {
         if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
             && response.status() == StatusCode::NOT_MODIFIED
         {
-            if asked.are_confirmed_by(response.headers()) {
+            if asked.are_confirmed_by(response.headers()) && !stale.body.is_broken() {
                 let confirmed =
                     self.confirm(&visit, stale, response.headers(), (requested, self.now()), began);
                 flight.land(Landing::Shared(Arc::clone(&confirmed)));
                 return Fetched::Confirmed(confirmed);
             }
-            // It is about something that is not stored here: what is there now?
+            // It is about something that is not stored here, or not any more: what is there now?
             cache::make_unconditional(&mut headers);
             answered = self.origins.ask(&self.clients.usual, &visit, headers, Body::empty(), requested).await;
         }
@@ -178,9 +179,14 @@ impl Core {
         Ok(Judged { terms, selection })
     }
 
+    /// How many bytes of a body that came in parts are kept at most: those are in memory alone.
+    pub(crate) fn largest_in_parts(&self, visit: &Visit) -> u64 {
+        visit.zone().largest.min(self.store.capacity())
+    }
+
     /// How many bytes of a body are stored at most.
     pub(crate) fn largest(&self, visit: &Visit) -> u64 {
-        visit.zone().largest.min(self.store.capacity())
+        visit.zone().largest.min(self.edge.largest())
     }
 
     fn terms(&self, visit: &Visit, status: StatusCode, headers: &HeaderMap, times: (Time, Time)) -> Terms {

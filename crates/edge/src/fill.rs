@@ -1,54 +1,79 @@
 //! A body that many read while it is still coming: each at its own pace, the last piece as soon as it is there.
 //!
-//! What is stored keeps all pieces. What turned out too large to be stored keeps only those that a reader still has to see, and
-//! its source waits for the slowest of them.
+//! What becomes of its pieces is what [`Keeping`] says: they stay in memory, or until they are on disk, from where those who are
+//! behind read them; or only until all readers have seen them, whose slowest one the source waits for.
+
+mod reader;
 
 use std::{
     collections::{BTreeMap, VecDeque},
     future::poll_fn,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-    task::{Context, Poll, Waker},
+    task::{Poll, Waker},
 };
 
+use ::disk::{Kept, Written};
 use cache::Coding;
-use http::{
-    Bytes, Failure,
-    body::{Frame, Frames, SizeHint},
-    pages,
-};
+use http::{Bytes, Failure, pages};
+
+pub(crate) use self::reader::Reader;
 
 /// A body and those who read it.
 #[derive(Debug, Default)]
 pub(crate) struct Fill {
     state: Mutex<State>,
     /// Under which number it is on disk as well.
-    pub(crate) on_disk: OnceLock<disk::Id>,
+    pub(crate) on_disk: OnceLock<::disk::Id>,
     /// The same in other codings, by the place of each in [`Coding::ALL`].
     coded: [OnceLock<Arc<Self>>; Coding::ALL.len()],
 }
 
+/// Where a body is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Keeping {
+    /// All pieces stay here.
+    #[default]
+    Memory,
+    /// They are written to the disk, and go then.
+    Disk,
+    /// Nowhere: it is passed on to those who read it.
+    Nowhere,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    pieces: VecDeque<Bytes>,
-    /// The number of the first piece that is still here.
-    first: usize,
+    /// Each with the place in the body where it begins.
+    pieces: VecDeque<(u64, Bytes)>,
+    /// Where the first piece that is still here begins.
+    first: u64,
     /// Of all pieces that came.
     bytes: u64,
-    /// Of the pieces that are here.
-    held: u64,
     end: Option<Result<(), Failure>>,
-    is_passed_on: bool,
+    keeping: Keeping,
+    disk: Option<OnDisk>,
+    /// Whether what is on disk cannot be read.
+    is_lost: bool,
     readers: BTreeMap<u64, Place>,
     next_reader: u64,
     source: Option<Waker>,
 }
 
+/// What of a body is on disk.
+#[derive(Debug)]
+enum OnDisk {
+    /// As much as is written.
+    Coming(Written),
+    /// All of it, unless the disk has given it up.
+    All(Kept),
+}
+
 /// How far a reader is.
 #[derive(Debug)]
 struct Place {
-    /// The number of the piece that it reads next.
-    piece: usize,
+    /// Where in the body it reads next.
+    at: u64,
+    /// What is on disk, so that it stays there.
+    written: Option<Written>,
     waker: Option<Waker>,
 }
 
@@ -58,11 +83,27 @@ pub(crate) struct Unwanted;
 
 impl Fill {
     /// A body that is here already.
-    #[cfg(test)]
     pub(crate) fn of(bytes: Bytes) -> Self {
-        let fill = Self::default();
-        fill.push(bytes);
-        fill.finish(Ok(()));
+        let (length, end) = (bytes.len() as u64, Some(Ok(())));
+        let pieces = if bytes.is_empty() { VecDeque::new() } else { VecDeque::from([(0, bytes)]) };
+        let state = State { pieces, bytes: length, end, ..State::default() };
+        Self { state: Mutex::new(state), ..Self::default() }
+    }
+
+    /// A body that is read from the disk into memory. Who wants a later part does not wait for that.
+    pub(crate) fn loading(kept: Kept) -> Self {
+        let state = State { disk: Some(OnDisk::All(kept)), ..State::default() };
+        Self { state: Mutex::new(state), ..Self::default() }
+    }
+
+    /// A body that stays on disk.
+    pub(crate) fn on_disk(kept: Kept) -> Self {
+        let fill = Self::loading(kept);
+        {
+            let mut state = fill.lock();
+            state.bytes = state.written();
+            (state.first, state.end, state.keeping) = (state.bytes, Some(Ok(())), Keeping::Disk);
+        }
         fill
     }
 
@@ -72,9 +113,9 @@ impl Fill {
             return;
         }
         let mut state = self.lock();
+        let begin = state.bytes;
         state.bytes += piece.len() as u64;
-        state.held += piece.len() as u64;
-        state.pieces.push_back(piece);
+        state.pieces.push_back((begin, piece));
         wake_all(state);
     }
 
@@ -84,10 +125,13 @@ impl Fill {
         if state.end.is_some() {
             return;
         }
-        if end.is_ok() && state.first == 0 && state.held <= JOINED {
+        state.end = Some(end);
+        if state.keeping == Keeping::Memory {
+            state.disk = None;
+        }
+        if state.is_in_memory() && state.bytes <= JOINED {
             state.join();
         }
-        state.end = Some(end);
         wake_all(state);
     }
 
@@ -96,10 +140,29 @@ impl Fill {
         self.lock().bytes
     }
 
-    /// Its length, once all of it is here.
+    /// How many bytes it takes here.
+    pub(crate) fn bytes_here(&self) -> u64 {
+        let state = self.lock();
+        let places = match &state.disk {
+            Some(OnDisk::All(kept)) => kept.cost(),
+            _ => 0,
+        };
+        state.held() + places
+    }
+
+    /// Its length, once that is known.
     pub(crate) fn length(&self) -> Option<u64> {
         let state = self.lock();
-        (state.end == Some(Ok(()))).then_some(state.bytes)
+        match (&state.disk, state.end) {
+            (_, Some(Ok(()))) => Some(state.bytes),
+            (Some(OnDisk::All(kept)), None) => Some(kept.bytes()),
+            _ => None,
+        }
+    }
+
+    /// Where it is kept.
+    pub(crate) fn keeping(&self) -> Keeping {
+        self.lock().keeping
     }
 
     /// The same in a coding, if that was begun.
@@ -120,56 +183,116 @@ impl Fill {
         Arc::clone(coded)
     }
 
-    /// How many bytes it has in codings in which it is whole.
+    /// How many bytes it has here in codings in which it is whole.
     pub(crate) fn coded_bytes(&self) -> u64 {
-        self.coded.iter().filter_map(|coded| coded.get()?.length()).sum()
+        let whole =
+            self.coded.iter().filter_map(|coded| coded.get().filter(|coded| coded.length().is_some()));
+        whole.map(|coded| coded.bytes_here()).sum()
     }
 
     /// All of it, if it is one piece, or can be made one.
     pub(crate) fn whole(&self) -> Option<Bytes> {
         let mut state = self.lock();
-        let is_whole = state.end == Some(Ok(())) && state.first == 0 && !state.is_passed_on;
-        if is_whole && state.pieces.len() > 1 && state.held <= JOINED {
+        let is_whole = state.is_in_memory();
+        if is_whole && state.pieces.len() > 1 && state.bytes <= JOINED {
             state.join();
         }
         match state.pieces.len() {
             0 if is_whole => Some(Bytes::new()),
-            1 if is_whole => state.pieces.front().cloned(),
+            1 if is_whole => state.pieces.front().map(|(_, piece)| piece.clone()),
             _ => None,
         }
     }
 
     /// All pieces that are here.
     pub(crate) fn pieces(&self) -> Vec<Bytes> {
-        self.lock().pieces.iter().cloned().collect()
+        self.lock().pieces.iter().map(|(_, piece)| piece.clone()).collect()
     }
 
-    /// Whether it broke off.
+    /// What is here from this place on, up to the end of a piece.
+    pub(crate) fn piece_at(&self, at: u64) -> Option<Bytes> {
+        self.lock().piece_at(at)
+    }
+
+    /// Whether it broke off, or the disk has given it up.
     pub(crate) fn is_broken(&self) -> bool {
-        matches!(self.lock().end, Some(Err(_)))
-    }
-
-    /// Whether it is only passed on.
-    pub(crate) fn is_passed_on(&self) -> bool {
-        self.lock().is_passed_on
+        let state = self.lock();
+        match &state.disk {
+            Some(OnDisk::All(kept)) if state.keeping == Keeping::Disk => state.is_lost || !kept.is_there(),
+            _ => matches!(state.end, Some(Err(_))),
+        }
     }
 
     /// From here on it is only passed on: pieces that all readers have seen are dropped.
     pub(crate) fn pass_on(&self) {
         let mut state = self.lock();
-        state.is_passed_on = true;
-        state.drop_seen();
+        state.keeping = Keeping::Nowhere;
+        state.drop_pieces();
     }
 
-    /// Waits until the slowest reader of a body that is passed on has caught up. One that is kept has always room.
+    /// Whether the disk is to take what it does not have yet.
+    pub(crate) fn is_going_to_disk(&self) -> bool {
+        let state = self.lock();
+        state.keeping == Keeping::Disk && !state.is_all_on_disk() && !matches!(state.end, Some(Err(_)))
+    }
+
+    /// From here on its pieces go when they are on disk.
+    pub(crate) fn go_to_disk(&self) {
+        self.lock().keeping = Keeping::Disk;
+    }
+
+    /// What is written of it can be read from there.
+    pub(crate) fn is_read_from(&self, written: &Written) {
+        let mut state = self.lock();
+        state.readers.values_mut().for_each(|place| place.written = Some(written.clone()));
+        state.disk = Some(OnDisk::Coming(written.clone()));
+    }
+
+    /// More of it was written.
+    pub(crate) fn was_written(&self) {
+        self.lock().drop_pieces();
+    }
+
+    /// All of it is on disk.
+    pub(crate) fn is_on_disk(&self, kept: Kept) {
+        let mut state = self.lock();
+        state.disk = Some(OnDisk::All(kept));
+        state.drop_pieces();
+    }
+
+    /// The disk does not take it: it stays in memory if all of it is still there, else it is passed on.
+    pub(crate) fn leave_disk(&self) {
+        let mut state = self.lock();
+        if state.keeping == Keeping::Disk && !state.is_all_on_disk() {
+            state.keeping = if state.first == 0 { Keeping::Memory } else { Keeping::Nowhere };
+            state.drop_pieces();
+        }
+    }
+
+    /// It cannot be read from the disk, which does not find it any more.
+    fn lose(&self) {
+        let mut state = self.lock();
+        state.is_lost = true;
+        if let Some(OnDisk::All(kept)) = &state.disk {
+            kept.give_up();
+        }
+    }
+
+    /// Waits until there is room for more: until the disk has written enough, or the slowest reader of a body that is passed on has
+    /// caught up. One that is kept in memory has always room.
     pub(crate) async fn room(&self) -> Result<(), Unwanted> {
         poll_fn(|cx| {
             let mut state = self.lock();
-            if !state.is_passed_on || state.held <= WINDOW && !state.readers.is_empty() {
+            let has_room = match state.keeping {
+                Keeping::Memory => true,
+                Keeping::Disk => state.bytes - state.written() <= AHEAD,
+                Keeping::Nowhere if state.readers.is_empty() && !state.is_unread() => {
+                    return Poll::Ready(Err(Unwanted));
+                }
+                Keeping::Nowhere => state.held() <= WINDOW,
+            };
+            if has_room {
                 return Poll::Ready(Ok(()));
-            }
-            if state.readers.is_empty() {
-                return Poll::Ready(Err(Unwanted));
             }
             state.source = Some(cx.waker().clone());
             Poll::Pending
@@ -177,7 +300,31 @@ impl Fill {
         .await
     }
 
-    /// Reads it from its beginning. To be called before it is passed on.
+    /// Whether nobody has begun to read it yet.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.lock().is_unread()
+    }
+
+    /// Whether somebody waits for more.
+    pub(crate) fn is_awaited(&self) -> bool {
+        let state = self.lock();
+        state.readers.values().any(|place| place.waker.is_some() && place.at >= state.bytes)
+    }
+
+    /// Where it is kept, as soon as a body that has ended and goes to disk is there as a whole, or is left by the disk.
+    pub(crate) async fn kept(&self) -> Keeping {
+        poll_fn(|cx| {
+            let mut state = self.lock();
+            if state.keeping == Keeping::Disk && !state.is_all_on_disk() {
+                state.source = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(state.keeping)
+        })
+        .await
+    }
+
+    /// Reads it from its beginning. Who comes to a body that is passed on when others have read of it is told that it broke off.
     pub(crate) fn read(self: &Arc<Self>) -> Reader {
         self.read_part(0, None)
     }
@@ -187,9 +334,16 @@ impl Fill {
         let mut state = self.lock();
         let number = state.next_reader;
         state.next_reader += 1;
-        let piece = state.first;
-        state.readers.insert(number, Place { piece, waker: None });
-        Reader { fill: Arc::clone(self), number, skip, left: length, read: 0 }
+        let written = match &state.disk {
+            Some(OnDisk::Coming(written)) => Some(written.clone()),
+            Some(OnDisk::All(kept)) => kept.written(),
+            None => None,
+        };
+        state.readers.insert(number, Place { at: skip, written, waker: None });
+        if let Some(source) = state.source.take() {
+            source.wake();
+        }
+        Reader::new(Arc::clone(self), number, skip, length)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -198,32 +352,72 @@ impl Fill {
 }
 
 impl State {
-    fn drop_seen(&mut self) {
-        let seen = self.readers.values().map(|place| place.piece).min().unwrap_or(usize::MAX);
-        while self.is_passed_on && self.first < seen {
-            let Some(piece) = self.pieces.pop_front() else { break };
-            self.held -= piece.len() as u64;
-            self.first += 1;
+    fn is_in_memory(&self) -> bool {
+        self.end == Some(Ok(())) && self.keeping == Keeping::Memory
+    }
+
+    fn is_unread(&self) -> bool {
+        self.next_reader == 0
+    }
+
+    fn is_all_on_disk(&self) -> bool {
+        matches!(self.disk, Some(OnDisk::All(_)))
+    }
+
+    /// Bytes of the pieces that are here.
+    fn held(&self) -> u64 {
+        self.bytes - self.first
+    }
+
+    /// Bytes that are on disk.
+    fn written(&self) -> u64 {
+        match &self.disk {
+            Some(OnDisk::Coming(written)) => written.bytes(),
+            Some(OnDisk::All(kept)) => kept.bytes(),
+            None => 0,
+        }
+    }
+
+    fn piece_at(&self, at: u64) -> Option<Bytes> {
+        let next = self.pieces.partition_point(|(begin, _)| *begin <= at);
+        let (begin, piece) = self.pieces.get(next.checked_sub(1)?)?;
+        let within = within(at - begin);
+        (within < piece.len()).then(|| piece.slice(within..))
+    }
+
+    /// Drops the pieces that nobody needs here, and lets the source see whether there is room.
+    fn drop_pieces(&mut self) {
+        let may_go = match self.keeping {
+            Keeping::Memory => 0,
+            // Those who follow closely need not read from the disk what has just come.
+            Keeping::Disk if self.is_all_on_disk() => self.bytes,
+            Keeping::Disk => self.written().min(self.bytes.saturating_sub(WINDOW)),
+            Keeping::Nowhere if self.is_unread() => 0,
+            Keeping::Nowhere => self.readers.values().map(|place| place.at).min().unwrap_or(u64::MAX),
+        };
+        while let Some((begin, piece)) = self.pieces.front() {
+            let end = begin + piece.len() as u64;
+            if end > may_go {
+                break;
+            }
+            self.first = end;
+            self.pieces.pop_front();
         }
         if let Some(source) = self.source.take() {
             source.wake();
         }
     }
 
-    /// Makes one piece of all, in pages if it is large enough, where that leaves the readers where they are: those who have not begun, or are through.
+    /// Makes one piece of all, in pages if it is large enough.
     fn join(&mut self) {
-        let count = self.pieces.len();
-        if count == 0 || self.readers.values().any(|place| place.piece != 0 && place.piece != count) {
-            return;
-        }
-        let whole = pages::moved(self.pieces.iter()).unwrap_or_else(|| {
-            let mut whole = Vec::with_capacity(self.pieces.iter().map(Bytes::len).sum());
-            self.pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
-            Bytes::from(whole)
-        });
-        self.pieces = VecDeque::from([whole]);
-        for place in self.readers.values_mut().filter(|place| place.piece == count) {
-            place.piece = 1;
+        let pieces = || self.pieces.iter().map(|(_, piece)| piece);
+        if !self.pieces.is_empty() {
+            let whole = pages::moved(pieces()).unwrap_or_else(|| {
+                let mut whole = Vec::with_capacity(pieces().map(Bytes::len).sum());
+                pieces().for_each(|piece| whole.extend_from_slice(piece));
+                Bytes::from(whole)
+            });
+            self.pieces = VecDeque::from([(0, whole)]);
         }
     }
 }
@@ -235,82 +429,6 @@ fn wake_all(mut state: MutexGuard<'_, State>) {
     wakers.into_iter().for_each(Waker::wake);
 }
 
-/// One who reads.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    fill: Arc<Fill>,
-    number: u64,
-    /// Bytes to be passed over first.
-    skip: u64,
-    /// Bytes to be read at most.
-    left: Option<u64>,
-    read: u64,
-}
-
-impl Frames for Reader {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let reader = self.get_mut();
-        let mut state = reader.fill.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = &mut *state;
-        let Some(place) = state.readers.get_mut(&reader.number) else { return Poll::Ready(None) };
-        while reader.left != Some(0) {
-            let Some(piece) = state.pieces.get(place.piece - state.first) else {
-                return match state.end {
-                    Some(Ok(())) => Poll::Ready(None),
-                    Some(Err(failure)) => Poll::Ready(Some(Err(failure))),
-                    None => {
-                        place.waker = Some(cx.waker().clone());
-                        Poll::Pending
-                    }
-                };
-            };
-            place.piece += 1;
-            let whole = piece.len() as u64;
-            if reader.skip >= whole {
-                reader.skip -= whole;
-                continue;
-            }
-            let end = reader.left.map_or(whole, |left| whole.min(reader.skip + left));
-            let data = piece.slice(within(reader.skip)..within(end));
-            reader.skip = 0;
-            reader.read += data.len() as u64;
-            reader.left = reader.left.map(|left| left - data.len() as u64);
-            if state.is_passed_on {
-                state.drop_seen();
-            }
-            return Poll::Ready(Some(Ok(Frame::data(data))));
-        }
-        Poll::Ready(None)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.left == Some(0)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match (self.left, self.fill.length()) {
-            (Some(left), _) => SizeHint::with_exact(left),
-            (None, Some(length)) => SizeHint::with_exact(length.saturating_sub(self.read + self.skip)),
-            (None, None) => SizeHint::default(),
-        }
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        let mut state = self.fill.lock();
-        state.readers.remove(&self.number);
-        if state.readers.is_empty() {
-            // An empty map keeps a node, which all objects would have for good.
-            state.readers = BTreeMap::new();
-        }
-        state.drop_seen();
-    }
-}
-
 /// A place in a piece, which is in memory and so no longer than memory.
 fn within(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
@@ -319,77 +437,11 @@ fn within(bytes: u64) -> usize {
 /// Bodies up to this length become one piece when they are whole.
 const JOINED: u64 = pages::MOST as u64;
 
-/// Bytes of a body that is only passed on which may wait for its slowest reader.
+/// Bytes that may wait for the slowest reader of a body that is only passed on, or stay for those who follow one that goes to disk.
 const WINDOW: u64 = 256 << 10;
 
+/// Bytes of a body that may wait for the disk.
+const AHEAD: u64 = 4 << 20;
+
 #[cfg(test)]
-mod tests {
-    use http::{Body, Stage};
-
-    use super::*;
-
-    fn data(reader: Reader) -> impl Future<Output = Result<Bytes, Failure>> {
-        Body::stream(reader).collect(1 << 20)
-    }
-
-    #[tokio::test]
-    async fn readers_see_all_of_it_whenever_they_come() {
-        let fill = Arc::new(Fill::default());
-        let early = fill.read();
-        fill.push(Bytes::from_static(b"abc"));
-        let between = fill.read();
-        fill.push(Bytes::from_static(b"def"));
-        let early = tokio::spawn(data(early));
-        tokio::task::yield_now().await;
-        fill.finish(Ok(()));
-        for reader in [early.await.unwrap(), data(between).await, data(fill.read()).await] {
-            assert_eq!(reader.unwrap(), "abcdef");
-        }
-        assert_eq!(fill.length(), Some(6));
-    }
-
-    #[tokio::test]
-    async fn a_part_is_what_it_says_across_pieces() {
-        let fill = Arc::new(Fill::default());
-        for piece in ["abc", "def", "ghi"] {
-            fill.push(Bytes::from_static(piece.as_bytes()));
-        }
-        for (skip, length, expected) in
-            [(0, 1, "a"), (2, 2, "cd"), (3, 3, "def"), (2, 6, "cdefgh"), (8, 1, "i")]
-        {
-            assert_eq!(data(fill.read_part(skip, Some(length))).await.unwrap(), expected);
-        }
-    }
-
-    #[tokio::test]
-    async fn who_waits_for_a_body_that_breaks_off_is_told() {
-        let fill = Arc::new(Fill::default());
-        fill.push(Bytes::from_static(b"abc"));
-        let reader = tokio::spawn(data(fill.read()));
-        tokio::task::yield_now().await;
-        fill.finish(Err(Failure::Closed(Stage::Body)));
-        assert_eq!(reader.await.unwrap(), Err(Failure::Closed(Stage::Body)));
-        assert!(fill.is_broken() && fill.length().is_none());
-    }
-
-    #[tokio::test]
-    async fn what_is_passed_on_is_dropped_once_all_have_seen_it() {
-        let fill = Arc::new(Fill::default());
-        let (mut quick, slow) = (Body::stream(fill.read()), fill.read());
-        fill.pass_on();
-        let large = Bytes::from(vec![0; within(WINDOW) + 1]);
-        fill.push(large);
-        quick.data().await.unwrap();
-        let source = tokio::spawn({
-            let fill = Arc::clone(&fill);
-            async move { fill.room().await }
-        });
-        tokio::task::yield_now().await;
-        assert!(!source.is_finished());
-        drop(slow);
-        assert_eq!(source.await.unwrap(), Ok(()));
-        assert_eq!(fill.lock().held, 0);
-        drop(quick);
-        assert_eq!(fill.room().await, Err(Unwanted));
-    }
-}
+mod tests;

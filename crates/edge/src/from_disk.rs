@@ -1,34 +1,61 @@
-//! From the disk into memory: an object that is looked for there before its origin is asked, and its body for all who wait.
+//! From the disk: an object that is looked for there before its origin is asked. Its body is read into memory for all who wait, unless
+//! it is so long that it stays on disk.
 
 use std::sync::Arc;
 
+use ::disk::Body;
 use http::{Bytes, Failure};
 use tokio::task::spawn_blocking;
 
-use crate::{core::Core, on_disk::OfDisk, store::Object, visit::Visit};
+use crate::{
+    core::Core,
+    on_disk::OfDisk,
+    store::{Found, Object},
+    visit::Visit,
+};
 
 impl Core {
+    /// What there is for a request in memory, or can be had from the disk without waiting for it.
+    pub(crate) fn find(self: &Arc<Self>, visit: &Visit) -> Found {
+        let found = self.store.find(&visit.key, &visit.headers);
+        let on_disk = self.on_disk.as_ref().filter(|_| !matches!(found, Found::Object(_)));
+        let Some(on_disk) = on_disk.filter(|disk| disk.may_have(&visit.key)) else { return found };
+        let targets = &visit.zone().targets;
+        let at_once = on_disk.search_at_once(&visit.key, &visit.headers, targets, self.store.share());
+        at_once.and_then(|of_disk| self.take_in(visit, of_disk)).map_or(found, Found::Object)
+    }
+
     /// What the disk has for a request, if it may still be used; its body may still be coming.
     pub(crate) async fn from_disk(self: &Arc<Self>, visit: &Visit) -> Option<Arc<Object>> {
         let on_disk = self.on_disk.as_ref().filter(|disk| disk.may_have(&visit.key))?;
-        let search = on_disk.search(&visit.key, &visit.headers, &visit.zone().targets);
-        let found = spawn_blocking(search).await.ok().flatten()?;
+        let targets = &visit.zone().targets;
+        let search = on_disk.search(&visit.key, &visit.headers, targets, self.store.share());
+        self.take_in(visit, spawn_blocking(search).await.ok().flatten()?)
+    }
+
+    /// Adds what was found to the store, and has the rest of its body read.
+    fn take_in(self: &Arc<Self>, visit: &Visit, mut found: OfDisk) -> Option<Arc<Object>> {
         let object = self.store.add(found.object.clone(), &visit.headers, self.now());
         // One that was purged is not added.
         if self.store.lease(&object).is_none() {
-            found.remove();
+            spawn_blocking(move || found.remove());
             return None;
         }
-        let (core, filled) = (Arc::clone(self), Arc::clone(&object));
-        spawn_blocking(move || pour(&core, &filled, found));
+        match found.rest.take() {
+            Some(body) => {
+                let (core, filled) = (Arc::clone(self), Arc::clone(&object));
+                spawn_blocking(move || pour(&core, &filled, &found, body));
+            }
+            None => self.store.settle(&object),
+        }
         Some(object)
     }
 }
 
 /// Reads a body. Blocks.
-fn pour(core: &Core, object: &Object, mut found: OfDisk) {
+fn pour(core: &Core, object: &Object, found: &OfDisk, body: Body) {
     let fill = &object.body;
-    for piece in &mut found.body {
+    for piece in body {
         match piece {
             Ok(piece) => fill.push(Bytes::from_owner(piece)),
             Err(error) => {

@@ -45,9 +45,8 @@ impl Core {
         });
         let (response, is_kept) = (passed(response), place.is_some());
         let response = match place {
-            Some((object, parts, part)) => {
-                response.map(|body| self.edge.keeping(&object, &parts, part, self.largest(visit), body))
-            }
+            Some((object, parts, part)) => response
+                .map(|body| self.edge.keeping(&object, &parts, part, self.largest_in_parts(visit), body)),
             None => response,
         };
         (response, is_kept)

@@ -3,6 +3,7 @@
 //! One thread writes, in the order in which it was told; what there is too much of for it is not written. Visitors wait for reads alone.
 
 mod head;
+mod stream;
 
 use std::{
     collections::VecDeque,
@@ -14,13 +15,15 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use ::disk::{Body, Found, Id, State, Store};
+use ::disk::{Body, Found, Id, State, Store, Wait, format::BLOCK};
 use cache::{Key, purge::REMEMBERED};
-use http::{HeaderMap, HeaderName};
+use http::{Bytes, HeaderMap, HeaderName};
 use tracing::{info, warn};
 
+pub(crate) use self::stream::Stream;
 use crate::{
     Error,
+    fill::Fill,
     network::Disk,
     note::{self, Noted},
     store::Object,
@@ -39,16 +42,19 @@ pub(crate) struct OnDisk {
 enum Job {
     /// An object whose body is whole.
     Keep(Arc<Object>),
+    /// What has come of one that is written while it comes.
+    Write(Arc<Stream>, Arc<Object>),
     /// The head of one that was confirmed by its origin.
     Refresh(Arc<Object>),
     /// Purges that nobody waits for.
     Note(Vec<Noted>),
 }
 
-/// An object that was found, without the bytes of its body.
+/// An object that was found.
 pub(crate) struct OfDisk {
     pub(crate) object: Object,
-    pub(crate) body: Body,
+    /// What is to be read into memory of its body; nothing, if that is there already or stays on disk.
+    pub(crate) rest: Option<Body>,
     id: Id,
     store: Store,
 }
@@ -56,9 +62,7 @@ pub(crate) struct OfDisk {
 impl OfDisk {
     /// Takes it off the disk: it cannot be read, or was purged.
     pub(crate) fn remove(&self) {
-        if let Err(error) = self.store.remove(self.id) {
-            info!(%error, "an object was not removed from the disk");
-        }
+        remove(&self.store, self.id);
     }
 }
 
@@ -97,28 +101,54 @@ impl OnDisk {
         self.store.contains(key.as_str().as_bytes())
     }
 
-    /// How to look for what would answer a request with this header, in a zone with these fields for caches. What it returns blocks.
+    /// Bytes of the largest object that there can be.
+    pub(crate) fn largest(&self) -> u64 {
+        self.store.largest()
+    }
+
+    /// How to look for what would answer a request with this header, in a zone with these fields for caches. Bodies longer than
+    /// `share` stay on disk. What it returns blocks.
     pub(crate) fn search(
         &self,
         key: &Key,
         request: &HeaderMap,
         targets: &[HeaderName],
+        share: u64,
     ) -> impl FnOnce() -> Option<OfDisk> + Send + 'static {
         let (store, key, request, targets) =
             (self.store.clone(), key.clone(), request.clone(), targets.to_vec());
         move || {
-            let found = store
-                .find(key.as_str().as_bytes())
-                .inspect_err(|error| info!(%error, "the disk was not read"));
-            let of_disk = |found: Found| {
-                let object = head::read(&found.head, &key, &targets, Arc::default())?;
-                let _ = object.body.on_disk.set(found.id);
-                object.stored.selection.matches(&request).then(|| {
-                    let body = store.read(&found, ..);
-                    OfDisk { object, body, id: found.id, store: store.clone() }
-                })
-            };
-            found.ok()?.into_iter().find_map(of_disk)
+            let found = search(&store, &key, (&request, &targets), share, Wait::ForDisk);
+            found.inspect_err(|error| info!(%error, "the disk was not read")).ok().flatten()
+        }
+    }
+
+    /// Looks for the same where that takes no waiting; `None` also if nothing can be said without.
+    pub(crate) fn search_at_once(
+        &self,
+        key: &Key,
+        request: &HeaderMap,
+        targets: &[HeaderName],
+        share: u64,
+    ) -> Option<OfDisk> {
+        search(&self.store, key, (request, targets), share, Wait::Never).ok().flatten()
+    }
+
+    /// Has a body written while it comes; `None` if the disk has more to write already than it should, or is another process's.
+    pub(crate) fn stream(&self, object: &Object) -> Option<Arc<Stream>> {
+        let is_possible = self.waiting.load(Relaxed) <= MOST_WAITING && lock(&self.jobs).is_some();
+        is_possible.then(|| {
+            object.body.go_to_disk();
+            Arc::new(Stream::new(Arc::clone(&self.waiting)))
+        })
+    }
+
+    /// Has what came of a body written, and all of the object if that was the end of it.
+    pub(crate) fn write(&self, stream: &Arc<Stream>, object: &Arc<Object>) {
+        if stream.is_to_be_told(&object.body)
+            && !self.tell(Job::Write(Arc::clone(stream), Arc::clone(object)))
+        {
+            object.body.leave_disk();
         }
     }
 
@@ -170,10 +200,9 @@ impl OnDisk {
         self.store.release();
     }
 
-    fn tell(&self, job: Job) {
-        if let Some(jobs) = &*lock(&self.jobs) {
-            let _ = jobs.send(job);
-        }
+    /// Whether there is still somebody who does it.
+    fn tell(&self, job: Job) -> bool {
+        lock(&self.jobs).as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 }
 
@@ -193,6 +222,7 @@ impl Writer {
                     self.waiting.fetch_sub(bytes(&object), Relaxed);
                     kept
                 }
+                Job::Write(stream, object) => stream.write(&self.store, &object),
                 Job::Refresh(object) => match object.body.on_disk.get() {
                     Some(&id) => self.store.replace(id, &head::write(&object)).map(|_| ()),
                     None => Ok(()),
@@ -208,15 +238,68 @@ impl Writer {
         for piece in object.body.pieces() {
             writer.write(&piece)?;
         }
-        let id = writer.finish()?;
-        let _ = object.body.on_disk.set(id);
-        for older in self.store.find(key)?.into_iter().filter(|other| other.id != id) {
-            let other = head::read(&older.head, &object.key, &[], Arc::default());
-            if other.is_none_or(|other| other.stored.selection == object.stored.selection) {
-                self.store.remove(older.id)?;
+        take_place(&self.store, object, writer.finish()?)
+    }
+}
+
+/// Lets an object that was written take the place of those that were there for the same requests.
+fn take_place(store: &Store, object: &Object, id: Id) -> Result<(), ::disk::Error> {
+    let _ = object.body.on_disk.set(id);
+    for older in store.find(object.key.as_str().as_bytes())?.into_iter().filter(|other| other.id != id) {
+        let other = head::read(&older.head, &object.key, &[], Arc::default());
+        if other.is_none_or(|other| other.stored.selection == object.stored.selection) {
+            store.remove(older.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// What would answer a request with this header, in a zone with these fields for caches.
+fn search(
+    store: &Store,
+    key: &Key,
+    (request, targets): (&HeaderMap, &[HeaderName]),
+    share: u64,
+    wait: Wait,
+) -> Result<Option<OfDisk>, ::disk::Error> {
+    for found in store.look(key.as_str().as_bytes(), wait)? {
+        let Some(object) = head::read(&found.head, key, targets, Arc::default()) else { continue };
+        if !object.stored.selection.matches(request) {
+            continue;
+        }
+        match body(&found, share, wait) {
+            Ok((body, rest)) => {
+                let _ = body.on_disk.set(found.id);
+                let object = Object { body: Arc::new(body), ..object };
+                return Ok(Some(OfDisk { object, rest, id: found.id, store: store.clone() }));
+            }
+            Err(error) if wait == Wait::Never => return Err(error),
+            Err(error) => {
+                warn!(%error, %key, "an object on disk cannot be read");
+                remove(store, found.id);
             }
         }
-        Ok(())
+    }
+    Ok(None)
+}
+
+/// How a body that was found is had, and what of it is still to be read into memory. Short ones are read at once.
+fn body(found: &Found, share: u64, wait: Wait) -> Result<(Fill, Option<Body>), ::disk::Error> {
+    let (length, kept) = (found.length, found.body.kept());
+    if length > share {
+        return Ok((Fill::on_disk(kept), None));
+    }
+    if length > BLOCK as u64 {
+        return Ok((Fill::loading(kept), Some(found.body.read(0..length, Wait::ForDisk))));
+    }
+    let whole =
+        found.body.read(0..length, wait).next().transpose()?.map_or_else(Bytes::new, Bytes::from_owner);
+    Ok((Fill::of(whole), None))
+}
+
+fn remove(store: &Store, id: Id) {
+    if let Err(error) = store.remove(id) {
+        info!(%error, "an object was not removed from the disk");
     }
 }
 

@@ -181,7 +181,7 @@ impl Core {
             tokio::spawn(pour);
             return self.answer(visit, &whole, self.form(visit, &whole), now);
         }
-        let body = around(self.edge.keeping(object, parts, missing, self.largest(visit), body));
+        let body = around(self.edge.keeping(object, parts, missing, self.largest_in_parts(visit), body));
         let mut headers = object.stored.head(now);
         self.form(visit, object).describe(&mut headers);
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));

@@ -1,11 +1,21 @@
 //! From an origin into an object: the bytes of its body, and the rest of them from another request if the first one breaks off.
+//!
+//! What is longer than memory should hold goes to the disk while it comes; what neither has room for is passed on.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use cache::Rest;
+use cache::{Rest, ranges::announced};
 use http::{Body, Failure};
+use tokio::time::{Instant, timeout};
 
-use crate::{core::Core, origins::onward, store::Object, visit::Visit};
+use crate::{
+    core::Core,
+    fill::{Fill, Keeping, Unwanted},
+    on_disk::Stream,
+    origins::onward,
+    store::Object,
+    visit::Visit,
+};
 
 impl Core {
     /// Moves a body into an object, whole or until it breaks off for good or turns out too large. The rest of one that breaks off is
@@ -18,7 +28,9 @@ impl Core {
         again: Option<Arc<Visit>>,
     ) {
         let fill = Arc::clone(&object.body);
-        let (mut is_kept, mut whole, mut asked) = (true, None, 0);
+        let (mut stream, mut patience) = (None, PATIENCE);
+        let (mut whole, mut asked) = (None, 0);
+        let mut is_kept = self.find_room(&object, &mut stream, largest);
         let end = loop {
             match body.data().await {
                 Ok(Some(piece)) => fill.push(piece),
@@ -34,25 +46,52 @@ impl Core {
                     (body, whole) = (rest.0, Some(rest.1));
                 }
             }
-            if is_kept && fill.bytes() > largest.min(self.store.capacity()) {
-                is_kept = false;
-                self.store.remove(&object);
-                fill.pass_on();
-            }
-            if fill.room().await.is_err() {
+            is_kept = is_kept && self.find_room(&object, &mut stream, largest);
+            if room(&fill, &mut patience).await.is_err() {
                 break Err(Failure::Source);
             }
         };
         fill.finish(end);
-        match end {
-            Ok(()) => {
+        if end.is_err() || !is_kept || !self.find_room(&object, &mut stream, largest) {
+            self.store.remove(&object);
+            return;
+        }
+        match (fill.kept().await, &self.on_disk) {
+            (Keeping::Disk, _) => self.store.settle(&object),
+            (Keeping::Memory, on_disk) if fill.bytes() <= self.store.capacity() => {
                 self.store.settle(&object);
-                if let Some(on_disk) = self.on_disk.as_ref().filter(|_| is_kept) {
+                if let Some(on_disk) = on_disk.as_ref().filter(|_| stream.is_none()) {
                     on_disk.keep(&object);
                 }
             }
-            Err(_) => self.store.remove(&object),
+            _ => self.store.remove(&object),
         }
+    }
+
+    /// Sees to it that what has come of an object is kept, in memory or on disk. Returns false if neither has room for it: it is passed
+    /// on from then on, and not in the store any more.
+    fn find_room(&self, object: &Arc<Object>, stream: &mut Option<Arc<Stream>>, largest: u64) -> bool {
+        let fill = &object.body;
+        let bytes = announced(&object.stored.headers).unwrap_or(0).max(fill.bytes());
+        if let Some(on_disk) = &self.on_disk {
+            if stream.is_none() && bytes > self.store.share() && bytes <= on_disk.largest() {
+                *stream = on_disk.stream(object);
+            }
+            if let Some(stream) = stream.as_ref().filter(|_| fill.keeping() == Keeping::Disk) {
+                on_disk.write(stream, object);
+            }
+        }
+        let most = match (fill.keeping(), &self.on_disk) {
+            (Keeping::Memory, _) => self.store.capacity(),
+            (Keeping::Disk, Some(on_disk)) => on_disk.largest(),
+            _ => 0,
+        };
+        let has_room = bytes <= largest.min(most);
+        if !has_room {
+            self.store.remove(object);
+            fill.pass_on();
+        }
+        has_room
     }
 
     /// What its origin still has of an object whose body broke off, and the length of the whole. An object that is stored gets the
@@ -75,3 +114,30 @@ impl Core {
 
 /// Requests for the rest of one body: an origin that breaks off more often cannot serve it.
 const MOST_RESTS: usize = 3;
+
+/// Waits until a body has room for more. A disk that has held up visitors for too long is left.
+async fn room(fill: &Fill, patience: &mut Duration) -> Result<(), Unwanted> {
+    while fill.keeping() == Keeping::Disk {
+        let began = Instant::now();
+        let room = timeout(*patience, fill.room()).await;
+        if fill.is_awaited() {
+            *patience = patience.saturating_sub(began.elapsed());
+        }
+        match room {
+            Ok(room) => return room,
+            Err(_) if patience.is_zero() => {
+                tracing::info!("a disk is too slow for an object, which is not stored");
+                fill.leave_disk();
+            }
+            Err(_) => {}
+        }
+    }
+    if fill.is_unread() {
+        // Who asked for it is about to read, or gone.
+        return timeout(PATIENCE, fill.room()).await.unwrap_or(Err(Unwanted));
+    }
+    fill.room().await
+}
+
+/// How long the disk may hold up the visitors of one object, in all; and the first of them may take to begin.
+const PATIENCE: Duration = Duration::from_secs(2);

@@ -90,6 +90,12 @@ impl Store {
         let mut inner = self.lock();
         let Some(variants) = inner.resources.get(key) else { return Found::Nothing };
         match variants.iter().find(|object| object.stored.selection.matches(request)).cloned() {
+            // The disk may have it at another place, or has given it up.
+            Some(object) if object.body.is_broken() => {
+                inner.eviction.remove(object.number());
+                inner.forget(object.number());
+                Found::Nothing
+            }
             Some(object) => {
                 inner.eviction.hit(object.number());
                 match object.parts.clone() {
@@ -244,6 +250,11 @@ impl Store {
         self.lock().eviction.capacity()
     }
 
+    /// How many of them one object may have, if there is a disk for larger ones.
+    pub(crate) fn share(&self) -> u64 {
+        (self.capacity() / PARTS).min(LARGEST_SHARE)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -324,11 +335,15 @@ impl Object {
         let headers = &self.stored.headers;
         let text: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
         let header = text + headers.capacity() * FIELD;
-        let body = self.parts.as_ref().map_or_else(|| self.body.bytes(), |parts| parts.memory());
+        let body = self.parts.as_ref().map_or_else(|| self.body.bytes_here(), |parts| parts.memory());
         body + self.body.coded_bytes() + (header + 2 * self.key.as_str().len()) as u64 + OBJECT
     }
 }
 
+/// An object that is read from the disk each time may cost as much as it saves others to be in memory: that they have room counts more.
+const PARTS: u64 = 16;
+/// However large memory is: what comes without a length is held up to this before it goes to the disk.
+const LARGEST_SHARE: u64 = 64 << 20;
 /// Variants of one resource; of more, those that were stored first go.
 const MOST_VARIANTS: usize = 64;
 /// What room for a field takes besides its text: its place in the map's table and entries.

@@ -6,6 +6,7 @@ mod bad_origin;
 mod broken_off;
 mod compress;
 mod connection;
+mod on_disk;
 mod partial;
 mod restart;
 
@@ -27,6 +28,9 @@ use tokio::sync::Notify;
 use crate::{
     Network, centre::Edge, clients::Clients, core::Core, network::Disk, note::Noted, on_disk::OnDisk,
 };
+
+/// Bytes of memory: of one object a sixteenth, where there is a disk.
+const MEMORY: u64 = 4 << 20;
 
 /// An edge in front of an origin that answers with `respond`.
 struct Stage {
@@ -112,7 +116,7 @@ impl Stage {
 
 fn edge(network: Network, opened: Option<(OnDisk, Vec<Noted>)>) -> Arc<Edge> {
     let (on_disk, noted) = opened.unzip();
-    let edge = Edge::new("lhr".into(), network, 1 << 20, on_disk, None, 1);
+    let edge = Edge::new("lhr".into(), network, MEMORY, on_disk, None, 1);
     edge.store.resume(noted.unwrap_or_default());
     Arc::new(edge)
 }

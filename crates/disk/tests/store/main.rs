@@ -12,3 +12,5 @@ mod keeping;
 mod killed;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod written;

@@ -1,0 +1,318 @@
+//! Objects that are longer than memory should hold: on disk while they come, and read from there.
+
+use std::{fs, sync::Arc};
+
+use cache::purge::{Depth, Purge};
+use http::{Body, Bytes, Method, Request, Response, StatusCode};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use super::{Stage, request, with};
+use crate::{
+    fill::Keeping,
+    network::Disk,
+    store::{Found, Object},
+};
+
+/// Twelve times what memory may have of one object.
+const LENGTH: usize = 3 << 20;
+
+fn disk(directory: &TempDir, bytes: u64) -> Disk {
+    Disk { path: directory.path().join("cache"), bytes }
+}
+
+/// No two blocks of it are alike.
+fn text(length: usize) -> Bytes {
+    (0..length / 8).flat_map(|number| format!("{number:07} ").into_bytes()).collect()
+}
+
+fn named(mut response: Response<Body>, tag: &str) -> Response<Body> {
+    response.headers_mut().insert("etag", format!("\"{tag}\"").parse().unwrap());
+    response
+}
+
+/// The body is the same each time; its tag is the number of the request.
+async fn large(_: Request<Body>, number: usize) -> Response<Body> {
+    named(with("max-age=60", text(LENGTH)), &number.to_string())
+}
+
+impl Stage {
+    /// What is stored for a path.
+    fn stored(&self, path: &str) -> Option<Arc<Object>> {
+        let url = format!("http://shop.example{path}").parse().unwrap();
+        let key = cache::Key::of(&url, &http::HeaderMap::new(), &cache::KeyRule::default());
+        match self.edge.store.find(&key, &http::HeaderMap::new()) {
+            Found::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// Asks for a path, and waits until the disk has what came or does not take it.
+    async fn fetch(&self, path: &str) -> Keeping {
+        assert_eq!(self.get(path, &[]).await.body, text(LENGTH));
+        match self.stored(path) {
+            Some(object) => kept(&object).await,
+            None => Keeping::Nowhere,
+        }
+    }
+}
+
+/// Where an object is kept, once the disk has it or does not take it.
+async fn kept(object: &Object) -> Keeping {
+    while object.body.is_going_to_disk() {
+        tokio::task::yield_now().await;
+    }
+    object.body.keeping()
+}
+
+#[tokio::test]
+async fn what_is_too_long_for_memory_is_answered_from_disk() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory, 64 << 20);
+    let mut stage = Stage::with_disk(Some(&disk), "", large);
+    assert_eq!(stage.fetch("/").await, Keeping::Disk);
+    let whole = text(LENGTH);
+    for is_restarted in [false, true] {
+        if is_restarted {
+            stage.restart(&disk).await;
+        }
+        let again = stage.get("/", &[]).await;
+        assert_eq!((again.told.as_str(), &again.body), ("lhr; hit", &whole));
+        let last = LENGTH - 10;
+        let part = stage.get("/", &[("range", &format!("bytes={last}-"))]).await;
+        assert_eq!((part.status, &part.body[..]), (206, &whole[last..]));
+        let several = stage.get("/", &[("range", "bytes=2000000-2000003, 65534-65537")]).await;
+        let several = String::from_utf8(several.body.to_vec()).unwrap();
+        for first in [2_000_000, 65_534] {
+            let part = std::str::from_utf8(&whole[first..first + 4]).unwrap();
+            assert!(several.contains(&format!("bytes {first}-{}/{LENGTH}\r\n\r\n{part}\r\n", first + 3)));
+        }
+        let head = stage.edge.serve(request(Method::HEAD, "/", &[])).await;
+        assert_eq!(head.headers()["content-length"], LENGTH.to_string());
+        assert_eq!(stage.get("/", &[("if-none-match", "\"0\"")]).await.status, 304);
+    }
+    assert_eq!(stage.asked(), 1);
+    let usage = stage.edge.store.usage();
+    assert!((1..10_000).contains(&usage.bytes), "{usage:?}");
+}
+
+#[tokio::test]
+async fn what_is_written_so_far_is_for_whoever_comes_in_the_middle() {
+    let directory = TempDir::new().unwrap();
+    let go_on = Arc::new(Notify::new());
+    let origin_goes_on = Arc::clone(&go_on);
+    let stage = Stage::with_disk(Some(&disk(&directory, 64 << 20)), "", move |_, _| {
+        let ((sender, body), go_on) = (Body::channel(1), Arc::clone(&origin_goes_on));
+        tokio::spawn(async move {
+            let whole = text(LENGTH);
+            sender.send(whole.slice(..LENGTH / 2)).await.unwrap();
+            go_on.notified().await;
+            sender.send(whole.slice(LENGTH / 2..)).await.unwrap();
+            sender.finish().await.unwrap();
+        });
+        let mut response = with("max-age=60", "").map(|_| body);
+        response.headers_mut().insert("content-length", LENGTH.into());
+        std::future::ready(response)
+    });
+    let whole = text(LENGTH);
+    let mut first = stage.edge.serve(request(Method::GET, "/", &[])).await.into_body();
+    let mut came = 0;
+    while came < LENGTH / 2 {
+        came += first.data().await.unwrap().unwrap().len();
+    }
+    let object = stage.stored("/").unwrap();
+    while object.body.bytes_here() > 1 << 20 {
+        tokio::task::yield_now().await;
+    }
+    // Its beginning is not in memory any more, and the rest is still with the origin.
+    let part = stage.get("/", &[("range", "bytes=100000-100009")]).await;
+    assert_eq!((part.status, &part.body[..]), (206, &whole[100_000..100_010]));
+    let mut second = stage.edge.serve(request(Method::GET, "/", &[])).await.into_body();
+    let mut beginning = Vec::new();
+    while beginning.len() < LENGTH / 2 {
+        beginning.extend(second.data().await.unwrap().unwrap());
+    }
+    go_on.notify_one();
+    let (first, second) = tokio::join!(first.collect(LENGTH), second.collect(LENGTH));
+    assert_eq!(first.unwrap(), whole[came..]);
+    assert_eq!([&beginning, &second.unwrap()[..]].concat(), whole);
+    assert_eq!(stage.asked(), 1);
+}
+
+#[tokio::test]
+async fn who_reads_what_the_disk_gives_up_reads_it_to_its_end() {
+    let directory = TempDir::new().unwrap();
+    let stage = Stage::with_disk(Some(&disk(&directory, 8 << 20)), "", large);
+    assert_eq!(stage.fetch("/a").await, Keeping::Disk);
+    let reading = stage.edge.serve(request(Method::GET, "/a", &[])).await;
+    for path in ["/b", "/c", "/d"] {
+        assert_eq!(stage.fetch(path).await, Keeping::Disk);
+    }
+    assert_eq!(reading.into_body().collect(LENGTH).await.unwrap(), text(LENGTH));
+    assert!(stage.stored("/a").is_none());
+    assert_eq!(stage.get("/a", &[]).await.told, "lhr; fwd=uri-miss; fwd-status=200; stored");
+}
+
+#[tokio::test]
+async fn a_purge_counts_for_what_goes_to_disk_meanwhile() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory, 64 << 20);
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let told = (Arc::clone(&begun), Arc::clone(&go_on));
+    let mut stage = Stage::with_disk(Some(&disk), "", move |_, number| {
+        let ((sender, body), (begun, go_on)) = (Body::channel(1), told.clone());
+        tokio::spawn(async move {
+            sender.send(text(LENGTH)).await.unwrap();
+            if number == 0 {
+                begun.notify_one();
+                go_on.notified().await;
+            }
+            sender.finish().await.unwrap();
+        });
+        std::future::ready(named(with("max-age=60", "").map(|_| body), &number.to_string()))
+    });
+    let early = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    begun.notified().await;
+    let early_object = stage.stored("/").unwrap();
+    stage.edge.purge("z", vec![Purge::Everything], Depth::Hard);
+    go_on.notify_one();
+    assert_eq!(early.into_body().collect(LENGTH).await.unwrap(), text(LENGTH));
+    assert_eq!(kept(&early_object).await, Keeping::Disk);
+    drop(early_object);
+    // It is on disk, but was purged.
+    stage.restart(&disk).await;
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; fwd=uri-miss; fwd-status=200; stored");
+    assert_eq!(stage.asked(), 2);
+}
+
+#[tokio::test]
+async fn what_is_on_disk_is_confirmed_by_its_origin() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory, 64 << 20);
+    let mut stage = Stage::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
+        let mut response = large(request, 0).await;
+        response.headers_mut().insert("x-number", number.into());
+        if number > 0 {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Body::empty();
+        }
+        response
+    });
+    assert_eq!(stage.fetch("/").await, Keeping::Disk);
+    for number in 1..3 {
+        stage.edge.purge("z", vec![Purge::Everything], Depth::Soft);
+        stage.restart(&disk).await;
+        let response = stage.edge.serve(request(Method::GET, "/", &[])).await;
+        assert_eq!(response.headers()["x-number"], number.to_string());
+        assert_eq!(response.into_body().collect(LENGTH).await.unwrap(), text(LENGTH));
+    }
+    stage.restart(&disk).await;
+    assert_eq!(stage.get("/", &[]).await.told, "lhr; hit");
+    assert_eq!(stage.asked(), 3);
+}
+
+#[tokio::test]
+async fn a_disk_that_is_gone_leaves_it_to_memory_or_passes_it_on() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory, 64 << 20);
+    // One that has room in memory, and one that has not.
+    let stage = Stage::with_disk(Some(&disk), "", async |request: Request<Body>, number| {
+        let length = if request.uri().path() == "/short" { LENGTH } else { 2 * LENGTH };
+        named(with("max-age=60", text(length)), &number.to_string())
+    });
+    stage.get("/first", &[]).await;
+    assert_eq!(kept(&stage.stored("/first").unwrap()).await, Keeping::Disk);
+    fs::remove_dir_all(&disk.path).unwrap();
+    assert_eq!(stage.fetch("/short").await, Keeping::Memory);
+    assert_eq!(stage.get("/short", &[]).await.told, "lhr; hit");
+    for _ in 0..2 {
+        assert_eq!(stage.get("/long", &[]).await.body, text(2 * LENGTH));
+        while stage.stored("/long").is_some() {
+            tokio::task::yield_now().await;
+        }
+    }
+    assert_eq!(stage.asked(), 4);
+    let (_, why) = stage.edge.on_disk.as_ref().unwrap().report();
+    let why = why.unwrap();
+    assert!(why.contains("was deleted while the store was open") || why.contains("cannot create"), "{why}");
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_in_the_middle_holds_nobody_up() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory, 64 << 20);
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let told = (Arc::clone(&begun), Arc::clone(&go_on));
+    let stage = Stage::with_disk(Some(&disk), "", move |_, _| {
+        let ((sender, body), (begun, go_on)) = (Body::channel(1), told.clone());
+        tokio::spawn(async move {
+            let whole = text(LENGTH);
+            sender.send(whole.slice(..LENGTH / 2)).await.unwrap();
+            begun.notify_one();
+            go_on.notified().await;
+            for piece in whole.slice(LENGTH / 2..).chunks(50_000) {
+                sender.send(piece.to_vec()).await.unwrap();
+            }
+            sender.finish().await.unwrap();
+        });
+        std::future::ready(with("max-age=60", "").map(|_| body))
+    });
+    let mut visitor = stage.edge.serve(request(Method::GET, "/", &[])).await.into_body();
+    begun.notified().await;
+    let first = visitor.data().await.unwrap().unwrap();
+    let object = stage.stored("/").unwrap();
+    while object.body.bytes() < LENGTH as u64 / 2 || object.body.bytes_here() > 1 << 20 {
+        tokio::task::yield_now().await;
+    }
+    fs::remove_dir_all(&disk.path).unwrap();
+    go_on.notify_one();
+    // What was written is still read from there.
+    let rest = visitor.collect(LENGTH).await.unwrap();
+    assert_eq!([&first[..], &rest].concat(), text(LENGTH));
+    assert_eq!(kept(&object).await, Keeping::Nowhere);
+    while stage.stored("/").is_some() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_damaged_breaks_off_and_is_fetched_anew() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory, 64 << 20);
+    let mut stage = Stage::with_disk(Some(&disk), "", large);
+    assert_eq!(stage.fetch("/").await, Keeping::Disk);
+    stage.edge.on_disk.as_ref().unwrap().close();
+    let segment = disk.path.join("segment-00000001.log");
+    let mut bytes = fs::read(&segment).unwrap();
+    bytes[1_000_000] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    stage.restart(&disk).await;
+    // Parts that lie elsewhere are right.
+    let part = stage.get("/", &[("range", "bytes=2000000-2000009")]).await;
+    assert_eq!((part.told.as_str(), &part.body[..]), ("lhr; hit", &text(LENGTH)[2_000_000..2_000_010]));
+    let broken = stage.edge.serve(request(Method::GET, "/", &[])).await;
+    assert!(broken.into_body().collect(LENGTH).await.is_err());
+    assert_eq!(stage.fetch("/").await, Keeping::Disk);
+    assert_eq!(stage.asked(), 2);
+}
+
+#[tokio::test]
+async fn text_that_stays_on_disk_is_coded_for_each_visitor() {
+    let directory = TempDir::new().unwrap();
+    let disk = disk(&directory, 64 << 20);
+    let stage = Stage::with_disk(Some(&disk), "compress = [\"gzip\"]\n", async |request, number| {
+        let mut response = large(request, number).await;
+        response.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+        response
+    });
+    assert_eq!(stage.fetch("/").await, Keeping::Disk);
+    for _ in 0..2 {
+        let response = stage.edge.serve(request(Method::GET, "/", &[("accept-encoding", "gzip")])).await;
+        assert_eq!(response.headers()["content-encoding"], "gzip");
+        let coded = response.into_body().collect(LENGTH).await.unwrap();
+        assert_eq!(crate::coder::tests::decoded(cache::Coding::Gzip, &coded), text(LENGTH));
+    }
+    assert_eq!(stage.asked(), 1);
+    let usage = stage.edge.store.usage();
+    assert!(usage.bytes < 10_000, "{usage:?}");
+}
