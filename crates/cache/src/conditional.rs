@@ -51,8 +51,9 @@ impl Validators {
     /// Makes a request conditional on these, and if that is not met, one for the parts that it names: conditions like these go before
     /// Range and If-Range (RFC 9110 section 13.2.2).
     pub fn ask_first(&self, request: &mut HeaderMap) {
-        request.remove(IF_NONE_MATCH);
-        request.remove(IF_MODIFIED_SINCE);
+        for name in [IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE] {
+            request.remove(name);
+        }
         if let Some(etag) = &self.etag {
             request.insert(IF_NONE_MATCH, etag.clone());
         }
@@ -123,7 +124,8 @@ mod tests {
         let validators = Validators::of(&object).unwrap();
         validators.ask(&mut request);
         assert_eq!(request, map(&[("if-none-match", "W/\"a\""), ("foo", "1")]));
-        let mut parts = map(&[("if-none-match", "\"b\""), ("range", "bytes=0-1"), ("if-range", "\"a\"")]);
+        let known = [("if-none-match", "\"b\""), ("if-match", "\"c\"")];
+        let mut parts = map(&[known[0], known[1], ("range", "bytes=0-1"), ("if-range", "\"a\"")]);
         validators.ask_first(&mut parts);
         let asked = [("if-none-match", "W/\"a\""), ("range", "bytes=0-1"), ("if-range", "\"a\"")];
         assert_eq!(parts, map(&asked));

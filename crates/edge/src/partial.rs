@@ -110,6 +110,7 @@ impl Core {
         });
     }
 
+    /// Asks the origin whether parts are still right, and if not, for those that the visitor wants.
     async fn ask_about(&self, visit: &Visit, object: &Object, began: u64, requested: Time) -> Said {
         let mut headers = onward(visit, &self.centre);
         let validators = Validators::of(&object.stored);
