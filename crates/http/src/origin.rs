@@ -35,8 +35,11 @@ pub enum Scheme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OriginError {
     /// It does not parse.
-    #[error("it is not a URL; a name in other letters than ASCII needs punycode")]
+    #[error("it is not a URL")]
     NotUrl,
+    /// It does not parse, and has letters that no URL has.
+    #[error("it has other letters than ASCII; a name needs punycode for them, a path percent signs")]
+    NotAscii,
     /// Another scheme, or none.
     #[error("it has to begin with http:// or https://")]
     Scheme,
@@ -52,6 +55,17 @@ pub enum OriginError {
     /// A path or a query, where only an origin was expected.
     #[error("it has a path; an origin ends after host and port")]
     Path,
+}
+
+impl OriginError {
+    /// Why a text does not parse as a URL.
+    pub fn of_text(text: &str) -> Self {
+        match text {
+            "http://" | "https://" => Self::Host,
+            _ if !text.is_ascii() => Self::NotAscii,
+            _ => Self::NotUrl,
+        }
+    }
 }
 
 impl Origin {
@@ -99,7 +113,7 @@ impl FromStr for Origin {
     type Err = OriginError;
 
     fn from_str(text: &str) -> Result<Self, OriginError> {
-        let uri: Uri = text.parse().map_err(|_| OriginError::NotUrl)?;
+        let uri: Uri = text.parse().map_err(|_| OriginError::of_text(text))?;
         let origin = Self::of(&uri)?;
         match uri.path_and_query().map_or("", |path| path.as_str()) {
             "" | "/" => Ok(origin),
@@ -156,6 +170,9 @@ mod tests {
             ("http://example.com/a", OriginError::Path),
             ("http://example.com/?a", OriginError::Path),
             ("", OriginError::NotUrl),
+            ("http://a b", OriginError::NotUrl),
+            ("http://", OriginError::Host),
+            ("http://b\u{fc}cher.example", OriginError::NotAscii),
         ] {
             assert_eq!(text.parse::<Origin>().unwrap_err(), why, "{text}");
         }

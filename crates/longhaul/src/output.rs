@@ -10,6 +10,7 @@ use std::{
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub(crate) use report::terminal::look::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, YELLOW, paint};
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
 use crate::wrong_file::WrongFile;
 
@@ -19,6 +20,11 @@ pub(crate) const COULD_NOT_RUN: u8 = 2;
 /// Prints a result. A reader that went away, as `head` does, is not an error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_to(anstream::stdout(), text)
+}
+
+/// The columns of standard output, if it is a terminal, and else what mail and printers have room for.
+pub(crate) fn columns() -> usize {
+    terminal_size_of(io::stdout()).map_or(80, |(columns, _)| columns.0.into())
 }
 
 /// Prints a result as JSON: an object with the name of its schema, or an array of such objects. It has no colours, and looking for them would take longer than making it.

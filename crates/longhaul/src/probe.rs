@@ -275,7 +275,7 @@ impl Probe {
                 continue;
             }
             for sample in Reader::new(kept.bytes().as_slice(), "the recording in memory")? {
-                output::print(&show::waterfall(&target.to_string(), &sample?))?;
+                output::print(&show::waterfall(&target.to_string(), &sample?, output::columns()))?;
             }
         }
         Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })

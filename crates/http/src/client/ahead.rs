@@ -33,7 +33,6 @@ struct Inner {
     speaks: Option<Vec<u8>>,
     outcome: Arc<Outcome>,
     clock: Clock,
-    started: u64,
 }
 
 /// What became of the bytes that went ahead, once the handshake is over.
@@ -43,6 +42,7 @@ pub(crate) struct Outcome(OnceLock<Handshake>);
 /// A handshake that is over.
 #[derive(Debug)]
 pub(crate) struct Handshake {
+    /// From the ClientHello.
     pub(crate) took: u64,
     pub(crate) version: Option<&'static str>,
     pub(crate) cipher: Option<&'static str>,
@@ -68,8 +68,8 @@ impl Ahead {
     ) -> Self {
         // What is written waits for room in the socket first, so that no more than one write is ever held.
         session.set_buffer_limit(None);
-        let (ahead, outcome, started) = (Vec::new(), Arc::default(), clock.now());
-        Self(Some(Box::new(Inner { tcp, session, ahead, speaks, outcome, clock, started })))
+        let (ahead, outcome) = (Vec::new(), Arc::default());
+        Self(Some(Box::new(Inner { tcp, session, ahead, speaks, outcome, clock })))
     }
 
     /// Whether the session of an earlier connection allows bytes to go ahead.
@@ -143,7 +143,7 @@ impl Inner {
         let now = self.clock.now();
         let is_refused = !self.ahead.is_empty() && !self.session.is_early_data_accepted();
         let handshake = Handshake {
-            took: now.saturating_sub(self.started),
+            took: now.saturating_sub(self.tcp.began().unwrap_or(now)),
             version: self.session.protocol_version().and_then(version_name),
             cipher: self.session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()),
             is_resumed: self.session.handshake_kind() == Some(HandshakeKind::Resumed),

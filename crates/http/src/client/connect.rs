@@ -239,10 +239,12 @@ impl Connector {
         (trace.remote, trace.fallback, trace.local) = (Some(remote), Some(fallback), opened.local());
         trace.tls_version = version_name(ProtocolVersion::TLSv1_3);
         if let Some(accepted) = opened.accepted.take() {
-            let way = Way { remote, started, clock: self.clock };
+            let way = Way { remote, clock: self.clock };
             return Ok(Fresh::Unconfirmed(Box::new(Unconfirmed::begin(opened, accepted, way).await?)));
         }
-        trace.quic = Some(self.clock.now().saturating_sub(started));
+        // From its first datagram, before which a socket, buffers and keys are made; with others that were tried in vain, from their beginning.
+        let began = opened.recorder.wire().began().filter(|_| !fallback).unwrap_or(started);
+        trace.quic = Some(self.clock.now().saturating_sub(began));
         trace.resumed = opened.handshake.is_resumed().filter(|_| self.tls.resumes());
         self.tls.reached(&origin.host, remote);
         let Opened { connection, recorder, .. } = opened;

@@ -104,15 +104,15 @@ impl Tls {
         trace: &mut Trace,
     ) -> Result<TlsStream<Counted<TcpStream>>, Failure> {
         trace.opening = Step::Tls;
-        let started = self.clock.now();
         let ready = self.ready().map_err(|_| UNTRUSTING)?;
         let stream = ready
             .connector
             .connect(name_of(host)?, stream)
             .await
             .map_err(|error| Failure::from_io(&error))?;
-        trace.tls = Some(self.clock.now().saturating_sub(started));
-        let session = stream.get_ref().1;
+        let (tcp, session) = stream.get_ref();
+        // What was done for the ClientHello is no part of the handshake: keys are made, and memory is sought.
+        trace.tls = tcp.began().map(|began| self.clock.now().saturating_sub(began));
         trace.tls_version = session.protocol_version().and_then(version_name);
         trace.resumed = self.resumes.then(|| session.handshake_kind() == Some(HandshakeKind::Resumed));
         trace.cipher = session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str());

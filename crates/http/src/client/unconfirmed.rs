@@ -25,11 +25,10 @@ pub(crate) struct Unconfirmed {
     way: Way,
 }
 
-/// Where it leads, and since when.
+/// Where it leads, and what its time is counted on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
     pub(crate) remote: SocketAddr,
-    pub(crate) started: u64,
     pub(crate) clock: Clock,
 }
 
@@ -71,7 +70,8 @@ impl Unconfirmed {
             return Err(handshake.refusal().unwrap_or_else(|| Failure::from_quic(&why)));
         }
         trace.send_again();
-        trace.quic = Some(way.clock.now().saturating_sub(way.started));
+        let now = way.clock.now();
+        trace.quic = recorder.wire().began().map(|began| now.saturating_sub(began));
         trace.resumed = handshake.is_resumed();
         // The streams of before are void, that of settings among them, but not the connection. The driver goes first: it would end the
         // connection with its last stream.

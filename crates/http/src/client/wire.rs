@@ -29,7 +29,8 @@ pub struct WireBytes {
 pub(crate) struct Wire {
     sent: AtomicU64,
     received: AtomicU64,
-    /// When the last bytes were handed to the kernel.
+    /// When the first bytes were handed to the kernel, and the last.
+    began: AtomicU64,
     handed: AtomicU64,
     /// Requests that were made on it.
     requests: AtomicU64,
@@ -48,7 +49,13 @@ impl Wire {
         if bytes > 0 {
             self.sent.fetch_add(bytes as u64, Relaxed);
             self.handed.store(at, Relaxed);
+            let _ = self.began.compare_exchange(0, at, Relaxed, Relaxed);
         }
+    }
+
+    /// When the first bytes were handed to the kernel; `None` before that.
+    pub(crate) fn began(&self) -> Option<u64> {
+        Some(self.began.load(Relaxed)).filter(|&at| at > 0)
     }
 
     /// When the last bytes were handed to the kernel; `None` before the first.
@@ -94,6 +101,11 @@ pub(crate) struct Counted<S> {
 impl<S> Counted<S> {
     pub(crate) fn new(stream: S, wire: Arc<Wire>, clock: Clock) -> Self {
         Self { stream, wire, clock }
+    }
+
+    /// When the first bytes were handed to the kernel: a handshake's, where there is one.
+    pub(crate) fn began(&self) -> Option<u64> {
+        self.wire.began()
     }
 }
 
@@ -149,7 +161,7 @@ mod tests {
     #[test]
     fn bytes_belong_to_a_request_that_is_alone() {
         let wire = Wire::default();
-        assert_eq!(wire.handed(), None);
+        assert_eq!((wire.began(), wire.handed()), (None, None));
         wire.sent(300, 5);
         wire.received(900);
         // The first request has the handshake in its account.
@@ -159,7 +171,7 @@ mod tests {
         let second = wire.begin(true).unwrap();
         wire.sent(7, 8);
         wire.sent(0, 9);
-        assert_eq!(wire.handed(), Some(8));
+        assert_eq!((wire.began(), wire.handed()), (Some(5), Some(8)));
         assert_eq!(wire.since(second), Some(WireBytes { sent: 7, received: 0 }));
         assert!(wire.begin(false).is_none());
         assert_eq!(wire.since(second), None);

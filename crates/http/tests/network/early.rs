@@ -1,10 +1,11 @@
 //! Requests ahead of a handshake: which of them go there, and what a server makes of them.
 
 use std::{
+    collections::{HashMap, hash_map::Entry},
     net::SocketAddr,
     sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     },
 };
 
@@ -13,7 +14,8 @@ use http::{
     client::{self, Connections, Early, Protocol, Trace, Trust},
     server::{Handler, Identity},
 };
-use tokio::{net::UdpSocket, task::JoinHandle};
+use rustls::pki_types::{CertificateDer, pem::PemObject};
+use tokio::{net::UdpSocket, sync::mpsc, task::JoinHandle};
 
 use crate::support::{fetch, get};
 
@@ -170,4 +172,132 @@ async fn a_server_that_has_gone_fails_what_went_ahead() {
     let (trace, response) = get(&client, &origin(address)).await;
     assert_eq!(response.unwrap_err(), Failure::Refused);
     assert_eq!(trace.final_headers, None);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_may_do_harm_twice_waits_for_the_handshake_and_nothing_is_answered_twice() {
+    let made = Identity::make(&["127.0.0.1".to_owned()]).unwrap();
+    let (tell, mut handled) = mpsc::unbounded_channel();
+    let (address, ..) = serve(anywhere(), &made.identity.with_early_data(), move |request: Request<Body>| {
+        tell.send(request.method().to_string()).unwrap();
+        method(request)
+    });
+    let (relay, config) = (Relay::to(address).await, trusting(&made.ca_pem));
+    let connect = |to| {
+        let endpoint = quinn::Endpoint::client(anywhere()).unwrap();
+        endpoint.connect_with(config.clone(), to, "127.0.0.1").unwrap()
+    };
+    let first = connect(relay.address).await.unwrap();
+    let _control = settings(&first).await;
+    ask(&first, GET).await.read_to_end(1000).await.unwrap();
+    assert_eq!(handled.recv().await.unwrap(), "GET");
+
+    relay.is_cut.store(true, Relaxed);
+    let Ok((second, _)) = connect(relay.address).into_0rtt() else { panic!("no session is resumed") };
+    let _control = settings(&second).await;
+    let _answers = [ask(&second, POST).await, ask(&second, GET).await];
+    // The handshake is never over. The POST came first, and waits for that.
+    assert_eq!(handled.recv().await.unwrap(), "GET");
+
+    let somebody = UdpSocket::bind(anywhere()).await.unwrap();
+    let flight = relay.flight.lock().unwrap().clone();
+    assert!(!flight.is_empty());
+    for datagram in flight {
+        somebody.send_to(&datagram, address).await.unwrap();
+    }
+    // The server takes datagrams in their order: it has seen to those when it answers this.
+    let third = connect(address).await.unwrap();
+    let _control = settings(&third).await;
+    ask(&third, POST).await.read_to_end(1000).await.unwrap();
+    assert_eq!(handled.recv().await.unwrap(), "POST");
+    assert!(handled.try_recv().is_err());
+}
+
+/// Passes datagrams on between clients and a server.
+struct Relay {
+    address: SocketAddr,
+    /// Whether clients get no further than their first flight: what they send after an answer came is kept back, unless it is ahead of
+    /// the handshake.
+    is_cut: Arc<AtomicBool>,
+    /// The first flights since then.
+    flight: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Relay {
+    async fn to(server: SocketAddr) -> Self {
+        let socket = Arc::new(UdpSocket::bind(anywhere()).await.unwrap());
+        let address = socket.local_addr().unwrap();
+        let (is_cut, flight) = (Arc::new(AtomicBool::new(false)), Arc::<Mutex<Vec<_>>>::default());
+        let relay = Self { address, is_cut: Arc::clone(&is_cut), flight: Arc::clone(&flight) };
+        tokio::spawn(async move {
+            let mut ways: HashMap<SocketAddr, (Arc<UdpSocket>, Arc<AtomicBool>)> = HashMap::new();
+            let mut datagram = [0; 2048];
+            loop {
+                let (length, client) = socket.recv_from(&mut datagram).await.unwrap();
+                if let Entry::Vacant(unknown) = ways.entry(client) {
+                    let way = Arc::new(UdpSocket::bind(anywhere()).await.unwrap());
+                    way.connect(server).await.unwrap();
+                    let is_answered = Arc::new(AtomicBool::new(false));
+                    let (there, here) = (Arc::clone(&way), Arc::clone(&socket));
+                    tokio::spawn(back(there, here, client, Arc::clone(&is_answered)));
+                    unknown.insert((way, is_answered));
+                }
+                let (way, is_answered) = &ways[&client];
+                // The type of a long header (RFC 9000 section 17.2): 1 is 0-RTT.
+                let is_ahead = datagram[0] & 0xf0 == 0xd0;
+                if is_cut.load(Relaxed) {
+                    if is_answered.load(Relaxed) && !is_ahead {
+                        continue;
+                    }
+                    flight.lock().unwrap().push(datagram[..length].to_vec());
+                }
+                way.send(&datagram[..length]).await.unwrap();
+            }
+        });
+        relay
+    }
+}
+
+/// The way back to a client.
+async fn back(way: Arc<UdpSocket>, socket: Arc<UdpSocket>, client: SocketAddr, is_answered: Arc<AtomicBool>) {
+    let mut datagram = [0; 2048];
+    while let Ok(length) = way.recv(&mut datagram).await {
+        is_answered.store(true, Relaxed);
+        socket.send_to(&datagram[..length], client).await.unwrap();
+    }
+}
+
+/// Numbers of ":method" in QPACK's static table (RFC 9204 appendix A).
+const GET: u8 = 17;
+const POST: u8 = 20;
+
+/// Opens the control stream, with an empty SETTINGS frame. It has to live as long as the connection.
+async fn settings(connection: &quinn::Connection) -> quinn::SendStream {
+    let mut control = connection.open_uni().await.unwrap();
+    control.write_all(&[0, 4, 0]).await.unwrap();
+    control
+}
+
+/// Makes a request, frame by frame, and returns where it is answered.
+async fn ask(connection: &quinn::Connection, method: u8) -> quinn::RecvStream {
+    let (mut request, answer) = connection.open_bi().await.unwrap();
+    // HEADERS: the method, "https", "/" and the authority "a".
+    request.write_all(&[1, 8, 0, 0, 0xc0 | method, 0xc0 | 23, 0xc0 | 1, 0x50, 1, b'a']).await.unwrap();
+    request.finish().unwrap();
+    answer
+}
+
+/// A client of QUIC that trusts this authority, and sends ahead of the handshake.
+fn trusting(ca_pem: &str) -> quinn::ClientConfig {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap()).unwrap();
+    let mut tls =
+        rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+    (tls.alpn_protocols, tls.enable_early_data) = (vec![b"h3".to_vec()], true);
+    let tls = quinn::crypto::rustls::QuicClientConfig::try_from(tls).unwrap();
+    quinn::ClientConfig::new(Arc::new(tls))
 }

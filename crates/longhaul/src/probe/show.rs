@@ -9,9 +9,9 @@ use units::show::{bytes, count, latency, plural, time};
 
 use crate::output::{RED, paint};
 
-/// One request: each phase with its time, and where it lies in the whole.
+/// One request: each phase with its time, and where it lies in the whole. It is shown where there are so many columns.
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of minutes are far below 2^53")]
-pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
+pub(super) fn waterfall(url: &str, sample: &Sample, columns: usize) -> String {
     if let Some(error) = &sample.error {
         return format!("{url}  {}\n", paint(error, RED));
     }
@@ -35,7 +35,8 @@ pub(super) fn waterfall(url: &str, sample: &Sample) -> String {
     let phases = Metric::PHASES.map(|phase| (phase.name(), sample.phase(phase)));
     let total =
         sample.last_byte_ns.unwrap_or_else(|| phases.iter().filter_map(|(_, ns)| *ns).sum()).max(1) as f64;
-    let columns = |ns: u64| (ns as f64 / total * f64::from(WIDTH)).round();
+    let width = columns.saturating_sub(BEFORE).clamp(LEAST, MOST) as f64;
+    let columns = |ns: u64| (ns as f64 / total * width).round();
     let mut start = 0;
     for (name, ns) in phases {
         // A phase that did not happen is not shown as one that took no time.
@@ -114,5 +115,7 @@ fn repeat(what: char, times: f64) -> String {
     what.to_string().repeat(times.max(0.0) as usize)
 }
 
-/// Columns of a waterfall.
-const WIDTH: u16 = 50;
+/// Columns of a waterfall, and of what stands before it.
+const MOST: usize = 50;
+const LEAST: usize = 10;
+const BEFORE: usize = 22;

@@ -125,7 +125,7 @@ impl FromStr for Target {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let uri: Uri = text.parse().map_err(|_| refused(text, OriginError::NotUrl))?;
+        let uri: Uri = text.parse().map_err(|_| refused(text, OriginError::of_text(text)))?;
         let origin = Origin::of(&uri).map_err(|error| match error {
             // A password is not repeated on a terminal or in a log.
             OriginError::Credentials => refused(&without_credentials(&uri), error),

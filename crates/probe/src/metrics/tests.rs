@@ -68,4 +68,10 @@ fn a_collector_takes_it() {
     {
         assert!(attributes.contains(part), "{part} is not in {attributes}");
     }
+    let failed = &value["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][1];
+    assert_eq!((&failed["name"], &failed["sum"]["isMonotonic"]), (&"probe.failures".into(), &true.into()));
+    let points = failed["sum"]["dataPoints"].as_array().unwrap();
+    assert_eq!((points.len(), &points[0]["asInt"]), (1, &"1".into()));
+    let attributes = points[0]["attributes"].to_string();
+    assert!(attributes.contains("\"error.type\"") && attributes.contains("\"timeout\""), "{attributes}");
 }
