@@ -4,11 +4,7 @@
 use std::{
     io::{ErrorKind, Read, Write},
     net::{TcpStream, UdpSocket},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-        mpsc,
-    },
+    sync::mpsc,
     time::Duration,
 };
 
