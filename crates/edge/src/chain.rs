@@ -53,7 +53,7 @@ impl Core {
     /// Answers from the store; or fetches it, once for all who wait.
     async fn find_or_fetch(self: &Arc<Self>, visit: Arc<Visit>) -> Response<Body> {
         let now = self.now();
-        let found = self.find(&visit);
+        let found = self.find(&visit, now);
         let (forward, stale) = match found {
             Found::Nothing => (Forward::UriMiss, None),
             Found::OtherVariant => (Forward::VaryMiss, None),

@@ -98,13 +98,9 @@ impl Fill {
 
     /// A body that stays on disk.
     pub(crate) fn on_disk(kept: Kept) -> Self {
-        let fill = Self::loading(kept);
-        {
-            let mut state = fill.lock();
-            state.bytes = state.written();
-            (state.first, state.end, state.keeping) = (state.bytes, Some(Ok(())), Keeping::Disk);
-        }
-        fill
+        let (bytes, end, disk) = (kept.bytes(), Some(Ok(())), Some(OnDisk::All(kept)));
+        let state = State { first: bytes, bytes, end, keeping: Keeping::Disk, disk, ..State::default() };
+        Self { state: Mutex::new(state), ..Self::default() }
     }
 
     /// Adds a piece, for all to read.
@@ -264,7 +260,11 @@ impl Fill {
     pub(crate) fn leave_disk(&self) {
         let mut state = self.lock();
         if state.keeping == Keeping::Disk && !state.is_all_on_disk() {
-            state.keeping = if state.first == 0 { Keeping::Memory } else { Keeping::Nowhere };
+            if state.first == 0 {
+                (state.keeping, state.disk) = (Keeping::Memory, None);
+            } else {
+                state.keeping = Keeping::Nowhere;
+            }
             state.drop_pieces();
         }
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ::disk::Body;
+use cache::Time;
 use http::{Bytes, Failure};
 use tokio::task::spawn_blocking;
 
@@ -15,14 +16,15 @@ use crate::{
 };
 
 impl Core {
-    /// What there is for a request in memory, or can be had from the disk without waiting for it.
-    pub(crate) fn find(self: &Arc<Self>, visit: &Visit) -> Found {
+    /// What there is for a request in memory, or can be had from the disk without waiting for it. What was purged is out of date from
+    /// this time on.
+    pub(crate) fn find(self: &Arc<Self>, visit: &Visit, now: Time) -> Found {
         let found = self.store.find(&visit.key, &visit.headers);
         let on_disk = self.on_disk.as_ref().filter(|_| !matches!(found, Found::Object(_)));
         let Some(on_disk) = on_disk.filter(|disk| disk.may_have(&visit.key)) else { return found };
         let targets = &visit.zone().targets;
         let at_once = on_disk.search_at_once(&visit.key, &visit.headers, targets, self.store.share());
-        at_once.and_then(|of_disk| self.take_in(visit, of_disk)).map_or(found, Found::Object)
+        at_once.and_then(|of_disk| self.take_in(visit, of_disk, now)).map_or(found, Found::Object)
     }
 
     /// What the disk has for a request, if it may still be used; its body may still be coming.
@@ -30,12 +32,13 @@ impl Core {
         let on_disk = self.on_disk.as_ref().filter(|disk| disk.may_have(&visit.key))?;
         let targets = &visit.zone().targets;
         let search = on_disk.search(&visit.key, &visit.headers, targets, self.store.share());
-        self.take_in(visit, spawn_blocking(search).await.ok().flatten()?)
+        let found = spawn_blocking(search).await.ok().flatten()?;
+        self.take_in(visit, found, self.now())
     }
 
     /// Adds what was found to the store, and has the rest of its body read.
-    fn take_in(self: &Arc<Self>, visit: &Visit, mut found: OfDisk) -> Option<Arc<Object>> {
-        let object = self.store.add(found.object.clone(), &visit.headers, self.now());
+    fn take_in(self: &Arc<Self>, visit: &Visit, mut found: OfDisk, now: Time) -> Option<Arc<Object>> {
+        let object = self.store.add(found.object.clone(), &visit.headers, now);
         // One that was purged is not added.
         if self.store.lease(&object).is_none() {
             spawn_blocking(move || found.remove());

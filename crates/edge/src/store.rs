@@ -340,7 +340,7 @@ impl Object {
     }
 }
 
-/// An object that is read from the disk each time may cost as much as it saves others to be in memory: that they have room counts more.
+/// A longer object would push out more of the others than it saves by being in memory.
 const PARTS: u64 = 16;
 /// However large memory is: what comes without a length is held up to this before it goes to the disk.
 const LARGEST_SHARE: u64 = 64 << 20;
