@@ -1,4 +1,5 @@
-//! Interim responses (1xx) ahead of the final one, such as 103 Early Hints (RFC 8297). hyper's HTTP/2 server has none.
+//! Interim responses (1xx) ahead of the final one, such as 103 Early Hints (RFC 8297). Not over HTTP/2: hyper, which drives it here, has no
+//! way to send one, though h2 below it has.
 
 use std::{
     mem,
