@@ -74,7 +74,8 @@ impl<H: Handler> Context<H> {
         if version == Version::Http1 {
             return Http1::new(stream, peer, alternative, self).serve(self).await;
         }
-        self.serve_http2(stream, peer, alternative).await;
+        // In a box, as it takes more room than a connection of HTTP/1.1.
+        Box::pin(self.serve_http2(stream, peer, alternative)).await;
     }
 }
 

@@ -183,7 +183,8 @@ impl<S: Wire> Http1<S> {
             request.extensions_mut().insert(self.interim.begin());
         }
         let answered = {
-            let mut handling = pin!(context.handler.handle(request.map(|()| body)));
+            // In a box, so that a connection that is idle takes no room for it.
+            let mut handling = Box::pin(context.handler.handle(request.map(|()| body)));
             std::future::poll_fn(|cx| self.poll_answered(cx, handling.as_mut())).await
         };
         self.interim.end();

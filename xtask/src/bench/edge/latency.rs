@@ -22,8 +22,8 @@ pub(super) struct Latency {
     what: &'static str,
     /// Half of what the slower of both can carry.
     rate: u32,
-    /// Medians of rounds, microseconds; the origin alone is the first.
-    p50_us: Vec<(&'static str, Vec<f64>)>,
+    /// Medians of rounds, microseconds; the origin alone is the first. None where the load was late itself.
+    p50_us: Vec<(&'static str, Vec<Option<f64>>)>,
 }
 
 /// Hits, and what is passed on; each server in turns, in the reverse order every other round.
@@ -52,6 +52,10 @@ fn of_work(work: &'static Scenario, options: &Options, cores: Cores) -> anyhow::
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of requests fits")]
     let rate = rate as u32;
+    // The probe names the port in its Host field, so that it has to fill the caches itself.
+    for (_, place) in &places {
+        probe(work, *place, rate, options.seconds, cores.load, folder.path())?;
+    }
     let mut p50_us: Vec<_> = places.iter().map(|(name, _)| (*name, Vec::new())).collect();
     for round in 0..options.rounds {
         let mut order: Vec<_> = (0..places.len()).collect();
@@ -66,7 +70,7 @@ fn of_work(work: &'static Scenario, options: &Options, cores: Cores) -> anyhow::
     Ok(Latency { what: work.what, rate, p50_us })
 }
 
-/// The median of one run, from a request's first byte to its response's last, connections kept.
+/// The median of one run, from a request's first byte to its response's last, connections kept; none if the run was invalid.
 fn probe(
     work: &Scenario,
     server: SocketAddr,
@@ -74,7 +78,7 @@ fn probe(
     seconds: u32,
     core: usize,
     folder: &Path,
-) -> anyhow::Result<f64> {
+) -> anyhow::Result<Option<f64>> {
     let mut command = Command::new("taskset");
     command.args(["-c", &core.to_string()]).arg(longhaul().get_program()).arg("probe");
     command.arg(format!("http://{HOST}:{}/{}/{{}}", server.port(), work.folder));
@@ -88,7 +92,8 @@ fn probe(
     let said: Value = serde_json::from_slice(&output.stdout).context("longhaul printed no JSON")?;
     ensure!(said["errors"] == 0, "requests failed: {}", said["errors_by_reason"]);
     let median = said.pointer("/phases/total/percentiles_ms/50").and_then(Value::as_f64);
-    Ok(median.context("no median of the total")? * 1e3)
+    let median = median.context("no median of the total")? * 1e3;
+    Ok(Some(median).filter(|_| said["valid"] == true))
 }
 
 impl Latency {
@@ -100,16 +105,17 @@ impl Latency {
         for (name, values) in &self.p50_us {
             let shown =
                 |values: Vec<f64>| Spread::of(values).map_or_else(String::new, |spread| spread.text(0));
+            let valid: Vec<_> = values.iter().flatten().copied().collect();
             let added = if name == &self.p50_us[0].0 { Vec::new() } else { self.added(values) };
-            text +=
-                &format!("| {name} | {} | {} | {} |\n", values.len(), shown(values.clone()), shown(added));
+            text += &format!("| {name} | {} | {} | {} |\n", valid.len(), shown(valid), shown(added));
         }
         text
     }
 
     /// What came on top of the origin's in the same round.
-    fn added(&self, values: &[f64]) -> Vec<f64> {
-        values.iter().zip(&self.p50_us[0].1).map(|(through, alone)| through - alone).collect()
+    fn added(&self, values: &[Option<f64>]) -> Vec<f64> {
+        let pairs = values.iter().zip(&self.p50_us[0].1);
+        pairs.filter_map(|(through, alone)| Some((*through)? - (*alone)?)).collect()
     }
 
     pub(super) fn json(&self) -> Value {

@@ -113,8 +113,14 @@ fn ready(
 ) -> anyhow::Result<Server> {
     let server = Server::start(kind, scenario, asked.origin.address, cores.server, folder, guard)?;
     prove(&server, scenario, asked).with_context(|| kind.name())?;
-    // HAProxy stores what is asked for over HTTP/2 under other names.
-    load::run(scenario, server.loaded, 1, cores.load, folder)?;
+    // What is asked for over TLS, or of HAProxy over HTTP/2, is stored under other names; a slow machine asks for all of it in some goes.
+    for _ in 0..MOST_GOES {
+        let before = asked.count()?;
+        load::run(scenario, server.loaded, 1, cores.load, folder)?;
+        if scenario.answer == Answer::Origin || asked.count()? == before {
+            break;
+        }
+    }
     Ok(server)
 }
 
@@ -182,6 +188,9 @@ fn prove(server: &Server, scenario: &Scenario, asked: &mut Asked) -> anyhow::Res
     }
     Ok(())
 }
+
+/// Seconds of load before a cache that is still not full is measured as it is.
+const MOST_GOES: usize = 10;
 
 /// The origin, and how often its count was asked for, which it counts too.
 struct Asked {
