@@ -189,7 +189,7 @@ async fn it_says_the_same_over_http2() {
 #[tokio::test]
 async fn large_bodies_arrive_whole_however_slowly_they_are_read() {
     let large = |length: usize, number: usize| -> Bytes {
-        (0..length).map(|n| (n * (number + 1) % 253) as u8).collect()
+        (0..length).map(|n| u8::try_from(n * (number + 1) % 253).unwrap()).collect()
     };
     // Less than what is sent from pages, a place that is full, and two that are not.
     let lengths = [20_000, 64 << 10, 100_001, 300_001];

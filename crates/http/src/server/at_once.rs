@@ -4,13 +4,12 @@ use std::str;
 
 use httparse::Header;
 use hyper::{
-    HeaderMap, Method, Request, Response,
-    body::Body as _,
+    HeaderMap, Method, Request,
     header::{CONTENT_LENGTH, EXPECT, HOST, HeaderValue, TRAILER},
 };
 
-use super::{handler::Handler, peer::Peer};
-use crate::{Body, Failure, http1::head::RequestLines};
+use super::peer::Peer;
+use crate::{Body, http1::head::RequestLines};
 
 /// A GET or HEAD without a body, on a connection that is kept: its fields as they came. That nothing in them says otherwise was looked
 /// at; over HTTP/1.1, whether target and host are what they have to be was not.
@@ -61,7 +60,7 @@ impl<'h> Glance<'h> {
     }
 
     /// The same of a request over HTTP/2 or HTTP/3.
-    fn of_request(request: &'h Request<Body>) -> Option<Self> {
+    pub(super) fn of_request(request: &'h Request<Body>) -> Option<Self> {
         let is_head = match *request.method() {
             Method::GET => false,
             Method::HEAD => true,
@@ -88,23 +87,4 @@ impl<'h> Glance<'h> {
         let of_map = map.into_iter().flatten().map(|(name, value)| (name.as_str(), value.as_bytes()));
         lines.iter().map(|field| (field.name, field.value)).chain(of_map)
     }
-}
-
-/// Has a request over HTTP/2 or HTTP/3 answered, at once if the handler can.
-pub(super) async fn answered<H: Handler>(
-    handler: &H,
-    request: Request<Body>,
-) -> Result<Response<Body>, Failure> {
-    if H::ANSWERS_AT_ONCE
-        && request.body().is_end_stream()
-        && let Some((response, note)) =
-            Glance::of_request(&request).and_then(|glance| handler.fields_at_once(&glance))
-    {
-        let mut response = response.map(Body::whole);
-        if let Some(note) = note {
-            response.extensions_mut().insert(note);
-        }
-        return Ok(response);
-    }
-    handler.handle(request).await
 }

@@ -1,7 +1,7 @@
 //! The interface of a handler, which answers requests.
 
 use bytes::Bytes;
-use hyper::{Request, Response};
+use hyper::{Request, Response, body::Body as _};
 
 use super::{at_once::Glance, delivery::Delivery};
 use crate::{Body, Failure};
@@ -50,4 +50,23 @@ where
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
         self(request)
     }
+}
+
+/// Has a request over HTTP/2 or HTTP/3 answered, at once if the handler can.
+pub(super) async fn answered<H: Handler>(
+    handler: &H,
+    request: Request<Body>,
+) -> Result<Response<Body>, Failure> {
+    if H::ANSWERS_AT_ONCE
+        && request.body().is_end_stream()
+        && let Some((response, note)) =
+            Glance::of_request(&request).and_then(|glance| handler.fields_at_once(&glance))
+    {
+        let mut response = response.map(Body::whole);
+        if let Some(note) = note {
+            response.extensions_mut().insert(note);
+        }
+        return Ok(response);
+    }
+    handler.handle(request).await
 }

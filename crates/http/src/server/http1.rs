@@ -64,6 +64,10 @@ enum Next {
 }
 
 /// A request whose head was taken.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, and a box for each request would cost more"
+)]
 enum Taken<N> {
     /// Its response is on the way, and the handler noted this.
     Answered(Option<N>),

@@ -18,11 +18,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tracing::debug;
 
 use super::{
-    at_once::answered,
     conduct::{Conduct, Ending, Exchange},
     context::Context,
     gathered::gathered,
-    handler::Handler,
+    handler::{Handler, answered},
     peer::Peer,
     upload::patient,
     watched::watched,

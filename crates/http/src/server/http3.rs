@@ -18,7 +18,11 @@ use tokio::{sync::watch, task::JoinSet};
 use tracing::debug;
 
 use super::{
-    at_once::answered, context::Context, handler::Handler, interim::Interim, peer::Peer, upload::patient,
+    context::Context,
+    handler::{Handler, answered},
+    interim::Interim,
+    peer::Peer,
+    upload::patient,
     watched::watched,
 };
 use crate::{
