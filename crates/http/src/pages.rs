@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn body(length: usize, first: u8) -> Bytes {
-        (0..length).map(|n| (n % 251) as u8 ^ first).collect()
+        (0..length).map(|n| u8::try_from(n % 251).unwrap() ^ first).collect()
     }
 
     fn in_pages(body: &Bytes) -> Bytes {
