@@ -69,10 +69,16 @@ pub(super) fn run(
     }
 }
 
+/// What a load printed. Ours ends with 1 where it was at its own limit: that is about its rate, and not about what a request costs a server.
 fn printed(mut command: Command) -> anyhow::Result<String> {
     let output = command.output().context("cannot run taskset")?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "the load generator ended with {}: {}", output.status, said.trim());
+    ensure!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "the load generator ended with {}: {}",
+        output.status,
+        said.trim()
+    );
     Ok(String::from_utf8(output.stdout)?)
 }
 
