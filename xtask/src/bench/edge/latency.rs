@@ -1,4 +1,4 @@
-//! How much time a cache adds at half of the load that it can carry: an open loop of ours asks for the same through it, through nginx, and of
+//! How much time a cache adds at half of the load that it can carry, or what our load keeps up with: an open loop of ours asks for the same through it, through nginx, and of
 //! the origin itself.
 
 use std::{net::SocketAddr, path::Path, process::Command};
@@ -51,7 +51,7 @@ fn of_work(work: &'static Scenario, options: &Options, cores: Cores) -> anyhow::
         servers.push(server);
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of requests fits")]
-    let rate = rate as u32;
+    let rate = (rate as u32).min(MOST);
     // The probe names the port in its Host field, so that it has to fill the caches itself.
     for (_, place) in &places {
         probe(work, *place, rate, options.seconds, cores.load, folder.path())?;
@@ -69,6 +69,9 @@ fn of_work(work: &'static Scenario, options: &Options, cores: Cores) -> anyhow::
     }
     Ok(Latency { what: work.what, rate, p50_us })
 }
+
+/// Requests a second that our load makes on time with half a core, beside an origin.
+const MOST: u32 = 20_000;
 
 /// The median of one run, from a request's first byte to its response's last, connections kept; none if the run was invalid.
 fn probe(

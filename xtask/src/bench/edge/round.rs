@@ -10,7 +10,7 @@ use super::{
     guard::Guard,
     load,
     origin::{LETTER, Origin},
-    scenario::{Answer, Scenario, URLS},
+    scenario::{Answer, Scenario, Store, URLS},
     server::{Kind, Server},
     tls::certify,
 };
@@ -53,9 +53,10 @@ pub(super) fn measure(
     options: &Options,
     cores: Cores,
 ) -> anyhow::Result<Outcome> {
-    // In memory where that is possible: no disk is to be in the figures.
+    // In memory where that is possible: no disk is to be in the figures. What is about files on a disk needs a file system of one.
     let memory = Path::new("/dev/shm");
-    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let is_in_memory = scenario.store == Store::Memory && memory.is_dir();
+    let place = if is_in_memory { memory.to_owned() } else { std::env::temp_dir() };
     let folder = tempfile::Builder::new().prefix("longhaul-bench-").tempdir_in(place)?;
     let mut guard = Guard::over(folder.path())?;
     if scenario.protocol.is_tls() {
