@@ -47,7 +47,7 @@ impl Edge {
     fn get(&self, path: &str, requests: &str) {
         let url = format!("{}{path}", self.front);
         // That it was made by a busy machine does not matter here.
-        longhaul(&["probe", &url, "--count", requests, "--quiet", "--json"]).measured();
+        longhaul(&["probe", &url, "--count", requests, "--json"]).measured();
     }
 
     fn ask(&self, words: &[&str]) -> Ended {
