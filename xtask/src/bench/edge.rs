@@ -69,7 +69,9 @@ pub(super) fn bench(words: &[&str]) -> anyhow::Result<()> {
             }
             Arm::Latency => {
                 let works = latency::measure(&options, cores)?;
-                println!("\n## latency: at half of the load that the slower of both can carry");
+                println!(
+                    "\n## latency: at half of the load that the slower of both can carry, or 20 000 requests a second"
+                );
                 works.iter().for_each(|work| println!("\n{}", work.table().trim_end()));
                 others.insert("latency".into(), works.iter().map(latency::Latency::json).collect());
             }
