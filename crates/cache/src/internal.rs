@@ -12,6 +12,13 @@ pub fn is_internal(name: &[u8]) -> bool {
     position(name).is_some()
 }
 
+/// Whether a field belongs to the network itself, by its name as somebody wrote it.
+pub fn is_internal_in_any_case(name: &[u8]) -> bool {
+    let begins =
+        |prefix: &[u8]| name.len() > prefix.len() && name[..prefix.len()].eq_ignore_ascii_case(prefix);
+    PREFIXES.iter().any(|prefix| begins(prefix.as_bytes())) && is_internal(&name.to_ascii_lowercase())
+}
+
 /// Removes the network's own fields from what came from outside, or goes there. Nothing is allocated.
 pub fn clear(headers: &mut HeaderMap) {
     clear_by(headers, position);
@@ -102,7 +109,10 @@ const EMPTY: u8 = u8::MAX;
 /// Odd, and without a pattern in their bits: the fractions of the golden ratio and of the square root of 3.
 const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
 
-/// The names, in order. All begin with `lh-` or `x-longhaul-`, which nobody else uses.
+/// What all names begin with, and nobody else's.
+const PREFIXES: [&str; 2] = ["lh-", "x-longhaul-"];
+
+/// The names, in order.
 pub const NAMES: [&str; 119] = [
     "lh-cache-epoch",
     "lh-cache-fill",
@@ -241,7 +251,8 @@ mod tests {
     fn names_are_ours_and_different() {
         assert!(NAMES.is_sorted_by(|a, b| a < b));
         for name in NAMES {
-            assert!(name.starts_with("lh-") || name.starts_with("x-longhaul-"), "{name}");
+            assert!(PREFIXES.iter().any(|prefix| name.starts_with(prefix)), "{name}");
+            assert!(is_internal_in_any_case(name.to_ascii_uppercase().as_bytes()), "{name}");
             assert_eq!(HeaderName::from_static(name).as_str(), name);
         }
     }

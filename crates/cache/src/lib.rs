@@ -60,7 +60,7 @@ pub use self::{
     reuse::{Reuse, Stored},
     selection::Selection,
     status::{CacheStatus, Forward},
-    storable::{NotStored, may_store},
+    storable::{NotStored, is_never_stored, may_store},
     time::Time,
     told::Told,
 };

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use http_types::{
-    HeaderMap, Method, StatusCode,
-    header::{AUTHORIZATION, ETAG, LAST_MODIFIED},
+    HeaderMap, HeaderName, Method, StatusCode,
+    header::{AUTHORIZATION, CACHE_CONTROL, ETAG, EXPIRES, LAST_MODIFIED},
 };
 
 use crate::{
@@ -115,6 +115,32 @@ pub fn may_store(
     if may_be_kept && is_of_use { Ok(()) } else { Err(NotStored::Unusable) }
 }
 
+/// Whether a response to a GET with these fields is not stored, whatever its status and the request are: where no rule and no targeted field
+/// goes before its Cache-Control. Says no where it takes more than a look.
+pub fn is_never_stored<'f>(fields: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> bool {
+    let (mut is_forbidden, mut may_be_of_use) = (false, false);
+    for (name, value) in fields {
+        let is = |other: &HeaderName| name.eq_ignore_ascii_case(other.as_str());
+        may_be_of_use |= is(&ETAG) || is(&LAST_MODIFIED) || is(&EXPIRES);
+        if !is(&CACHE_CONTROL) {
+            continue;
+        }
+        if value.iter().any(|&byte| byte == b'"' || !(b' '..=b'~').contains(&byte)) {
+            return false;
+        }
+        // A lifetime is written with it.
+        may_be_of_use |= value.contains(&b'=');
+        for directive in value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+            let is = |name: &[u8]| directive.eq_ignore_ascii_case(name);
+            is_forbidden |= is(b"no-store") || is(b"private");
+            if directive.get(..15).is_some_and(|name| name.eq_ignore_ascii_case(b"must-understand")) {
+                return false;
+            }
+        }
+    }
+    is_forbidden || !may_be_of_use
+}
+
 /// Statuses whose caching rules are followed here: all that RFC 9110 defines, apart from those of parts.
 fn is_understood(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200..=205 | 300..=305 | 307 | 308 | 400..=417 | 421 | 422 | 426 | 500..=505)
@@ -122,8 +148,6 @@ fn is_understood(status: StatusCode) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http_types::HeaderName;
-
     use super::*;
     use crate::{Control, Time};
 
@@ -160,6 +184,46 @@ mod tests {
             judged(&Method::GET, &[], 200, &[("cache-control", "max-age=60, no-store, must-understand")]),
             Ok(())
         );
+    }
+
+    #[test]
+    fn a_look_forbids_nothing_that_may_be_stored() {
+        let directives = [
+            "no-store",
+            "NO-STORE",
+            "private",
+            "private=\"x\"",
+            "private=x",
+            "no-cache",
+            "max-age=60",
+            "public",
+            "immutable",
+            "must-understand",
+            "Must-Understand=1",
+            "a=\"no-store, private\"",
+            "",
+        ];
+        let others = [
+            ("etag", "\"a\""),
+            ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            ("expires", "Sun, 06 Nov 2094 08:49:37 GMT"),
+            ("x", "y"),
+        ];
+        let mut found = [0; 2];
+        for (first, second) in directives.iter().flat_map(|first| directives.map(|second| (first, second))) {
+            for other in others {
+                let line = format!("{first},{second}");
+                let fields = [("cache-control", &line[..]), other];
+                let is_never = is_never_stored(fields.map(|(name, value)| (name, value.as_bytes())));
+                found[usize::from(is_never)] += 1;
+                assert!(!is_never || judged(&Method::GET, &[], 200, &fields).is_err(), "{fields:?}");
+            }
+        }
+        // Three directives forbid, beside each other and beside six that change nothing of it; beside no other field of use, four say nothing
+        // of a lifetime.
+        assert_eq!(found[1], (3 * 3 + 2 * 3 * 6) * 4 + 4 * 4);
+        assert!(is_never_stored([("Cache-Control", &b"max-age=0"[..]), ("cache-control", b"no-store")]));
+        assert!(!is_never_stored([("cache-control", &b"no-store\x80"[..])]));
     }
 
     #[test]
