@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use http::{
-    Body, Failure, Request, Response,
-    client::{self, Protocol, Trace},
+    Body, Failure, Method, Request, Response,
+    client::{self, Protocol, Reply, Trace},
     clock::Clock,
+    http1::head,
     limits,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
@@ -28,6 +29,15 @@ pub fn a_response_ends(bytes: &[u8]) {
         assert_eq!(trace.last_byte().is_some(), outcome.is_ok());
         assert!(outcome.is_ok() || trace.body_bytes() == 0 || trace.final_headers.is_some());
     });
+    lines_say_what_a_map_says(sent);
+}
+
+/// A head whose lines a proxy passes on is to others what it is to that: of the same status, with the same end.
+fn lines_say_what_a_map_says(head: &[u8]) {
+    if let Some(plain) = Reply::read(head) {
+        let of_map = head::response(head, &Method::GET).expect("what is plain is a response");
+        assert_eq!(plain, (of_map.response.status(), of_map.framing, of_map.persistence));
+    }
 }
 
 /// Long enough for any machine: without a server there is nothing to wait for.

@@ -33,6 +33,8 @@ mod prepare;
 mod quic;
 mod race;
 mod refusal;
+mod relay;
+mod reply;
 mod resolve;
 mod shared;
 mod stamps;
@@ -54,6 +56,8 @@ pub use self::{
     config::{Config, Connections, Known, KnownError, Limits, Lookups, Protocol, Trust, Windows},
     early::Early,
     informed::Informed,
+    relay::Relayed,
+    reply::Reply,
     step::Step,
     trace::Trace,
     wire::WireBytes,

@@ -10,6 +10,7 @@
 //! | connections that are kept, and how many | `client/pool.rs` |
 //! | listening, accepting, ending in order | [`server`] |
 //! | one HTTP/1.1 connection of a server | `server/http1.rs` |
+//! | requests and responses that are passed on line by line | `server/relay.rs`; `client/relay.rs`, `client/reply.rs` |
 //! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
 //! | certificates of a server | `server/certificate.rs` |
 //! | HTTP/1.1 as bytes: heads, framing, chunks | [`http1`] |
@@ -38,6 +39,7 @@ mod http3;
 pub mod limits;
 mod origin;
 pub mod pages;
+mod patience;
 pub mod server;
 mod stop;
 mod sys;

@@ -29,10 +29,10 @@ mod http3;
 mod interim;
 mod listen;
 mod objection;
-mod patience;
 mod peer;
 mod proxied;
 mod quic;
+mod relay;
 mod upload;
 mod watched;
 mod wire;
@@ -66,6 +66,7 @@ pub use self::{
     peer::Peer,
     proxied::read_proxy_header,
     quic::bind_udp,
+    relay::{Lines, Original, Relayed, Relaying},
 };
 use self::{certificate::EarlyData, context::Context};
 use crate::{Error, Stop, sys};

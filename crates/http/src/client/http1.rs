@@ -12,11 +12,12 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, Waker, ready},
+    time::Duration,
 };
 
 use bytes::{Buf, Bytes, BytesMut};
 use hyper::{
-    HeaderMap, Request, Response, StatusCode, Version,
+    HeaderMap, Method, Request, Response, StatusCode, Version,
     body::{Body as _, Frame},
     header::UPGRADE,
     http::request::Parts,
@@ -29,6 +30,8 @@ use super::{
     interims::Interims,
     io::{Connection, Io, Recorder},
     refusal::Refusal,
+    relay,
+    reply::Reply,
     stamps::Stamps,
     trace::Trace,
     wire::Wire,
@@ -38,6 +41,7 @@ use crate::{
     clock::Clock,
     http1::{Framing, Incoming, Outgoing, Persistence, Piece, ResponseHead, Trailers, framing, head},
     limits,
+    patience::Patience,
 };
 
 /// A connection that is idle or carries one request. It goes from hand to hand, in a box.
@@ -57,8 +61,17 @@ pub(crate) struct Http1 {
     recorder: Arc<Recorder>,
     remote: SocketAddr,
     is_used: bool,
+    /// With a server that owes the answer to a relayed request.
+    patience: Option<Patience>,
     /// The Host field of requests to the one origin that a connection is for.
     host: Option<(Origin, String)>,
+}
+
+/// The final response to a request that was made of lines.
+pub(crate) enum Answered<T> {
+    /// It is plain, and this was made of its lines.
+    Lines(T),
+    Head(Response<()>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +104,7 @@ impl Http1 {
             recorder,
             remote,
             is_used: false,
+            patience: None,
             host: None,
         })
     }
@@ -113,36 +127,95 @@ impl Http1 {
         request: Request<Body>,
         trace: &mut Trace,
     ) -> Result<Response<()>, Refusal> {
-        trace.protocol = Some("http/1.1");
-        trace.reused = Some(self.is_used);
-        trace.remote = Some(self.remote);
-        if self.life != Life::Idle {
+        if !self.introduce(trace) {
             return Err(Refusal::unsent(Failure::Closed(Stage::Head), request));
         }
-        self.is_used = true;
-        self.stamps = trace.stamps();
-        self.recorder.begin(Arc::clone(&self.stamps));
         let (request, body) = request.into_parts();
         let spare = body.again();
         self.begin(origin, &request, body);
-        let mut interims = Interims::default();
-        let head = std::future::poll_fn(|cx| self.poll_head(cx, &request, &mut interims)).await;
-        match head {
-            Ok(head) => {
-                // If the final header came in the same read as the end of an interim response, that read is its first.
-                trace.final_headers = self.stamps.first_read().or(self.recorder.last_read());
-                if head.persistence == Persistence::Closed {
-                    self.life = Life::Busy(Persistence::Closed);
-                }
-                self.body = Incoming::new(head.framing);
-                Ok(head.response)
-            }
+        match self.final_head(&request, trace).await {
+            Ok(head) => Ok(head),
             Err(failure) => {
                 self.life = Life::Over;
                 let unsent = self.outgoing.unsent(&spare);
                 Err(Refusal::new(failure, request, unsent, spare))
             }
         }
+    }
+
+    /// Makes a GET without a body of which this is all of the head, and waits for the final response's head, for so long. If that is plain, it is
+    /// what `read` makes of its lines. The connection has to live until the body was read.
+    pub(crate) async fn relay<T>(
+        &mut self,
+        head: &[u8],
+        (limit, informed): (Duration, Option<&Informed>),
+        trace: &mut Trace,
+        read: impl FnOnce(&Reply<'_>) -> Option<T>,
+    ) -> Result<Answered<T>, Failure> {
+        if !self.introduce(trace) {
+            return Err(Failure::Closed(Stage::Head));
+        }
+        self.patience.get_or_insert_with(|| Patience::new(limit)).begin_within(limit);
+        self.life = Life::Busy(Persistence::Kept);
+        self.room = LEAST_ROOM;
+        self.outgoing.lines().extend_from_slice(head);
+        self.outgoing.begin(Body::empty(), Framing::None, Trailers::Sent);
+        let answered = self.answer_to_relayed(informed, trace, read).await;
+        if answered.is_err() {
+            self.life = Life::Over;
+        }
+        answered
+    }
+
+    async fn answer_to_relayed<T>(
+        &mut self,
+        informed: Option<&Informed>,
+        trace: &mut Trace,
+        read: impl FnOnce(&Reply<'_>) -> Option<T>,
+    ) -> Result<Answered<T>, Failure> {
+        let (mut interims, mut read) = (Interims::default(), Some(read));
+        loop {
+            let length = std::future::poll_fn(|cx| self.poll_head_in_time(cx)).await?;
+            let plain = head::with_response_lines(&self.input[..length], |lines| {
+                let reply = Reply::of(lines)?;
+                Some((reply.framing, reply.persistence, read.take()?(&reply)?))
+            })?;
+            if let Some((framing, persistence, lines)) = plain {
+                self.input.advance(length);
+                self.begin_body(framing, persistence, trace);
+                return Ok(Answered::Lines(lines));
+            }
+            if let Some(head) = self.take_head(length, &relay::METHOD, &mut interims, informed)? {
+                if head.response.status() == StatusCode::SWITCHING_PROTOCOLS {
+                    return Err(Failure::Garbled);
+                }
+                self.begin_body(head.framing, head.persistence, trace);
+                return Ok(Answered::Head(head.response));
+            }
+        }
+    }
+
+    fn poll_head_in_time(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Failure>> {
+        if let Poll::Ready(length) = self.poll_head(cx) {
+            return Poll::Ready(length);
+        }
+        self.patience
+            .as_mut()
+            .map_or(Poll::Pending, |patience| patience.poll(cx).map(|()| Err(Failure::Timeout)))
+    }
+
+    /// Puts down what a request finds here, and has its bytes stamped; whether it can be made.
+    fn introduce(&mut self, trace: &mut Trace) -> bool {
+        trace.protocol = Some("http/1.1");
+        trace.reused = Some(self.is_used);
+        trace.remote = Some(self.remote);
+        if self.life != Life::Idle {
+            return false;
+        }
+        self.is_used = true;
+        self.stamps = trace.stamps();
+        self.recorder.begin(Arc::clone(&self.stamps));
+        true
     }
 
     fn begin(&mut self, origin: &Origin, request: &Parts, body: Body) {
@@ -172,31 +245,63 @@ impl Http1 {
         Ok(())
     }
 
-    /// Sends on, and reads until a final response's head is there.
-    fn poll_head(
+    /// The final response's head.
+    async fn final_head(&mut self, request: &Parts, trace: &mut Trace) -> Result<Response<()>, Failure> {
+        let mut interims = Interims::default();
+        loop {
+            let length = std::future::poll_fn(|cx| self.poll_head(cx)).await?;
+            let informed = request.extensions.get();
+            let Some(head) = self.take_head(length, &request.method, &mut interims, informed)? else {
+                continue;
+            };
+            let is_switched = head.response.status() == StatusCode::SWITCHING_PROTOCOLS;
+            if is_switched && !request.headers.contains_key(UPGRADE) {
+                // To what, nobody knows.
+                return Err(Failure::Garbled);
+            }
+            self.begin_body(head.framing, head.persistence, trace);
+            return Ok(head.response);
+        }
+    }
+
+    /// Takes a head of this length; `None` if it is that of an interim response.
+    fn take_head(
         &mut self,
-        cx: &mut Context<'_>,
-        request: &Parts,
+        length: usize,
+        to: &Method,
         interims: &mut Interims,
-    ) -> Poll<Result<ResponseHead, Failure>> {
+        informed: Option<&Informed>,
+    ) -> Result<Option<ResponseHead>, Failure> {
+        // What is copied leaves the buffer to the next response.
+        let head = head::response(&self.input[..length], to)?;
+        self.input.advance(length);
+        let status = head.response.status();
+        if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
+            return Ok(Some(head));
+        }
+        interims.count(head.response.headers())?;
+        self.stamps.interim();
+        Informed::tell(informed, status, head.response.headers());
+        Ok(None)
+    }
+
+    /// The final response's head was taken: what follows is its body.
+    fn begin_body(&mut self, framing: Framing, persistence: Persistence, trace: &mut Trace) {
+        // If the final header came in the same read as the end of an interim response, that read is its first.
+        trace.final_headers = self.stamps.first_read().or(self.recorder.last_read());
+        if persistence == Persistence::Closed {
+            self.life = Life::Busy(Persistence::Closed);
+        }
+        self.body = Incoming::new(framing);
+    }
+
+    /// Sends on, and reads until the next response's head is whole; how long that is.
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<usize, Failure>> {
         self.send(cx)?;
         loop {
-            while let Some(length) = self.head.find(&self.input, head::Lines::Lenient)? {
+            if let Some(length) = self.head.find(&self.input, head::Lines::Lenient)? {
                 self.looked = 0;
-                // What is copied leaves the buffer to the next response.
-                let head = head::response(&self.input[..length], &request.method)?;
-                self.input.advance(length);
-                let status = head.response.status();
-                if status == StatusCode::SWITCHING_PROTOCOLS && !request.headers.contains_key(UPGRADE) {
-                    // To what, nobody knows.
-                    return Poll::Ready(Err(Failure::Garbled));
-                }
-                if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
-                    return Poll::Ready(Ok(head));
-                }
-                interims.count(head.response.headers())?;
-                self.stamps.interim();
-                Informed::tell(request.extensions.get(), status, head.response.headers());
+                return Poll::Ready(Ok(length));
             }
             // What begins as no head does need not be waited for. Looked at when there is twice as much, no byte is looked at often.
             if self.input.len() > 2 * self.looked {

@@ -289,6 +289,15 @@ impl OriginPool {
 }
 
 impl Lease {
+    /// A connection of the pool's that is idle, if there is one and it may be used at once.
+    pub(crate) fn of_idle(pool: Arc<OriginPool>) -> Option<Self> {
+        if lock(&pool.shared).is_some() {
+            return None;
+        }
+        let permit = Arc::clone(&pool.permits).try_acquire_owned().ok()?;
+        Some(Self::of_pool(pool.take_idle()?, pool, permit))
+    }
+
     /// A connection of the pool's.
     pub(crate) fn of_pool(
         connection: Box<Http1>,

@@ -141,7 +141,7 @@ fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
 }
 
 /// Digits and nothing else: Rust's own parser takes a plus sign as well.
-fn decimal(digits: &[u8]) -> Option<u64> {
+pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
     }

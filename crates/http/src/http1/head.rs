@@ -2,7 +2,7 @@
 //!
 //! Fields keep their bytes where they came in: a head is cut out of the buffer, and its values are slices of it.
 
-use std::mem::MaybeUninit;
+use std::{io::Write as _, mem::MaybeUninit};
 
 use bytes::Bytes;
 use httparse::{Header, ParserConfig, Status};
@@ -163,6 +163,22 @@ fn whole(head: &Kept<'_>, lines: &RequestLines<'_>) -> Result<RequestHead, Malfo
 /// # Errors
 /// When it is not one, or its body has no certain end.
 pub fn response(head: &[u8], to: &Method) -> Result<ResponseHead, Malformed> {
+    with_response_lines(head, |lines| response_of(&Kept::copy(head), lines, to))?
+}
+
+/// A response's head as the lines that it consists of; what they say was not looked at.
+pub(crate) struct ResponseLines<'h> {
+    pub(crate) code: u16,
+    /// Of HTTP/1.
+    pub(crate) minor: u8,
+    pub(crate) fields: &'h [Header<'h>],
+}
+
+/// Takes a response's whole head apart.
+pub(crate) fn with_response_lines<T>(
+    head: &[u8],
+    read: impl FnOnce(&ResponseLines<'_>) -> T,
+) -> Result<T, Malformed> {
     let mut fields = [const { MaybeUninit::uninit() }; limits::HEADERS];
     let mut parsed = httparse::Response::new(&mut []);
     let status = ParserConfig::default()
@@ -171,10 +187,14 @@ pub fn response(head: &[u8], to: &Method) -> Result<ResponseHead, Malformed> {
     let (Status::Complete(_), Some(code), Some(minor)) = (status, parsed.code, parsed.version) else {
         return Err(Malformed::Syntax);
     };
+    Ok(read(&ResponseLines { code, minor, fields: parsed.headers }))
+}
+
+fn response_of(head: &Kept<'_>, lines: &ResponseLines<'_>, to: &Method) -> Result<ResponseHead, Malformed> {
     let mut response = Response::new(());
-    *response.headers_mut() = map(&Kept::copy(head), parsed.headers)?;
-    *response.version_mut() = version(minor);
-    *response.status_mut() = StatusCode::from_u16(code).map_err(|_| Malformed::Syntax)?;
+    *response.headers_mut() = map(head, lines.fields)?;
+    *response.version_mut() = version(lines.minor);
+    *response.status_mut() = StatusCode::from_u16(lines.code).map_err(|_| Malformed::Syntax)?;
     let framing = of_response(to, response.status(), response.version(), response.headers())?;
     let persistence = match framing {
         Framing::UntilClose | Framing::Tunnel => Persistence::Closed,
@@ -221,7 +241,7 @@ pub fn write_request(
     }
     write_fields(to, headers.iter().filter(|(name, _)| !is_framing(name)));
     match framing {
-        Framing::Length(length) => write_field(to, &header::CONTENT_LENGTH, length.to_string().as_bytes()),
+        Framing::Length(length) => write_length(to, length),
         Framing::Chunked => write_field(to, &header::TRANSFER_ENCODING, b"chunked"),
         // A method that is about a body says that there is none (RFC 9110 section 8.6).
         _ if matches!(*method, Method::POST | Method::PUT | Method::PATCH) => {
@@ -249,7 +269,7 @@ pub fn write_response(
     };
     write_fields(to, headers.iter().filter(|(name, _)| is_kept(name)));
     match framing {
-        Framing::Length(length) => write_field(to, &header::CONTENT_LENGTH, length.to_string().as_bytes()),
+        Framing::Length(length) => write_length(to, length),
         Framing::Chunked => write_field(to, &header::TRANSFER_ENCODING, b"chunked"),
         Framing::None | Framing::UntilClose | Framing::Tunnel => {}
     }
@@ -264,6 +284,28 @@ pub fn write_response(
     to.extend_from_slice(b"\r\n");
 }
 
+/// Writes the end of a final response's head over HTTP/1.1 whose other fields are there already: how long the body is, whether the connection
+/// is kept, where else the origin is served.
+pub(crate) fn write_end(
+    to: &mut Vec<u8>,
+    framing: Framing,
+    persistence: Persistence,
+    alternative: Option<&HeaderValue>,
+) {
+    match framing {
+        Framing::Length(length) => write_length(to, length),
+        Framing::Chunked => write_field(to, &header::TRANSFER_ENCODING, b"chunked"),
+        Framing::None | Framing::UntilClose | Framing::Tunnel => write_length(to, 0),
+    }
+    if let Some(alternative) = alternative {
+        write_field(to, &header::ALT_SVC, alternative.as_bytes());
+    }
+    if persistence == Persistence::Closed {
+        write_field(to, &header::CONNECTION, b"close");
+    }
+    to.extend_from_slice(b"\r\n");
+}
+
 /// Writes an interim response's head.
 pub fn write_interim(to: &mut Vec<u8>, status: StatusCode, headers: &HeaderMap) {
     write_status(to, Version::HTTP_11, status);
@@ -271,7 +313,8 @@ pub fn write_interim(to: &mut Vec<u8>, status: StatusCode, headers: &HeaderMap) 
     to.extend_from_slice(b"\r\n");
 }
 
-fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode) {
+/// Writes a status line.
+pub(crate) fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode) {
     let version: &[u8] = if version == Version::HTTP_10 { b"HTTP/1.0 " } else { b"HTTP/1.1 " };
     let reason = status.canonical_reason().unwrap_or_default().as_bytes();
     for part in [version, status.as_str().as_bytes(), b" ", reason, b"\r\n"] {
@@ -285,6 +328,11 @@ pub(super) fn write_fields<'f>(
     fields: impl Iterator<Item = (&'f HeaderName, &'f HeaderValue)>,
 ) {
     fields.for_each(|(name, value)| write_field(to, name, value.as_bytes()));
+}
+
+fn write_length(to: &mut Vec<u8>, length: u64) {
+    // Writing into memory cannot fail.
+    let _ = write!(to, "content-length: {length}\r\n");
 }
 
 fn write_field(to: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {

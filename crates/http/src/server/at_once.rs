@@ -8,7 +8,7 @@ use hyper::{
     header::{CONTENT_LENGTH, EXPECT, HOST, HeaderValue, TRAILER},
 };
 
-use super::peer::Peer;
+use super::{interim::Interim, peer::Peer, relay::Original};
 use crate::{Body, http1::head::RequestLines};
 
 /// A GET or HEAD without a body, on a connection that is kept: its fields as they came. That nothing in them says otherwise was looked
@@ -24,6 +24,8 @@ pub struct Glance<'h> {
     /// Who asks.
     pub peer: Peer,
     fields: Fields<'h>,
+    /// All of an HTTP/1.1 request's head.
+    head: &'h [u8],
 }
 
 #[derive(Debug)]
@@ -34,7 +36,7 @@ enum Fields<'h> {
 
 impl<'h> Glance<'h> {
     /// `None` if the request may be anything else.
-    pub(super) fn of(lines: &RequestLines<'h>, peer: Peer) -> Option<Self> {
+    pub(super) fn of(head: &'h [u8], lines: &RequestLines<'h>, peer: Peer) -> Option<Self> {
         let is_head = match lines.method {
             "GET" => false,
             "HEAD" => true,
@@ -56,7 +58,8 @@ impl<'h> Glance<'h> {
                 _ => {}
             }
         }
-        Some(Self { is_head, target: lines.target, host: host?, peer, fields: Fields::Lines(lines.fields) })
+        let fields = Fields::Lines(lines.fields);
+        Some(Self { is_head, target: lines.target, host: host?, peer, fields, head })
     }
 
     /// The same of a request over HTTP/2 or HTTP/3.
@@ -75,7 +78,12 @@ impl<'h> Glance<'h> {
         }
         let peer = *request.extensions().get::<Peer>()?;
         let target = uri.path_and_query()?.as_str();
-        Some(Self { is_head, target, host, peer, fields: Fields::Map(fields) })
+        Some(Self { is_head, target, host, peer, fields: Fields::Map(fields), head: &[] })
+    }
+
+    /// A copy of an HTTP/1.1 request, whose interim responses go there.
+    pub fn original(&self, interim: Interim) -> Original {
+        Original::new(self.head, self.peer, interim)
     }
 
     /// The header's fields, those of HTTP/1.1 in their order: names as they were written, values without the white space around them.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use hyper::{Request, Response, body::Body as _};
 
-use super::{at_once::Glance, delivery::Delivery};
+use super::{at_once::Glance, delivery::Delivery, interim::Interim, relay::Relaying};
 use crate::{Body, Failure};
 
 /// Answers requests; all connections of a server share it.
@@ -18,7 +18,7 @@ pub trait Handler: Send + Sync + 'static {
     /// response that [`Handler::handle`] made; without one there nobody is told.
     type Note: Clone + Send + Sync + 'static;
 
-    /// Whether [`Handler::at_once`] or [`Handler::fields_at_once`] answers anything.
+    /// Whether [`Handler::at_once`] or [`Handler::fields_at_once`] answers anything, or [`Handler::relay`] passes anything on.
     const ANSWERS_AT_ONCE: bool = false;
 
     /// Answers a plain HTTP/1.1 request from memory: writes the response's status line and fields, Content-Length among them, to the
@@ -30,6 +30,16 @@ pub trait Handler: Send + Sync + 'static {
 
     /// The same over HTTP/2 and HTTP/3, where a response's fields are no text.
     fn fields_at_once(&self, _request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Self::Note>)> {
+        None
+    }
+
+    /// Passes on a plain HTTP/1.1 request without a map being made of its lines, if that is an HTTP/1.1 GET that has no answer at once; its
+    /// interim responses go to `interim`. `None` if it takes more than a look; then [`Handler::handle`] is asked.
+    fn relay<'h>(
+        &'h self,
+        _request: &Glance<'_>,
+        _interim: impl FnOnce() -> Interim,
+    ) -> Option<Relaying<'h, Self::Note>> {
         None
     }
 

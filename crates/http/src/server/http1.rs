@@ -5,6 +5,7 @@
 
 mod answer;
 mod arrival;
+mod exchange;
 
 use std::{
     cell::Cell,
@@ -14,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use bytes::{Buf, BytesMut};
+use bytes::BytesMut;
 use hyper::{
     Method, Response, StatusCode, Version,
     header::{self, HeaderValue},
@@ -22,13 +23,11 @@ use hyper::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use self::arrival::Arrival;
-use super::{
-    at_once::Glance, context::Context as Shared, delivery::Delivery, handler::Handler, interim::Waiting,
-    patience::Patience, peer::Peer, wire::Wire,
-};
+use super::{context::Context as Shared, handler::Handler, interim::Waiting, peer::Peer, wire::Wire};
 use crate::{
-    Body, Failure,
-    http1::{Framing, Malformed, Outgoing, Persistence, RequestHead, Trailers, chunked, head},
+    Body,
+    http1::{Framing, Malformed, Outgoing, Persistence, Trailers, head},
+    patience::Patience,
     tunnel::{Begun, Downstream},
 };
 
@@ -61,17 +60,6 @@ enum Next {
     Cut,
     /// Something else than HTTP begins.
     Tunnel(Downstream),
-}
-
-/// A request whose head was taken.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is taken apart at once, and a box for each request would cost more"
-)]
-enum Taken<N> {
-    /// Its response is on the way, and the handler noted this.
-    Answered(Option<N>),
-    Request(RequestHead),
 }
 
 /// Why there is no further request.
@@ -163,112 +151,6 @@ impl<S: Wire> Http1<S> {
         Poll::Ready(Err(if is_idle { NoHead::Gone } else { NoHead::Slow }))
     }
 
-    /// One request, whose head is so long, and its response.
-    async fn exchange<H: Handler>(&mut self, context: &Shared<H>, length: usize) -> Next {
-        let before = self.outgoing.written();
-        let taken = self.take_head(context, length);
-        let RequestHead { mut request, framing, persistence } = match taken {
-            Ok(Taken::Answered(note)) => {
-                let sent = self.sent().await;
-                self.tell(&*context.handler, note, before, sent);
-                return sent.map_or(Next::Cut, |()| Next::Request);
-            }
-            Ok(Taken::Request(head)) => head,
-            Err(why) => return self.refuse(status_for(why), &sentence(why)).await,
-        };
-        if framing == Framing::Chunked && !chunked::Decoder::can_begin(&self.input) {
-            return self.refuse(status_for(Malformed::Framing), &sentence(Malformed::Framing)).await;
-        }
-        let (method, version) = (request.method().clone(), request.version());
-        let trailers = answer::trailers(request.headers());
-        let body = self.arrives(framing, version, request.headers(), context.config.read_timeout);
-        request.extensions_mut().insert(self.peer);
-        if version == Version::HTTP_11 {
-            request.extensions_mut().insert(self.interim.begin());
-        }
-        let answered = {
-            // In a box, so that a connection that is idle takes no room for it.
-            let mut handling = Box::pin(context.handler.handle(request.map(|()| body)));
-            std::future::poll_fn(|cx| self.poll_answered(cx, handling.as_mut())).await
-        };
-        self.interim.end();
-        let Some(Ok(mut response)) = answered else { return Next::Cut };
-        if let Some(alternative) = &self.alternative {
-            response.headers_mut().entry(header::ALT_SVC).or_insert_with(|| alternative.clone());
-        }
-        let tunnel = response.extensions().get::<Downstream>().cloned();
-        let note = response.extensions_mut().remove::<H::Note>();
-        let is_last = self.is_over || context.stop.is_asked();
-        let persistence = if is_last { Persistence::Closed } else { persistence };
-        let persistence =
-            answer::write(&mut self.outgoing, response, (&method, version), persistence, trailers);
-        let sent = self.sent().await;
-        self.tell(&*context.handler, note, before, sent);
-        if sent.is_none() {
-            return Next::Cut;
-        }
-        match (tunnel, persistence) {
-            (Some(tunnel), _) => Next::Tunnel(tunnel),
-            (None, Persistence::Kept) if self.rest().await => Next::Request,
-            _ if self.arrival.is_some() || !self.input.is_empty() => Next::Linger,
-            _ => Next::End,
-        }
-    }
-
-    /// Tells the handler what became of a response; it began with so many bytes written before it.
-    fn tell<H: Handler>(&self, handler: &H, note: Option<H::Note>, before: u64, sent: Option<()>) {
-        if let Some(note) = note {
-            let bytes = Some(self.outgoing.written() - before);
-            let body_bytes = self.outgoing.body_bytes();
-            handler.sent(note, Delivery { is_whole: sent.is_some(), body_bytes, bytes });
-        }
-    }
-
-    /// Takes a request's head off the input: answered already, if the handler can do that with a look at its lines.
-    fn take_head<H: Handler>(
-        &mut self,
-        context: &Shared<H>,
-        length: usize,
-    ) -> Result<Taken<H::Note>, Malformed> {
-        let may_answer = H::ANSWERS_AT_ONCE && !context.stop.is_asked();
-        let (input, outgoing) = (&self.input[..length], &mut self.outgoing);
-        let (peer, alternative) = (self.peer, self.alternative.as_ref());
-        let taken = head::with_lines(input, |lines| {
-            let glance = may_answer.then(|| Glance::of(lines, peer)).flatten();
-            match glance.and_then(|glance| answer_at_once(&*context.handler, &glance, alternative, outgoing))
-            {
-                Some(note) => Ok(Taken::Answered(note)),
-                None => head::copied(input, lines).map(Taken::Request),
-            }
-        });
-        if length == self.input.len() {
-            self.input.clear();
-        } else {
-            self.input.advance(length);
-        }
-        taken?
-    }
-
-    /// Polls the handler, and moves what can be moved meanwhile. `None` if the client is gone.
-    fn poll_answered(
-        &mut self,
-        cx: &mut Context<'_>,
-        handling: Pin<&mut impl Future<Output = Result<Response<Body>, Failure>>>,
-    ) -> Poll<Option<Result<Response<Body>, Failure>>> {
-        let answered = handling.poll(cx);
-        let interim = self.interim.take(cx);
-        if !interim.is_empty() {
-            self.outgoing.lines().extend_from_slice(&interim);
-        }
-        if let Poll::Ready(answered) = answered {
-            return Poll::Ready(Some(answered));
-        }
-        if !self.poll_arrival(cx) || self.outgoing.poll(cx, &mut self.stream).is_err() {
-            return Poll::Ready(None);
-        }
-        if self.outgoing.broken().is_some() { Poll::Ready(None) } else { Poll::Pending }
-    }
-
     /// Sends what is to be sent. `None` if it breaks off, or nobody reads it.
     async fn sent(&mut self) -> Option<()> {
         let mut written = u64::MAX;
@@ -337,29 +219,6 @@ impl<S: Wire> Http1<S> {
         self.is_over = matches!(read, Ok(0) | Err(_));
         Poll::Ready(!self.is_over)
     }
-}
-
-/// Has a plain request answered if the handler can do that without being asked twice; returns what that noted of it.
-fn answer_at_once<H: Handler>(
-    handler: &H,
-    request: &Glance<'_>,
-    alternative: Option<&HeaderValue>,
-    outgoing: &mut Outgoing,
-) -> Option<Option<H::Note>> {
-    let to = outgoing.lines();
-    let begin = to.len();
-    let Some((body, note)) = handler.at_once(request, to) else {
-        to.truncate(begin);
-        return None;
-    };
-    if let Some(alternative) = alternative {
-        to.extend_from_slice(b"alt-svc: ");
-        to.extend_from_slice(alternative.as_bytes());
-        to.extend_from_slice(b"\r\n");
-    }
-    to.extend_from_slice(b"\r\n");
-    outgoing.begin_with(body);
-    Some(note)
 }
 
 /// What answers bytes that are not a request.

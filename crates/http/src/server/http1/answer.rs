@@ -3,13 +3,14 @@
 use hyper::{
     HeaderMap, Method, Response, StatusCode, Version,
     body::Body as _,
-    header::{self, HeaderName},
+    header::{self, HeaderName, HeaderValue},
 };
 
 use crate::{
     Body,
     clock::http_date,
     http1::{Framing, Outgoing, Persistence, Trailers, framing, head},
+    server::relay::Lines,
     tunnel::Downstream,
 };
 
@@ -44,6 +45,20 @@ pub(super) fn write(
     head::write_response(outgoing.lines(), (version, parts.status), &parts.headers, framing, persistence);
     outgoing.begin(body, framing, trailers);
     persistence
+}
+
+/// Begins to send a response whose head is written already, but for these fields; returns what the handler noted of it.
+pub(super) fn write_lines<N>(
+    outgoing: &mut Outgoing,
+    Lines { head, framing, body, note }: Lines<N>,
+    persistence: Persistence,
+    alternative: Option<&HeaderValue>,
+) -> Option<N> {
+    let to = outgoing.lines();
+    to.extend_from_slice(&head);
+    head::write_end(to, framing, persistence, alternative);
+    outgoing.begin(body, framing, Trailers::LeftOut);
+    note
 }
 
 /// Whether a request with this header wants trailers (RFC 9110 section 6.5.1).

@@ -9,24 +9,33 @@ use std::{
 use tokio::time::{Instant, Sleep};
 
 /// A time limit that begins anew with each step of a peer. Beginning reads a clock; the timer is moved only when it goes off.
-pub(super) struct Patience {
+pub(crate) struct Patience {
     limit: Duration,
     since: Instant,
     timer: Pin<Box<Sleep>>,
 }
 
 impl Patience {
-    pub(super) fn new(limit: Duration) -> Self {
+    pub(crate) fn new(limit: Duration) -> Self {
         Self { limit, since: Instant::now(), timer: Box::pin(tokio::time::sleep(limit)) }
     }
 
     /// The peer has made a step, or is asked for the first one.
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.since = Instant::now();
     }
 
+    /// The same with another limit from now on.
+    pub(crate) fn begin_within(&mut self, limit: Duration) {
+        self.begin();
+        if limit != self.limit {
+            self.limit = limit;
+            self.timer.as_mut().reset(self.since + limit);
+        }
+    }
+
     /// Ready when the peer has made no step for too long.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             ready!(self.timer.as_mut().poll(cx));
             let end = self.since.checked_add(self.limit);
@@ -50,5 +59,8 @@ mod tests {
         patience.begin();
         std::future::poll_fn(|cx| patience.poll(cx)).await;
         assert_eq!(began.elapsed().as_secs(), 17);
+        patience.begin_within(Duration::from_secs(2));
+        std::future::poll_fn(|cx| patience.poll(cx)).await;
+        assert_eq!(began.elapsed().as_secs(), 19);
     }
 }

@@ -1,0 +1,120 @@
+//! A response whose lines can be passed on without a map being made of them.
+
+use std::str;
+
+use httparse::Header;
+use hyper::StatusCode;
+
+use crate::http1::{
+    Framing, Persistence, framing,
+    head::{ResponseLines, with_response_lines},
+};
+
+/// The head of a final response to a GET: of HTTP/1.1, with a body whose end is beyond doubt, and nothing in Connection but whether that is
+/// kept.
+#[derive(Debug)]
+pub struct Reply<'h> {
+    /// Its status, which is not one of those without a body.
+    pub status: StatusCode,
+    /// Where its body ends: a length, chunks, or there is none as its length is 0.
+    pub framing: Framing,
+    pub(crate) persistence: Persistence,
+    fields: &'h [Header<'h>],
+}
+
+impl<'h> Reply<'h> {
+    /// `None` if the response may be anything else.
+    pub(crate) fn of(lines: &ResponseLines<'h>) -> Option<Self> {
+        let status = StatusCode::from_u16(lines.code).ok()?;
+        let is_bodiless = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        if lines.minor != 1 || status.is_informational() || is_bodiless {
+            return None;
+        }
+        let (mut announced, mut persistence) = (None, Persistence::Kept);
+        for field in lines.fields {
+            let is = |name: &str| field.name.eq_ignore_ascii_case(name);
+            let framing = match field.name.len() {
+                10 if is("connection") => {
+                    match field.value {
+                        value if value.eq_ignore_ascii_case(b"keep-alive") => {}
+                        value if value.eq_ignore_ascii_case(b"close") => persistence = Persistence::Closed,
+                        _ => return None,
+                    }
+                    continue;
+                }
+                14 if is("content-length") => match framing::decimal(field.value)? {
+                    0 => Framing::None,
+                    length => Framing::Length(length),
+                },
+                17 if is("transfer-encoding") && field.value.eq_ignore_ascii_case(b"chunked") => {
+                    Framing::Chunked
+                }
+                17 if is("transfer-encoding") => return None,
+                _ => continue,
+            };
+            if announced.replace(framing).is_some() {
+                return None;
+            }
+        }
+        Some(Self { status, framing: announced?, persistence, fields: lines.fields })
+    }
+
+    /// What the lines of a whole head say, if they are plain: for the fuzz target, which compares that with what a map of them says.
+    #[doc(hidden)]
+    pub fn read(head: &[u8]) -> Option<(StatusCode, Framing, Persistence)> {
+        let read = |lines: &ResponseLines<'_>| {
+            Reply::of(lines).map(|reply| (reply.status, reply.framing, reply.persistence))
+        };
+        with_response_lines(head, read).ok().flatten()
+    }
+
+    /// The header's fields in their order: names as they were written, values without the white space around them.
+    pub fn fields(&self) -> impl Iterator<Item = (&'h str, &'h [u8])> + use<'h> {
+        self.fields.iter().map(|field| (field.name, field.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http1::head::response;
+
+    #[test]
+    fn it_is_what_a_map_of_it_says_or_nothing() {
+        let lines = [
+            "content-length: 5",
+            "Content-Length: 0",
+            "content-length: +5",
+            "content-length: 5, 5",
+            "transfer-encoding: chunked",
+            "transfer-encoding: gzip, chunked",
+            "Transfer-Encoding: Chunked",
+            "connection: close",
+            "Connection: Keep-Alive",
+            "connection: x-own",
+            "x: y",
+        ];
+        let mut taken = 0;
+        for status in ["HTTP/1.1 200 OK", "HTTP/1.1 304 No", "HTTP/1.1 103 Hints", "HTTP/1.0 200 OK"] {
+            for (first, second) in
+                lines.iter().flat_map(|first| lines.iter().map(move |second| (first, second)))
+            {
+                let head = format!("{status}\r\n{first}\r\n{second}\r\n\r\n");
+                let of_map = response(head.as_bytes(), &hyper::Method::GET);
+                if let Some(reply) = Reply::read(head.as_bytes()) {
+                    let of_map = of_map.unwrap();
+                    assert_eq!(
+                        reply,
+                        (of_map.response.status(), of_map.framing, of_map.persistence),
+                        "{head}"
+                    );
+                    taken += 1;
+                }
+            }
+        }
+        assert_eq!(
+            taken, 24,
+            "of two lines, one of the four that tell an end and one of the three others, in both orders"
+        );
+    }
+}
