@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use crate::{
     clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log,
     network::Network, note::Noted, on_disk::OnDisk, origins::Origins, passing::Passing, store::Store,
+    ways::Ways,
 };
 
 /// A data centre at work.
@@ -32,6 +33,8 @@ pub(crate) struct Edge {
     clients: Mutex<Vec<Client>>,
     /// What each core answers at once; no other core takes its lock, unless everything is to be forgotten.
     hits: Vec<Mutex<Hits>>,
+    /// What each core passes on without a look at the store; likewise.
+    ways: Vec<Mutex<Ways>>,
     /// Whether another process is taking this one's place. Who purges keeps it from beginning meanwhile.
     is_leaving: RwLock<bool>,
 }
@@ -48,6 +51,7 @@ impl Edge {
     ) -> Self {
         let network = RwLock::new(Arc::new(network));
         let hits = (0..cores).map(|_| Mutex::default()).collect();
+        let ways = (0..cores).map(|_| Mutex::default()).collect();
         Self {
             centre,
             network,
@@ -61,6 +65,7 @@ impl Edge {
             clients: Mutex::default(),
             coders: Arc::new(Semaphore::new(cores * CODERS)),
             hits,
+            ways,
             is_leaving: RwLock::default(),
         }
     }
@@ -84,12 +89,20 @@ impl Edge {
     /// Goes on with another network; requests that are under way end with the old one.
     pub(crate) fn replace(&self, network: Network) {
         *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
-        (0..self.hits.len()).for_each(|core| self.hits(core).clear());
+        for core in 0..self.hits.len() {
+            self.hits(core).clear();
+            self.ways(core).clear();
+        }
     }
 
     /// What this core answers at once.
     pub(crate) fn hits(&self, core: usize) -> MutexGuard<'_, Hits> {
         self.hits[core].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What this core passes on.
+    pub(crate) fn ways(&self, core: usize) -> MutexGuard<'_, Ways> {
+        self.ways[core].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes of the largest object that it can keep, in memory or on disk.

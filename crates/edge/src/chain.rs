@@ -16,6 +16,7 @@ use crate::{
     store::{Found, Object},
     upgrade,
     visit::{NOT_CACHED, Refusal, UNREACHABLE, Visit},
+    ways::Reason,
 };
 
 impl Core {
@@ -29,11 +30,16 @@ impl Core {
         visit.at_origin = self.log.as_ref().map(|_| Arc::default());
         let at_origin = visit.at_origin.clone();
         let mut response = self.answer_visit(visit, body).await;
-        if let Some(outcome) = response.extensions_mut().get_mut::<Outcome>() {
-            outcome.zone = zone;
-            outcome.at_origin = at_origin.as_deref().and_then(AtOrigin::times);
-        }
+        self.complete(&mut response, zone.as_deref().unwrap_or_default(), at_origin.as_deref());
         response
+    }
+
+    /// Completes what a response says for the log, if there is one.
+    pub(crate) fn complete(&self, response: &mut Response<Body>, zone: &str, at_origin: Option<&AtOrigin>) {
+        if let Some(outcome) = response.extensions_mut().get_mut::<Outcome>() {
+            outcome.zone = Some(zone.to_owned());
+            outcome.at_origin = at_origin.and_then(AtOrigin::times);
+        }
     }
 
     /// Answers one who was let in: passes the request on, or looks for what is stored.
@@ -42,7 +48,12 @@ impl Core {
             return self.switch(&visit, body, &protocol).await;
         }
         if visit.rule().is_some_and(|rule| rule.is_bypass) {
-            return self.pass(&visit, body, Forward::Bypass).await;
+            let is_bodiless = is_for_many(&visit.method, &body);
+            let response = self.pass(&visit, body, Forward::Bypass).await;
+            if is_bodiless {
+                self.remember_way(&visit, Reason::Bypass, &response);
+            }
+            return response;
         }
         if visit.method != Method::HEAD && !is_for_many(&visit.method, &body) {
             return self.pass(&visit, body, Forward::Method).await;
@@ -80,8 +91,12 @@ impl Core {
         if visit.method == Method::HEAD {
             return self.pass(&visit, Body::empty(), forward).await;
         }
-        if stale.is_none() && self.passing.holds(&visit.key, now) {
-            return self.pass(&visit, Body::empty(), forward).await;
+        if let Some(passed) = self.passing.of(&visit.key, now).filter(|_| stale.is_none()) {
+            let response = self.pass(&visit, Body::empty(), forward).await;
+            if forward == Forward::UriMiss {
+                self.remember_way(&visit, Reason::Passed(passed), &response);
+            }
+            return response;
         }
         let (stale, zone) = (stale.filter(|stale| !stale.body.is_broken()), visit.zone());
         let instead = stale.clone().filter(|stale| stale.stored.stands_in(zone.stale_if_error, now));

@@ -1,11 +1,14 @@
 //! One core of a data centre: a thread that serves its own connections to visitors and has its own to origins.
 
-use std::{ops::Deref, sync::Arc};
+use std::{
+    ops::Deref,
+    sync::{Arc, MutexGuard},
+};
 
 use cache::{Form, Time};
 use http::{
-    Body, Bytes, Failure, Request, Response,
-    server::{Delivery, Glance, Handler},
+    Body, Bytes, Failure, Method, Request, Response, Version,
+    server::{Delivery, Glance, Handler, Interim, Relaying},
 };
 
 use crate::{
@@ -15,8 +18,10 @@ use crate::{
     counts::Word,
     hits::Match,
     log::{Log, Note},
+    relay::may_be_relayed,
     store::Object,
     visit::Visit,
+    ways::{Reason, Way, Ways},
 };
 
 /// A core of a data centre.
@@ -32,6 +37,27 @@ impl Core {
     pub(crate) fn new(edge: Arc<Edge>, number: usize, clients: Clients) -> Self {
         edge.watch(&clients);
         Self { edge, number, clients }
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// What this core passes on.
+    pub(crate) fn own_ways(&self) -> MutexGuard<'_, Ways> {
+        self.ways(self.number)
+    }
+
+    /// Has requests like this one passed on line by line, for the reason for which this one was.
+    pub(crate) fn remember_way(&self, visit: &Visit, reason: Reason, response: &Response<Body>) {
+        let is_plain = visit.version == Version::HTTP_11
+            && visit.method == Method::GET
+            && visit.headers.keys().all(|name| may_be_relayed(name.as_str()));
+        let way = is_plain.then(|| Way::of(visit, reason, &self.centre, response.status())).flatten();
+        let mut ways = self.own_ways();
+        if let Some(way) = way.filter(|_| std::ptr::eq(&*self.network(), visit.network())) {
+            ways.add(way, self.now());
+        }
     }
 
     /// Has requests like this one answered at once while the object stands.
@@ -97,6 +123,14 @@ impl Handler for Visitors {
 
     fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
         self.glance(request, |found, now| found.response(request, now))
+    }
+
+    fn relay<'h>(
+        &'h self,
+        request: &Glance<'_>,
+        interim: impl FnOnce() -> Interim,
+    ) -> Option<Relaying<'h, Note>> {
+        self.relayed(request, interim)
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {

@@ -16,6 +16,7 @@
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
 //! | a hit on a plain request: no look at the store, whose lock is taken once a second for an object; over HTTP/1.1 no allocation and no task | `hits.rs`, `likeness.rs`, `ready.rs` |
+//! | a plain request that is passed on line by line, as one like it was | `relay.rs`, `ways.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
 //! | certificates that an operator signs for data centres | `authority.rs` |
@@ -61,6 +62,7 @@ mod parts;
 mod passing;
 mod pour;
 mod ready;
+mod relay;
 mod run;
 mod sequence;
 mod sockets;
@@ -70,6 +72,7 @@ mod tests;
 mod trailers;
 mod upgrade;
 mod visit;
+mod ways;
 mod worker;
 
 pub use self::{

@@ -48,6 +48,10 @@ impl Likeness {
             && self.fields.iter().all(has)
     }
 
+    pub(crate) fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
     pub(crate) fn host(&self) -> &[u8] {
         self.host.as_bytes()
     }

@@ -14,10 +14,10 @@ use std::{
 };
 
 use http::{
-    Body, Method, Request, Response, Version,
+    Body, Method, Request, Response, StatusCode, Version,
     clock::Clock,
     header,
-    server::{Delivery, Peer},
+    server::{Delivery, Glance, Peer},
 };
 
 pub(crate) use self::{at_origin::AtOrigin, line::Note};
@@ -89,6 +89,22 @@ impl Log {
         }
     }
 
+    /// The same of one that was looked at.
+    pub(crate) fn glanced_at(&self, core: usize, request: &Glance<'_>) -> Asked<'_> {
+        let Glance { peer, target, .. } = request;
+        let host = String::from_utf8_lossy(request.host);
+        Asked {
+            log: self,
+            core,
+            began: self.now(),
+            peer: Some(*peer),
+            method: if request.is_head { Method::HEAD } else { Method::GET },
+            version: Version::HTTP_11,
+            url: format!("{}://{host}{target}", peer.scheme.name()),
+            is_answered: false,
+        }
+    }
+
     /// What is the same in the lines of all hits on an object by requests like this one.
     pub(crate) fn of_hit(&self, visit: &Visit, status: u16) -> Arc<[u8]> {
         let outcome = Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()), at_origin: None };
@@ -152,6 +168,12 @@ impl Asked<'_> {
         let outcome = response.extensions_mut().remove::<Outcome>();
         let note = self.note(Some(response.status().as_u16()), outcome.as_ref());
         response.extensions_mut().insert(note);
+    }
+
+    /// What the server gives back when a response was sent with this status.
+    pub(crate) fn noted(mut self, status: StatusCode, outcome: &Outcome) -> Note {
+        self.is_answered = true;
+        self.note(Some(status.as_u16()), Some(outcome))
     }
 
     fn note(&self, status: Option<u16>, outcome: Option<&Outcome>) -> Note {

@@ -2,12 +2,14 @@
 
 use std::{
     collections::HashMap,
+    net::IpAddr,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use crate::{
     clock,
+    log::AtOrigin,
     network::Zone,
     operator::OriginStatus,
     trailers::cleared,
@@ -17,7 +19,7 @@ use cache::{Time, internal, update::clear_connection_fields};
 use http::{
     Body, Bytes, Client, Failure, HeaderMap, HeaderName, HeaderValue, Method, Origin, Request, Response,
     StatusCode, Version,
-    client::{Informed, Trace},
+    client::{Informed, Relayed, Reply, Trace},
     clock::http_date,
     header,
     server::Interim,
@@ -93,12 +95,7 @@ impl Origins {
         visit: &Visit,
         now: Time,
     ) -> Result<Response<Body>, Failure> {
-        self.note(origin, |health| {
-            health.in_flight += 1;
-            health.requests += 1;
-            health.silent_since.get_or_insert(now);
-        });
-        let _counted = InFlight { origins: self, origin };
+        let asking = self.begin(origin, now);
         let mut trace = Trace::start(client.clock().now());
         let patience = visit.zone().first_byte;
         let answered = tokio::time::timeout(patience, client.send(origin, request, &mut trace)).await;
@@ -106,25 +103,56 @@ impl Origins {
         if let Some(at_origin) = &visit.at_origin {
             at_origin.add(&trace, client.clock().now());
         }
-        self.note(origin, |health| {
-            if let Some(connect) = trace.connect {
-                health.connect = Some(Duration::from_nanos(connect));
-            }
-            match answered {
-                Ok(_) => {
-                    health.down_until = None;
-                    health.silent_since = (health.in_flight > 1).then(clock::now);
-                }
-                // It was not asked at all.
-                Err(failure) if is_own(failure) => {}
-                Err(failure) => {
-                    tracing::info!(%origin, %failure, step = %trace.step(), "an origin failed");
-                    health.failures += 1;
-                    health.down_until = Some(now.after(REST));
-                }
-            }
-        });
+        asking.answered(&trace, answered.as_ref().err(), now);
         answered
+    }
+
+    /// Makes a GET of which this is the whole head at the first of a zone's origins that has not just failed, if there is a connection for
+    /// it; as [`Client::relay`] says. Interim responses go where it says, and what the origin took is added for the log.
+    pub(crate) async fn relay<T>(
+        &self,
+        client: &Client,
+        zone: &Zone,
+        (head, interim): (&[u8], &Interim),
+        (now, at_origin): (Time, Option<&AtOrigin>),
+        read: impl FnOnce(&Reply<'_>) -> Option<T>,
+    ) -> Result<Option<Relayed<T>>, Failure> {
+        let origin = self.first(zone, now);
+        let interim = interim.clone();
+        let informed = Informed::new(move |code, fields| pass_on(&interim, code, fields));
+        let asking = self.begin(origin, now);
+        let mut trace = Trace::start(client.clock().now());
+        let relayed = client.relay(origin, head, (zone.first_byte, Some(&informed)), &mut trace, read).await;
+        if matches!(relayed, Ok(None)) {
+            asking.was_not_made();
+            return Ok(None);
+        }
+        if let Some(at_origin) = at_origin {
+            at_origin.add(&trace, client.clock().now());
+        }
+        asking.answered(&trace, relayed.as_ref().err(), now);
+        relayed
+    }
+
+    /// The origin that is asked first.
+    fn first<'z>(&self, zone: &'z Zone, now: Time) -> &'z Origin {
+        let origins = &zone.origins;
+        if origins.len() == 1 {
+            return &origins[0];
+        }
+        let health = self.lock();
+        let is_up = |origin: &&Origin| health.get(*origin).is_none_or(|health| health.is_up(now));
+        origins.iter().find(is_up).unwrap_or(&origins[0])
+    }
+
+    /// Counts a request that is made now.
+    fn begin<'a>(&'a self, origin: &'a Origin, now: Time) -> Asking<'a> {
+        self.note(origin, |health| {
+            health.in_flight += 1;
+            health.requests += 1;
+            health.silent_since.get_or_insert(now);
+        });
+        Asking { origins: self, origin }
     }
 
     /// What is known of these origins.
@@ -183,12 +211,41 @@ impl Health {
 }
 
 /// A request that is counted until its head is there, or it is given up.
-struct InFlight<'a> {
+struct Asking<'a> {
     origins: &'a Origins,
     origin: &'a Origin,
 }
 
-impl Drop for InFlight<'_> {
+impl Asking<'_> {
+    /// Puts down that there is a response, or why there is none.
+    fn answered(self, trace: &Trace, failure: Option<&Failure>, now: Time) {
+        self.origins.note(self.origin, |health| {
+            if let Some(connect) = trace.connect {
+                health.connect = Some(Duration::from_nanos(connect));
+            }
+            match failure {
+                None => {
+                    health.down_until = None;
+                    health.silent_since = (health.in_flight > 1).then(clock::now);
+                }
+                // It was not asked at all.
+                Some(failure) if is_own(*failure) => {}
+                Some(failure) => {
+                    tracing::info!(origin = %self.origin, %failure, step = %trace.step(), "an origin failed");
+                    health.failures += 1;
+                    health.down_until = Some(now.after(REST));
+                }
+            }
+        });
+    }
+
+    /// It was no request after all.
+    fn was_not_made(self) {
+        self.origins.note(self.origin, |health| health.requests -= 1);
+    }
+}
+
+impl Drop for Asking<'_> {
     fn drop(&mut self) {
         self.origins.note(self.origin, |health| {
             health.in_flight -= 1;
@@ -218,8 +275,7 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     let address = visit.peer.address.ip();
     append(&mut headers, &FORWARDED_FOR, &address.to_string());
     set(&mut headers, &FORWARDED_PROTO, visit.peer.scheme.name());
-    let node = if address.is_ipv6() { format!("\"[{address}]\"") } else { address.to_string() };
-    append(&mut headers, &header::FORWARDED, &format!("for={node};proto={}", visit.peer.scheme.name()));
+    append(&mut headers, &header::FORWARDED, &forwarded(address, visit.peer.scheme.name()));
     remove_twins(&mut headers);
     headers
 }
@@ -241,7 +297,7 @@ fn remove_twins(headers: &mut HeaderMap) {
 }
 
 /// What a visitor is told of a failure.
-fn refusal_for(failure: Failure) -> Refusal {
+pub(crate) fn refusal_for(failure: Failure) -> Refusal {
     match failure {
         Failure::Timeout => TOO_SLOW,
         Failure::Tls(_) => NOT_TRUSTED,
@@ -256,7 +312,7 @@ fn is_own(failure: Failure) -> bool {
 }
 
 /// A response as it concerns this network. Within its body the origin may be silent for as long as `patience`.
-fn received(mut response: Response<Body>, patience: Duration) -> Response<Body> {
+pub(crate) fn received(mut response: Response<Body>, patience: Duration) -> Response<Body> {
     let is_switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     internal::clear(headers);
@@ -286,6 +342,15 @@ pub(crate) fn via(version: Version, centre: &str) -> String {
         _ => "1.1",
     };
     format!("{version} {centre}")
+}
+
+/// Whom a message came from, as a member of Forwarded (RFC 7239 section 4).
+pub(crate) fn forwarded(address: IpAddr, proto: &str) -> String {
+    if address.is_ipv6() {
+        format!("for=\"[{address}]\";proto={proto}")
+    } else {
+        format!("for={address};proto={proto}")
+    }
 }
 
 /// Adds a member to a list.

@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -11,31 +14,49 @@ use cache::{Key, Time};
 /// Keys of responses that were not stored.
 #[derive(Debug, Default)]
 pub(crate) struct Passing {
-    until: Mutex<HashMap<Key, Time>>,
+    passed: Mutex<HashMap<Key, Arc<Passed>>>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Passed {
+    until: Time,
+    /// Something was stored under its key.
+    is_over: AtomicBool,
+}
+
+impl Passed {
+    /// Whether its requests are passed on.
+    pub(crate) fn holds(&self, now: Time) -> bool {
+        now < self.until && !self.is_over.load(Relaxed)
+    }
 }
 
 impl Passing {
     /// Requests for this key are passed on from now on.
     pub(crate) fn note(&self, key: &Key, now: Time) {
-        let mut until = self.lock();
-        if until.len() >= MOST {
-            until.clear();
+        let mut passed = self.lock();
+        if passed.len() >= MOST {
+            passed.clear();
         }
-        until.insert(key.clone(), now.after(MEMORY));
+        let until = now.after(MEMORY);
+        passed.insert(key.clone(), Arc::new(Passed { until, is_over: AtomicBool::new(false) }));
     }
 
-    /// Whether requests for this key are passed on.
-    pub(crate) fn holds(&self, key: &Key, now: Time) -> bool {
-        self.lock().get(key).is_some_and(|end| now < *end)
+    /// Whether requests for this key are passed on, and for how long.
+    pub(crate) fn of(&self, key: &Key, now: Time) -> Option<Arc<Passed>> {
+        self.lock().get(key).filter(|passed| passed.holds(now)).cloned()
     }
 
     /// What came for this key is stored again.
     pub(crate) fn forget(&self, key: &Key) {
-        self.lock().remove(key);
+        if let Some(passed) = self.lock().remove(key) {
+            passed.is_over.store(true, Relaxed);
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Time>> {
-        self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<Passed>>> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -52,10 +73,13 @@ mod tests {
     fn a_key_is_passed_on_until_it_is_stored_or_forgotten() {
         let key = Key::of(&"http://a/".parse().unwrap(), &http::HeaderMap::new(), &cache::KeyRule::default());
         let (passing, now) = (Passing::default(), Time::from_millis(0));
-        assert!(!passing.holds(&key, now));
+        let holds = |now| passing.of(&key, now).is_some();
+        assert!(!holds(now));
         passing.note(&key, now);
-        assert!(passing.holds(&key, now) && !passing.holds(&key, now.after(MEMORY)));
+        assert!(holds(now) && !holds(now.after(MEMORY)));
+        let passed = passing.of(&key, now).unwrap();
+        assert!(passed.holds(now) && !passed.holds(now.after(MEMORY)));
         passing.forget(&key);
-        assert!(!passing.holds(&key, now));
+        assert!(!holds(now) && !passed.holds(now));
     }
 }

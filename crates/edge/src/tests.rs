@@ -6,8 +6,10 @@ mod bad_origin;
 mod broken_off;
 mod compress;
 mod connection;
+mod door;
 mod on_disk;
 mod partial;
+mod relay;
 mod restart;
 
 use std::{

@@ -94,6 +94,11 @@ impl Visit {
         &self.network
     }
 
+    /// Its network, and which of its zones.
+    pub(crate) fn place(&self) -> (&Arc<Network>, usize) {
+        (&self.network, self.zone)
+    }
+
     /// Its rule, before there is a response.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         self.rule.map(|rule| &self.zone().rules[rule])
@@ -176,7 +181,7 @@ const NO_PEER: Refusal =
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no-peer", "The request has no client.");
 const NO_TUNNELS: Refusal =
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "no-tunnels", "This server makes no tunnels (CONNECT).");
-const BAD_HOST: Refusal =
+pub(crate) const BAD_HOST: Refusal =
     Refusal::new(StatusCode::BAD_REQUEST, "bad-host", "The request does not name one host.");
 const BAD_TARGET: Refusal =
     Refusal::new(StatusCode::BAD_REQUEST, "bad-target", "The request's target is not a path.");

@@ -1,117 +1,24 @@
 //! Hits that are answered at once, over a connection: they say what the whole path says, and end when the object's use does.
 
-use std::{
-    collections::BTreeSet,
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
-};
+use std::sync::atomic::Ordering::SeqCst;
 
 use cache::{
     Coding,
     purge::{Depth, Purge},
 };
 use http::{
-    Body, Bytes, Client, Failure, Method, Request, Response, Server,
+    Body, Bytes, Client, Method, Request, Response,
     client::{Config, Protocol, Trace},
-    server::{Glance, Handler},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
-use super::{Stage, with};
-use crate::{
-    coder::tests::{decoded, text},
-    core::Visitors,
-    log::Note,
-};
-
-/// A core's visitors, and how many were answered at once.
-struct Counted(Visitors, Arc<AtomicUsize>);
-
-impl Handler for Counted {
-    const ANSWERS_AT_ONCE: bool = true;
-
-    type Note = Note;
-
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
-        let answered = self.0.at_once(request, head)?;
-        self.1.fetch_add(1, SeqCst);
-        Some(answered)
-    }
-
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
-        let answered = self.0.fields_at_once(request)?;
-        self.1.fetch_add(1, SeqCst);
-        Some(answered)
-    }
-
-    fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
-        self.0.handle(request)
-    }
-}
-
-struct Door {
-    stage: Stage,
-    address: SocketAddr,
-    at_once: Arc<AtomicUsize>,
-}
-
-/// What a connection brought: the status line, the fields in any order without what depends on the clock, and the body.
-#[derive(Debug, PartialEq, Eq)]
-struct Said {
-    status: String,
-    fields: BTreeSet<String>,
-    body: String,
-}
+use super::{Stage, door::Door, with};
+use crate::coder::tests::{decoded, text};
 
 impl Door {
-    fn new(stage: Stage) -> Self {
-        let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
-        let address = server.addresses().unwrap()[0];
-        let at_once = Arc::new(AtomicUsize::new(0));
-        let handler = Counted(Visitors(Arc::clone(&stage.edge)), Arc::clone(&at_once));
-        let stop = stage.stop.clone();
-        tokio::spawn(async move { server.serve(handler, &stop).await });
-        Self { stage, address, at_once }
-    }
-
-    /// Asks, on a connection of its own, and says whether the answer came at once.
-    async fn ask(&self, method: &str, path: &str, fields: &[&str]) -> (Said, bool) {
-        let before = self.at_once.load(SeqCst);
-        let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        let last = "GET / HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n";
-        let request = format!("{method} {path} HTTP/1.1\r\nHost: shop.example\r\n{fields}\r\n{last}");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).await.unwrap();
-        // A letter for each byte.
-        let text: String = bytes.into_iter().map(char::from).collect();
-        let (head, rest) = text.split_once("\r\n\r\n").unwrap();
-        let mut lines = head.lines();
-        let status = lines.next().unwrap().to_owned();
-        let age = head.lines().find_map(|line| line.strip_prefix("age: ")?.parse().ok()).unwrap_or(0);
-        let fields = lines.map(|line| {
-            let line = if line.starts_with("age: ") { "age: N" } else { line };
-            match line.strip_prefix("cache-control: max-age=").and_then(|max| max.parse::<u64>().ok()) {
-                // A browser counts from the origin's date.
-                Some(max) if path.starts_with("/b/") => format!("cache-control: max-age={} + age", max - age),
-                _ => line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N")),
-            }
-        });
-        let body = rest[..rest.find("HTTP/1.1 421").unwrap()].to_owned();
-        (Said { status, fields: fields.collect(), body }, self.at_once.load(SeqCst) > before)
-    }
-
-    async fn get(&self, path: &str, fields: &[&str]) -> (Said, bool) {
-        self.ask("GET", path, fields).await
-    }
-
     /// Asks over HTTP/2, on a connection that is kept.
     async fn ask_http2(&self, client: &Client, method: Method, path: &str) -> (Response<Bytes>, bool) {
         let before = self.at_once.load(SeqCst);

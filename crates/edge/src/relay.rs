@@ -1,0 +1,164 @@
+//! Requests that are passed on as they came, line by line: those that are the same as one whose response was not stored.
+//!
+//! Nothing is made of their header but the head that goes on, and nothing of the response's but the head that goes back. Whatever turns
+//! out to be more than that takes the whole path, from where it is.
+
+mod lines;
+
+use std::sync::Arc;
+
+use cache::{Forward, Time};
+use http::{
+    Body, Failure, Response, StatusCode,
+    client::{self, Reply},
+    http1::Framing,
+    server::{Glance, Interim, Lines, Original, Relayed, Relaying},
+};
+
+pub(crate) use self::lines::may_be_relayed;
+use crate::{
+    core::{Core, Visitors},
+    counts::Word,
+    log::{Asked, AtOrigin, Note, Outcome},
+    origins::{received, refusal_for},
+    trailers::cleared,
+    visit::{Refusal, Visit},
+    ways::Way,
+};
+
+/// A request on its way.
+struct Relay<'h> {
+    core: &'h Arc<Core>,
+    way: Arc<Way>,
+    original: Original,
+    asked: Option<Asked<'h>>,
+    /// Takes what origins took, where there is a log to say it in.
+    at_origin: Option<Arc<AtOrigin>>,
+    requested: Time,
+    began: u64,
+}
+
+/// A head that goes back.
+struct Back {
+    status: StatusCode,
+    framing: Framing,
+    head: Vec<u8>,
+}
+
+impl Visitors {
+    /// Passes a request on, if one like it was and nothing else is to be done about it.
+    pub(crate) fn relayed<'h>(
+        &'h self,
+        request: &Glance<'_>,
+        interim: impl FnOnce() -> Interim,
+    ) -> Option<Relaying<'h, Note>> {
+        let core = &self.0;
+        let requested = core.now();
+        let way = core.own_ways().find(requested, request)?;
+        let hop = lines::Hop { network: &way.network().name, centre: &core.centre, peer: request.peer };
+        let head = lines::onward(request, &hop)?;
+        let relay = Relay {
+            core,
+            way,
+            original: request.original(interim()),
+            asked: core.log.as_ref().map(|log| log.glanced_at(core.number(), request)),
+            at_origin: core.log.as_ref().map(|_| Arc::default()),
+            requested,
+            began: core.store.epoch(),
+        };
+        Some(Box::pin(relay.run(head)))
+    }
+}
+
+impl Relay<'_> {
+    async fn run(self, head: Vec<u8>) -> Result<Relayed<Note>, Failure> {
+        let Self { core, way, .. } = &self;
+        let answered = core.origins.relay(
+            &core.clients.usual,
+            way.zone(),
+            (&head, self.original.interim()),
+            (self.requested, self.at_origin.as_deref()),
+            |reply| self.back(reply),
+        );
+        match answered.await {
+            Ok(Some(client::Relayed::Lines(back, body))) => Ok(self.pass_back(back, body)),
+            Ok(Some(client::Relayed::Response(response))) => Ok(self.judge(response)),
+            Ok(None) => self.start_over().await,
+            Err(_) if way.zone().origins.len() > 1 => self.start_over().await,
+            Err(failure) => Ok(self.refuse(refusal_for(failure))),
+        }
+    }
+
+    /// The head that goes back, if that can be made line by line.
+    fn back(&self, reply: &Reply<'_>) -> Option<Back> {
+        let Self { core, way, .. } = self;
+        if reply.status != way.status() {
+            return None;
+        }
+        let zone = way.zone();
+        let terms = lines::Terms {
+            is_bypass: way.forward() == Forward::Bypass,
+            targets: &zone.targets,
+            compresses: !zone.compress.is_empty(),
+        };
+        let head = lines::back(reply, &terms, &core.centre, way.told())?;
+        Some(Back { status: reply.status, framing: reply.framing, head })
+    }
+
+    fn pass_back(self, Back { status, framing, head }: Back, body: Body) -> Relayed<Note> {
+        let word = if self.way.forward() == Forward::Bypass { Word::Bypass } else { Word::Miss };
+        self.core.counts.add(word);
+        let outcome = || Outcome {
+            word,
+            zone: Some(self.way.zone().name.clone()),
+            at_origin: self.at_origin.as_deref().and_then(AtOrigin::times),
+        };
+        let note = self.asked.map(|asked| asked.noted(status, &outcome()));
+        let body = cleared(body.within(self.way.zone().next_byte));
+        Relayed::Lines(Lines { head, framing, body, note })
+    }
+
+    /// Passes a response back that has to be looked at closely, or may be stored.
+    fn judge(self, response: Response<Body>) -> Relayed<Note> {
+        let Self { core, way, requested, began, .. } = &self;
+        let visit = match self.visit() {
+            Ok(visit) => visit,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        let response = received(response, way.zone().next_byte);
+        let times = (*requested, core.now());
+        let mut response = core.pass_back(&visit, response, way.forward(), times, *began);
+        if response.status() == way.status() {
+            way.give_up();
+        } else {
+            core.remember_way(&visit, way.reason().clone(), &response);
+        }
+        core.complete(&mut response, &visit.zone().name, self.at_origin.as_deref());
+        self.respond(response)
+    }
+
+    /// Has the request answered as any other: it was not made, or another origin may be asked.
+    async fn start_over(self) -> Result<Relayed<Note>, Failure> {
+        let request = self.original.request().ok_or(Failure::Garbled)?;
+        let response = Box::pin(self.core.serve(request)).await;
+        Ok(self.respond(response))
+    }
+
+    fn visit(&self) -> Result<Visit, Refusal> {
+        let request = self.original.request().ok_or(crate::visit::BAD_HOST)?;
+        Visit::admit(&self.core.network(), &self.core.centre, request).map(|(visit, _)| visit)
+    }
+
+    fn refuse(self, refusal: Refusal) -> Relayed<Note> {
+        let mut response = self.core.refuse(refusal);
+        self.core.complete(&mut response, &self.way.zone().name, self.at_origin.as_deref());
+        self.respond(response)
+    }
+
+    fn respond(self, mut response: Response<Body>) -> Relayed<Note> {
+        if let Some(asked) = self.asked {
+            asked.answered(&mut response);
+        }
+        Relayed::Response(response)
+    }
+}

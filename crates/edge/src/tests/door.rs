@@ -1,0 +1,122 @@
+//! A data centre with a door: requests as they come over a connection, and what became of each.
+
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use http::{
+    Body, Bytes, Failure, Request, Response, Server,
+    server::{Glance, Handler, Interim, Relaying},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use super::Stage;
+use crate::{core::Visitors, log::Note};
+
+/// A core's visitors, and how many were answered at once or passed on line by line.
+struct Counted {
+    visitors: Visitors,
+    at_once: Arc<AtomicUsize>,
+    relayed: Arc<AtomicUsize>,
+}
+
+impl Handler for Counted {
+    const ANSWERS_AT_ONCE: bool = true;
+
+    type Note = Note;
+
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
+        let answered = self.visitors.at_once(request, head)?;
+        self.at_once.fetch_add(1, SeqCst);
+        Some(answered)
+    }
+
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
+        let answered = self.visitors.fields_at_once(request)?;
+        self.at_once.fetch_add(1, SeqCst);
+        Some(answered)
+    }
+
+    fn relay<'h>(
+        &'h self,
+        request: &Glance<'_>,
+        interim: impl FnOnce() -> Interim,
+    ) -> Option<Relaying<'h, Note>> {
+        let relaying = self.visitors.relay(request, interim)?;
+        self.relayed.fetch_add(1, SeqCst);
+        Some(relaying)
+    }
+
+    fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
+        self.visitors.handle(request)
+    }
+}
+
+/// The way into a data centre.
+pub(super) struct Door {
+    pub(super) stage: Stage,
+    pub(super) address: SocketAddr,
+    pub(super) at_once: Arc<AtomicUsize>,
+    pub(super) relayed: Arc<AtomicUsize>,
+}
+
+/// What a connection brought: the status line, the fields in any order without what depends on the clock, and the body.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) status: String,
+    pub(super) fields: BTreeSet<String>,
+    pub(super) body: String,
+}
+
+impl Door {
+    pub(super) fn new(stage: Stage) -> Self {
+        let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+        let address = server.addresses().unwrap()[0];
+        let (at_once, relayed) = (Arc::default(), Arc::default());
+        let visitors = Visitors(Arc::clone(&stage.edge));
+        let handler = Counted { visitors, at_once: Arc::clone(&at_once), relayed: Arc::clone(&relayed) };
+        let stop = stage.stop.clone();
+        tokio::spawn(async move { server.serve(handler, &stop).await });
+        Self { stage, address, at_once, relayed }
+    }
+
+    /// Asks, on a connection of its own, and says whether the answer came at once.
+    pub(super) async fn ask(&self, method: &str, path: &str, fields: &[&str]) -> (Said, bool) {
+        let before = self.at_once.load(SeqCst);
+        let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let last = "GET / HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n";
+        let request = format!("{method} {path} HTTP/1.1\r\nHost: shop.example\r\n{fields}\r\n{last}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).await.unwrap();
+        // A letter for each byte.
+        let text: String = bytes.into_iter().map(char::from).collect();
+        let (head, rest) = text.split_once("\r\n\r\n").unwrap();
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().to_owned();
+        let age = head.lines().find_map(|line| line.strip_prefix("age: ")?.parse().ok()).unwrap_or(0);
+        let fields = lines.map(|line| {
+            let line = if line.starts_with("age: ") { "age: N" } else { line };
+            match line.strip_prefix("cache-control: max-age=").and_then(|max| max.parse::<u64>().ok()) {
+                // A browser counts from the origin's date.
+                Some(max) if path.starts_with("/b/") => format!("cache-control: max-age={} + age", max - age),
+                _ => line.rsplit_once("ttl=").map_or(line.to_owned(), |(before, _)| format!("{before}ttl=N")),
+            }
+        });
+        let body = rest[..rest.find("HTTP/1.1 421").unwrap()].to_owned();
+        (Said { status, fields: fields.collect(), body }, self.at_once.load(SeqCst) > before)
+    }
+
+    pub(super) async fn get(&self, path: &str, fields: &[&str]) -> (Said, bool) {
+        self.ask("GET", path, fields).await
+    }
+}

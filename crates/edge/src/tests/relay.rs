@@ -1,0 +1,340 @@
+//! Requests that are passed on line by line, over a connection: the origin sees and the visitor gets what the whole path makes of them.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use cache::purge::{Depth, Purge};
+use http::{Body, HeaderMap, Request, Response};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use super::{
+    Stage,
+    door::{Door, Said},
+    with,
+};
+
+impl Door {
+    /// Asks, and says whether that was passed on line by line.
+    async fn pass(&self, path: &str, fields: &[&str]) -> (Said, bool) {
+        let before = self.relayed.load(SeqCst);
+        let (said, _) = self.get(path, fields).await;
+        (said, self.relayed.load(SeqCst) > before)
+    }
+
+    /// Has a path passed on by the whole path, as one that is not stored.
+    async fn learn(&self, path: &str) {
+        for _ in 0..2 {
+            assert!(!self.pass(path, &[]).await.1);
+        }
+    }
+}
+
+/// A response whose body is the request's header, as the origin got it, with what a proxy has to look at in its own.
+fn echo(request: &Request<Body>) -> Response<Body> {
+    let lines: BTreeSet<_> =
+        request.headers().iter().map(|(name, value)| format!("{name}: {value:?}")).collect();
+    let target = request.uri().path_and_query().unwrap();
+    let mut response = with("no-store", format!("{} {target} {lines:#?}", request.method()));
+    let fields = [
+        ("date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ("via", "1.0 inner"),
+        ("via", "1.1 outer"),
+        ("cache-status", "shield; hit"),
+        ("cache-tag", "a, b"),
+        ("lh-cache-key", "secret"),
+        ("X-Longhaul-Score", "7"),
+        ("set-cookie", "a=b; Path=/"),
+        ("set-cookie", "c=d"),
+        ("x-empty", ""),
+        ("server", "origin"),
+        ("x-\u{66}oo", "bar"),
+        ("proxy-connection", "keep-alive"),
+    ];
+    for (name, value) in fields {
+        let name: http::HeaderName = name.to_ascii_lowercase().parse().unwrap();
+        response.headers_mut().append(name, value.parse().unwrap());
+    }
+    response
+}
+
+#[tokio::test]
+async fn it_makes_of_both_heads_what_the_whole_path_makes() {
+    let door = Door::new(Stage::new("", async |request, _| echo(&request)));
+    let requests: [&[&str]; 7] = [
+        &[],
+        &["Accept: */*", "Cookie: a=b", "Accept-Encoding: gzip, br", "User-Agent: x"],
+        &["Via: 1.0 a", "via: 1.1 b", "X-Forwarded-For: 192.0.2.9", "Forwarded: for=192.0.2.9"],
+        &["X-Forwarded-Proto: https", "x-forwarded-proto: http", "Keep-Alive: x", "Proxy-Connection: x"],
+        &["LH-Cache-Key: a", "x-longhaul-score: b", "lh-other: stays", "x-longhaul-other: stays"],
+        &["Authorization: Basic eA==", "If-None-Match: \"a\"", "Range: bytes=0-1", "Proxy-Authorization: x"],
+        &["Connection: keep-alive", "x-empty:", "x-spaces:   a b  ", "x-\u{66}oo: \u{e9}"],
+    ];
+    for (number, fields) in requests.into_iter().enumerate() {
+        let path = format!("/{number}?a=b");
+        // The first one is the flight, and the second one shows the way.
+        let (_, relayed) = door.pass(&path, fields).await;
+        let (whole, again) = door.pass(&path, fields).await;
+        assert!(!relayed && !again, "{fields:?}");
+        let (said, relayed) = door.pass(&path, fields).await;
+        assert!(relayed, "{fields:?}");
+        assert_eq!(said, whole);
+        assert_eq!(said.status, "HTTP/1.1 200 OK");
+        let told = "cache-status: shield; hit, lhr; fwd=uri-miss; fwd-status=200";
+        assert!(said.fields.contains(told), "{said:?}");
+        assert!(said.body.contains("longhaul;network=n;data-centre=lhr"), "{said:?}");
+        assert!(!format!("{said:?}").contains("secret"), "{said:?}");
+    }
+    assert_eq!(door.stage.asked(), 3 * requests.len());
+}
+
+#[tokio::test]
+async fn what_asks_for_more_takes_the_whole_path() {
+    let door = Door::new(Stage::new("", async |request, _| echo(&request)));
+    door.learn("/").await;
+    for field in [
+        "TE: trailers",
+        "Cache-Control: no-cache",
+        "Pragma: x",
+        "CDN-Loop: other",
+        "X_Forwarded_For: 192.0.2.9",
+        "Connection: cookie",
+        "Content-Length: 0",
+        "Expect: 100-continue",
+    ] {
+        assert!(!door.pass("/", &[field]).await.1, "{field}");
+    }
+    let before = door.relayed.load(SeqCst);
+    door.ask("HEAD", "/", &[]).await;
+    assert_eq!(door.relayed.load(SeqCst), before);
+    assert!(door.pass("/", &[]).await.1);
+}
+
+#[tokio::test]
+async fn a_response_that_may_be_stored_is_and_ends_it() {
+    let door = Door::new(Stage::new("", async |_, number| match number {
+        0..4 => with("no-store", "none"),
+        _ => with("max-age=60", format!("answer {number}")),
+    }));
+    door.learn("/").await;
+    for _ in 0..2 {
+        let (said, relayed) = door.pass("/", &[]).await;
+        assert!(relayed && said.body == "none");
+    }
+    let (said, relayed) = door.pass("/", &[]).await;
+    let told = "cache-status: lhr; fwd=uri-miss; fwd-status=200; stored";
+    assert!(relayed && said.body == "answer 4" && said.fields.contains(told), "{said:?}");
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(!relayed && said.body == "answer 4", "{said:?}");
+    door.stage.edge.purge("z", vec![Purge::Everything], Depth::Hard);
+    assert_eq!(door.pass("/", &[]).await.0.body, "answer 5");
+}
+
+#[tokio::test]
+async fn what_may_be_stored_on_second_sight_and_is_not_takes_the_whole_path() {
+    // A map says that an expired lifetime is of no use, and its lines alone do not.
+    let door = Door::new(Stage::new("", async |_, _| with("max-age=0", "it")));
+    door.learn("/").await;
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(relayed && said.fields.contains("cache-status: lhr; fwd=uri-miss; fwd-status=200"), "{said:?}");
+    for _ in 0..3 {
+        assert!(!door.pass("/", &[]).await.1);
+    }
+}
+
+#[tokio::test]
+async fn another_status_is_looked_at_closely_once() {
+    let zone = "[[zone.rule]]\nstatus = [404]\nedge_ttl = \"1h\"\n";
+    let door = Door::new(Stage::new(zone, async |_, number| {
+        let mut response = with("no-store", "it");
+        *response.status_mut() = [200, 200, 200, 503, 503, 503, 404, 200][number].try_into().unwrap();
+        response
+    }));
+    door.learn("/").await;
+    for status in ["200", "503", "503", "503"] {
+        let (said, relayed) = door.pass("/", &[]).await;
+        assert!(relayed && said.status.contains(status), "{said:?}");
+    }
+    // A rule says that this one is stored, whatever its origin says.
+    assert!(door.pass("/", &[]).await.0.status.contains("404"));
+    assert!(door.pass("/", &[]).await.0.status.contains("404"));
+    assert_eq!(door.stage.asked(), 7);
+}
+
+#[tokio::test]
+async fn by_a_rule_whatever_the_origin_says() {
+    let zone =
+        "compress = [\"gzip\"]\n[[zone.rule]]\npath = \"/own/*\"\ncookie = { user = \"*\" }\nbypass = true\n";
+    let door = Door::new(Stage::new(zone, async |request, _| {
+        let mut response = echo(&request);
+        response.headers_mut().insert("cache-control", "max-age=60".parse().unwrap());
+        response.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
+        response
+    }));
+    let (whole, relayed) = door.pass("/own/a", &["cookie: user=1"]).await;
+    assert!(!relayed && whole.fields.iter().any(|field| field.ends_with("lhr; fwd=bypass; fwd-status=200")));
+    assert_eq!(door.pass("/own/a", &["cookie: user=1"]).await, (whole, true));
+    // Another cookie might be another rule's.
+    assert!(!door.pass("/own/a", &["cookie: other=1"]).await.1);
+    assert!(!door.pass("/own/a", &["cookie: other=1"]).await.1);
+    // By its Date that is stale as soon as it is stored.
+    assert_eq!(door.stage.asked(), 4);
+    // Another network: who is served, and how, is found out again.
+    let network = crate::Network::clone(&door.stage.edge.network());
+    door.stage.edge.replace(network);
+    assert!(!door.pass("/own/a", &["cookie: user=1"]).await.1);
+}
+
+#[tokio::test]
+async fn text_that_is_compressed_on_its_way_takes_the_whole_path() {
+    let door = Door::new(Stage::new("compress = [\"gzip\"]\n", async |_, _| {
+        let mut response = with("no-store", "text ".repeat(1000));
+        response.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+        response
+    }));
+    door.learn("/").await;
+    for relayed in [true, false, false] {
+        let (said, was) = door.pass("/", &["accept-encoding: gzip"]).await;
+        assert_eq!(was, relayed);
+        assert!(said.fields.contains("content-encoding: gzip"), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn bodies_come_as_they_come_and_trailers_are_left_out() {
+    let large = "0123456789".repeat(30_000);
+    let sent = large.clone();
+    let door = Door::new(Stage::new("", move |request: Request<Body>, _| {
+        let (sender, body) = Body::channel(1);
+        let (sent, is_broken) = (sent.clone(), request.uri().path() == "/broken");
+        tokio::spawn(async move {
+            for piece in sent.as_bytes().chunks(70_000) {
+                sender.send(piece.to_vec()).await.unwrap();
+            }
+            if !is_broken {
+                let trailers =
+                    HeaderMap::from_iter([("lh-cache-key".parse().unwrap(), "x".parse().unwrap())]);
+                sender.finish_with(trailers).await.unwrap();
+            }
+        });
+        let mut response = with("no-store", "");
+        *response.body_mut() = body;
+        std::future::ready(response)
+    }));
+    door.learn("/").await;
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(relayed && said.fields.contains("transfer-encoding: chunked"), "{:?}", said.fields);
+    let digits: String = said.body.split("\r\n").skip(1).step_by(2).collect();
+    assert!(digits == large && !said.body.contains("lh-"), "{}", digits.len());
+    // One that breaks off is never ended as if it were whole.
+    for relayed in [false, false, true] {
+        let before = door.relayed.load(SeqCst);
+        let mut stream = TcpStream::connect(door.address).await.unwrap();
+        stream.write_all(b"GET /broken HTTP/1.1\r\nHost: shop.example\r\n\r\n").await.unwrap();
+        let mut said = Vec::new();
+        let _ = stream.read_to_end(&mut said).await;
+        assert!(said.len() > large.len() && !said.ends_with(b"0\r\n\r\n"));
+        assert_eq!(door.relayed.load(SeqCst) > before, relayed);
+    }
+}
+
+/// An origin that answers each connection's requests with the next of these, and then closes it.
+async fn scripted(answers: &'static [&'static str]) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&asked);
+    tokio::spawn(async move {
+        for connection in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            for answer in connection.split('|') {
+                let mut bytes = Vec::new();
+                while !bytes.ends_with(b"\r\n\r\n") {
+                    if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+                        break;
+                    }
+                }
+                counter.fetch_add(1, SeqCst);
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        }
+    });
+    (address, asked)
+}
+
+const ANSWER: &str = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok";
+
+/// A data centre in front of scripted origins.
+async fn before(origins: &[&'static [&'static str]]) -> (Door, Vec<Arc<AtomicUsize>>) {
+    let (mut addresses, mut asked) = (Vec::new(), Vec::new());
+    for answers in origins {
+        let (address, counter) = scripted(answers).await;
+        addresses.push(format!("http://{address}").parse().unwrap());
+        asked.push(counter);
+    }
+    let stage = Stage::new("", async |_, _| with("no-store", "unused"));
+    let mut network = crate::Network::clone(&stage.edge.network());
+    network.zones[0].origins = addresses;
+    network.zones[0].first_byte = Duration::from_secs(5);
+    stage.edge.replace(network);
+    (Door::new(stage), asked)
+}
+
+#[tokio::test]
+async fn a_connection_that_was_closed_meanwhile_is_nobodys_fault() {
+    const SCRIPT: &[&str] = &[
+        // The third request finds it closed.
+        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok",
+        ANSWER,
+    ];
+    let (door, asked) = before(&[SCRIPT]).await;
+    door.learn("/").await;
+    let (said, _) = door.pass("/", &[]).await;
+    assert_eq!((said.status.as_str(), said.body.as_str()), ("HTTP/1.1 200 OK", "ok"));
+    assert_eq!(asked[0].load(SeqCst), 3);
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_an_error_or_another_origins_turn() {
+    const GARBLED: &[&str] = &[
+        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|no HTTP at all\r\n\r\n",
+    ];
+    let (door, _) = before(&[GARBLED]).await;
+    door.learn("/").await;
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(relayed && said.status.contains("502"), "{said:?}");
+    let (door, asked) = before(&[GARBLED, &[ANSWER]]).await;
+    door.learn("/").await;
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(relayed && said.body == "ok", "{said:?}");
+    assert_eq!([asked[0].load(SeqCst), asked[1].load(SeqCst)], [3, 1]);
+}
+
+#[tokio::test]
+async fn interim_responses_and_odd_ends_pass() {
+    const SCRIPT: &[&str] = &[
+        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLH-Cache-Key: x\r\n\r\nHTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nConnection: close\r\n\r\nto the end",
+    ];
+    let (door, _) = before(&[SCRIPT]).await;
+    door.learn("/").await;
+    let mut stream = TcpStream::connect(door.address).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n").await.unwrap();
+    let mut said = Vec::new();
+    while said.windows(4).filter(|end| end == b"\r\n\r\n").count() < 2 {
+        assert!(stream.read_buf(&mut said).await.unwrap() > 0);
+    }
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.starts_with("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n"), "{said}");
+    assert!(said.contains("content-length: 0\r\n") && said.contains("date: "), "{said}");
+    assert_eq!(door.relayed.load(SeqCst), 1);
+    let (said, relayed) = door.pass("/", &[]).await;
+    assert!(relayed && said.body.contains("to the end"), "{said:?}");
+}
