@@ -6,7 +6,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::support::{client, fetch, serve_as};
+use crate::support::{VERSIONS, client, fetch, serve_as};
 
 /// Sends hints, and answers at once.
 async fn hinting(request: Request<Body>) -> Result<Response<Body>, http::Failure> {
@@ -20,14 +20,13 @@ async fn hinting(request: Request<Body>) -> Result<Response<Body>, http::Failure
 }
 
 #[tokio::test]
-async fn hints_go_before_the_response_where_the_protocol_has_them() {
-    for (protocol, has_hints) in [(Protocol::Http1, true), (Protocol::Http2, false), (Protocol::Http3, true)]
-    {
+async fn hints_go_before_the_response() {
+    for protocol in VERSIONS {
         let serving = serve_as(protocol, hinting);
         let client = client(protocol, Default::default());
         for _ in 0..3 {
             let trace = fetch(&client, &serving.origin, "GET").await;
-            assert_eq!(trace.first_interim().is_some(), has_hints, "{protocol:?}");
+            assert!(trace.first_interim().is_some(), "{protocol:?}");
             assert_eq!(trace.body_bytes(), 4);
             assert!(trace.first_interim() <= trace.final_headers);
         }
