@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-/// Header fields of one HTTP/1 message, in either direction, and of its trailers. hyper's default.
+/// Header fields of one HTTP/1 message, in either direction, and of its trailers. As many as hyper takes.
 pub const HEADERS: usize = 100;
 
 /// Bytes of one message's header, and of the buffer that it is read into. Four times what common servers

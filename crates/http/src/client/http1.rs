@@ -25,7 +25,6 @@ use tokio::io::{AsyncReadExt, AsyncWrite};
 
 pub(crate) use self::{download::stamped, raw::switched};
 use super::{
-    informed::Informed,
     interims::Interims,
     io::{Connection, Io, Recorder},
     refusal::Refusal,
@@ -125,7 +124,7 @@ impl Http1 {
         let (request, body) = request.into_parts();
         let spare = body.again();
         self.begin(origin, &request, body);
-        let mut interims = Interims::default();
+        let mut interims = Interims::to(&request.extensions);
         let head = std::future::poll_fn(|cx| self.poll_head(cx, &request, &mut interims)).await;
         match head {
             Ok(head) => {
@@ -194,9 +193,8 @@ impl Http1 {
                 if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
                     return Poll::Ready(Ok(head));
                 }
-                interims.count(head.response.headers())?;
+                interims.take(status, head.response.headers())?;
                 self.stamps.interim();
-                Informed::tell(request.extensions.get(), status, head.response.headers());
             }
             // What begins as no head does need not be waited for. Looked at when there is twice as much, no byte is looked at often.
             if self.input.len() > 2 * self.looked {

@@ -44,7 +44,7 @@ impl Conduct {
     pub(super) fn begin(self: &Arc<Self>) -> Exchange {
         self.open.fetch_add(1, Relaxed);
         self.steps.fetch_add(1, Relaxed);
-        Exchange { conduct: Arc::clone(self), is_answered: false, is_held_up: false }
+        Exchange { conduct: Arc::clone(self), is_answered: false, is_held_up: false, body_bytes: 0 }
     }
 
     /// A request has come, and was answered where it was found.
@@ -78,6 +78,7 @@ pub(super) struct Exchange {
     conduct: Arc<Conduct>,
     is_answered: bool,
     is_held_up: bool,
+    body_bytes: u64,
 }
 
 impl Exchange {
@@ -92,10 +93,16 @@ impl Exchange {
         self.set_held_up(true);
     }
 
-    /// A piece of its response was handed to the connection.
-    pub(super) fn moves_on(&mut self) {
+    /// A piece of its response, of so many bytes, was handed to the connection.
+    pub(super) fn moves_on(&mut self, bytes: usize) {
         self.set_held_up(false);
         self.conduct.steps.fetch_add(1, Relaxed);
+        self.body_bytes += bytes as u64;
+    }
+
+    /// Bytes of its response's body that were handed to the connection.
+    pub(super) fn body_bytes(&self) -> u64 {
+        self.body_bytes
     }
 
     fn set_held_up(&mut self, is_held_up: bool) {
@@ -157,7 +164,7 @@ mod tests {
         assert_eq!(ending(&conduct).await, None);
         // It was held up, has taken a piece and has room for the next one, which does not come.
         exchange.is_held_up();
-        exchange.moves_on();
+        exchange.moves_on(1);
         assert_eq!(ending(&conduct).await, None);
         drop(exchange);
         assert_eq!(ending(&conduct).await, Some(Ending::Idle));

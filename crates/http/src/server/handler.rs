@@ -28,7 +28,7 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// The same over HTTP/2 and HTTP/3, where a response's fields are no text.
+    /// The same over HTTP/2 and HTTP/3, where a response's fields are no text, and none is about a connection.
     fn fields_at_once(&self, _request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Self::Note>)> {
         None
     }

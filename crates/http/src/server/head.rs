@@ -16,9 +16,8 @@ pub(super) enum Content {
     LeftOut,
 }
 
-/// Makes a head ready that answers a request of this method, with a body of this length if that is known.
+/// Makes a head ready that answers a request of this method, with a body of this length if that is known; without fields of a connection.
 pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Option<u64>) -> Content {
-    clear(&mut head.headers);
     let content = match head.status {
         StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED => Content::LeftOut,
         _ if *method == Method::HEAD => Content::LeftOut,

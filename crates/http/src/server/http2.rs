@@ -6,18 +6,19 @@
 mod download;
 mod exchange;
 mod pulse;
+mod quiet;
 mod upload;
 
 use std::{
     future::poll_fn,
     io,
     sync::Arc,
-    task::{Context as Task, Poll, ready},
+    task::{Context as Task, Poll, Waker, ready},
 };
 
 use bytes::Bytes;
 use h2::{
-    RecvStream,
+    RecvStream, SendStream,
     server::{Builder, Connection, SendResponse},
 };
 use hyper::{
@@ -28,7 +29,7 @@ use hyper::{
 use tokio::task::JoinSet;
 use tracing::debug;
 
-use self::{exchange::Exchange, pulse::Pulse, upload::Upload};
+use self::{exchange::Exchange, pulse::Pulse, quiet::Quiet, upload::Upload};
 use super::{
     at_once::Glance,
     conduct::{Conduct, Ending},
@@ -40,7 +41,6 @@ use super::{
     interim::Interim,
     peer::Peer,
     upload::{patient, told_to_go_on},
-    watched::watched,
     wire::Wire,
 };
 use crate::{Body, http1::framing, limits};
@@ -65,6 +65,7 @@ impl<H: Handler> Context<H> {
                     alternative,
                     conduct: Arc::default(),
                     answering: JoinSet::new(),
+                    quiet: Arc::default(),
                 }
                 .serve()
                 .await;
@@ -84,6 +85,7 @@ struct Http2<'c, H, S: Wire> {
     conduct: Arc<Conduct>,
     /// Dropped with this connection, which ends them.
     answering: JoinSet<()>,
+    quiet: Arc<Quiet>,
 }
 
 impl<H: Handler, S: Wire> Http2<'_, H, S> {
@@ -124,7 +126,16 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     /// Reads and writes, and begins to answer what has come. Ready when the connection has ended.
     fn poll_requests(&mut self, cx: &mut Task<'_>) -> Poll<()> {
         while let Poll::Ready(Some(_)) = self.answering.poll_join_next(cx) {}
+        self.quiet.begin(cx);
+        let waker = Waker::from(Arc::clone(&self.quiet));
+        let ended = self.poll_connection(&mut Task::from_waker(&waker));
+        self.quiet.end();
+        ended
+    }
+
+    fn poll_connection(&mut self, cx: &mut Task<'_>) -> Poll<()> {
         loop {
+            self.quiet.look();
             match ready!(self.connection.poll_accept(cx)) {
                 Some(Ok((request, respond))) => self.begin(request, respond),
                 Some(Err(error)) => {
@@ -181,15 +192,10 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
     }
 
     /// Sends a body of which there was no room for all.
-    fn finish(&mut self, stream: h2::SendStream<Bytes>, body: Bytes, note: Option<H::Note>) {
-        let mut response = Response::new(Body::whole(body));
-        if let Some(note) = note {
-            response.extensions_mut().insert(note);
-        }
-        let body = watched(response, &self.context.handler).into_body();
-        let mut exchange = self.exchange();
+    fn finish(&mut self, stream: SendStream<Bytes>, body: Bytes, note: Option<H::Note>) {
+        let mut exchange = self.exchange(note);
         exchange.conduct.answered();
-        self.answering.spawn(exchange.finish(stream, body));
+        self.answering.spawn(exchange.finish(stream, Body::whole(body)));
     }
 
     /// Has a request handled.
@@ -205,15 +211,17 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         let mut request = Request::from_parts(head, body);
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(interim);
-        let exchange = self.exchange();
+        let exchange = self.exchange(None);
         self.answering.spawn(exchange.run(request, respond, interims));
     }
 
-    fn exchange(&self) -> Exchange<H> {
+    fn exchange(&self, note: Option<H::Note>) -> Exchange<H> {
         Exchange {
             handler: Arc::clone(&self.context.handler),
             conduct: self.conduct.begin(),
             alternative: self.alternative.clone(),
+            note,
+            is_whole: false,
         }
     }
 }

@@ -156,6 +156,7 @@ async fn answer(
     method: &Method,
 ) -> Result<(), StreamError> {
     let (mut head, body) = response.into_parts();
+    head::clear(&mut head.headers);
     let content = head::prepare(&mut head, method, body.size_hint().exact());
     outgoing.stream().send_response(Response::from_parts(head, ())).await?;
     let body = if content == Content::Sent { body } else { Body::empty() };

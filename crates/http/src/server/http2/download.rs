@@ -40,7 +40,6 @@ pub(super) async fn send(
 }
 
 /// The body's next frame; the outer `None` if the client wants none any more.
-#[expect(clippy::option_option, reason = "whether there is a client, and whether there is a frame")]
 async fn next(
     stream: &mut SendStream<Bytes>,
     body: &mut Body,
@@ -70,9 +69,9 @@ async fn piece(
             room = poll_fn(|cx| stream.poll_capacity(cx)).await?.ok()?;
         }
         let part = data.split_to(room.min(data.len()));
-        let ends = is_last && data.is_empty();
+        let (ends, bytes) = (is_last && data.is_empty(), part.len());
         stream.send_data(part, ends).ok()?;
-        exchange.moves_on();
+        exchange.moves_on(bytes);
         if ends {
             return Some(());
         }

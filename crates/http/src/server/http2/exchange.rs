@@ -3,7 +3,7 @@
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use bytes::Bytes;
-use h2::{Reason, server::SendResponse};
+use h2::{Reason, SendStream, server::SendResponse};
 use hyper::{
     Request, Response,
     body::Body as _,
@@ -13,21 +13,25 @@ use hyper::{
 use super::{
     super::{
         conduct,
+        delivery::Delivery,
         handler::Handler,
         head::{self, Content},
         interim::Interims,
-        watched::watched,
     },
     download,
 };
 use crate::{Body, Failure};
 
-/// What one exchange needs of its connection.
-pub(super) struct Exchange<H> {
+/// A request and its response; at its end, whatever that is, the handler is told what became of the response.
+pub(super) struct Exchange<H: Handler> {
     pub(super) handler: Arc<H>,
     pub(super) conduct: conduct::Exchange,
     /// Tells of another protocol.
     pub(super) alternative: Option<HeaderValue>,
+    /// What the handler noted.
+    pub(super) note: Option<H::Note>,
+    /// Whether all of the response was handed to the connection.
+    pub(super) is_whole: bool,
 }
 
 impl<H: Handler> Exchange<H> {
@@ -43,7 +47,9 @@ impl<H: Handler> Exchange<H> {
         drop(interims);
         self.conduct.answered();
         let Ok(response) = answered else { return respond.send_reset(Reason::INTERNAL_ERROR) };
-        let (mut head, body) = watched(response, &self.handler).into_parts();
+        let (mut head, body) = response.into_parts();
+        self.note = head.extensions.remove();
+        head::clear(&mut head.headers);
         // One that says that another follows.
         if head.status.is_informational() {
             return respond.send_reset(Reason::INTERNAL_ERROR);
@@ -55,10 +61,15 @@ impl<H: Handler> Exchange<H> {
         let body = if content == Content::Sent { body } else { Body::empty() };
         let is_over = body.is_end_stream();
         match respond.send_response(Response::from_parts(head, ()), is_over) {
-            Ok(stream) if !is_over => drop(download::send(stream, body, &mut self.conduct).await),
-            Ok(_) => {}
+            Ok(_) if is_over => self.is_whole = true,
+            Ok(stream) => self.finish(stream, body).await,
             Err(_) => respond.send_reset(Reason::INTERNAL_ERROR),
         }
+    }
+
+    /// Sends the body of a response whose head was sent.
+    pub(super) async fn finish(mut self, stream: SendStream<Bytes>, body: Body) {
+        self.is_whole = download::send(stream, body, &mut self.conduct).await.is_some();
     }
 
     /// What the handler answers; interim responses go out meanwhile. `None` if the client takes its request back.
@@ -84,9 +95,13 @@ impl<H: Handler> Exchange<H> {
         })
         .await
     }
+}
 
-    /// Sends the rest of a response that was begun: all of its body.
-    pub(super) async fn finish(mut self, stream: h2::SendStream<Bytes>, body: Body) {
-        let _ = download::send(stream, body, &mut self.conduct).await;
+impl<H: Handler> Drop for Exchange<H> {
+    fn drop(&mut self) {
+        if let Some(note) = self.note.take() {
+            let body_bytes = self.conduct.body_bytes();
+            self.handler.sent(note, Delivery { is_whole: self.is_whole, body_bytes, bytes: None });
+        }
     }
 }
