@@ -2,7 +2,7 @@
 
 use hyper::{
     HeaderMap, Method, StatusCode,
-    header::{self, HeaderName},
+    header::{self, Entry, HeaderName},
     http::response,
 };
 
@@ -18,14 +18,11 @@ pub(super) enum Content {
 
 /// Makes a head ready that answers a request of this method, with a body of this length if that is known; without fields of a connection.
 pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Option<u64>) -> Content {
-    let content = match head.status {
-        StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED => Content::LeftOut,
-        _ if *method == Method::HEAD => Content::LeftOut,
-        _ => Content::Sent,
-    };
-    // Without a body, a length is that of the one which a GET would have had; nothing says that of no bytes.
-    let says_length = content == Content::Sent || head.status != StatusCode::NO_CONTENT;
-    if let Some(length) = length.filter(|&length| says_length && (length > 0 || content == Content::Sent)) {
+    let has_none = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let content = if has_none || *method == Method::HEAD { Content::LeftOut } else { Content::Sent };
+    // The length of what a GET would have had is told if there is one: nobody knows that it would have none.
+    let is_told = |length: u64| content == Content::Sent || (!has_none && length > 0);
+    if let Some(length) = length.filter(|&length| is_told(length)) {
         head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
     }
     head.headers.entry(header::DATE).or_insert_with(http_date);
@@ -35,8 +32,9 @@ pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Optio
 /// Takes out the fields of HTTP/1.1 connections, which both forbid (RFC 9113 section 8.2.2, RFC 9114 section 4.2), and those that
 /// Connection names.
 pub(super) fn clear(headers: &mut HeaderMap) {
-    if let Some(named) = headers.remove(header::CONNECTION) {
-        for name in named.to_str().unwrap_or_default().split(',') {
+    if let Entry::Occupied(lines) = headers.entry(header::CONNECTION) {
+        let lines: Vec<_> = lines.remove_entry_mult().1.collect();
+        for name in lines.iter().flat_map(|line| line.to_str().unwrap_or_default().split(',')) {
             headers.remove(name.trim());
         }
     }
@@ -67,7 +65,7 @@ mod tests {
             (Method::GET, 200, None, Content::Sent, None),
             (Method::HEAD, 200, Some(3), Content::LeftOut, Some("3")),
             (Method::HEAD, 200, Some(0), Content::LeftOut, None),
-            (Method::GET, 304, Some(0), Content::LeftOut, None),
+            (Method::GET, 304, Some(3), Content::LeftOut, None),
             (Method::GET, 204, Some(3), Content::LeftOut, None),
         ] {
             let (mut head, ()) = Response::builder().status(status).body(()).unwrap().into_parts();
@@ -80,10 +78,19 @@ mod tests {
 
     #[test]
     fn what_belongs_to_a_connection_stays_there() {
-        let fields =
-            [("connection", "close, X-Hop"), ("x-hop", "1"), ("te", "gzip"), ("keep-alive", "5"), ("x", "y")];
-        let fields = fields.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        let mut headers = HeaderMap::from_iter(fields);
+        let fields = [
+            ("connection", "close, X-Hop"),
+            ("connection", "y"),
+            ("x-hop", "1"),
+            ("y", "1"),
+            ("te", "gzip"),
+            ("keep-alive", "5"),
+            ("x", "y"),
+        ];
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(HeaderName::from_static(name), value.parse().unwrap());
+        }
         clear(&mut headers);
         assert_eq!(headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x"]);
     }

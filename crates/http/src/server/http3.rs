@@ -127,7 +127,10 @@ impl<H: Handler> Context<H> {
             }
         }
         drop(interims);
-        if let Ok(response) = response {
+        // A final one that says that another follows is none.
+        if let Ok(response) = response
+            && !response.status().is_informational()
+        {
             // What the client does not take any more is its own business.
             let _ = answer(outgoing, watched(response, &self.handler), &method).await;
         }
