@@ -16,7 +16,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-/// What a body of one's own has to do: hyper's trait.
+/// What a body of one's own has to do: the trait of the http-body crate.
 pub use hyper::body::Body as Frames;
 pub use hyper::body::{Frame, SizeHint};
 

@@ -4,7 +4,7 @@
 
 mod quic;
 
-use std::{error::Error as _, fmt, io};
+use std::{fmt, io};
 
 use rustls::CertificateError;
 
@@ -110,19 +110,6 @@ impl Failure {
         }
     }
 
-    pub(crate) fn from_hyper(error: &hyper::Error, stage: Stage) -> Self {
-        // Its own error: what a body that was being sent failed with.
-        if source::<Self>(error).is_some() {
-            return Self::Source;
-        }
-        let failure = match source::<io::Error>(error) {
-            Some(io) => Self::from_io(io),
-            None if error.is_parse() => Self::Garbled,
-            None => Self::Closed(stage),
-        };
-        failure.at(stage)
-    }
-
     pub(crate) fn from_h2(error: &h2::Error, stage: Stage) -> Self {
         match error.get_io() {
             Some(io) => Self::from_io(io).at(stage),
@@ -171,18 +158,6 @@ impl From<Malformed> for Failure {
     fn from(malformed: Malformed) -> Self {
         if malformed == Malformed::TooLarge { Self::TooLarge } else { Self::Garbled }
     }
-}
-
-/// The first cause of type `E` of an error.
-fn source<E: std::error::Error + 'static>(error: &hyper::Error) -> Option<&E> {
-    let mut next = error.source();
-    while let Some(cause) = next {
-        if let Some(found) = cause.downcast_ref() {
-            return Some(found);
-        }
-        next = cause.source();
-    }
-    None
 }
 
 /// The names of RFC 9113 section 7.

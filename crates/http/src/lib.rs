@@ -9,7 +9,8 @@
 //! | one exchange, and where its stamps are taken | `client/http1.rs`, `client/http2.rs`, `client/http3.rs`; `client/io.rs` for the bytes |
 //! | connections that are kept, and how many | `client/pool.rs` |
 //! | listening, accepting, ending in order | [`server`] |
-//! | one HTTP/1.1 connection of a server | `server/http1.rs` |
+//! | one connection of a server | `server/http1.rs`, `server/http2.rs`, `server/http3.rs` |
+//! | interim responses ahead of the final one | `server/interim.rs` |
 //! | requests and responses that are passed on line by line | `server/relay.rs`; `client/relay.rs`, `client/reply.rs` |
 //! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
 //! | certificates of a server | `server/certificate.rs` |
@@ -23,7 +24,7 @@
 //! Bodies stream in both directions and at the pace of the slower end: no code in this crate holds a whole body. A body
 //! that breaks off at its source is never ended cleanly on its way on, so that nobody takes a part for the whole.
 //!
-//! HTTP/1.1 from outside is parsed here (with httparse for the lines of a head), and all else by hyper, h2, h3, quinn and
+//! HTTP/1.1 from outside is parsed here (with httparse for the lines of a head), and all else by h2, h3, quinn and
 //! rustls, of which we read no more than how long HTTP/3's frames are. Time is read in [`clock`] and waited for in [`timer`] and by
 //! tokio's timer, nowhere else. Nothing is printed or logged.
 

@@ -1,6 +1,6 @@
 //! What a peer may cost: bounds on everything whose size somebody else decides.
 //!
-//! hyper, h2, h3, quinn and rustls parse foreign bytes, and have fuzz targets of their own. What is ours is to bound them; for
+//! h2, h3, quinn and rustls parse foreign bytes, and have fuzz targets of their own. What is ours is to bound them; for
 //! that, the types and lengths of HTTP/3's frames are read here too (`http3/bounded.rs`). HTTP/1.1 is read and bounded in
 //! [`http1`](crate::http1). What a caller may choose for itself is in
 //! [`client::Limits`](crate::client::Limits), [`client::Windows`](crate::client::Windows) and
@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-/// Header fields of one HTTP/1 message, in either direction, and of its trailers. hyper's default.
+/// Header fields of one HTTP/1 message, in either direction, and of its trailers. As many as hyper takes.
 pub const HEADERS: usize = 100;
 
 /// Bytes of one message's header, and of the buffer that it is read into. Four times what common servers
@@ -30,6 +30,10 @@ pub const CONNECTIONS: usize = 16_384;
 
 /// Streams that a server lets a client open at once on one HTTP/2 connection.
 pub const STREAMS: u32 = 1000;
+
+/// What may arrive on one HTTP/2 stream of a server before somebody reads it, and on all of one connection together: a window a round trip,
+/// so that at 100 ms a client can send 84 Mbit/s.
+pub const UPLOAD_WINDOW: u32 = 1 << 20;
 
 /// What may arrive on one HTTP/2 stream of a client before somebody reads it: Chrome's 6 MiB, which at a round trip of
 /// 300 ms let 160 Mbit/s through.

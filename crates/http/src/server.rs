@@ -23,6 +23,7 @@ mod delivery;
 mod gathered;
 mod handler;
 mod handover;
+mod head;
 mod http1;
 mod http2;
 mod http3;

@@ -102,4 +102,4 @@ fn filter(level: Level) -> Targets {
 }
 
 /// Those that tell events.
-const LIBRARIES: [&str; 5] = ["h2", "hyper", "rustls", "tokio", "mio"];
+const LIBRARIES: [&str; 4] = ["h2", "rustls", "tokio", "mio"];

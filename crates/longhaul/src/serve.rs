@@ -27,7 +27,7 @@ pub(crate) struct Serve {
     /// How long a request is worked on: 5ms, uniform:1ms..9ms, exp:5ms, lognormal:5ms,0.5 or pareto:1ms,1.5
     #[arg(long, default_value_t = Config::default().service_time, value_name = "TIME")]
     service_time: ServiceTime,
-    /// Send a 103 Early Hints as soon as a request is there; not over HTTP/2
+    /// Send a 103 Early Hints as soon as a request is there
     #[arg(long)]
     early_hints: bool,
     /// Seed of the service times

@@ -3,13 +3,15 @@
 use std::{
     collections::VecDeque,
     pin::Pin,
+    sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
 use http::{
-    Body, Bytes, Failure, HeaderMap, Request, Response, Server, StatusCode,
+    Body, Bytes, Client, Failure, HeaderMap, Request, Response, Server, StatusCode,
     body::{Frame, Frames},
-    server::Interim,
+    client::{Config, Informed, Protocol, Trace, Trust},
+    server::{Identity, Interim},
     tunnel::Downstream,
 };
 use tokio::{
@@ -33,16 +35,57 @@ async fn said(stage: &Stage, sent: &str) -> String {
     text
 }
 
-#[tokio::test]
-async fn interim_responses_are_passed_on_to_the_one_who_asked() {
-    let stage = Stage::new("", async |request: Request<Body>, _| {
+/// An edge whose origin has hints for each page.
+fn hinting() -> Stage {
+    Stage::new("", async |request: Request<Body>, _| {
         let interim: &Interim = request.extensions().get().unwrap();
         let hints =
             HeaderMap::from_iter([("link".parse().unwrap(), "</a.css>; rel=preload".parse().unwrap())]);
         interim.send(StatusCode::EARLY_HINTS, hints);
         tokio::task::yield_now().await;
         with("max-age=60", "whole")
-    });
+    })
+}
+
+#[tokio::test]
+async fn interim_responses_reach_visitors_in_each_version() {
+    for protocol in [Protocol::Http1, Protocol::Http2, Protocol::Http3] {
+        let stage = hinting();
+        let identity = Identity::make(&["127.0.0.1".to_owned()]).unwrap().identity;
+        let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+        let address = server.addresses().unwrap()[0];
+        let server = server.with_http3(&identity).unwrap();
+        let (visitors, stop) = (Visitors(stage.edge.clone()), stage.stop.clone());
+        tokio::spawn(async move { server.serve(visitors, &stop).await });
+        let origin = format!("https://{address}").parse().unwrap();
+        let client = Config { protocol, trust: Trust::Anyone, ..Config::default() };
+        let client = Client::new(&client).unwrap();
+        // Of a page that is there nobody asks the origin.
+        for expected in [1, 0] {
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let noted = Arc::clone(&seen);
+            let mut request = Request::new(Body::empty());
+            *request.uri_mut() = "/a".parse().unwrap();
+            request.headers_mut().insert("host", "shop.example".parse().unwrap());
+            request.extensions_mut().insert(Informed::new(move |status, fields| {
+                noted.lock().unwrap().push((status, fields.clone()));
+            }));
+            let mut trace = Trace::start(client.clock().now());
+            let response = client.send(&origin, request, &mut trace).await.unwrap();
+            assert_eq!(response.into_body().collect(100).await.unwrap(), "whole");
+            let seen = seen.lock().unwrap();
+            assert_eq!(seen.len(), expected, "{protocol:?}: {seen:?}");
+            for (status, fields) in &*seen {
+                assert_eq!(*status, StatusCode::EARLY_HINTS);
+                assert!(fields["link"] == "</a.css>; rel=preload" && !fields.contains_key("lh-hop-count"));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn interim_responses_are_passed_on_to_the_one_who_asked() {
+    let stage = hinting();
     let ask = "GET /a HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n";
     let text = said(&stage, ask).await;
     let (interim, rest) = text.split_once("\r\n\r\n").unwrap();

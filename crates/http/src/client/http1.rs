@@ -148,7 +148,7 @@ impl Http1 {
     pub(crate) async fn relay<T>(
         &mut self,
         head: &[u8],
-        (limit, informed): (Duration, Option<&Informed>),
+        (limit, informed): (Duration, Informed),
         trace: &mut Trace,
         read: impl FnOnce(&Reply<'_>) -> Option<T>,
     ) -> Result<Answered<T>, Failure> {
@@ -160,7 +160,7 @@ impl Http1 {
         self.room = LEAST_ROOM;
         self.outgoing.lines().extend_from_slice(head);
         self.outgoing.begin(Body::empty(), Framing::None, Trailers::Sent);
-        let answered = self.answer_to_relayed(informed, trace, read).await;
+        let answered = self.answer_to_relayed(Interims::told(informed), trace, read).await;
         if answered.is_err() {
             self.life = Life::Over;
         }
@@ -169,11 +169,11 @@ impl Http1 {
 
     async fn answer_to_relayed<T>(
         &mut self,
-        informed: Option<&Informed>,
+        mut interims: Interims,
         trace: &mut Trace,
         read: impl FnOnce(&Reply<'_>) -> Option<T>,
     ) -> Result<Answered<T>, Failure> {
-        let (mut interims, mut read) = (Interims::default(), Some(read));
+        let mut read = Some(read);
         loop {
             let length = std::future::poll_fn(|cx| self.poll_head_in_time(cx)).await?;
             let plain = head::with_response_lines(&self.input[..length], |lines| {
@@ -185,7 +185,7 @@ impl Http1 {
                 self.begin_body(framing, persistence, trace);
                 return Ok(Answered::Lines(lines));
             }
-            if let Some(head) = self.take_head(length, &relay::METHOD, &mut interims, informed)? {
+            if let Some(head) = self.take_head(length, &relay::METHOD, &mut interims)? {
                 if head.response.status() == StatusCode::SWITCHING_PROTOCOLS {
                     return Err(Failure::Garbled);
                 }
@@ -247,11 +247,10 @@ impl Http1 {
 
     /// The final response's head.
     async fn final_head(&mut self, request: &Parts, trace: &mut Trace) -> Result<Response<()>, Failure> {
-        let mut interims = Interims::default();
+        let mut interims = Interims::to(&request.extensions);
         loop {
             let length = std::future::poll_fn(|cx| self.poll_head(cx)).await?;
-            let informed = request.extensions.get();
-            let Some(head) = self.take_head(length, &request.method, &mut interims, informed)? else {
+            let Some(head) = self.take_head(length, &request.method, &mut interims)? else {
                 continue;
             };
             let is_switched = head.response.status() == StatusCode::SWITCHING_PROTOCOLS;
@@ -270,7 +269,6 @@ impl Http1 {
         length: usize,
         to: &Method,
         interims: &mut Interims,
-        informed: Option<&Informed>,
     ) -> Result<Option<ResponseHead>, Failure> {
         // What is copied leaves the buffer to the next response.
         let head = head::response(&self.input[..length], to)?;
@@ -279,9 +277,8 @@ impl Http1 {
         if !status.is_informational() || status == StatusCode::SWITCHING_PROTOCOLS {
             return Ok(Some(head));
         }
-        interims.count(head.response.headers())?;
+        interims.take(status, head.response.headers())?;
         self.stamps.interim();
-        Informed::tell(informed, status, head.response.headers());
         Ok(None)
     }
 

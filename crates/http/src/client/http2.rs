@@ -92,6 +92,7 @@ impl Http2 {
         let stamps = trace.stamps();
         stamps.mark(self.life.recorder().wire().begin(others == 0));
         stamps.began(self.life.clock().now());
+        let interims = Interims::to(request.extensions());
         let (head, body) = prepared(origin, request, Version::HTTP_2)?;
         let (response, stream) = sender
             .send_request(head, body.is_end_stream())
@@ -102,7 +103,7 @@ impl Http2 {
         } else {
             Some(Upload::start(body, stream, Arc::clone(&stamps), self.life.recorder()))
         };
-        let response = self.head(response, trace, &stamps).await?;
+        let response = self.head(response, interims, trace, &stamps).await?;
         Ok(response.map(|stream| Download::new(stream, upload, counted)))
     }
 
@@ -110,14 +111,14 @@ impl Http2 {
     async fn head(
         &self,
         mut response: client::ResponseFuture,
+        mut interims: Interims,
         trace: &mut Trace,
         stamps: &Stamps,
     ) -> Result<Response<RecvStream>, Failure> {
-        let mut interims = Interims::default();
         let head = poll_fn(|cx| {
             // The response future throws interim responses away, so they are asked for first.
             while let Poll::Ready(Some(Ok(interim))) = response.poll_informational(cx) {
-                if let Err(failure) = interims.count(interim.headers()) {
+                if let Err(failure) = interims.take(interim.status(), interim.headers()) {
                     return Poll::Ready(Err(failure));
                 }
                 if let Some(at) = self.life.last_read() {

@@ -148,6 +148,7 @@ impl Http3 {
         stamps.mark(self.life.recorder().wire().begin(others == 0));
         stamps.began(self.life.clock().now());
         let method = request.method().clone();
+        let interims = Interims::to(request.extensions());
         let (head, body) = prepared(origin, request, Version::HTTP_3)?;
         // A server that is about to stop takes no more requests, which is found out before any of this one is written.
         let spare = head.clone();
@@ -159,7 +160,7 @@ impl Http3 {
             Err(error) => return Err(Failure::from_h3(&error, Stage::Head).into()),
         };
         let upload = self.upload(up, body, &stamps).await;
-        let response = self.head(&mut down, trace, &stamps).await?;
+        let response = self.head(&mut down, interims, trace, &stamps).await?;
         let length = announced(response.headers()).filter(|_| has_body(&method, response.status()));
         let exchange = Exchange { _upload: upload, _counted: counted, _connection: self.clone() };
         Ok(response.map(|()| Incoming::new(down, length, exchange)))
@@ -216,10 +217,10 @@ impl Http3 {
     async fn head(
         &self,
         down: &mut Downstream,
+        mut interims: Interims,
         trace: &mut Trace,
         stamps: &Stamps,
     ) -> Result<Response<()>, Failure> {
-        let mut interims = Interims::default();
         loop {
             let response = down.recv_response().await.map_err(|error| {
                 // A stream whose body broke off was reset by ourselves.
@@ -230,7 +231,7 @@ impl Http3 {
                 trace.final_headers = at;
                 return Ok(response);
             }
-            interims.count(response.headers())?;
+            interims.take(response.status(), response.headers())?;
             if let Some(at) = at {
                 stamps.interim_at(at);
             }

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use hyper::{HeaderMap, StatusCode};
 
-/// Is told of each interim response (1xx) to a request among whose extensions it is, over HTTP/1.1. It must not block.
+/// Is told of each interim response (1xx) to a request among whose extensions it is. It must not block.
 #[derive(Clone)]
 pub struct Informed(Arc<Tell>);
 
@@ -16,11 +16,9 @@ impl Informed {
         Self(Arc::new(tell))
     }
 
-    /// Tells them, if there is somebody.
-    pub(super) fn tell(whom: Option<&Self>, status: StatusCode, headers: &HeaderMap) {
-        if let Some(Self(tell)) = whom {
-            tell(status, headers);
-        }
+    /// Tells of one.
+    pub(super) fn tell(&self, status: StatusCode, headers: &HeaderMap) {
+        (self.0)(status, headers);
     }
 }
 

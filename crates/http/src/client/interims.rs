@@ -1,19 +1,40 @@
-//! How much of interim responses (1xx) a request takes before its final response has to come.
+//! Interim responses (1xx) to one request: who is told of them, and how much of them it takes before its final response has to come.
 
-use hyper::HeaderMap;
+use hyper::{HeaderMap, StatusCode, http::Extensions};
 
+use super::informed::Informed;
 use crate::{Failure, limits};
 
-/// Bytes of one request's interim responses so far: a server that sends nothing else has its request given up, whatever time is left.
+/// Those of one request so far.
 #[derive(Debug, Default)]
-pub(super) struct Interims(usize);
+pub(super) struct Interims {
+    /// A server that sends nothing else has its request given up, whatever time is left.
+    bytes: usize,
+    whom: Option<Informed>,
+}
 
 impl Interims {
-    /// Counts one with this header.
-    pub(super) fn count(&mut self, headers: &HeaderMap) -> Result<(), Failure> {
+    /// Those to a request with these extensions.
+    pub(super) fn to(extensions: &Extensions) -> Self {
+        Self { bytes: 0, whom: extensions.get().cloned() }
+    }
+
+    /// Those that somebody is told of.
+    pub(super) fn told(whom: Informed) -> Self {
+        Self { bytes: 0, whom: Some(whom) }
+    }
+
+    /// Takes one.
+    pub(super) fn take(&mut self, status: StatusCode, headers: &HeaderMap) -> Result<(), Failure> {
         let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + AROUND);
-        self.0 += STATUS + fields.sum::<usize>();
-        if self.0 <= limits::HEADER_BYTES { Ok(()) } else { Err(Failure::TooLarge) }
+        self.bytes += STATUS + fields.sum::<usize>();
+        if self.bytes > limits::HEADER_BYTES {
+            return Err(Failure::TooLarge);
+        }
+        if let Some(whom) = &self.whom {
+            whom.tell(status, headers);
+        }
+        Ok(())
     }
 }
 
@@ -30,7 +51,8 @@ mod tests {
     fn they_may_be_as_long_as_one_header_together() {
         let headers = HeaderMap::from_iter([("link".parse().unwrap(), "x".repeat(1000).parse().unwrap())]);
         let mut interims = Interims::default();
-        let accepted = (0..100).take_while(|_| interims.count(&headers).is_ok()).count();
+        let accepted =
+            (0..100).take_while(|_| interims.take(StatusCode::EARLY_HINTS, &headers).is_ok()).count();
         assert_eq!(accepted, limits::HEADER_BYTES / (28 + 4 + 1000 + 4));
     }
 }

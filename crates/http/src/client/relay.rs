@@ -33,7 +33,7 @@ impl Client {
         &self,
         origin: &Origin,
         head: &[u8],
-        (limit, informed): (Duration, Option<&Informed>),
+        (limit, informed): (Duration, Informed),
         trace: &mut Trace,
         read: impl FnOnce(&Reply<'_>) -> Option<T>,
     ) -> Result<Option<Relayed<T>>, Failure> {

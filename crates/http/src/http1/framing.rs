@@ -127,7 +127,7 @@ fn coding(version: Version, headers: &HeaderMap) -> Result<Option<Framing>, Malf
 }
 
 /// The length that all Content-Length fields agree on.
-fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
+pub(crate) fn length(headers: &HeaderMap) -> Result<Option<u64>, Malformed> {
     let mut agreed = None;
     for field in headers.get_all(header::CONTENT_LENGTH) {
         for one in field.as_bytes().split(|&byte| byte == b',') {

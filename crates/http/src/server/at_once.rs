@@ -4,12 +4,12 @@ use std::str;
 
 use httparse::Header;
 use hyper::{
-    HeaderMap, Method, Request,
+    HeaderMap, Method, Uri,
     header::{CONTENT_LENGTH, EXPECT, HOST, HeaderValue, TRAILER},
 };
 
 use super::{interim::Interim, peer::Peer, relay::Original};
-use crate::{Body, http1::head::RequestLines};
+use crate::http1::head::RequestLines;
 
 /// A GET or HEAD without a body, on a connection that is kept: its fields as they came. That nothing in them says otherwise was looked
 /// at; over HTTP/1.1, whether target and host are what they have to be was not.
@@ -62,21 +62,24 @@ impl<'h> Glance<'h> {
         Some(Self { is_head, target: lines.target, host: host?, peer, fields, head })
     }
 
-    /// The same of a request over HTTP/2 or HTTP/3.
-    pub(super) fn of_request(request: &'h Request<Body>) -> Option<Self> {
-        let is_head = match *request.method() {
+    /// The same of a request over HTTP/2 or HTTP/3, of which is known that no body follows.
+    pub(super) fn of_fields(
+        method: &Method,
+        uri: &'h Uri,
+        fields: &'h HeaderMap,
+        peer: Peer,
+    ) -> Option<Self> {
+        let is_head = match *method {
             Method::GET => false,
             Method::HEAD => true,
             _ => return None,
         };
-        let (uri, fields) = (request.uri(), request.headers());
         let host = uri.authority()?.as_str().as_bytes();
         let is_other = |other: &HeaderValue| other.as_bytes() != host;
         let has = |name| fields.contains_key(name);
         if fields.get_all(HOST).iter().any(is_other) || has(CONTENT_LENGTH) || has(EXPECT) || has(TRAILER) {
             return None;
         }
-        let peer = *request.extensions().get::<Peer>()?;
         let target = uri.path_and_query()?.as_str();
         Some(Self { is_head, target, host, peer, fields: Fields::Map(fields), head: &[] })
     }

@@ -53,6 +53,7 @@ impl<H: Handler> Context<H> {
         client: SocketAddr,
     ) -> Option<T> {
         let opened = tokio::select! {
+            biased;
             opened = tokio::time::timeout(self.config.read_timeout, opening) => opened,
             () = self.idle_ended() => return None,
         };

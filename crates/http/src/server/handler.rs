@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use hyper::{Request, Response, body::Body as _};
 
-use super::{at_once::Glance, delivery::Delivery, interim::Interim, relay::Relaying};
+use super::{at_once::Glance, delivery::Delivery, interim::Interim, peer::Peer, relay::Relaying};
 use crate::{Body, Failure};
 
 /// Answers requests; all connections of a server share it.
@@ -28,7 +28,7 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
-    /// The same over HTTP/2 and HTTP/3, where a response's fields are no text.
+    /// The same over HTTP/2 and HTTP/3, where a response's fields are no text, and none is about a connection.
     fn fields_at_once(&self, _request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Self::Note>)> {
         None
     }
@@ -62,15 +62,16 @@ where
     }
 }
 
-/// Has a request over HTTP/2 or HTTP/3 answered, at once if the handler can.
+/// Has a request over HTTP/3 answered, at once if the handler can.
 pub(super) async fn answered<H: Handler>(
     handler: &H,
     request: Request<Body>,
+    peer: Peer,
 ) -> Result<Response<Body>, Failure> {
     if H::ANSWERS_AT_ONCE
         && request.body().is_end_stream()
-        && let Some((response, note)) =
-            Glance::of_request(&request).and_then(|glance| handler.fields_at_once(&glance))
+        && let Some(glance) = Glance::of_fields(request.method(), request.uri(), request.headers(), peer)
+        && let Some((response, note)) = handler.fields_at_once(&glance)
     {
         let mut response = response.map(Body::whole);
         if let Some(note) = note {

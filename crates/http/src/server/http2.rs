@@ -1,111 +1,227 @@
-//! One HTTP/2 connection of a server, which hyper drives.
+//! One HTTP/2 connection of a server. h2 reads and writes its frames; what is asked there is answered here.
+//!
+//! A request that the handler can answer with a look at its fields is answered where it is found, and any other is a task of its own. The
+//! connection's task is the only one that reads and writes its stream.
+
+mod download;
+mod exchange;
+mod pulse;
+mod quiet;
+mod upload;
 
 use std::{
-    pin::{Pin, pin},
+    future::poll_fn,
+    io,
     sync::Arc,
-    task::{Context as Task, Poll, ready},
+    task::{Context as Task, Poll, Waker, ready},
 };
 
 use bytes::Bytes;
-use hyper::{
-    Request, Response,
-    body::{Body as Frames, Frame, Incoming, SizeHint},
-    header::{ALT_SVC, HeaderValue},
-    server::conn::http2,
-    service::service_fn,
+use h2::{
+    RecvStream, SendStream,
+    server::{Builder, Connection, SendResponse},
 };
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper::{
+    Method, Request, Response,
+    header::{ALT_SVC, HeaderValue},
+    http::request,
+};
+use tokio::task::JoinSet;
 use tracing::debug;
 
+use self::{exchange::Exchange, pulse::Pulse, quiet::Quiet, upload::Upload};
 use super::{
-    conduct::{Conduct, Ending, Exchange},
+    at_once::Glance,
+    conduct::{Conduct, Ending},
     context::Context,
-    gathered::gathered,
-    handler::{Handler, answered},
+    delivery::Delivery,
+    gathered::{Gathered, gathered},
+    handler::Handler,
+    head::{self, Content},
+    interim::Interim,
     peer::Peer,
-    upload::patient,
-    watched::watched,
+    upload::{patient, told_to_go_on},
     wire::Wire,
 };
-use crate::{Body, Failure, Stage, limits};
+use crate::{Body, http1::framing, limits};
 
 impl<H: Handler> Context<H> {
     /// Serves requests until the connection ends; `alternative` tells of another protocol.
     pub(super) async fn serve_http2(&self, stream: impl Wire, peer: Peer, alternative: Option<HeaderValue>) {
-        let (handler, patience) = (Arc::clone(&self.handler), self.config.read_timeout);
-        let conduct = Arc::new(Conduct::default());
-        let observed = Arc::clone(&conduct);
-        let service = service_fn(move |request: Request<Incoming>| {
-            let mut request = request.map(|body| patient(Received(body), patience));
-            request.extensions_mut().insert(peer);
-            exchange(Arc::clone(&handler), request, observed.begin(), alternative.clone())
-        });
         let (stream, sender) = gathered(stream);
-        let connection = http2::Builder::new(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .keep_alive_interval(patience)
-            .keep_alive_timeout(patience)
-            .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
-            .max_concurrent_streams(self.config.streams)
-            .serve_connection(TokioIo::new(stream), service);
         let to_its_end = async {
-            let mut connection = pin!(connection);
-            tokio::select! {
-                _ = connection.as_mut() => {}
-                ending = conduct.ending(patience) => match ending {
-                    Ending::Idle => {
-                        connection.as_mut().graceful_shutdown();
-                        // What was answered may still wait for a client that takes nothing.
-                        let _ = tokio::time::timeout(patience, connection).await;
-                    }
-                    Ending::Stalled | Ending::Abuse => debug!(client = %peer.address, ?ending, "a connection is cut"),
-                },
-                () = self.stop.asked() => {
-                    connection.as_mut().graceful_shutdown();
-                    let _ = connection.await;
+            let mut builder = Builder::new();
+            builder
+                .initial_window_size(limits::UPLOAD_WINDOW)
+                .initial_connection_window_size(limits::UPLOAD_WINDOW)
+                .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
+                .max_concurrent_streams(self.config.streams);
+            let beginning = async { builder.handshake(stream).await.map_err(io::Error::other) };
+            if let Some(connection) = self.opened(beginning, peer.address).await {
+                Http2 {
+                    connection,
+                    context: self,
+                    peer,
+                    alternative,
+                    conduct: Arc::default(),
+                    answering: JoinSet::new(),
+                    quiet: Arc::default(),
                 }
+                .serve()
+                .await;
             }
         };
         sender.drive(to_its_end).await;
     }
 }
 
-/// One request and its response.
-async fn exchange<H: Handler>(
-    handler: Arc<H>,
-    request: Request<Body>,
-    mut exchange: Exchange,
+/// A connection of a server.
+struct Http2<'c, H, S: Wire> {
+    connection: Connection<Gathered<S>, Bytes>,
+    context: &'c Context<H>,
+    peer: Peer,
+    /// Tells of another protocol, in each response.
     alternative: Option<HeaderValue>,
-) -> Result<Response<Body>, Failure> {
-    let response = answered(&*handler, request).await;
-    exchange.answered();
-    let mut response = response?;
-    if let Some(alternative) = alternative {
-        response.headers_mut().entry(ALT_SVC).or_insert(alternative);
-    }
-    Ok(exchange.follow(watched(response, &handler)))
+    conduct: Arc<Conduct>,
+    /// Dropped with this connection, which ends them.
+    answering: JoinSet<()>,
+    quiet: Arc<Quiet>,
 }
 
-/// A request's body as hyper receives it, with our reasons why it breaks off.
-struct Received(Incoming);
-
-impl Frames for Received {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Task<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let frame = ready!(Pin::new(&mut self.0).poll_frame(cx));
-        Poll::Ready(frame.map(|frame| frame.map_err(|error| Failure::from_hyper(&error, Stage::Body))))
+impl<H: Handler, S: Wire> Http2<'_, H, S> {
+    /// Serves requests until the client ends the connection, or has it ended by its conduct, or the server is stopped and those in flight
+    /// are finished.
+    async fn serve(mut self) {
+        let (conduct, patience) = (Arc::clone(&self.conduct), self.context.config.read_timeout);
+        let stop = &self.context.stop;
+        let pulse = self.connection.ping_pong().map(|pings| Pulse::new(pings, patience));
+        let lost = async {
+            match pulse {
+                Some(pulse) => pulse.lost().await,
+                None => std::future::pending().await,
+            }
+        };
+        let ending = tokio::select! {
+            biased;
+            () = poll_fn(|cx| self.poll_requests(cx)) => return,
+            ending = conduct.ending(patience) => ending,
+            () = lost => Ending::Lost,
+            () = stop.asked() => {
+                self.connection.graceful_shutdown();
+                return poll_fn(|cx| self.poll_requests(cx)).await;
+            }
+        };
+        match ending {
+            Ending::Idle => {
+                self.connection.graceful_shutdown();
+                // What was answered may still wait for a client that takes nothing.
+                let _ = tokio::time::timeout(patience, poll_fn(|cx| self.poll_requests(cx))).await;
+            }
+            Ending::Stalled | Ending::Abuse | Ending::Lost => {
+                debug!(client = %self.peer.address, ?ending, "a connection is cut");
+            }
+        }
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
+    /// Reads and writes, and begins to answer what has come. Ready when the connection has ended.
+    fn poll_requests(&mut self, cx: &mut Task<'_>) -> Poll<()> {
+        while let Poll::Ready(Some(_)) = self.answering.poll_join_next(cx) {}
+        self.quiet.begin(cx);
+        let waker = Waker::from(Arc::clone(&self.quiet));
+        let ended = self.poll_connection(&mut Task::from_waker(&waker));
+        self.quiet.end();
+        ended
     }
 
-    fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
+    fn poll_connection(&mut self, cx: &mut Task<'_>) -> Poll<()> {
+        loop {
+            self.quiet.look();
+            match ready!(self.connection.poll_accept(cx)) {
+                Some(Ok((request, respond))) => self.begin(request, respond),
+                Some(Err(error)) => {
+                    debug!(client = %self.peer.address, %error, "an HTTP/2 connection ended");
+                    return Poll::Ready(());
+                }
+                None => return Poll::Ready(()),
+            }
+        }
+    }
+
+    /// Answers a request, at once if the handler can.
+    fn begin(&mut self, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
+        let (head, upload) = request.into_parts();
+        let handler = &self.context.handler;
+        if H::ANSWERS_AT_ONCE
+            && upload.is_end_stream()
+            && let Some(glance) = Glance::of_fields(&head.method, &head.uri, &head.headers, self.peer)
+            && let Some((response, note)) = handler.fields_at_once(&glance)
+        {
+            return self.answer(&head.method, response, note, respond);
+        }
+        self.handle(head, upload, respond);
+    }
+
+    /// Sends a response that is in memory, as far as there is room for it.
+    fn answer(
+        &mut self,
+        method: &Method,
+        response: Response<Bytes>,
+        note: Option<H::Note>,
+        mut respond: SendResponse<Bytes>,
+    ) {
+        let (mut head, body) = response.into_parts();
+        if let Some(alternative) = &self.alternative {
+            head.headers.entry(ALT_SVC).or_insert_with(|| alternative.clone());
+        }
+        let content = head::prepare(&mut head, method, Some(body.len() as u64));
+        let body = if content == Content::Sent { body } else { Bytes::new() };
+        let (head, length) = (Response::from_parts(head, ()), body.len());
+        let mut is_whole = false;
+        if let Ok(mut stream) = respond.send_response(head, length == 0) {
+            stream.reserve_capacity(length);
+            if stream.capacity() < length {
+                return self.finish(stream, body, note);
+            }
+            is_whole = length == 0 || stream.send_data(body, true).is_ok();
+        }
+        self.conduct.answered_at_once();
+        if let Some(note) = note {
+            let body_bytes = if is_whole { length as u64 } else { 0 };
+            self.context.handler.sent(note, Delivery { is_whole, body_bytes, bytes: None });
+        }
+    }
+
+    /// Sends a body of which there was no room for all.
+    fn finish(&mut self, stream: SendStream<Bytes>, body: Bytes, note: Option<H::Note>) {
+        let mut exchange = self.exchange(note);
+        exchange.conduct.answered();
+        self.answering.spawn(exchange.finish(stream, Body::whole(body)));
+    }
+
+    /// Has a request handled.
+    fn handle(&mut self, head: request::Parts, upload: RecvStream, respond: SendResponse<Bytes>) {
+        let (interim, interims) = Interim::of_stream();
+        let body = if upload.is_end_stream() {
+            Body::empty()
+        } else {
+            let length = framing::length(&head.headers).ok().flatten();
+            let upload = Upload::new(upload, length);
+            patient(told_to_go_on(upload, &head.headers, &interim), self.context.config.read_timeout)
+        };
+        let mut request = Request::from_parts(head, body);
+        request.extensions_mut().insert(self.peer);
+        request.extensions_mut().insert(interim);
+        let exchange = self.exchange(None);
+        self.answering.spawn(exchange.run(request, respond, interims));
+    }
+
+    fn exchange(&self, note: Option<H::Note>) -> Exchange<H> {
+        Exchange {
+            handler: Arc::clone(&self.context.handler),
+            conduct: self.conduct.begin(),
+            alternative: self.alternative.clone(),
+            note,
+            is_whole: false,
+        }
     }
 }

@@ -7,12 +7,7 @@ use h3::{
     error::{Code, StreamError},
     server::{self, RequestResolver, RequestStream},
 };
-use hyper::{
-    Method, Request, Response,
-    body::Body as _,
-    header::{self, HeaderName},
-    http::{request, response},
-};
+use hyper::{Method, Request, Response, body::Body as _, http::request};
 use quinn::ZeroRttAccepted;
 use tokio::{sync::watch, task::JoinSet};
 use tracing::debug;
@@ -20,14 +15,14 @@ use tracing::debug;
 use super::{
     context::Context,
     handler::{Handler, answered},
+    head::{self, Content},
     interim::Interim,
     peer::Peer,
-    upload::patient,
+    upload::{patient, told_to_go_on},
     watched::watched,
 };
 use crate::{
     Body, Failure, Scheme,
-    clock::http_date,
     http3::{Connection, Incoming, Outgoing, RecvStream, announced},
     limits,
 };
@@ -107,17 +102,17 @@ impl<H: Handler> Context<H> {
             return;
         }
         let (mut head, ()) = head.into_parts();
-        let (interim, mut interims) = Interim::http3();
+        let (interim, interims) = Interim::of_stream();
         head.extensions.insert(peer);
-        head.extensions.insert(interim);
         let method = head.method.clone();
-        let Ok(body) = self.upload(&head, up).await else { return };
-        let handling = answered(&*self.handler, Request::from_parts(head, body));
-        let mut handling = std::pin::pin!(handling);
+        let Ok(body) = self.upload(&head, up, &interim).await else { return };
+        head.extensions.insert(interim);
+        let handling = answered(&*self.handler, Request::from_parts(head, body), peer);
+        let mut handling = pin!(handling);
         let response = loop {
             tokio::select! {
                 biased;
-                Some(interim) = interims.recv() => {
+                interim = interims.coming() => {
                     if outgoing.stream().send_response(interim).await.is_err() {
                         return;
                     }
@@ -126,12 +121,16 @@ impl<H: Handler> Context<H> {
             }
         };
         // Those that it sent just before it answered.
-        while let Ok(interim) = interims.try_recv() {
+        while let Some(interim) = interims.next() {
             if outgoing.stream().send_response(interim).await.is_err() {
                 return;
             }
         }
-        if let Ok(response) = response {
+        drop(interims);
+        // A final one that says that another follows is none.
+        if let Ok(response) = response
+            && !response.status().is_informational()
+        {
             // What the client does not take any more is its own business.
             let _ = answer(outgoing, watched(response, &self.handler), &method).await;
         }
@@ -139,18 +138,18 @@ impl<H: Handler> Context<H> {
 
     /// The request's body. HTTP/3 does not tell with the head whether there is one, so that its beginning or its end is waited
     /// for where the method has none as a rule; a proxy must not add a body to a GET.
-    async fn upload(&self, head: &request::Parts, up: Upstream) -> Result<Body, Failure> {
+    async fn upload(&self, head: &request::Parts, up: Upstream, interim: &Interim) -> Result<Body, Failure> {
         let length = announced(&head.headers);
         let incoming = Incoming::new(up, length, ());
-        let mut body = patient(incoming, self.config.read_timeout);
         let has_none = length.is_none() && !matches!(head.method, Method::POST | Method::PUT | Method::PATCH);
         if length == Some(0) || has_none {
+            let mut body = patient(incoming, self.config.read_timeout);
             return Ok(match body.frame().await.transpose()? {
                 None => Body::empty(),
                 Some(first) => Body::stream(super::upload::Begun::new(first, body)),
             });
         }
-        Ok(body)
+        Ok(patient(told_to_go_on(incoming, &head.headers, interim), self.config.read_timeout))
     }
 }
 
@@ -160,24 +159,13 @@ async fn answer(
     method: &Method,
 ) -> Result<(), StreamError> {
     let (mut head, body) = response.into_parts();
-    prepare(&mut head, &body);
+    head::clear(&mut head.headers);
+    let content = head::prepare(&mut head, method, body.size_hint().exact());
     outgoing.stream().send_response(Response::from_parts(head, ())).await?;
-    let body = if *method == Method::HEAD { Body::empty() } else { body };
+    let body = if content == Content::Sent { body } else { Body::empty() };
     // A body that breaks off resets the stream.
     let _ = outgoing.send(body).await;
     Ok(())
-}
-
-/// A response's head as HTTP/3 has it, with what hyper adds to those of HTTP/1.1 and HTTP/2.
-fn prepare(head: &mut response::Parts, body: &Body) {
-    for field in CONNECTION_FIELDS {
-        head.headers.remove(field);
-    }
-    let has_length = !head.status.is_informational() && head.status != hyper::StatusCode::NO_CONTENT;
-    if let Some(length) = body.size_hint().exact().filter(|_| has_length) {
-        head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
-    }
-    head.headers.entry(header::DATE).or_insert_with(http_date);
 }
 
 /// Waits until a handshake is over. One that failed is the connection's end, and never over.
@@ -207,10 +195,6 @@ async fn flushed(quic: &quinn::Connection) {
         }
     }
 }
-
-/// Fields of HTTP/1.1 connections, which HTTP/3 forbids (RFC 9114 section 4.2).
-const CONNECTION_FIELDS: [HeaderName; 4] =
-    [header::CONNECTION, header::TE, header::TRANSFER_ENCODING, header::UPGRADE];
 
 /// Longer than a lost packet takes to be sent again.
 const ROUND_TRIPS: u32 = 3;

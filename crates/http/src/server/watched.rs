@@ -1,4 +1,4 @@
-//! Responses whose delivery a connection does not tell: their bodies tell it.
+//! Responses over HTTP/3, whose delivery the connection does not tell: their bodies tell it.
 
 use std::{
     pin::Pin,
@@ -19,12 +19,17 @@ use crate::{
 pub(super) fn watched<H: Handler>(mut response: Response<Body>, handler: &Arc<H>) -> Response<Body> {
     let Some(note) = response.extensions_mut().remove::<H::Note>() else { return response };
     let handler = Arc::clone(handler);
-    response.map(|body| Body::stream(Watched { body, taken: 0, is_whole: false, note: Some(note), handler }))
+    response.map(|body| {
+        let rest = Bytes::new();
+        Body::stream(Watched { body, rest, taken: 0, is_whole: false, note: Some(note), handler })
+    })
 }
 
 /// A body whose end, or whose being dropped before it, is told.
 struct Watched<H: Handler> {
     body: Body,
+    /// What is there of it and was not taken yet.
+    rest: Bytes,
     taken: u64,
     is_whole: bool,
     note: Option<H::Note>,
@@ -37,21 +42,30 @@ impl<H: Handler> Frames for Watched<H> {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         let this = self.get_mut();
-        let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
-        match &frame {
-            Some(Ok(frame)) => this.taken += frame.data_ref().map_or(0, |data| data.len() as u64),
-            Some(Err(_)) => {}
-            None => this.is_whole = true,
+        if this.rest.is_empty() {
+            match ready!(Pin::new(&mut this.body).poll_frame(cx)).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => this.rest = data,
+                Some(Ok(Err(other))) => return Poll::Ready(Some(Ok(other))),
+                Some(Err(failure)) => return Poll::Ready(Some(Err(failure))),
+                None => {
+                    this.is_whole = true;
+                    return Poll::Ready(None);
+                }
+            }
         }
-        Poll::Ready(frame)
+        // A piece counts as taken when it is given, so none is large.
+        let piece = this.rest.split_to(this.rest.len().min(MOST));
+        this.taken += piece.len() as u64;
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (rest, hint) = (self.rest.len() as u64, self.body.size_hint());
+        hint.exact().map_or_else(SizeHint::default, |exact| SizeHint::with_exact(exact + rest))
     }
 }
 
@@ -61,8 +75,11 @@ impl<H: Handler> Drop for Watched<H> {
     fn drop(&mut self) {
         if let Some(note) = self.note.take() {
             // A body that says that nothing more comes is not asked again.
-            let is_whole = self.is_whole || self.body.is_end_stream();
+            let is_whole = self.is_whole || self.is_end_stream();
             self.handler.sent(note, Delivery { is_whole, body_bytes: self.taken, bytes: None });
         }
     }
 }
+
+/// Bytes of a piece.
+const MOST: usize = 64 << 10;

@@ -74,18 +74,32 @@ impl Rude {
         self.to.write_all(bytes).await
     }
 
+    /// The next frame: its kind, flags and stream, and its payload.
+    async fn frame(&mut self) -> Option<([u8; 2], u32, Vec<u8>)> {
+        let mut head = [0; 9];
+        self.from.read_exact(&mut head).await.ok()?;
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; length as usize];
+        self.from.read_exact(&mut payload).await.ok()?;
+        let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+        Some(([head[3], head[4]], stream, payload))
+    }
+
     /// The next frame, if there is one; pings are answered on the way.
     async fn next(&mut self) -> Option<Seen> {
         loop {
-            let mut head = [0; 9];
-            self.from.read_exact(&mut head).await.ok()?;
-            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-            let mut payload = vec![0; length as usize];
-            self.from.read_exact(&mut payload).await.ok()?;
-            let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-            match (head[3], head[4]) {
-                (PING, 0) => self.say(&frame(PING, ACK, 0, &payload)).await.ok()?,
-                (kind, _) => return Some(Seen { kind, stream }),
+            match self.frame().await? {
+                ([PING, 0], _, payload) => self.say(&frame(PING, ACK, 0, &payload)).await.ok()?,
+                ([kind, _], stream, _) => return Some(Seen { kind, stream }),
+            }
+        }
+    }
+
+    /// What the next ping says, if there is one.
+    async fn pinged(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let ([PING, 0], _, payload) = self.frame().await? {
+                return Some(payload);
             }
         }
     }
@@ -288,6 +302,28 @@ async fn who_answers_pings_and_does_nothing_else_loses_the_connection() {
         ends += usize::from(seen.kind == RST_STREAM && seen.stream == 1);
     }
     assert_eq!(ends, 1);
+}
+
+#[tokio::test]
+async fn who_waits_for_us_is_pinged_and_gone_when_it_does_not_answer() {
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let (begun, mut begins) = mpsc::unbounded_channel();
+    let server = serving(brief(), Endless { begun, waiting: Arc::clone(&waiting) });
+    let mut rude = Rude::connect(&server, &[]).await;
+    rude.say(&get(1)).await.unwrap();
+    begins.recv().await.unwrap();
+    // Twice as many as its patience with a connection on which nothing is asked for would allow.
+    for _ in 0..4 {
+        let payload = rude.pinged().await.unwrap();
+        assert_eq!(waiting.load(Relaxed), 1);
+        rude.say(&frame(PING, ACK, 0, &payload)).await.unwrap();
+    }
+    // The fifth, which is not answered.
+    rude.pinged().await.unwrap();
+    assert!(rude.pinged().await.is_none());
+    while waiting.load(Relaxed) > 0 {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]

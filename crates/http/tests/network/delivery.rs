@@ -1,9 +1,9 @@
 //! A handler that noted something of a request is told what became of its response.
 
 use http::{
-    Body, Failure, Request, Response,
-    client::{Limits, Protocol},
-    server::{Delivery, Handler},
+    Body, Bytes, Client, Failure, Method, Request, Response,
+    client::{Config, Limits, Protocol, Trace, Trust, Windows},
+    server::{Delivery, Glance, Handler},
 };
 use tokio::sync::mpsc;
 
@@ -54,7 +54,7 @@ async fn a_handler_is_told_what_became_of_a_response() {
         response.unwrap().into_body().collect(10).await.unwrap();
         let (_, delivery) = told.recv().await.unwrap();
         assert!(delivery.is_whole);
-        let mut trace = http::client::Trace::start(client.clock().now());
+        let mut trace = Trace::start(client.clock().now());
         let broken = client.send(&server.origin, crate::support::request("POST", Body::empty()), &mut trace);
         // The failure may be there before the header is.
         if let Ok(response) = broken.await {
@@ -62,5 +62,65 @@ async fn a_handler_is_told_what_became_of_a_response() {
         }
         let (note, delivery) = told.recv().await.unwrap();
         assert_eq!((&note[..], delivery.is_whole), ("POST", false), "{protocol:?}");
+    }
+}
+
+/// Answers with a look, with as many bytes as the path says.
+struct Quick(mpsc::UnboundedSender<(u64, Delivery)>);
+
+impl Handler for Quick {
+    const ANSWERS_AT_ONCE: bool = true;
+
+    type Note = u64;
+
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<u64>)> {
+        let length: u64 = request.target.strip_prefix('/')?.parse().ok()?;
+        let body = if request.is_head { Bytes::new() } else { letters(length) };
+        Some((Response::new(body), Some(length)))
+    }
+
+    async fn handle(&self, _: Request<Body>) -> Result<Response<Body>, Failure> {
+        Err(Failure::Refused)
+    }
+
+    fn sent(&self, length: u64, delivery: Delivery) {
+        self.0.send((length, delivery)).unwrap();
+    }
+}
+
+fn letters(length: u64) -> Bytes {
+    (b'a'..=b'z').cycle().take(usize::try_from(length).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_is_answered_with_a_look_arrives_whole_and_is_told_too() {
+    for protocol in [Protocol::Http2, Protocol::Http3] {
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let server = serve_as(protocol, Quick(tell));
+        // A window that some of the bodies are larger than.
+        let windows = Windows { stream: 100_000, connection: 150_000 };
+        let config = Config { protocol, windows, trust: Trust::Anyone, ..Config::default() };
+        let client = Client::new(&config).unwrap();
+        let ask = async |method: Method, length: u64| {
+            let mut request = crate::support::request(method.as_str(), Body::empty());
+            *request.uri_mut() = format!("/{length}").parse().unwrap();
+            let mut trace = Trace::start(client.clock().now());
+            client.send(&server.origin, request, &mut trace).await.unwrap().into_body()
+        };
+        for length in [0, 10, 99_999, 100_001, 1_000_000] {
+            // Two at once, that share the connection's window.
+            let both = tokio::join!(ask(Method::GET, length), ask(Method::GET, length));
+            for body in [both.0, both.1] {
+                assert!(body.collect(1 << 20).await.unwrap() == letters(length), "{protocol:?} {length}");
+                let (noted, delivery) = told.recv().await.unwrap();
+                let expected = Delivery { is_whole: true, body_bytes: length, bytes: None };
+                assert_eq!((noted, delivery), (length, expected), "{protocol:?}");
+            }
+            assert_eq!(ask(Method::HEAD, length).await.collect(0).await.unwrap(), "");
+            assert!(told.recv().await.unwrap().1.is_whole);
+        }
+        // Who goes away in the middle.
+        drop(ask(Method::GET, 100 << 20).await);
+        assert!(!told.recv().await.unwrap().1.is_whole, "{protocol:?}");
     }
 }

@@ -25,6 +25,8 @@ mod interim;
 #[cfg(test)]
 mod names;
 #[cfg(test)]
+mod no_body;
+#[cfg(test)]
 mod pool;
 #[cfg(test)]
 mod seeds;

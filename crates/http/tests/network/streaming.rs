@@ -102,7 +102,7 @@ async fn a_response_that_nobody_reads_is_held_back_at_its_source() {
     for protocol in VERSIONS {
         let unread = sent_unread(protocol, endless).await;
         // The kernel's two buffers (tcp_wmem's and tcp_rmem's maximum, 4 and 6 MiB by default, at most 32 MiB each where
-        // somebody raised them), a window of 1 MiB, and what hyper gathers for one write. Of HTTP/3 the window and what
+        // somebody raised them), a window of 1 MiB, and what h2 holds of one stream. Of HTTP/3 the window and what
         // quinn holds for its acknowledgements, 10 MB.
         assert!(unread < 66 << 20, "{protocol:?}: {unread} bytes");
     }

@@ -19,7 +19,7 @@ pub struct Config {
     pub body: Bytes,
     /// How long a request is worked on before it is answered.
     pub service_time: ServiceTime,
-    /// Send a 103 Early Hints as soon as a request is there, where its protocol has that ([`http::server::Interim`]).
+    /// Send a 103 Early Hints as soon as a request is there, over all but HTTP/1.0 ([`http::server::Interim`]).
     pub early_hints: bool,
     /// Seed of the service times; the same seed makes the same sequence.
     pub seed: u64,

@@ -68,6 +68,30 @@ fn every_protocol_over_both_families() {
 }
 
 #[test]
+fn hints_are_stamped_before_the_response_in_every_protocol() {
+    for security in [Security::Clear, Security::Tls, Security::Quic] {
+        for early_hints in [true, false] {
+            let origin = origin(V4, security, |config| {
+                slow(config);
+                config.early_hints = early_hints;
+            });
+            let versions: &[_] = match security {
+                Security::Quic => &[Protocol::Http3],
+                _ => &[Protocol::Http1, Protocol::Http2],
+            };
+            for &protocol in versions {
+                let config = origin.client_with(|http| http.protocol = protocol);
+                let sample = fetch_one(&config, &origin.target());
+                assert_eq!((sample.error.as_deref(), sample.status), (None, Some(200)), "{protocol:?}");
+                assert_eq!(sample.first_interim_ns.is_some(), early_hints, "{protocol:?}");
+                assert!(sample.first_interim_ns <= sample.final_headers_ns, "{sample:?}");
+                assert_eq!(sample.body_bytes, Some(1000));
+            }
+        }
+    }
+}
+
+#[test]
 fn negotiation_prefers_http2_where_there_is_any() {
     for (security, spoken) in [(Security::Clear, "http/1.1"), (Security::Tls, "h2")] {
         let origin = origin(V4, security, |_| {});

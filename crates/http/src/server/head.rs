@@ -1,0 +1,97 @@
+//! A response's head as HTTP/2 and HTTP/3 have it: without what belongs to a connection of HTTP/1.1, and with what that adds to it too.
+
+use hyper::{
+    HeaderMap, Method, StatusCode,
+    header::{self, Entry, HeaderName},
+    http::response,
+};
+
+use crate::clock::http_date;
+
+/// Whether a response has a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    Sent,
+    /// There is none, or none of it is to be sent (RFC 9110 section 6.4.1).
+    LeftOut,
+}
+
+/// Makes a head ready that answers a request of this method, with a body of this length if that is known; without fields of a connection.
+pub(super) fn prepare(head: &mut response::Parts, method: &Method, length: Option<u64>) -> Content {
+    let has_none = matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let content = if has_none || *method == Method::HEAD { Content::LeftOut } else { Content::Sent };
+    // The length of what a GET would have had is told if there is one: nobody knows that it would have none.
+    let is_told = |length: u64| content == Content::Sent || (!has_none && length > 0);
+    if let Some(length) = length.filter(|&length| is_told(length)) {
+        head.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| length.into());
+    }
+    head.headers.entry(header::DATE).or_insert_with(http_date);
+    content
+}
+
+/// Takes out the fields of HTTP/1.1 connections, which both forbid (RFC 9113 section 8.2.2, RFC 9114 section 4.2), and those that
+/// Connection names.
+pub(super) fn clear(headers: &mut HeaderMap) {
+    if let Entry::Occupied(lines) = headers.entry(header::CONNECTION) {
+        let lines: Vec<_> = lines.remove_entry_mult().1.collect();
+        for name in lines.iter().flat_map(|line| line.to_str().unwrap_or_default().split(',')) {
+            headers.remove(name.trim());
+        }
+    }
+    for field in &CONNECTION_FIELDS {
+        headers.remove(field);
+    }
+}
+
+static CONNECTION_FIELDS: [HeaderName; 5] = [
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+#[cfg(test)]
+mod tests {
+    use hyper::Response;
+
+    use super::*;
+
+    #[test]
+    fn lengths_are_told_where_there_is_one() {
+        for (method, status, length, content, told) in [
+            (Method::GET, 200, Some(3), Content::Sent, Some("3")),
+            (Method::GET, 200, Some(0), Content::Sent, Some("0")),
+            (Method::GET, 200, None, Content::Sent, None),
+            (Method::HEAD, 200, Some(3), Content::LeftOut, Some("3")),
+            (Method::HEAD, 200, Some(0), Content::LeftOut, None),
+            (Method::GET, 304, Some(3), Content::LeftOut, None),
+            (Method::GET, 204, Some(3), Content::LeftOut, None),
+        ] {
+            let (mut head, ()) = Response::builder().status(status).body(()).unwrap().into_parts();
+            assert_eq!(prepare(&mut head, &method, length), content, "{method} {status}");
+            let seen = head.headers.get("content-length").map(|value| value.to_str().unwrap());
+            assert_eq!(seen, told, "{method} {status}");
+            assert!(head.headers.contains_key("date"));
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_a_connection_stays_there() {
+        let fields = [
+            ("connection", "close, X-Hop"),
+            ("connection", "y"),
+            ("x-hop", "1"),
+            ("y", "1"),
+            ("te", "gzip"),
+            ("keep-alive", "5"),
+            ("x", "y"),
+        ];
+        let mut headers = HeaderMap::new();
+        for (name, value) in fields {
+            headers.append(HeaderName::from_static(name), value.parse().unwrap());
+        }
+        clear(&mut headers);
+        assert_eq!(headers.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x"]);
+    }
+}

@@ -1,0 +1,107 @@
+//! One request over HTTP/2 whose answer takes more than a look, and its response.
+
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll};
+
+use bytes::Bytes;
+use h2::{Reason, SendStream, server::SendResponse};
+use hyper::{
+    Request, Response,
+    body::Body as _,
+    header::{ALT_SVC, HeaderValue},
+};
+
+use super::{
+    super::{
+        conduct,
+        delivery::Delivery,
+        handler::Handler,
+        head::{self, Content},
+        interim::Interims,
+    },
+    download,
+};
+use crate::{Body, Failure};
+
+/// A request and its response; at its end, whatever that is, the handler is told what became of the response.
+pub(super) struct Exchange<H: Handler> {
+    pub(super) handler: Arc<H>,
+    pub(super) conduct: conduct::Exchange,
+    /// Tells of another protocol.
+    pub(super) alternative: Option<HeaderValue>,
+    /// What the handler noted.
+    pub(super) note: Option<H::Note>,
+    /// Whether all of the response was handed to the connection.
+    pub(super) is_whole: bool,
+}
+
+impl<H: Handler> Exchange<H> {
+    /// Has a request handled, and sends what comes of it: interim responses, and the final one.
+    pub(super) async fn run(
+        mut self,
+        request: Request<Body>,
+        mut respond: SendResponse<Bytes>,
+        interims: Interims,
+    ) {
+        let method = request.method().clone();
+        let Some(answered) = self.answered(request, &mut respond, &interims).await else { return };
+        drop(interims);
+        self.conduct.answered();
+        let Ok(response) = answered else { return respond.send_reset(Reason::INTERNAL_ERROR) };
+        let (mut head, body) = response.into_parts();
+        self.note = head.extensions.remove();
+        head::clear(&mut head.headers);
+        // One that says that another follows.
+        if head.status.is_informational() {
+            return respond.send_reset(Reason::INTERNAL_ERROR);
+        }
+        if let Some(alternative) = self.alternative.take() {
+            head.headers.entry(ALT_SVC).or_insert(alternative);
+        }
+        let content = head::prepare(&mut head, &method, body.size_hint().exact());
+        let body = if content == Content::Sent { body } else { Body::empty() };
+        let is_over = body.is_end_stream();
+        match respond.send_response(Response::from_parts(head, ()), is_over) {
+            Ok(_) if is_over => self.is_whole = true,
+            Ok(stream) => self.finish(stream, body).await,
+            Err(_) => respond.send_reset(Reason::INTERNAL_ERROR),
+        }
+    }
+
+    /// Sends the body of a response whose head was sent.
+    pub(super) async fn finish(mut self, stream: SendStream<Bytes>, body: Body) {
+        self.is_whole = download::send(stream, body, &mut self.conduct).await.is_some();
+    }
+
+    /// What the handler answers; interim responses go out meanwhile. `None` if the client takes its request back.
+    async fn answered(
+        &self,
+        request: Request<Body>,
+        respond: &mut SendResponse<Bytes>,
+        interims: &Interims,
+    ) -> Option<Result<Response<Body>, Failure>> {
+        let mut handling = pin!(self.handler.handle(request));
+        poll_fn(|cx| {
+            let answered = handling.as_mut().poll(cx);
+            if respond.poll_reset(cx).is_ready() {
+                return match answered {
+                    Poll::Ready(answered) => Poll::Ready(Some(answered)),
+                    Poll::Pending => Poll::Ready(None),
+                };
+            }
+            while let Poll::Ready(interim) = interims.poll(cx) {
+                let _ = respond.send_informational(interim);
+            }
+            answered.map(Some)
+        })
+        .await
+    }
+}
+
+impl<H: Handler> Drop for Exchange<H> {
+    fn drop(&mut self) {
+        if let Some(note) = self.note.take() {
+            let body_bytes = self.conduct.body_bytes();
+            self.handler.sent(note, Delivery { is_whole: self.is_whole, body_bytes, bytes: None });
+        }
+    }
+}

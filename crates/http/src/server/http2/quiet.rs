@@ -1,0 +1,103 @@
+//! A waker that says nothing while its task is at work.
+//!
+//! What is answered during a connection's poll is written by that poll, and yet h2 has the task woken for it: each batch of answers would be
+//! followed by a poll that finds nothing.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    task::{Context, Wake, Waker},
+};
+
+/// What a connection's task knows of those who wake it.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    is_at_work: AtomicBool,
+    /// Somebody called since [`Quiet::look`].
+    is_called: AtomicBool,
+    task: Mutex<Option<Waker>>,
+}
+
+impl Quiet {
+    /// The task of `cx` begins to work.
+    pub(super) fn begin(&self, cx: &Context<'_>) {
+        self.is_at_work.store(true, SeqCst);
+        let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        if !task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
+            *task = Some(cx.waker().clone());
+        }
+    }
+
+    /// It looks at everything now: who has called so far is heard.
+    pub(super) fn look(&self) {
+        self.is_called.store(false, SeqCst);
+    }
+
+    /// It has done its work, and is woken for those who called since it looked.
+    pub(super) fn end(&self) {
+        self.is_at_work.store(false, SeqCst);
+        if self.is_called.load(SeqCst) {
+            self.wake_task();
+        }
+    }
+
+    fn wake_task(&self) {
+        if let Some(task) = &*self.task.lock().unwrap_or_else(PoisonError::into_inner) {
+            task.wake_by_ref();
+        }
+    }
+}
+
+impl Wake for Quiet {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // In this order, as `end` looks the other way round: one of both sees the other.
+        self.is_called.store(true, SeqCst);
+        if !self.is_at_work.load(SeqCst) {
+            self.wake_task();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_task_is_woken_for_what_it_has_not_looked_at() {
+        let (woken, quiet) = (Arc::<Woken>::default(), Arc::<Quiet>::default());
+        let (task, waker) = (Waker::from(Arc::clone(&woken)), Waker::from(Arc::clone(&quiet)));
+        // Who calls before it looks, after it, and when it does not work: how often the task is woken.
+        for (before, after, idle, expected) in [
+            (true, false, false, 0),
+            (false, true, false, 1),
+            (true, true, false, 1),
+            (false, false, true, 1),
+        ] {
+            woken.0.store(0, SeqCst);
+            quiet.begin(&Context::from_waker(&task));
+            before.then(|| waker.wake_by_ref());
+            quiet.look();
+            after.then(|| waker.wake_by_ref());
+            quiet.end();
+            idle.then(|| waker.wake_by_ref());
+            assert_eq!(woken.0.load(SeqCst), expected, "{before} {after} {idle}");
+        }
+    }
+}
