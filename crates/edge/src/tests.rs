@@ -7,6 +7,7 @@ mod broken_off;
 mod compress;
 mod connection;
 mod on_disk;
+mod only_on_disk;
 mod partial;
 mod restart;
 

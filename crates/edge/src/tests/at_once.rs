@@ -55,22 +55,22 @@ impl Handler for Counted {
     }
 }
 
-struct Door {
-    stage: Stage,
+pub(super) struct Door {
+    pub(super) stage: Stage,
     address: SocketAddr,
     at_once: Arc<AtomicUsize>,
 }
 
 /// What a connection brought: the status line, the fields in any order without what depends on the clock, and the body.
 #[derive(Debug, PartialEq, Eq)]
-struct Said {
-    status: String,
-    fields: BTreeSet<String>,
-    body: String,
+pub(super) struct Said {
+    pub(super) status: String,
+    pub(super) fields: BTreeSet<String>,
+    pub(super) body: String,
 }
 
 impl Door {
-    fn new(stage: Stage) -> Self {
+    pub(super) fn new(stage: Stage) -> Self {
         let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let address = server.addresses().unwrap()[0];
         let at_once = Arc::new(AtomicUsize::new(0));
@@ -81,7 +81,7 @@ impl Door {
     }
 
     /// Asks, on a connection of its own, and says whether the answer came at once.
-    async fn ask(&self, method: &str, path: &str, fields: &[&str]) -> (Said, bool) {
+    pub(super) async fn ask(&self, method: &str, path: &str, fields: &[&str]) -> (Said, bool) {
         let before = self.at_once.load(SeqCst);
         let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
         let mut stream = TcpStream::connect(self.address).await.unwrap();
@@ -108,12 +108,17 @@ impl Door {
         (Said { status, fields: fields.collect(), body }, self.at_once.load(SeqCst) > before)
     }
 
-    async fn get(&self, path: &str, fields: &[&str]) -> (Said, bool) {
+    pub(super) async fn get(&self, path: &str, fields: &[&str]) -> (Said, bool) {
         self.ask("GET", path, fields).await
     }
 
     /// Asks over HTTP/2, on a connection that is kept.
-    async fn ask_http2(&self, client: &Client, method: Method, path: &str) -> (Response<Bytes>, bool) {
+    pub(super) async fn ask_http2(
+        &self,
+        client: &Client,
+        method: Method,
+        path: &str,
+    ) -> (Response<Bytes>, bool) {
         let before = self.at_once.load(SeqCst);
         let mut request = Request::new(Body::empty());
         *request.method_mut() = method;
