@@ -3,7 +3,8 @@
 //! A new object comes into a small queue, a tenth of the store. If nobody asked for it again until it reaches the end of that, it
 //! goes, and only its name is remembered; else it moves to the main queue, where each object that was asked for since its last
 //! turn gets another one. An object whose name is still remembered comes into the main queue at once. A hit changes a counter and
-//! moves nothing.
+//! moves nothing. An object that can be had from elsewhere comes in where there is room, or if its name is remembered: so those that
+//! are asked for once push nothing out.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -59,6 +60,16 @@ impl Eviction {
     /// How many bytes there is room for.
     pub fn capacity(&self) -> u64 {
         self.capacity
+    }
+
+    /// Whether an object that is kept elsewhere too is worth a place: there is room for it, or it was asked about, or left, not long ago.
+    /// If not, its name is remembered.
+    pub fn is_worth(&mut self, number: u64, bytes: u64) -> bool {
+        if self.bytes() + bytes <= self.capacity || self.remembered.contains_key(&number) {
+            return true;
+        }
+        self.remember(number);
+        false
     }
 
     /// Adds an object, in place of one of the same number, and returns which have to go: possibly this one.
@@ -190,6 +201,24 @@ mod tests {
         store.insert(0, 10);
         let evicted: Vec<_> = (100..105).flat_map(|number| store.insert(number, 10)).collect();
         assert!(!evicted.contains(&0), "{evicted:?}");
+    }
+
+    #[test]
+    fn what_is_kept_elsewhere_comes_where_there_is_room_or_when_it_is_asked_for_again_soon() {
+        let mut store = Eviction::new(100);
+        for number in 0..9 {
+            assert!(store.is_worth(number, 10));
+            store.insert(number, 10);
+        }
+        assert!(!store.is_worth(9, 11));
+        assert!(store.is_worth(9, 11));
+        assert!(store.insert(9, 11).len() == 1);
+        // As many others as there are names.
+        assert!(!store.is_worth(10, 100));
+        for number in 100..100 + FEWEST_GHOSTS as u64 {
+            assert!(!store.is_worth(number, 100));
+        }
+        assert!(!store.is_worth(10, 100));
     }
 
     #[test]

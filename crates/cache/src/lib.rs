@@ -17,6 +17,7 @@
 //! | what an unsafe request makes invalid | [`invalidation`] |
 //! | what was purged, and in which order | [`purge`] |
 //! | which objects a full store gives up | [`Eviction`] |
+//! | a response without its body as bytes | [`head`] |
 //! | which fields are the network's own, and leave it with nobody | [`internal`] |
 //! | what is told of it all to the client | [`CacheStatus`] |
 //! | what a client is told | [`Told`] |
@@ -31,6 +32,7 @@ mod encoding;
 mod eviction;
 mod fragment;
 mod freshness;
+pub mod head;
 pub mod internal;
 pub mod invalidation;
 mod key;

@@ -10,7 +10,7 @@ use http_types::{
 use crate::{Selection, Terms, Time, Wishes};
 
 /// A response that was stored, without its body.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// Its status.
     pub status: StatusCode,

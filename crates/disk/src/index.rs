@@ -11,6 +11,7 @@ use std::{
 };
 
 use crate::{
+    changes::Changes,
     format::{Entry, Id, Kind},
     segment::Segment,
 };
@@ -57,6 +58,7 @@ pub struct Usage {
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     inner: Mutex<Inner>,
+    pub(crate) changes: Changes,
 }
 
 #[derive(Debug, Default)]
@@ -133,8 +135,9 @@ impl Index {
                     held.victims.extend(victims.into_iter().filter(|victim| *victim != segment));
                 }
             }
-            Kind::Block | Kind::Footer | Kind::Note => {}
+            Kind::Block | Kind::Footer | Kind::Note => return,
         }
+        self.changes.note(entry.id.hash);
     }
 
     /// Where the objects with this hash are, the newest first.
@@ -172,19 +175,19 @@ impl Index {
 
     /// Takes an object out; returns the oldest and the newest segment that may have a record of it.
     pub(crate) fn remove(&self, id: Id) -> Option<(u32, u32)> {
-        self.lock().take(id).map(|spot| (spot.oldest, spot.segment))
+        self.take(id).map(|spot| (spot.oldest, spot.segment))
     }
 
     /// Takes an object out for which there is no room.
     pub(crate) fn evict(&self, id: Id) {
-        let mut inner = self.lock();
-        inner.usage.evicted += u64::from(inner.take(id).is_some());
+        let is_taken = self.take(id).is_some();
+        self.lock().usage.evicted += u64::from(is_taken);
     }
 
     /// Takes an object out that cannot be read.
     pub(crate) fn damaged(&self, id: Id) {
-        let mut inner = self.lock();
-        inner.usage.damaged += u64::from(inner.take(id).is_some());
+        let is_taken = self.take(id).is_some();
+        self.lock().usage.damaged += u64::from(is_taken);
     }
 
     /// Notes that an object was written anew.
@@ -199,6 +202,7 @@ impl Index {
         for id in inner.objects.keys().copied().collect::<Vec<_>>() {
             inner.take(id);
         }
+        self.changes.note_all();
     }
 
     /// All objects that need this segment or an older one: slow, for when its footer cannot be read.
@@ -255,6 +259,12 @@ impl Index {
         let inner = self.lock();
         let (objects, segments) = (inner.objects.len() as u64, inner.segments.len() as u64);
         Usage { objects, segments, ..inner.usage }
+    }
+
+    fn take(&self, id: Id) -> Option<Spot> {
+        let taken = self.lock().take(id);
+        self.changes.note(id.hash);
+        taken
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -15,6 +15,7 @@
 //! | an object on its way in | [`Writer`] |
 //! | where a body is, as far as it is written | [`Written`], [`Kept`] |
 //! | an object that was found, and its body | [`Found`], [`Body`] |
+//! | a short body that is read again and again, and whether it still stands | [`Short`], `changes` |
 //! | notes that must not be lost, such as purges | `journal` |
 //! | what happens when the disk fails | [`State`] |
 //! | whose directory it is | `directory` |
@@ -27,6 +28,7 @@
 //! missing, and one that was removed shortly before may be there again; notes are synced before [`Store::note`] returns, so that
 //! a caller who notes its purges first knows them all. No byte is given out whose checksum was not compared.
 
+mod changes;
 mod clock;
 mod config;
 mod directory;
@@ -41,6 +43,7 @@ mod reclaim;
 pub mod scan;
 mod segment;
 mod shared;
+mod short;
 mod store;
 mod writer;
 mod written;
@@ -53,6 +56,7 @@ pub use self::{
     index::Usage,
     reader::{Body, Found, Piece},
     segment::Wait,
+    short::Short,
     store::{Opened, Store},
     writer::Writer,
     written::{Kept, Written},

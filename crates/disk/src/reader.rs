@@ -18,6 +18,8 @@ pub struct Found {
     pub length: u64,
     /// Its body.
     pub body: Written,
+    /// Changes under its key before it was looked for.
+    pub(crate) changes: u64,
 }
 
 /// A body, or a part of one: an iterator over its pieces. After an error there is nothing more; the object should be removed if
@@ -76,6 +78,13 @@ impl Iterator for Body {
         let piece = self.read();
         self.rest.start = piece.as_ref().map_or(self.rest.end, |piece| self.rest.start + piece.len() as u64);
         Some(piece)
+    }
+}
+
+impl Piece {
+    /// All of a block's record but its header.
+    pub(crate) fn of(record: Vec<u8>) -> Self {
+        Self { part: Header::BYTES..record.len(), record }
     }
 }
 

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use rustix::io::{ReadWriteFlags, preadv2};
 
 use crate::{
@@ -31,6 +32,8 @@ pub(crate) struct Segment {
     pub(crate) number: u32,
     path: PathBuf,
     file: File,
+    /// Whether its file system has no disk. Such a one does not know how to read without waiting, and never waits.
+    is_in_memory: bool,
 }
 
 impl Segment {
@@ -43,7 +46,7 @@ impl Segment {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         let file = file.map_err(Error::io("create", &path))?;
         let header = FileHeader { kind: FileKind::Segment, values: [u64::from(number), next_object] };
-        let segment = Self { number, path, file };
+        let segment = Self { number, path, is_in_memory: is_in_memory(&file), file };
         segment.write(&header.encode(), 0).inspect_err(|_| drop(fs::remove_file(&segment.path)))?;
         Ok(segment)
     }
@@ -53,7 +56,9 @@ impl Segment {
         let path = path(directory, number);
         let file = OpenOptions::new().read(true).write(true).open(&path).map_err(Error::io("open", &path))?;
         match Contents::read(&file, number).map_err(Error::io("read", &path))? {
-            Ok(contents) => Ok(Some((Self { number, path, file }, contents))),
+            Ok(contents) => {
+                Ok(Some((Self { number, path, is_in_memory: is_in_memory(&file), file }, contents)))
+            }
             Err(Unfit::Foreign) => Err(Error::Foreign { path }),
             Err(Unfit::Version(found)) => Err(Error::Version { path, found }),
             Err(Unfit::Short | Unfit::Damaged) => {
@@ -154,10 +159,15 @@ impl Segment {
         if wait == Wait::ForDisk {
             return self.file.read_exact_at(bytes, offset);
         }
-        let whole = bytes.len();
-        let read = preadv2(&self.file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT);
+        let is_read = if self.is_in_memory {
+            self.file.read_exact_at(bytes, offset).is_ok()
+        } else {
+            let whole = bytes.len();
+            let read = preadv2(&self.file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT);
+            read.is_ok_and(|count| count == whole)
+        };
         // Whatever else is wrong is found by who waits.
-        if read.is_ok_and(|count| count == whole) { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
+        if is_read { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> Error {
@@ -181,9 +191,37 @@ pub(crate) fn numbers(directory: &Path) -> Result<Vec<u32>, Error> {
     listed().map_err(Error::io("list", directory))
 }
 
+/// Whether a file is in a tmpfs: what of that was swapped out is waited for, which is rare and no worse than for the rest of a process's
+/// memory.
+fn is_in_memory(file: &File) -> bool {
+    fstatfs(file).is_ok_and(|statfs| statfs.filesystem_type() == TMPFS_MAGIC)
+}
+
 fn path(directory: &Path, number: u32) -> PathBuf {
     directory.join(format!("{PREFIX}{number:08}{SUFFIX}"))
 }
 
 const PREFIX: &str = "segment-";
 const SUFFIX: &str = ".log";
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::memfd::{MFdFlags, memfd_create};
+
+    use super::*;
+
+    #[test]
+    fn what_has_no_disk_is_read_without_waiting() {
+        let file: File = memfd_create("segment", MFdFlags::empty()).unwrap().into();
+        // The kernel's own way to say so is not there.
+        let mut byte = [0];
+        let read = preadv2(&file, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::NOWAIT);
+        assert_eq!(read, Err(rustix::io::Errno::OPNOTSUPP));
+        let segment = Segment { number: 1, path: PathBuf::new(), is_in_memory: is_in_memory(&file), file };
+        segment.write(b"bytes", 3).unwrap();
+        let mut bytes = [0; 5];
+        segment.read(&mut bytes, 3, Wait::Never).unwrap();
+        assert_eq!(&bytes, b"bytes");
+        assert!(segment.read(&mut bytes, 4, Wait::Never).is_err());
+    }
+}

@@ -81,9 +81,11 @@ impl Store {
 
     /// The same, if the disk has to be waited for only as this says.
     pub fn look(&self, key: &[u8], wait: Wait) -> Result<Vec<Found>, Error> {
-        let index = &self.shared.index;
+        let (index, hash) = (&self.shared.index, self.hash(key));
+        // Before the search: what changes during it is not found, or found and a change since.
+        let changes = index.changes.count(hash);
         let mut all = Vec::new();
-        for (id, spot, segment) in index.find(self.hash(key)) {
+        for (id, spot, segment) in index.find(hash) {
             let object = match segment.object(id, spot.offset, spot.length, wait) {
                 Ok(object) => object,
                 Err(Error::Damaged { .. }) => {
@@ -97,7 +99,7 @@ impl Store {
             let segments = index.segments(blocks.iter().map(|block| block.segment));
             let Some(segments) = segments.filter(|_| found == key) else { continue };
             let body = Written::new(id, (blocks, length), segments, Arc::clone(index));
-            all.push(Found { id, head, length, body });
+            all.push(Found { id, head, length, body, changes });
         }
         Ok(all)
     }
@@ -115,6 +117,11 @@ impl Store {
             Bound::Unbounded => u64::MAX,
         };
         found.body.read(start..end, Wait::ForDisk)
+    }
+
+    /// Ends what was found with this key, as something is in its place that is not stored here: no [`Short`] of it stands any longer.
+    pub fn outdate(&self, key: &[u8]) {
+        self.shared.index.changes.note(self.hash(key));
     }
 
     /// Gives an object another head; its body stays where it is. Returns whether it is there.

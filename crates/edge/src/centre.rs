@@ -50,12 +50,13 @@ impl Edge {
         cores: usize,
     ) -> Self {
         let network = RwLock::new(Arc::new(network));
-        let hits = (0..cores).map(|_| Mutex::default()).collect();
+        let hits = (0..cores).map(|_| Mutex::new(Hits::new(memory, cores))).collect();
         let ways = (0..cores).map(|_| Mutex::default()).collect();
+        let store = Store::new(memory).above(on_disk.as_ref().map(OnDisk::store));
         Self {
             centre,
             network,
-            store: Store::new(memory),
+            store,
             flights: Arc::default(),
             origins: Origins::default(),
             passing: Passing::default(),

@@ -17,6 +17,9 @@ pub(crate) fn compact(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
+/// What room for a field takes besides its text: its place in the map's table and entries.
+pub(crate) const FIELD: usize = 112;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,11 +73,16 @@ impl Core {
         }
         let mut hits = self.hits(self.number);
         // A network that is replaced now is so before everything is forgotten.
-        if std::ptr::eq(&*self.network(), visit.network())
-            && let Some(lease) = self.store.lease(object)
-        {
-            let about = self.log.as_ref().map(|log| log.of_hit(visit, response.status().as_u16()));
-            hits.add(visit, object, form, &lease, response, about);
+        if !std::ptr::eq(&*self.network(), visit.network()) {
+            return;
+        }
+        let about = || self.log.as_ref().map(|log| log.of_hit(visit, response.status().as_u16()));
+        if let Some(only) = &object.serving.only_on_disk {
+            if let Some(names) = self.store.names_beside(&visit.key, &visit.headers) {
+                hits.add_on_disk(visit, (object, only), form, &names, response, about());
+            }
+        } else if let Some(lease) = self.store.lease(object) {
+            hits.add(visit, object, form, &lease, response, about());
         }
     }
 }

@@ -1,16 +1,18 @@
 //! From the disk: an object that is looked for there before its origin is asked. Its body is read into memory for all who wait, unless
-//! it is so long that it stays on disk.
+//! it is so long that it stays on disk. A short one is read for each who asks while memory has no room for it, and nobody asks often.
 
 use std::sync::Arc;
 
 use ::disk::Body;
-use cache::Time;
+use cache::{Form, Reuse, Time};
 use http::{Bytes, Failure};
 use tokio::task::spawn_blocking;
 
 use crate::{
+    compress::usual_form,
     core::Core,
     on_disk::OfDisk,
+    ready::OnlyOnDisk,
     store::{Found, Object},
     visit::Visit,
 };
@@ -36,8 +38,12 @@ impl Core {
         self.take_in(visit, found, self.now())
     }
 
-    /// Adds what was found to the store, and has the rest of its body read.
+    /// Adds what was found to the store, and has the rest of its body read; unless it is as well off on disk.
     fn take_in(self: &Arc<Self>, visit: &Visit, mut found: OfDisk, now: Time) -> Option<Arc<Object>> {
+        if let Some(only) = self.only_on_disk(visit, &found, now) {
+            found.object.serving.only_on_disk = Some(Box::new(only));
+            return Some(Arc::new(found.object));
+        }
         let object = self.store.add(found.object.clone(), &visit.headers, now);
         // One that was purged is not added.
         if self.store.lease(&object).is_none() {
@@ -52,6 +58,18 @@ impl Core {
             None => self.store.settle(&object),
         }
         Some(object)
+    }
+}
+
+impl Core {
+    /// How an object is had again that is answered with as it is, and would take the place of another one in memory for nothing.
+    fn only_on_disk(&self, visit: &Visit, found: &OfDisk, now: Time) -> Option<OnlyOnDisk> {
+        let (object, body) = (&found.object, found.short.clone()?);
+        // What has to be coded or confirmed is so once for all.
+        let is_plain = object.stored.reuse(visit.wishes, now) == Reuse::Fresh
+            && !matches!(usual_form(visit, object), Form::Coded(_));
+        let epoch = is_plain.then(|| self.store.leave_out(object)).flatten()?;
+        Some(OnlyOnDisk { body, names: found.names.clone(), epoch })
     }
 }
 

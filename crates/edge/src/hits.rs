@@ -4,36 +4,43 @@ use std::{
     collections::HashMap,
     hash::{BuildHasher, RandomState},
     sync::{Arc, Weak},
-    time::Duration,
 };
 
-use cache::{Coding, Form, Reuse, Time, Wishes};
-use http::{Body, Bytes, Response, Scheme, Version, header, server::Glance};
+use cache::{Coding, Form, Reuse, Terms, Time, Wishes};
+use http::{Body, Bytes, HeaderName, Response, Scheme, Version, header, server::Glance};
 
 use crate::{
     answer::browser_ttl,
-    likeness::{Likeness, is_plain},
-    ready::{Ready, Shape},
-    store::{Lease, Object, Store},
+    heads::{Head, Heads},
+    likeness::{Likeness, MOST_ALIKE, is_plain},
+    ready::{OnlyOnDisk, Ready, Shape},
+    store::{Lease, Object, Store, TELLING},
     visit::Visit,
 };
 
 /// Requests that a core answers at once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Hits {
     hasher: RandomState,
     /// By the hash of scheme, host and target.
     table: HashMap<u64, Vec<Hit>>,
     count: usize,
+    /// What is on disk alone, by the same hash.
+    heads: Heads,
 }
 
 /// What answers a request.
 pub(crate) struct Match {
-    object: Arc<Object>,
-    /// The content coding in which it is sent.
-    coding: Option<Coding>,
+    place: Place,
     /// What the log says of it, if there is one.
     pub(crate) about: Option<Arc<[u8]>>,
+}
+
+/// Where the answer is.
+enum Place {
+    /// In memory, with the content coding in which it is sent.
+    Memory(Arc<Object>, Option<Coding>),
+    Disk(Arc<Head>),
 }
 
 /// A request, and what answers it.
@@ -53,9 +60,22 @@ struct Hit {
 }
 
 impl Hits {
+    /// Those of one of so many cores, which have this much memory for objects together.
+    pub(crate) fn new(memory: u64, cores: usize) -> Self {
+        let heads = Heads::new(memory, cores);
+        Self { hasher: RandomState::new(), table: HashMap::new(), count: 0, heads }
+    }
+
     /// What answers a request, and has done before; `None` if that takes more than a look.
     pub(crate) fn find(&mut self, store: &Store, now: Time, request: &Glance<'_>) -> Option<Match> {
         let hash = self.hash(request.peer.scheme, request.host, request.target);
+        self.in_memory(hash, store, now, request).or_else(|| {
+            let head = self.heads.find(hash, store, now, request)?;
+            Some(Match { about: head.about.clone(), place: Place::Disk(head) })
+        })
+    }
+
+    fn in_memory(&mut self, hash: u64, store: &Store, now: Time, request: &Glance<'_>) -> Option<Match> {
         let alike = self.table.get_mut(&hash)?;
         if !is_plain(request) {
             return None;
@@ -66,7 +86,7 @@ impl Hits {
             return None;
         }
         hit.tell(store, &object, now);
-        Some(Match { object, coding: hit.coding, about: hit.about.clone() })
+        Some(Match { place: Place::Memory(object, hit.coding), about: hit.about.clone() })
     }
 
     /// Adds a request, with the response that it got.
@@ -93,7 +113,7 @@ impl Hits {
             return;
         }
         if self.count >= MOST {
-            self.clear();
+            self.forget();
         }
         let hash = self.hash(visit.peer.scheme, likeness.host(), likeness.target());
         let alike = self.table.entry(hash).or_default();
@@ -113,8 +133,40 @@ impl Hits {
         self.count = self.count + alike.len() - before;
     }
 
+    /// Adds a request for an object that is on disk alone, with the response that it got. Variants are told apart by fields with these
+    /// names too.
+    pub(crate) fn add_on_disk(
+        &mut self,
+        visit: &Visit,
+        (object, only): (&Object, &OnlyOnDisk),
+        form: Form,
+        names: &[HeaderName],
+        response: &Response<Body>,
+        about: Option<Arc<[u8]>>,
+    ) {
+        let accepted = (form != Form::Only).then_some(&header::ACCEPT_ENCODING);
+        let names = names.iter().chain(only.names.iter()).chain(object.stored.selection.names());
+        let Some(likeness) = Likeness::of(visit, names.chain(accepted)) else { return };
+        let (ttl, shape) = (browser_ttl(visit, response.status()), shape(visit.version));
+        let ready = object.body.whole().and_then(|body| Ready::new(response, body, ttl, shape));
+        let Some(ready) = ready else { return };
+        let hash = self.hash(visit.peer.scheme, likeness.host(), likeness.target());
+        self.heads.add(hash, likeness, Head::new(object, only, ready.without_body(), about), only.epoch);
+    }
+
+    /// Bytes of what is kept of objects that are on disk alone.
+    #[cfg(test)]
+    pub(crate) fn bytes_of_heads(&self) -> usize {
+        self.heads.bytes()
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
+        self.forget();
+        self.heads.clear();
+    }
+
+    fn forget(&mut self) {
         self.table.clear();
         self.count = 0;
     }
@@ -127,15 +179,32 @@ impl Hits {
 impl Match {
     /// Writes the head of a response over HTTP/1.1, and returns its body.
     pub(crate) fn write(&self, request: &Glance<'_>, now: Time, head: &mut Vec<u8>) -> Option<Bytes> {
-        let ready = self.object.serving.ready(self.coding, Shape::Lines)?;
-        ready.write(&self.object.stored.terms, now, head);
-        Some(if request.is_head { Bytes::new() } else { ready.body() })
+        let (ready, terms) = self.ready(Shape::Lines)?;
+        let body = self.body(ready, request)?;
+        ready.write(terms, now, head);
+        Some(body)
     }
 
     /// The response over HTTP/2 or HTTP/3.
     pub(crate) fn response(&self, request: &Glance<'_>, now: Time) -> Option<Response<Bytes>> {
-        let ready = self.object.serving.ready(self.coding, Shape::Fields)?;
-        ready.response(&self.object.stored.terms, now, request.is_head)
+        let (ready, terms) = self.ready(Shape::Fields)?;
+        ready.response(terms, now, self.body(ready, request)?)
+    }
+
+    fn ready(&self, shape: Shape) -> Option<(&Ready, &Terms)> {
+        Some(match &self.place {
+            Place::Memory(object, coding) => (object.serving.ready(*coding, shape)?, &object.stored.terms),
+            Place::Disk(head) => (&head.ready, &head.terms),
+        })
+    }
+
+    /// The body; `None` if it would have to be waited for.
+    fn body(&self, ready: &Ready, request: &Glance<'_>) -> Option<Bytes> {
+        match &self.place {
+            _ if request.is_head => Some(Bytes::new()),
+            Place::Memory(..) => Some(ready.body()),
+            Place::Disk(head) => head.body(),
+        }
     }
 }
 
@@ -160,7 +229,3 @@ fn shape(version: Version) -> Shape {
 
 /// Requests of a core; of more, all are forgotten, and those that come again are added again.
 const MOST: usize = 32_768;
-/// Requests for one URL that differ in what counts; of more, the oldest go.
-const MOST_ALIKE: usize = 8;
-/// Between two times that the store is told of the same object.
-const TELLING: Duration = Duration::from_secs(1);

@@ -11,6 +11,7 @@
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
+//! | a hit on what is on disk alone: its head is ready, and its body is read | `heads.rs` |
 //! | a body that is read while it is still coming; its rest, if its origin broke off | `fill.rs`, `pour.rs` |
 //! | parts of what is not stored as a whole: asked for, kept, put together | `partial.rs`, `keeping.rs`, `parts.rs`, `sequence.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
@@ -46,6 +47,7 @@ mod fill;
 mod flights;
 mod from_disk;
 mod handover;
+mod heads;
 mod hits;
 mod keeping;
 mod likeness;

@@ -56,6 +56,14 @@ impl Likeness {
         self.host.as_bytes()
     }
 
+    /// Bytes that it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let text =
+            |(_, value): &(HeaderName, Option<HeaderValue>)| value.as_ref().map_or(0, HeaderValue::len);
+        let fields = size_of_val(&*self.fields) + self.fields.iter().map(text).sum::<usize>();
+        size_of::<Self>() + self.host.len() + self.target.len() + fields
+    }
+
     pub(crate) fn target(&self) -> &str {
         &self.target
     }
@@ -81,6 +89,9 @@ impl Visit {
             && !self.headers.keys().any(|name| is_telling(name.as_str()))
     }
 }
+
+/// Requests for one URL that differ in what counts; of more, the oldest go.
+pub(crate) const MOST_ALIKE: usize = 8;
 
 /// Fields that ask for something else than the whole object, or for more care.
 fn is_telling(name: &str) -> bool {

@@ -15,7 +15,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use ::disk::{Body, Found, Id, State, Store, Wait, format::BLOCK};
+use ::disk::{Body, Found, Id, Short, State, Store, Wait, format::BLOCK};
 use cache::{Key, purge::REMEMBERED};
 use http::{Bytes, HeaderMap, HeaderName};
 use tracing::{info, warn};
@@ -55,6 +55,10 @@ pub(crate) struct OfDisk {
     pub(crate) object: Object,
     /// What is to be read into memory of its body; nothing, if that is there already or stays on disk.
     pub(crate) rest: Option<Body>,
+    /// To read its body again, if that is short.
+    pub(crate) short: Option<Short>,
+    /// Fields of requests by which it is told apart from variants that are newer.
+    pub(crate) names: Vec<HeaderName>,
     id: Id,
     store: Store,
 }
@@ -99,6 +103,11 @@ impl OnDisk {
     /// Whether there is probably something for a key.
     pub(crate) fn may_have(&self, key: &Key) -> bool {
         self.store.contains(key.as_str().as_bytes())
+    }
+
+    /// What memory tells when it has something newer under a key.
+    pub(crate) fn store(&self) -> Store {
+        self.store.clone()
     }
 
     /// Bytes of the largest object that there can be.
@@ -262,16 +271,19 @@ fn search(
     share: u64,
     wait: Wait,
 ) -> Result<Option<OfDisk>, ::disk::Error> {
+    let mut names = Vec::new();
     for found in store.look(key.as_str().as_bytes(), wait)? {
         let Some(object) = head::read(&found.head, key, targets, Arc::default()) else { continue };
         if !object.stored.selection.matches(request) {
+            names.extend(object.stored.selection.names().cloned());
             continue;
         }
         match body(&found, share, wait) {
             Ok((body, rest)) => {
                 let _ = body.on_disk.set(found.id);
                 let object = Object { body: Arc::new(body), ..object };
-                return Ok(Some(OfDisk { object, rest, id: found.id, store: store.clone() }));
+                let (short, id, store) = (found.short(), found.id, store.clone());
+                return Ok(Some(OfDisk { object, rest, short, names, id, store }));
             }
             Err(error) if wait == Wait::Never => return Err(error),
             Err(error) => {

@@ -12,8 +12,11 @@ use std::{
     time::Duration,
 };
 
+use ::disk::Short;
 use cache::{CacheStatus, Coding, Terms, Time};
-use http::{Body, Bytes, HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+
+use crate::compact::FIELD;
 
 /// A response but for what changes.
 #[derive(Debug)]
@@ -23,6 +26,7 @@ pub(crate) struct Ready {
     told: Vec<u8>,
     /// How long browsers are told that it is fresh, if the zone's rule says so.
     browser_ttl: Option<Duration>,
+    /// Empty, if it stays on disk.
     body: Bytes,
 }
 
@@ -69,6 +73,20 @@ impl Ready {
         Some(Self { head, told: told.to_owned(), browser_ttl, body })
     }
 
+    /// The same for a body that is brought to it.
+    pub(crate) fn without_body(self) -> Self {
+        Self { body: Bytes::new(), ..self }
+    }
+
+    /// Bytes that it takes in memory, but for its body.
+    pub(crate) fn bytes(&self) -> usize {
+        let head = match &self.head {
+            Head::Lines(lines) => lines.capacity(),
+            Head::Fields(_, fields) => fields.capacity() * FIELD,
+        };
+        size_of::<Self>() + head + self.told.capacity()
+    }
+
     /// Whether it is what a rule with this says.
     pub(crate) fn is_for(&self, browser_ttl: Option<Duration>) -> bool {
         self.browser_ttl == browser_ttl
@@ -91,10 +109,10 @@ impl Ready {
         }
     }
 
-    /// The response, if its fields are no lines; without a body if only its `head` is wanted.
-    pub(crate) fn response(&self, terms: &Terms, now: Time, is_head: bool) -> Option<Response<Bytes>> {
+    /// The response with this body, if its fields are no lines.
+    pub(crate) fn response(&self, terms: &Terms, now: Time, body: Bytes) -> Option<Response<Bytes>> {
         let Head::Fields(status, fields) = &self.head else { return None };
-        let mut response = Response::new(if is_head { Bytes::new() } else { self.body() });
+        let mut response = Response::new(body);
         (*response.status_mut(), *response.headers_mut()) = (*status, fields.clone());
         let headers = response.headers_mut();
         let age = terms.age(now).as_secs();
@@ -133,6 +151,16 @@ fn without_number(text: &[u8]) -> &[u8] {
     &text[..text.len() - digits]
 }
 
+/// How an object is had again that was found on disk, and was left there.
+#[derive(Debug)]
+pub(crate) struct OnlyOnDisk {
+    pub(crate) body: Short,
+    /// Fields of requests by which it is told apart from newer variants on disk.
+    pub(crate) names: Vec<HeaderName>,
+    /// No purge up to this one means it.
+    pub(crate) epoch: u64,
+}
+
 /// What is answered at once with an object while that stands.
 #[derive(Debug, Default)]
 pub(crate) struct Serving {
@@ -140,6 +168,8 @@ pub(crate) struct Serving {
     version: AtomicU64,
     /// In each shape: as it came, and in each coding by its place in [`Coding::ALL`].
     ready: [[OnceLock<Box<Ready>>; 1 + Coding::ALL.len()]; 2],
+    /// How it is had again, if it does not stand in memory.
+    pub(crate) only_on_disk: Option<Box<OnlyOnDisk>>,
 }
 
 impl Serving {

@@ -5,7 +5,14 @@
 use std::{
     collections::{BTreeSet, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{
+            AtomicU64,
+            Ordering::{Acquire, Release},
+        },
+    },
+    time::Duration,
 };
 
 use cache::{
@@ -14,7 +21,7 @@ use cache::{
 };
 use http::{HeaderMap, HeaderName};
 
-use crate::{fill::Fill, names::Names, note::Noted, parts::Parts, ready::Serving};
+use crate::{compact::FIELD, fill::Fill, names::Names, note::Noted, parts::Parts, ready::Serving};
 
 /// A response that is kept.
 #[derive(Debug, Clone)]
@@ -64,6 +71,10 @@ pub(crate) struct Usage {
 #[derive(Debug)]
 pub(crate) struct Store {
     inner: Mutex<Inner>,
+    /// The newest purge's place, to be seen without a lock.
+    epoch: AtomicU64,
+    /// The disk below it, which is told what it is newer than.
+    disk: Option<::disk::Store>,
 }
 
 #[derive(Debug)]
@@ -82,7 +93,13 @@ impl Store {
     pub(crate) fn new(bytes: u64) -> Self {
         let (resources, keys) = (HashMap::new(), HashMap::new());
         let (names, eviction, log) = (Names::default(), Eviction::new(bytes), Log::default());
-        Self { inner: Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log }) }
+        let inner = Mutex::new(Inner { resources, keys, names, eviction, evicted: 0, log });
+        Self { inner, epoch: AtomicU64::new(0), disk: None }
+    }
+
+    /// The same, above a disk.
+    pub(crate) fn above(self, disk: Option<::disk::Store>) -> Self {
+        Self { disk, ..self }
     }
 
     /// The object for a request with this header; the newest, if several would do.
@@ -121,6 +138,41 @@ impl Store {
         stands.then(|| Lease { version: object.serving.version(), names: names.collect() })
     }
 
+    /// For what is made of an object that only the disk has: fields of requests by which variants in memory are told apart; `None` if
+    /// one of them is for this request.
+    pub(crate) fn names_beside(&self, key: &Key, request: &HeaderMap) -> Option<Vec<HeaderName>> {
+        let inner = self.lock();
+        let Some(variants) = inner.resources.get(key) else { return Some(Vec::new()) };
+        let is_here = variants.iter().any(|object| object.stored.selection.matches(request));
+        let names = variants.iter().flat_map(|object| object.stored.selection.names()).cloned();
+        (!is_here).then(|| names.collect())
+    }
+
+    /// Whether an object on disk is not to be added, as it would take another one's place and was not asked for again soon. Then the
+    /// epoch up to which no purge means it.
+    pub(crate) fn leave_out(&self, object: &Object) -> Option<u64> {
+        let mut inner = self.lock();
+        let is_purged = inner.log.since(object.began, &object.subject).is_some();
+        let stays_out = !is_purged && !inner.eviction.is_worth(object.number(), object.bytes());
+        stays_out.then(|| inner.log.epoch())
+    }
+
+    /// Whether an object that was left out is to be added after all.
+    pub(crate) fn wants(&self, number: u64, bytes: u64) -> bool {
+        self.lock().eviction.is_worth(number, bytes)
+    }
+
+    /// Whether no purge since this epoch means an object; if so, it is the newest one's from then on. No lock if there was none at all.
+    pub(crate) fn is_unpurged(&self, epoch: &mut u64, subject: &Subject) -> bool {
+        if self.epoch.load(Acquire) == *epoch {
+            return true;
+        }
+        let inner = self.lock();
+        let is_unpurged = inner.log.since(*epoch, subject).is_none();
+        *epoch = inner.log.epoch();
+        is_unpurged
+    }
+
     /// Adds an object, which goes before those that the same `request` would have found. One that was purged since its origin was
     /// asked is stale from the beginning, or not added.
     pub(crate) fn add(&self, mut object: Object, request: &HeaderMap, now: Time) -> Arc<Object> {
@@ -156,6 +208,7 @@ impl Store {
         if !is_same_body {
             inner.eviction.remove(object.number());
         }
+        self.outdate(&object.key);
         drop(inner);
         object
     }
@@ -192,6 +245,7 @@ impl Store {
         standing.serving.retire();
         *standing = Arc::new(Object { body, parts: None, ..Object::clone(standing) });
         let whole = Arc::clone(standing);
+        self.outdate(&whole.key);
         drop(inner);
         self.recount(&whole);
         Some(whole)
@@ -212,11 +266,15 @@ impl Store {
         for Noted { epoch, zone, purge, depth } in noted {
             inner.log.again(epoch, &zone, purge, depth);
         }
+        self.epoch.store(inner.log.epoch(), Release);
     }
 
     /// Purges in one zone; returns the last purge's epoch, and how many objects it found.
     pub(crate) fn purge(&self, zone: &str, purges: Vec<Purge>, depth: Depth, now: Time) -> (u64, usize) {
-        self.lock().purge(zone, purges, depth, now)
+        let mut inner = self.lock();
+        let purged = inner.purge(zone, purges, depth, now);
+        self.epoch.store(purged.0, Release);
+        purged
     }
 
     /// Purges softly what a response makes invalid whose origin was asked at an epoch; returns the epoch at which it counts as asked, not
@@ -231,6 +289,7 @@ impl Store {
         let mut inner = self.lock();
         let is_purged = inner.log.since(began, subject).is_some();
         let (epoch, _) = inner.purge(&subject.zone, purges, Depth::Soft, now);
+        self.epoch.store(epoch, Release);
         (if is_purged { began } else { epoch }, epoch)
     }
 
@@ -253,6 +312,13 @@ impl Store {
     /// How many of them one object may have, if there is a disk for larger ones.
     pub(crate) fn share(&self) -> u64 {
         (self.capacity() / PARTS).min(LARGEST_SHARE)
+    }
+
+    /// What was found on disk under this key is not what there is.
+    fn outdate(&self, key: &Key) {
+        if let Some(disk) = &self.disk {
+            disk.outdate(key.as_str().as_bytes());
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -323,7 +389,7 @@ impl Inner {
 
 impl Object {
     /// The same for every response of a key and a variant, so that one which comes back is known.
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.key.hash(&mut hasher);
         self.stored.selection.hash(&mut hasher);
@@ -331,7 +397,7 @@ impl Object {
     }
 
     /// What it takes in memory: body in all codings, header, key, and about as much for the structures around them as was measured.
-    fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let headers = &self.stored.headers;
         let text: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
         let header = text + headers.capacity() * FIELD;
@@ -346,8 +412,8 @@ const PARTS: u64 = 16;
 const LARGEST_SHARE: u64 = 64 << 20;
 /// Variants of one resource; of more, those that were stored first go.
 const MOST_VARIANTS: usize = 64;
-/// What room for a field takes besides its text: its place in the map's table and entries.
-const FIELD: usize = 112;
+/// Between two times that whoever answers at once says that an object is in use, as that takes a lock.
+pub(crate) const TELLING: Duration = Duration::from_secs(1);
 /// What an object takes besides, as the allocator rounds it: memory of a process that had 25 000 of 1 KB, less what is counted above.
 const OBJECT: u64 = 2000;
 

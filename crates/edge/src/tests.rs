@@ -8,6 +8,7 @@ mod compress;
 mod connection;
 mod door;
 mod on_disk;
+mod only_on_disk;
 mod partial;
 mod relay;
 mod restart;

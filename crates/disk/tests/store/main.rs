@@ -13,4 +13,6 @@ mod killed;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
+mod short;
+#[cfg(test)]
 mod written;

@@ -20,7 +20,12 @@ use crate::coder::tests::{decoded, text};
 
 impl Door {
     /// Asks over HTTP/2, on a connection that is kept.
-    async fn ask_http2(&self, client: &Client, method: Method, path: &str) -> (Response<Bytes>, bool) {
+    pub(super) async fn ask_http2(
+        &self,
+        client: &Client,
+        method: Method,
+        path: &str,
+    ) -> (Response<Bytes>, bool) {
         let before = self.at_once.load(SeqCst);
         let mut request = Request::new(Body::empty());
         *request.method_mut() = method;

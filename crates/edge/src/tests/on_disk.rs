@@ -38,7 +38,7 @@ async fn large(_: Request<Body>, number: usize) -> Response<Body> {
 
 impl Stage {
     /// What is stored for a path.
-    fn stored(&self, path: &str) -> Option<Arc<Object>> {
+    pub(super) fn stored(&self, path: &str) -> Option<Arc<Object>> {
         let url = format!("http://shop.example{path}").parse().unwrap();
         let key = cache::Key::of(&url, &http::HeaderMap::new(), &cache::KeyRule::default());
         match self.edge.store.find(&key, &http::HeaderMap::new()) {

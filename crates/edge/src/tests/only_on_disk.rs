@@ -1,0 +1,263 @@
+//! Objects that are on disk while memory is full of others: answered at once all the same, and only while they stand.
+
+use std::fs;
+
+use cache::purge::{Depth, Purge};
+use http::{
+    Body, Client, Method, Request, Response,
+    client::{Config, Protocol},
+};
+use tempfile::TempDir;
+
+use super::{MEMORY, Stage, door::Door, with};
+use crate::{Network, network::Disk, store::Object};
+
+/// More than what is left of memory when it is full of fillers, and less than a block.
+const LENGTH: usize = 60_000;
+const FILLER: usize = 40_000;
+
+/// A disk that is none, so that nothing depends on what the kernel has in memory.
+fn disk() -> (TempDir, Disk) {
+    let directory = TempDir::new_in("/dev/shm").unwrap();
+    let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
+    (directory, disk)
+}
+
+fn of_length(length: usize, number: usize) -> Response<Body> {
+    let begin = format!("answer {number} ");
+    with("max-age=60", format!("{begin:x<length$}"))
+}
+
+/// The number of the request in the body; what fills memory is shorter.
+async fn counted(request: Request<Body>, number: usize) -> Response<Body> {
+    let is_filler = request.uri().path().starts_with("/filler");
+    of_length(if is_filler { FILLER } else { LENGTH }, number)
+}
+
+/// A door to a data centre that has these paths on disk, and fillers in memory.
+async fn door<F>(
+    disk: &Disk,
+    zone: &str,
+    paths: &[(&str, &[(&'static str, &str)])],
+    respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+) -> Door
+where
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let mut stage = Stage::with_disk(Some(disk), zone, respond);
+    for (path, fields) in paths {
+        stage.get(path, fields).await;
+    }
+    stage.restart(disk).await;
+    for number in 0..=MEMORY / FILLER as u64 {
+        stage.get(&format!("/filler/{number}"), &[]).await;
+    }
+    Door::new(stage)
+}
+
+#[tokio::test]
+async fn it_says_what_the_whole_path_says() {
+    let zone = "[[zone.rule]]\npath = \"/b/*\"\nedge_ttl = \"1h\"\nbrowser_ttl = \"5min\"\n";
+    let (_directory, disk) = disk();
+    // Who asks for the same in two ways asks for it often.
+    let paths = ["/a?GET", "/a?HEAD", "/b/c?GET", "/b/c?HEAD"];
+    let over_http2 = ["/a/2?GET", "/a/2?HEAD", "/b/2?GET", "/b/2?HEAD"];
+    let all: Vec<_> = paths.into_iter().chain(over_http2).map(|path| (path, &[][..])).collect();
+    let door = door(&disk, zone, &all, async |request, number| {
+        let mut response = counted(request, number).await;
+        response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+        response.headers_mut().insert("cache-status", "origin; hit".parse().unwrap());
+        response.headers_mut().append("link", "</a>".parse().unwrap());
+        response.headers_mut().append("link", "</b>".parse().unwrap());
+        response
+    })
+    .await;
+    let asked = door.stage.asked();
+    let client = Client::new(&Config { protocol: Protocol::Http2, ..Config::default() }).unwrap();
+    for path in paths {
+        let method = path.split_once('?').unwrap().1;
+        let (whole, quick) = door.ask(method, path, &["accept: */*"]).await;
+        assert!(!quick && whole.status == "HTTP/1.1 200 OK", "{whole:?}");
+        assert_eq!(whole.body.len(), if method == "GET" { LENGTH } else { 0 });
+        for _ in 0..2 {
+            let (said, quick) = door.ask(method, path, &["accept: text/html", "cookie: a=b"]).await;
+            assert!(quick, "{path}");
+            assert_eq!(said, whole);
+        }
+    }
+    for path in over_http2 {
+        let method: Method = path.split_once('?').unwrap().1.parse().unwrap();
+        let (whole, quick) = door.ask_http2(&client, method.clone(), path).await;
+        assert!(!quick && whole.status() == 200, "{whole:?}");
+        let (said, quick) = door.ask_http2(&client, method.clone(), path).await;
+        assert!(quick, "{path}");
+        assert_eq!((said.headers(), said.body()), (whole.headers(), whole.body()));
+        assert_eq!(said.body().len(), if method == Method::GET { LENGTH } else { 0 });
+    }
+    assert!(all.iter().all(|(path, _)| door.stage.stored(path).is_none()));
+    assert_eq!(door.stage.asked(), asked);
+}
+
+#[tokio::test]
+async fn it_ends_with_what_it_was_made_of() {
+    let (_directory, disk) = disk();
+    let zone = "requests_decide = true\n";
+    let door = door(&disk, zone, &[("/", &[])], async |request, number| {
+        let mut response = counted(request, number).await;
+        response.headers_mut().insert("cache-tag", "a".parse().unwrap());
+        response
+    })
+    .await;
+    let edge = &door.stage.edge;
+    let get = async |fields: &[&str], quick: bool| {
+        let (said, is_quick) = door.get("/", fields).await;
+        assert_eq!((said.body.len(), is_quick), (LENGTH, quick));
+        said.body.split(' ').nth(1).unwrap().parse::<usize>().unwrap()
+    };
+    let quickly = async |number: usize| {
+        for quick in [false, true, true] {
+            assert_eq!(get(&[], quick).await, number);
+        }
+    };
+    quickly(0).await;
+    // What is about something else is no reason to look again.
+    edge.purge("z", vec![Purge::Tag("b".into())], Depth::Hard);
+    assert_eq!(get(&[], true).await, 0);
+    // Another network: who is served, and how, is found out again.
+    let network = Network::clone(&edge.network());
+    edge.replace(network);
+    quickly(0).await;
+    let in_memory = async || {
+        let asked = door.stage.asked();
+        assert_eq!(get(&[], false).await, asked);
+        asked
+    };
+    // A visitor has a newer one brought, which is in memory.
+    let asked = door.stage.asked();
+    assert_eq!(get(&["Cache-Control: no-cache"], false).await, asked);
+    assert_eq!((get(&[], false).await, get(&[], true).await), (asked, asked));
+    for depth in [Depth::Soft, Depth::Hard] {
+        edge.purge("z", vec![Purge::Tag("a".into())], depth);
+        let asked = in_memory().await;
+        assert_eq!((get(&[], false).await, get(&[], true).await), (asked, asked));
+    }
+}
+
+#[tokio::test]
+async fn a_purge_is_seen_at_once_whatever_was_prepared() {
+    for depth in [Depth::Soft, Depth::Hard] {
+        let (_directory, disk) = disk();
+        let door = door(&disk, "", &[("/", &[])], counted).await;
+        door.get("/", &[]).await;
+        assert!(door.get("/", &[]).await.1);
+        let asked = door.stage.asked();
+        door.stage.edge.purge("z", vec![Purge::Url("http://shop.example/".into())], depth);
+        let (said, quick) = door.get("/", &[]).await;
+        assert!(!quick && said.body.starts_with(&format!("answer {asked} ")));
+    }
+}
+
+#[tokio::test]
+async fn requests_for_other_variants_are_others() {
+    let (_directory, disk) = disk();
+    let paths: [(&str, &[_]); 2] = [("/", &[("foo", "a")]), ("/", &[("foo", "b")])];
+    let door = door(&disk, "", &paths, async |request: Request<Body>, number| {
+        let foo = request.headers().get("foo").map_or("none", |value| value.to_str().unwrap()).to_owned();
+        let mut response = counted(request, number).await;
+        response.headers_mut().insert("vary", "foo".parse().unwrap());
+        response.headers_mut().insert("x-foo", foo.parse().unwrap());
+        response
+    })
+    .await;
+    for round in 0..3 {
+        for foo in ["a", "b"] {
+            let (said, quick) = door.get("/", &[&format!("foo: {foo}")]).await;
+            assert!(said.fields.contains(&format!("x-foo: {foo}")), "{:?}", said.fields);
+            assert_eq!(quick, round > 0, "{round} {foo}");
+        }
+    }
+    let (said, quick) = door.get("/", &[]).await;
+    assert!(!quick && said.fields.contains("x-foo: none"));
+}
+
+#[tokio::test]
+async fn what_is_asked_for_often_comes_into_memory() {
+    let (_directory, disk) = disk();
+    let door = door(&disk, "", &[("/often", &[]), ("/seldom", &[])], counted).await;
+    let asked = door.stage.asked();
+    door.get("/seldom", &[]).await;
+    let mut times = 0;
+    while door.stage.stored("/often").is_none() {
+        door.get("/often", &[]).await;
+        times += 1;
+        assert!(times < 100, "it stays on disk");
+    }
+    assert!(times > 10, "it took the place of another one after {times} requests");
+    assert!(door.stage.stored("/seldom").is_none());
+    assert!(door.get("/often", &[]).await.1 && door.get("/seldom", &[]).await.1);
+    assert_eq!(door.stage.asked(), asked);
+}
+
+#[tokio::test]
+async fn what_is_damaged_is_not_given_out() {
+    let (_directory, disk) = disk();
+    let door = door(&disk, "", &[("/", &[])], counted).await;
+    door.get("/", &[]).await;
+    assert!(door.get("/", &[]).await.1);
+    let segment = disk.path.join("segment-00000001.log");
+    let mut bytes = fs::read(&segment).unwrap();
+    // It is the first object.
+    bytes[1000] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    let asked = door.stage.asked();
+    let (said, quick) = door.get("/", &[]).await;
+    assert!(!quick && said.body.starts_with(&format!("answer {asked} ")));
+}
+
+#[tokio::test]
+async fn what_is_to_be_coded_is_coded_once_for_all_in_memory() {
+    let (_directory, disk) = disk();
+    let zone = "compress = [\"gzip\"]\n";
+    let door = door(&disk, zone, &[("/", &[])], async |request, number| {
+        let mut response = counted(request, number).await;
+        response.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+        response
+    })
+    .await;
+    door.get("/", &[]).await;
+    assert!(door.get("/", &[]).await.1);
+    assert!(door.stage.stored("/").is_none());
+    for _ in 0..3 {
+        let (said, _) = door.get("/", &["accept-encoding: gzip"]).await;
+        assert!(said.fields.contains("content-encoding: gzip"));
+    }
+    let object: std::sync::Arc<Object> = door.stage.stored("/").unwrap();
+    assert!(object.body.coded(cache::Coding::Gzip).is_some());
+}
+
+#[tokio::test]
+async fn heads_have_the_room_that_they_may_have() {
+    const TAG: usize = 15_000;
+    const ROOM: usize = 4 << 20;
+    let (_directory, disk) = disk();
+    let paths: Vec<_> = (0..ROOM / TAG + 20).map(|number| format!("/{number}")).collect();
+    let all: Vec<_> = paths.iter().map(|path| (path.as_str(), &[][..])).collect();
+    let door = door(&disk, "", &all, async |request, number| {
+        let mut response = counted(request, number).await;
+        response.headers_mut().insert("cache-tag", "x".repeat(TAG).parse().unwrap());
+        response
+    })
+    .await;
+    let asked = door.stage.asked();
+    for path in &paths {
+        assert!(!door.get(path, &[]).await.1);
+        assert!(door.stage.edge.hits(0).bytes_of_heads() < ROOM + 2 * TAG);
+    }
+    // Half of the room is the younger half's.
+    let newest = paths.len() - ROOM / 2 / (TAG + 4000);
+    for path in &paths[newest..] {
+        assert!(door.get(path, &[]).await.1, "{path}");
+    }
+    assert!(!door.get(&paths[0], &[]).await.1);
+    assert_eq!(door.stage.asked(), asked);
+}

@@ -1,0 +1,17 @@
+//! Any bytes are what is kept of a response beside its body, or they are not; what is one is the same when it is written and read again.
+//!
+//! `cargo +nightly fuzz run head corpus/head seeds/head`
+
+#![no_main]
+
+use cache::head::{read, write};
+use libfuzzer_sys::fuzz_target;
+
+const URL: &str = "http://a/b";
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Some(head) = read(bytes, URL, &[]) {
+        let again = write(&head.stored, &head.subject, head.began);
+        assert_eq!(read(&again, URL, &[]), Some(head));
+    }
+});
