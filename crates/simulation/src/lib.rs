@@ -16,6 +16,7 @@
 
 mod connections;
 mod error;
+mod number;
 mod places;
 mod plan;
 mod policy;

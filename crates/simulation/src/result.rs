@@ -124,7 +124,7 @@ pub struct City {
 }
 
 impl Simulation {
-    pub(crate) fn of(plan: &Plan, runs: &[Run<'_>], end_ns: u64, left_out: u64) -> Self {
+    pub(crate) fn of(plan: &Plan, runs: &[Run<'_>], span_ns: u64, left_out: u64) -> Self {
         let first = runs.first().map(|run| &run.tally);
         let stores = plan.network.data_centres.iter().map(|centre| plan.store.unwrap_or(centre.memory));
         Self {
@@ -139,7 +139,7 @@ impl Simulation {
             store_bytes: stores.sum(),
             requests: first.map_or(0, |tally| tally.requests),
             bytes: first.map_or(0, |tally| tally.bytes),
-            span_s: end_ns as f64 / 1e9,
+            span_s: span_ns as f64 / 1e9,
             left_out,
             topologies: runs.iter().map(|run| Side::of(plan, run)).collect(),
         }

@@ -39,7 +39,7 @@ pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<
     let runs: Vec<_> =
         plan.topologies(&network).into_iter().map(|named| Run::new(plan, &network, named)).collect();
     progress.sides.store(runs.len() as u64, Relaxed);
-    let (mut end_ns, mut failed) = (0, None);
+    let (mut span, mut failed) = (None, None);
     let runs = thread::scope(|scope| {
         let mut senders: Vec<SyncSender<Arc<Vec<Request>>>> = Vec::new();
         let mut threads = Vec::new();
@@ -57,7 +57,10 @@ pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<
         loop {
             match source.next_block() {
                 Ok(Some(block)) => {
-                    end_ns = block.last().map_or(end_ns, |request| request.at_ns);
+                    if let (Some(first), Some(last)) = (block.first(), block.last()) {
+                        let (begin, _) = span.unwrap_or((first.at_ns, 0));
+                        span = Some((begin, last.at_ns));
+                    }
                     let block = Arc::new(block);
                     for sender in &senders {
                         // A thread that is gone has panicked, which its join tells.
@@ -79,7 +82,10 @@ pub fn run(plan: &Plan, source: &mut dyn Source, progress: &Progress) -> Result<
     });
     match failed {
         Some(error) => Err(error),
-        None => Ok(Simulation::of(plan, &runs, end_ns, source.left_out())),
+        None => {
+            let span_ns = span.map_or(0, |(begin, end)| end - begin);
+            Ok(Simulation::of(plan, &runs, span_ns, source.left_out()))
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! What one data centre has stored, and until when it is fresh.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
-};
+use std::collections::HashMap;
 
-use crate::policy::{Order, Policy};
+use crate::{
+    number::ByNumber,
+    policy::{Order, Policy},
+};
 
 /// A store that is never too full.
 #[derive(Debug)]
@@ -49,28 +49,5 @@ impl Store {
         for gone in self.gone.drain(..) {
             self.entries.remove(&gone);
         }
-    }
-}
-
-/// Keys are hashes already.
-pub(crate) type ByNumber = BuildHasherDefault<Number>;
-
-/// The hash of a number is the number.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Number(u64);
-
-impl Hasher for Number {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
     }
 }

@@ -4,7 +4,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tiers::KeyHash;
 
-use crate::{Error, Request, Source, Zipf, places::Crowd, request::BLOCK};
+use crate::{Error, Request, Source, Zipf, places::Crowd, request::BLOCK, zipf::uniform};
 
 /// A synthetic trace. The same one has the same requests each time.
 #[derive(Debug, Clone)]
@@ -92,11 +92,6 @@ impl Source for Synthetic {
     fn left_out(&self) -> u64 {
         0
     }
-}
-
-/// From 0 to 1, 1 excluded, in steps of 2^-53.
-pub(crate) fn uniform(bits: u64) -> f64 {
-    (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
 }
 
 /// A normal number that belongs to a key (Box and Muller 1958).

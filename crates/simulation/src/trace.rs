@@ -159,11 +159,12 @@ fn by_rule(zone: &Zone, url: &str) -> Option<(u64, Option<u64>)> {
     Some((tiers::KeyHash::of(key.as_str().as_bytes()).0, fresh))
 }
 
-/// One line without its end, of at most [`LONGEST_LINE`] bytes. `None` at the end of the input.
+/// One line without its end. Of one that is too long there are more than [`LONGEST_LINE`] bytes, but not all. `None` at the end of the input.
 fn line<'b>(input: &mut impl BufRead, buffer: &'b mut Vec<u8>) -> std::io::Result<Option<&'b [u8]>> {
     buffer.clear();
     let read = input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', buffer)?;
-    Ok((read > 0).then(|| buffer.trim_ascii_end()))
+    let is_whole = read as u64 <= LONGEST_LINE;
+    Ok((read > 0).then(|| if is_whole { buffer.trim_ascii_end() } else { buffer }))
 }
 
 /// A URL of any browser fits in several times.

@@ -54,6 +54,11 @@ impl Zipf {
     }
 }
 
+/// From 0 to 1, 1 excluded, in steps of 2^-53.
+pub(crate) fn uniform(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+}
+
 /// (e^x - 1) / x, and 1 at 0.
 fn expm1_over(x: f64) -> f64 {
     if x.abs() > TINY { x.exp_m1() / x } else { 1.0 + x / 2.0 }
@@ -73,7 +78,6 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::synthetic::uniform;
 
     #[test]
     fn ranks_come_as_often_as_the_law_says() {

@@ -15,6 +15,7 @@
 //!
 //! Nothing here has a clock or a socket. `now` is the time since any beginning that a caller has, and it does not run backwards.
 
+mod centre;
 mod custom;
 mod detour;
 mod failures;
@@ -29,13 +30,14 @@ mod smart;
 mod zone;
 
 pub use self::{
+    centre::{Centre, CentreId},
     custom::{Custom, Loop},
     detour::Detours,
     failures::{Failures, Fault, Met, Route},
     health::{Health, State},
     key::KeyHash,
     measurements::{Measurements, Typical},
-    network::{Centre, CentreId, Network},
+    network::Network,
     patience::Patience,
     reach::{Next, Reach, Replay, Surroundings, Tries},
     rendezvous::Rendezvous,

@@ -2,22 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::Rendezvous;
-
-/// Which data centre: its place in the network's list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CentreId(pub u16);
-
-/// One data centre.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Centre {
-    /// Its name, which decides about the keys that it has: the order of the list does not.
-    pub name: String,
-    /// The region that it serves.
-    pub region: String,
-    /// How much it can take compared with the others: 1 and more.
-    pub weight: u32,
-}
+use crate::{
+    Rendezvous,
+    centre::{Centre, CentreId},
+};
 
 /// The data centres, and those among them that hold keys for others.
 #[derive(Debug, Clone)]

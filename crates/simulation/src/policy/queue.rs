@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::store::ByNumber;
+use crate::number::ByNumber;
 
 /// What a hit does to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

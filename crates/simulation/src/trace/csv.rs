@@ -68,11 +68,8 @@ impl<R: BufRead> Csv<R> {
             match line(&mut self.input, &mut buffer) {
                 Err(source) => break Err(Error::Unreadable { path: self.path.clone(), source }),
                 Ok(None) => break Ok(None),
-                Ok(Some(text)) if text.len() as u64 > LONGEST_LINE => {
-                    break Err(self.wrong(format!("the line is longer than {LONGEST_LINE} bytes")));
-                }
                 Ok(Some([])) => {}
-                Ok(Some(text)) => break self.parse(text).map(Some),
+                Ok(Some(text)) => break self.is_short(text).and_then(|()| self.parse(text)).map(Some),
             }
         };
         self.buffer = buffer;
@@ -108,6 +105,13 @@ impl<R: BufRead> Csv<R> {
             city: place.transpose()?,
             fresh_ns: None,
         })
+    }
+
+    fn is_short(&self, text: &[u8]) -> Result<(), Error> {
+        if text.len() as u64 > LONGEST_LINE {
+            return Err(self.wrong(format!("the line is longer than {LONGEST_LINE} bytes")));
+        }
+        Ok(())
     }
 
     fn wrong(&self, what: String) -> Error {
