@@ -3,9 +3,9 @@
 //!
 //! Each data centre draws a number u in 0..1 from the key and its own name, and the least -ln(u) / weight wins. So each gets keys in
 //! proportion to its weight, and when one goes or comes, no key changes its place between two others. Of those with equal weights the
-//! largest u wins, so that one logarithm for each distinct weight is enough.
+//! largest u wins, so that at most one logarithm for each distinct weight is needed; and with bounds for it, hardly ever one.
 
-use crate::{CentreId, KeyHash, key::fold};
+use crate::{KeyHash, centre::CentreId, key::fold};
 
 /// Data centres that share the keys.
 #[derive(Debug, Clone, Default)]
@@ -17,9 +17,22 @@ pub struct Rendezvous {
 #[derive(Debug, Clone)]
 struct Class {
     weight: f64,
-    /// Each one's name as a number, and beside it the data centre.
-    seeds: Vec<u64>,
+    /// What each one's name adds to a draw, and beside it the data centre.
+    seeds: Vec<Seed>,
     centres: Vec<CentreId>,
+}
+
+/// A name as two numbers.
+#[derive(Debug, Clone, Copy)]
+struct Seed(u64, u64);
+
+/// The best of a class.
+#[derive(Debug, Clone, Copy)]
+struct Winner {
+    /// 1 - u, which has all its digits where u is close to 1.
+    missing: f64,
+    weight: f64,
+    centre: CentreId,
 }
 
 impl Rendezvous {
@@ -34,7 +47,7 @@ impl Rendezvous {
                 classes.push(Class { weight, seeds: Vec::new(), centres: Vec::new() });
             }
             if let Some(class) = classes.last_mut() {
-                class.seeds.push(KeyHash::of(name.as_bytes()).0);
+                class.seeds.push(Seed::of(name));
                 class.centres.push(id);
             }
         }
@@ -44,39 +57,85 @@ impl Rendezvous {
     /// Whose key it is, of those that are allowed.
     pub fn first(&self, key: KeyHash, is_allowed: impl Fn(CentreId) -> bool) -> Option<CentreId> {
         // Nearly always all are, and asking about each would cost more than the choice.
-        self.best(key, |_| true).filter(|&found| is_allowed(found)).or_else(|| self.best(key, is_allowed))
+        let best = |winners: &mut dyn Iterator<Item = Winner>| winners.reduce(Winner::better);
+        let of_all = best(&mut self.classes.iter().filter_map(|class| class.first(key)));
+        let of_all = of_all.map(|winner| winner.centre).filter(|&centre| is_allowed(centre));
+        of_all.or_else(|| {
+            let allowed = self.classes.iter().filter_map(|class| class.first_of(key, &is_allowed));
+            best(&mut { allowed }).map(|winner| winner.centre)
+        })
     }
 
     /// All of them, the heaviest first.
     pub fn members(&self) -> impl Iterator<Item = CentreId> + '_ {
         self.classes.iter().flat_map(|class| class.centres.iter().copied())
     }
+}
 
-    fn best(&self, key: KeyHash, is_allowed: impl Fn(CentreId) -> bool) -> Option<CentreId> {
-        let mut best: Option<(f64, CentreId)> = None;
-        for class in &self.classes {
-            let drawn = class.seeds.iter().map(|&seed| draw(key, seed)).zip(&class.centres);
-            let mut winner: Option<(u64, CentreId)> = None;
-            for (number, &centre) in drawn {
-                if winner.is_none_or(|(most, _)| number > most) && is_allowed(centre) {
-                    winner = Some((number, centre));
-                }
-            }
-            let Some((number, centre)) = winner else { continue };
-            // 1 - u, which has all its digits where u is close to 1.
-            let missing = (!number) as f64 / TWO_TO_64;
-            let score = -(-missing).ln_1p() / class.weight;
-            if best.is_none_or(|(least, _)| score < least) {
-                best = Some((score, centre));
-            }
+impl Class {
+    /// The largest draw, in a loop without a branch that depends on the draws. It goes through both halves at once, as each comparison waits
+    /// for the one before it.
+    fn first(&self, key: KeyHash) -> Option<Winner> {
+        let middle = self.seeds.len() / 2;
+        let (front, back) = self.seeds.split_at(middle);
+        let (mut most, mut at) = ([0; 2], [0, middle]);
+        let mut compare = |half: usize, position: usize, seed: &Seed| {
+            let number = seed.draw(key);
+            at[half] = if number > most[half] { position } else { at[half] };
+            most[half] = most[half].max(number);
+        };
+        for (position, (one, other)) in front.iter().zip(back).enumerate() {
+            compare(0, position, one);
+            compare(1, middle + position, other);
         }
-        best.map(|(_, centre)| centre)
+        if let Some(last) = back.get(middle) {
+            compare(1, 2 * middle, last);
+        }
+        let half = usize::from(most[1] > most[0]);
+        self.centres.get(at[half]).map(|&centre| self.winner(most[half], centre))
+    }
+
+    /// The largest draw of those that are allowed.
+    fn first_of(&self, key: KeyHash, is_allowed: &impl Fn(CentreId) -> bool) -> Option<Winner> {
+        let allowed = self.seeds.iter().zip(&self.centres).filter(|(_, centre)| is_allowed(**centre));
+        let drawn = allowed.map(|(seed, &centre)| (seed.draw(key), centre));
+        // Of equal draws the first, as above.
+        let most = drawn.reduce(|best, other| if other.0 > best.0 { other } else { best });
+        most.map(|(number, centre)| self.winner(number, centre))
+    }
+
+    fn winner(&self, number: u64, centre: CentreId) -> Winner {
+        Winner { missing: (!number) as f64 / TWO_TO_64, weight: self.weight, centre }
     }
 }
 
-/// The same for a key and a name on every machine.
-fn draw(key: KeyHash, seed: u64) -> u64 {
-    fold(key.0 ^ seed, seed.rotate_left(32) | 1)
+impl Winner {
+    /// The one with the lesser -ln(1 - missing) / weight.
+    fn better(self, other: Self) -> Self {
+        // m <= -ln(1 - m) <= m / (1 - m): mostly these tell already.
+        let (least, most) = (self.missing / self.weight, self.missing / ((1.0 - self.missing) * self.weight));
+        if most <= other.missing / other.weight {
+            return self;
+        }
+        if other.missing / ((1.0 - other.missing) * other.weight) < least {
+            return other;
+        }
+        let score = |winner: &Self| -(-winner.missing).ln_1p() / winner.weight;
+        if score(&other) < score(&self) { other } else { self }
+    }
+}
+
+impl Seed {
+    fn of(name: &str) -> Self {
+        let seed = KeyHash::of(name.as_bytes()).0;
+        Self(seed, seed.rotate_left(32) | 1)
+    }
+
+    /// The same for a key and a name on every machine.
+    #[inline]
+    fn draw(self, key: KeyHash) -> u64 {
+        fold(key.0 ^ self.0, self.1)
+    }
 }
 
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
