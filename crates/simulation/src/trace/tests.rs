@@ -2,6 +2,7 @@
 
 use document::Document;
 use edge::{Network, network::Purpose};
+use proptest::prelude::*;
 
 use super::*;
 use crate::Place;
@@ -88,4 +89,31 @@ fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
     assert_eq!(block[2].key, block[3].key);
     assert_ne!(block[0].key, block[1].key);
     assert_eq!(trace.left_out(), 4);
+}
+
+proptest! {
+    /// What the fuzz target `requests` asks, of bytes that look a little like a table.
+    #[test]
+    fn any_bytes_are_requests_in_order_or_a_mistake_with_a_line(text in "(time|key|size|city|[0-9.,\n e-]|london|\\PC){0,60}") {
+        let lines = text.split('\n').count() as u64;
+        let mut trace = Trace::csv(text.as_bytes(), "t.csv".as_ref(), 5, 1);
+        let mut before = 0;
+        let error = loop {
+            match trace.as_mut().map(Source::next_block) {
+                Ok(Ok(Some(block))) => {
+                    for request in block {
+                        prop_assert!(request.at_ns >= before);
+                        before = request.at_ns;
+                    }
+                }
+                Ok(Ok(None)) => break None,
+                Ok(Err(error)) => break Some(error.to_string()),
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        if let Some(said) = error {
+            let line = said.strip_prefix("t.csv:").and_then(|rest| rest.split(':').next()?.parse::<u64>().ok());
+            prop_assert!(line.is_some_and(|line| (1..=lines).contains(&line)) || said.contains("has no request"), "{said}");
+        }
+    }
 }
