@@ -40,6 +40,7 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("edge-check", "longhaul.edge.check/1", schema_of::<edge::network::Checked>()),
         ("edge-explain", "longhaul.edge.explain/1", schema_of::<edge::operator::Explanation>()),
         ("edge-purge", "longhaul.edge.purge/1", schema_of::<edge::operator::Purged>()),
+        ("edge-simulate", "longhaul.edge.simulate/1", schema_of::<simulation::Simulation>()),
         ("edge-status", "longhaul.edge.status/1", schema_of::<edge::operator::Status>()),
         ("edge-ca", "longhaul.edge.ca/1", schema_of::<edge::Certificate>()),
         ("edge-token", "longhaul.edge.token/1", schema_of::<edge::Token>()),

@@ -3,6 +3,7 @@
 mod file;
 mod pattern;
 mod rule;
+mod tiers;
 
 use std::{
     net::SocketAddr,
@@ -22,6 +23,7 @@ use serde::Serialize;
 pub use self::{
     pattern::Pattern,
     rule::{Asked, Rule},
+    tiers::Tiers,
 };
 use crate::Error;
 
@@ -63,6 +65,21 @@ pub struct DataCentre {
     pub access_log: Option<PathBuf>,
     /// The Unix socket at which another process takes this one's place.
     pub handover: Option<PathBuf>,
+    /// Where it is: a city of the gazetteer.
+    pub city: Option<String>,
+    /// The region that it serves.
+    pub region: Option<String>,
+    /// How much it can take compared with the others.
+    pub weight: u32,
+}
+
+/// What a network's file is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Data centres are to run, so that each needs an address, and nothing may be asked of them that they do not do.
+    Run,
+    /// They are to be simulated, so that each needs a place on Earth.
+    Simulation,
 }
 
 /// A directory for objects.
@@ -101,6 +118,10 @@ pub struct Zone {
     pub targets: Vec<HeaderName>,
     /// Content codings that text is given on its way, the best one first.
     pub compress: Vec<Coding>,
+    /// How data centres ask one another. Those that run ask the origin, and take no file that says otherwise.
+    pub tiers: Tiers,
+    /// Whether a data centre of the visitor's region is asked before an upper tier in another one.
+    pub regional: bool,
 }
 
 /// What a network's file says, in short: `edge check --json`.
@@ -163,22 +184,38 @@ impl Network {
         }
     }
 
-    /// Reads and checks a file.
+    /// Reads and checks a file of data centres that are to run.
     ///
     /// # Errors
     /// When it cannot be read, or is wrong: where, and what would be right.
     pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::open_for(path, Purpose::Run)
+    }
+
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong: where, and what would be right.
+    pub fn open_for(path: &Path, purpose: Purpose) -> Result<Self, Error> {
         let document =
             Document::open(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
-        Ok(Self::read(&document)?)
+        Ok(file::read(&document, purpose)?)
+    }
+
+    /// Checks a file that has been read, of data centres that are to run.
+    ///
+    /// # Errors
+    /// When it is wrong: where, and what would be right.
+    pub fn read(document: &Document) -> Result<Self, document::Mistake> {
+        file::read(document, Purpose::Run)
     }
 
     /// Checks a file that has been read.
     ///
     /// # Errors
     /// When it is wrong: where, and what would be right.
-    pub fn read(document: &Document) -> Result<Self, document::Mistake> {
-        file::read(document)
+    pub fn read_for(document: &Document, purpose: Purpose) -> Result<Self, document::Mistake> {
+        file::read(document, purpose)
     }
 
     /// The zone of a host, which has neither a port nor capital letters: whole names first, then the longest suffix.

@@ -1,10 +1,11 @@
-//! `longhaul edge`: a cache in front of origins, and what its operator asks of it.
+//! `longhaul edge`: a cache in front of origins, what its operator asks of it, and a network of them in virtual time.
 
 mod ca;
 mod check;
 mod explain;
 mod purge;
 mod run;
+mod simulate;
 mod status;
 mod token;
 mod top;
@@ -14,7 +15,7 @@ use std::{net::SocketAddr, process::ExitCode};
 use clap::{Args, Subcommand};
 use edge::operator::Operator;
 
-/// Run a cache in front of origins, and operate it
+/// Run a cache in front of origins, operate it, and simulate a network of them
 #[derive(Debug, Subcommand)]
 pub(crate) enum Edge {
     Run(run::Run),
@@ -23,6 +24,7 @@ pub(crate) enum Edge {
     Top(top::Top),
     Explain(explain::Explain),
     Purge(purge::Purge),
+    Simulate(simulate::Simulate),
     Token(token::Token),
     #[command(subcommand)]
     Ca(ca::Ca),
@@ -37,6 +39,7 @@ impl Edge {
             Self::Top(top) => top.run(),
             Self::Explain(explain) => explain.run(),
             Self::Purge(purge) => purge.run(),
+            Self::Simulate(simulate) => simulate.run(),
             Self::Token(token) => token.run(),
             Self::Ca(ca) => ca.run(),
         }

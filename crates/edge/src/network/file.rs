@@ -1,6 +1,6 @@
 //! The network's file as it is written.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
 use cache::Coding;
 use document::{Document, Mistake, suggestion};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
 
-use super::{DataCentre, Disk, Network, Rule, Zone, rule::Conditions};
+use super::{DataCentre, Disk, Network, Purpose, Rule, Zone, rule::Conditions, tiers};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,6 +55,10 @@ struct Centre {
     handover: Option<PathBuf>,
     #[serde(default = "drain", with = "units::duration")]
     drain: Duration,
+    city: Option<Spanned<String>>,
+    region: Option<String>,
+    #[serde(default = "weight")]
+    weight: NonZero<u32>,
 }
 
 #[derive(Deserialize)]
@@ -79,6 +83,8 @@ struct WrittenZone {
     targets: Vec<Spanned<String>>,
     #[serde(default)]
     compress: Vec<Spanned<String>>,
+    tiers: Option<Spanned<tiers::Written>>,
+    regional: Option<Spanned<bool>>,
     #[serde(default)]
     rule: Vec<Spanned<WrittenRule>>,
 }
@@ -119,6 +125,10 @@ fn drain() -> Duration {
     Duration::from_secs(30)
 }
 
+fn weight() -> NonZero<u32> {
+    NonZero::<u32>::MIN
+}
+
 fn memory() -> Bytes {
     Bytes(256_000_000)
 }
@@ -148,13 +158,14 @@ fn targets() -> Vec<Spanned<String>> {
 }
 
 /// Reads and checks it all.
-pub(super) fn read(document: &Document) -> Result<Network, Mistake> {
+pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mistake> {
     let file: File = document.parse()?;
-    let checked = Checks { document };
-    let data_centres =
+    let checked = Checks { document, purpose };
+    let data_centres: Vec<_> =
         file.data_centre.iter().map(|centre| checked.centre(centre)).collect::<Result<_, _>>()?;
-    let zones = file.zone.iter().map(|zone| checked.zone(zone)).collect::<Result<_, _>>()?;
     checked.are_different(file.data_centre.iter().map(|centre| &centre.name), "data centre")?;
+    let zone = |zone: &WrittenZone| checked.zone(zone, &data_centres);
+    let zones = file.zone.iter().map(zone).collect::<Result<_, _>>()?;
     checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
     let tokens = file.admin.tokens.iter().map(|token| checked.token(token)).collect::<Result<_, _>>()?;
@@ -163,6 +174,7 @@ pub(super) fn read(document: &Document) -> Result<Network, Mistake> {
 
 struct Checks<'d> {
     document: &'d Document,
+    purpose: Purpose,
 }
 
 impl Checks<'_> {
@@ -176,7 +188,8 @@ impl Checks<'_> {
             (None, None) => None,
             _ => return wrong("needs certificate and key together, both files in PEM"),
         };
-        if centre.listen.is_empty() && centre.listen_tls.is_empty() {
+        let listens = !centre.listen.is_empty() || !centre.listen_tls.is_empty();
+        if self.purpose == Purpose::Run && !listens {
             return wrong("listens nowhere: give it listen = [\"0.0.0.0:80\"], or listen_tls");
         }
         if !centre.listen_tls.is_empty() && identity.is_none() {
@@ -192,7 +205,14 @@ impl Checks<'_> {
             (None, Some(_)) => return wrong("has a disk_size and no disk, the directory that it is for"),
             (None, None) => None,
         };
+        let city = centre.city.as_ref().map(|city| tiers::city(self.document, city)).transpose()?;
+        if self.purpose == Purpose::Simulation && city.is_none() {
+            return wrong("is nowhere: distances follow from city = \"london\"");
+        }
         Ok(DataCentre {
+            city,
+            region: centre.region.clone(),
+            weight: centre.weight.get(),
             listen: centre.listen.clone(),
             listen_tls: centre.listen_tls.clone(),
             identity,
@@ -207,13 +227,17 @@ impl Checks<'_> {
         })
     }
 
-    fn zone(&self, zone: &WrittenZone) -> Result<Zone, Mistake> {
+    fn zone(&self, zone: &WrittenZone, centres: &[DataCentre]) -> Result<Zone, Mistake> {
         if zone.origin.is_empty() || zone.hosts.is_empty() {
             let what = if zone.hosts.is_empty() { "hosts" } else { "origin" };
             let message = format!("zone \"{}\" has no {what}", zone.name.get_ref());
             return Err(self.document.mistake(zone.name.span(), message));
         }
+        let written = (zone.tiers.as_ref(), zone.regional.as_ref());
+        let (tiers, regional) = tiers::read(self.document, self.purpose, written, centres)?;
         Ok(Zone {
+            tiers,
+            regional,
             name: zone.name.get_ref().clone(),
             hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
             origins: zone.origin.iter().map(|origin| self.origin(origin)).collect::<Result<_, _>>()?,

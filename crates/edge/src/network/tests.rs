@@ -87,3 +87,133 @@ fn mistakes_have_a_place_and_a_remedy() {
         "the network has no data centre \"lhs\", only lhr; did you mean \"lhr\"?"
     );
 }
+
+const PLANNED: &str = r#"
+[network]
+name = "example"
+
+[[data_centre]]
+name = "lhr"
+city = "london"
+region = "weur"
+weight = 2
+
+[[data_centre]]
+name = "nyc"
+city = "JFK"
+region = "enam"
+
+[[data_centre]]
+name = "fra"
+city = "frankfurt"
+region = "weur"
+
+[[zone]]
+name = "shop"
+hosts = ["*"]
+origin = ["https://origin.shop.example"]
+tiers = { nyc = "lhr", lhr = "fra" }
+regional = true
+"#;
+
+fn planned(text: &str) -> Result<Network, String> {
+    Network::read_for(&Document::new("n.toml", text), Purpose::Simulation)
+        .map_err(|mistake| mistake.to_string())
+}
+
+#[test]
+fn a_network_that_is_only_planned_has_places_and_tiers() {
+    let network = planned(PLANNED).unwrap();
+    assert_eq!(network.data_centres[1].city.as_deref(), Some("newyork"));
+    let (zone, tiers) = (&network.zones[0], network.tiers());
+    assert!(zone.regional);
+    let Tiers::Custom(map) = &zone.tiers else { panic!("{:?}", zone.tiers) };
+    let ids: Vec<_> = tiers.ids().collect();
+    let above: Vec<_> = ids.iter().map(|&id| map.above(id)).collect();
+    assert_eq!(above, [Some(ids[2]), Some(ids[0]), None]);
+    assert!(tiers.are_neighbours(ids[0], ids[2]) && !tiers.are_neighbours(ids[0], ids[1]));
+    // Of weights 2, 1 and 1 only lhr has the mean or more.
+    assert_eq!(tiers.large().members().collect::<Vec<_>>(), [ids[0]]);
+    // 5570 km there and back at 5 us a kilometre.
+    assert!(tiers.light(ids[0], ids[1]).abs_diff(Duration::from_micros(55_700)) < Duration::from_micros(300));
+}
+
+#[test]
+fn mistakes_in_tiers_have_a_place_and_a_remedy() {
+    for (from, to, expected) in [
+        ("\"london\"", "\"londom\"", "n.toml:7:8: unknown city \"londom\"; did you mean \"london\"?"),
+        (
+            "city = \"london\"",
+            "",
+            "n.toml:6:8: data centre \"lhr\" is nowhere: distances follow from city = \"london\"",
+        ),
+        (
+            "weight = 2",
+            "weight = 0",
+            "n.toml:9:10: invalid value: integer `0`, expected a whole number from 1",
+        ),
+        ("name = \"fra\"", "name = \"lhr\"", "n.toml:17:8: data centre \"lhr\" is there twice"),
+        (
+            "lhr = \"fra\"",
+            "lhr = \"fra\", fra = \"nyc\"",
+            "n.toml:25:24: the tiers go round in a loop, lhr asks fra, fra asks nyc, nyc asks lhr: one of these",
+        ),
+        (
+            "\"fra\" }",
+            "\"frx\" }",
+            "n.toml:25:30: the network has no data centre \"frx\"; did you mean \"fra\"?",
+        ),
+        (
+            "nyc = \"lhr\",",
+            "nyx = \"lhr\",",
+            "n.toml:25:11: the network has no data centre \"nyx\"; did you mean \"nyc\"?",
+        ),
+        (
+            "{ nyc = \"lhr\", lhr = \"fra\" }",
+            "\"smrt\"",
+            "n.toml:25:9: unknown tiers \"smrt\": expected \"none\", \"smart\", \"generic\", or a map such as { lhr = \"fra\" }, in \
+             which lhr asks fra; did you mean \"smart\"?",
+        ),
+        (
+            "{ nyc = \"lhr\", lhr = \"fra\" }",
+            "3",
+            "n.toml:25:9: invalid type: integer `3`, expected \"none\", \"smart\"",
+        ),
+        ("{ nyc = \"lhr\", lhr = \"fra\" }", "\"generic\"", "n.toml:26:12: a regional tier is asked before"),
+        (
+            "region = \"enam\"",
+            "",
+            "n.toml:26:12: regional tiers need the region of each data centre, and \"nyc\" has none",
+        ),
+        ("regional = true", "regionl = true", "n.toml:26:1: unknown field `regionl`"),
+    ] {
+        let text = PLANNED.replacen(from, to, 1);
+        assert_ne!(text, PLANNED);
+        let said = planned(&text).unwrap_err();
+        assert!(said.contains(expected), "expected {expected}\n  but got {said}");
+    }
+}
+
+#[test]
+fn what_is_only_simulated_is_not_run() {
+    let listening = PLANNED.replace("city =", "listen = [\"127.0.0.1:0\"]\ncity =");
+    for (tiers, expected) in [
+        (
+            "{ nyc = \"lhr\" }",
+            Err(
+                "n.toml:28:9: data centres that run ask the origin themselves: this version simulates other tiers",
+            ),
+        ),
+        ("\"smart\"", Err("n.toml:28:9: data centres that run")),
+        ("\"none\"", Ok(())),
+    ] {
+        let text =
+            listening.replace("{ nyc = \"lhr\", lhr = \"fra\" }", tiers).replace("regional = true", "");
+        match (read(&text), expected) {
+            (Ok(network), Ok(())) => assert_eq!(network.zones[0].tiers, Tiers::None),
+            (Err(said), Err(expected)) => assert!(said.contains(expected), "{said}"),
+            (got, _) => panic!("{tiers}: {got:?}"),
+        }
+    }
+    assert!(read(PLANNED).unwrap_err().contains("n.toml:6:8: data centre \"lhr\" listens nowhere"));
+}

@@ -1,0 +1,180 @@
+//! What a network's file says of tiers: where data centres are, and which of them others ask.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    time::Duration,
+};
+
+use ::tiers::{Centre, CentreId, Custom};
+use document::{Document, Mistake, suggestion};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use toml::Spanned;
+use world::{
+    gazetteer,
+    geography::{great_circle_km, propagation},
+};
+
+use super::{DataCentre, Network, Purpose};
+
+/// How the data centres of a zone ask one another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tiers {
+    /// Each asks the origin.
+    None,
+    /// The one nearest to the origin asks it for all.
+    Smart,
+    /// Each key has one of the large data centres, which asks the origin for it.
+    Generic,
+    /// As the file has it.
+    Custom(Custom),
+}
+
+/// `tiers` as it is written: a word, or a table of who asks whom.
+#[derive(Debug)]
+pub(super) enum Written {
+    Word(String),
+    Map(Vec<(Spanned<String>, Spanned<String>)>),
+}
+
+/// Not serde's untagged, which would forget where in the file each name is.
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Written;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(EXPECTED)
+            }
+
+            fn visit_str<E>(self, word: &str) -> Result<Written, E> {
+                Ok(Written::Word(word.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Written, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Written::Map(pairs))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+/// The tiers of a zone, and whether they include regional ones.
+pub(super) fn read(
+    document: &Document,
+    purpose: Purpose,
+    (tiers, regional): (Option<&Spanned<Written>>, Option<&Spanned<bool>>),
+    centres: &[DataCentre],
+) -> Result<(Tiers, bool), Mistake> {
+    let found = match tiers {
+        None => Tiers::None,
+        Some(written) => match written.get_ref() {
+            Written::Word(word) => match word.as_str() {
+                "none" => Tiers::None,
+                "smart" => Tiers::Smart,
+                "generic" => Tiers::Generic,
+                other => {
+                    let similar = suggestion(other, ["none", "smart", "generic"]);
+                    let message = format!("unknown tiers \"{other}\": expected {EXPECTED}{similar}");
+                    return Err(document.mistake(written.span(), message));
+                }
+            },
+            Written::Map(pairs) => custom(document, written, pairs, centres)?,
+        },
+    };
+    if let (Purpose::Run, Some(written)) = (purpose, tiers.filter(|_| found != Tiers::None)) {
+        let message = "data centres that run ask the origin themselves: this version simulates other tiers (`longhaul edge simulate`), \
+                       and does not run them; expected \"none\"";
+        return Err(document.mistake(written.span(), message));
+    }
+    let Some(regional) = regional.filter(|regional| *regional.get_ref()) else { return Ok((found, false)) };
+    let wrong = |message: String| Err(document.mistake(regional.span(), message));
+    if let Tiers::None | Tiers::Generic = found {
+        return wrong(
+            "a regional tier is asked before an upper tier in another region: it needs tiers = \"smart\" or a map of your own"
+                .to_owned(),
+        );
+    }
+    if let Some(centre) = centres.iter().find(|centre| centre.region.is_none()) {
+        return wrong(format!(
+            "regional tiers need the region of each data centre, and \"{}\" has none",
+            centre.name
+        ));
+    }
+    Ok((found, true))
+}
+
+/// The operator's map.
+fn custom(
+    document: &Document,
+    written: &Spanned<Written>,
+    pairs: &[(Spanned<String>, Spanned<String>)],
+    centres: &[DataCentre],
+) -> Result<Tiers, Mistake> {
+    let id = |name: &Spanned<String>| {
+        let position = centres.iter().position(|centre| centre.name == *name.get_ref());
+        let id = position.and_then(|position| u16::try_from(position).ok()).map(CentreId);
+        id.ok_or_else(|| {
+            let similar = suggestion(name.get_ref(), centres.iter().map(|centre| centre.name.as_str()));
+            let message = format!("the network has no data centre \"{}\"{similar}", name.get_ref());
+            document.mistake(name.span(), message)
+        })
+    };
+    let known: Vec<_> =
+        pairs.iter().map(|(from, to)| Ok((id(from)?, id(to)?))).collect::<Result<_, Mistake>>()?;
+    let map = Custom::new(&network(centres), known);
+    map.map(Tiers::Custom).map_err(|around| {
+        // Where the first of the loop is written.
+        let place = pairs.iter().find(|(from, _)| Some(from.get_ref()) == around.names.first());
+        let span = place.map_or(written.span(), |(from, _)| from.span());
+        document.mistake(span, around.to_string())
+    })
+}
+
+/// A city by the name that the gazetteer has for it.
+pub(super) fn city(document: &Document, written: &Spanned<String>) -> Result<String, Mistake> {
+    let name = written.get_ref();
+    gazetteer::find(name).map(|city| city.name.clone()).ok_or_else(|| {
+        let names: BTreeSet<_> = gazetteer::cities().iter().map(|city| city.name.as_str()).collect();
+        let message = format!("unknown city \"{name}\"{}", suggestion(name, names));
+        document.mistake(written.span(), message)
+    })
+}
+
+impl Network {
+    /// The data centres as the engine of tiers takes them, in their order. Those without a region are in one of their own, all together.
+    pub fn tiers(&self) -> ::tiers::Network {
+        network(&self.data_centres)
+    }
+}
+
+fn network(centres: &[DataCentre]) -> ::tiers::Network {
+    let places: BTreeMap<_, _> = centres
+        .iter()
+        .filter_map(|centre| centre.city.as_deref())
+        .filter_map(|name| Some((name, gazetteer::find(name)?.place())))
+        .collect();
+    let place = |id: CentreId| places.get(centres[usize::from(id.0)].city.as_deref()?).copied();
+    let light = |a, b| match (place(a), place(b)) {
+        // The great circle: no cable is shorter.
+        (Some(a), Some(b)) if a != b => 2 * propagation(great_circle_km(a, b), 1.0),
+        _ => Duration::ZERO,
+    };
+    let centre = |centre: &DataCentre| Centre {
+        name: centre.name.clone(),
+        region: centre.region.clone().unwrap_or_default(),
+        weight: centre.weight,
+    };
+    ::tiers::Network::new(centres.iter().map(centre).collect(), light)
+}
+
+const EXPECTED: &str =
+    "\"none\", \"smart\", \"generic\", or a map such as { lhr = \"fra\" }, in which lhr asks fra";

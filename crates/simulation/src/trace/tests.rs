@@ -1,0 +1,119 @@
+//! What a trace may say, and what is said of its mistakes.
+
+use document::Document;
+use edge::{Network, network::Purpose};
+use proptest::prelude::*;
+
+use super::*;
+use crate::Place;
+
+fn table(text: &str) -> Result<Vec<Request>, String> {
+    let said = |error: Error| error.to_string();
+    let mut trace = Trace::csv(text.as_bytes(), "t.csv".as_ref(), 5, 1).map_err(said)?;
+    let mut all = Vec::new();
+    while let Some(block) = trace.next_block().map_err(said)? {
+        all.extend(block);
+    }
+    Ok(all)
+}
+
+#[test]
+fn columns_have_an_order_or_names() {
+    let plain = table("0.5,/a,100,london\n1,/b,7,JFK\n").unwrap();
+    let named = table("city,size,time,key\nlondon,100,0.5,/a\r\n\nnewyork,7,1,/b").unwrap();
+    assert_eq!(plain, named);
+    assert_eq!((plain[0].at_ns, plain[0].bytes, plain[0].fresh_ns), (500_000_000, 100, 5));
+    assert_eq!(plain[1].city, crate::places::number("newyork").unwrap());
+    // Without a city visitors are anywhere; times that run backwards are put in order.
+    let times: Vec<_> = table("3,a,1\n1,b,1\n2,c,1\n").unwrap().iter().map(|request| request.at_ns).collect();
+    assert_eq!(times, [1_000_000_000, 2_000_000_000, 3_000_000_000]);
+}
+
+#[test]
+fn mistakes_have_a_line_and_a_remedy() {
+    for (text, expected) in [
+        ("", "t.csv has no request that can be simulated"),
+        ("time,key,size\n", "t.csv has no request that can be simulated"),
+        (
+            "time,key,sizes\n",
+            "t.csv:1: unknown column \"sizes\", expected time,key,size and perhaps city; did you mean \"size\"?",
+        ),
+        ("time,key\n", "t.csv:1: no column \"size\", expected time,key,size and perhaps city"),
+        ("time,key,size,key\n", "t.csv:1: the column \"key\" is there twice"),
+        ("0,a,1\n1,b\n", "t.csv:2: no size, expected time,key,size and perhaps city"),
+        ("0,a,1\n-1,b,1\n", "t.csv:2: \"-1\" is not a time: expected seconds, such as 12.5"),
+        ("0,a,1\nNaN,b,1\n", "t.csv:2: \"NaN\" is not a time"),
+        ("0,a,1\n\n1,b,1.5\n", "t.csv:3: \"1.5\" is not a size: expected a whole number of bytes"),
+        ("0,a,1,londom\n", "t.csv:1: unknown city \"londom\"; did you mean \"london\"?"),
+        (&format!("0,a,1\n1,{},1\n", "b".repeat(70_000)), "t.csv:2: the line is longer than 65536 bytes"),
+    ] {
+        let said = table(text).unwrap_err();
+        assert!(said.contains(expected), "expected {expected}\n  but got {said}");
+    }
+}
+
+#[test]
+fn an_access_log_has_the_requests_of_its_zone_by_the_zones_rules() {
+    let network = "[network]\nname = 'n'\n[[data_centre]]\nname = 'lhr'\ncity = 'london'\n[[zone]]\nname = 'shop'\nhosts = ['*']\n\
+                   origin = ['https://o.example']\n[[zone.rule]]\npath = '/private/*'\nbypass = true\n[[zone.rule]]\npath = '/v/*'\n\
+                   edge_ttl = '10s'\nkey = { query = ['v'] }\n";
+    let network = Network::read_for(&Document::new("n.toml", network), Purpose::Simulation).unwrap();
+    let plan = Plan::new(network, None, Place::Anywhere).unwrap();
+    // The lines as the edge writes them (crates/edge/src/log/line.rs).
+    let line = |started: u64, status: u16, zone: &str, method: &str, path: &str| {
+        format!(
+            "{{\"started_ns\":{started},\"wait_ns\":5,\"final_headers_ns\":5,\"last_byte_ns\":9,\"body_bytes\":100,\"status\":{status},\
+             \"cache\":\"hit\",\"zone\":\"{zone}\",\"labels\":{{\"method\":\"{method}\",\"protocol\":\"h2\",\
+             \"url\":\"http://a{path}\"}}}}\n"
+        )
+    };
+    let mut text = "{\"schema\":\"longhaul.recording/1\"}\n".to_owned();
+    text += &line(30, 200, "shop", "GET", "/a");
+    text += &line(20, 200, "shop", "GET", "/private/b");
+    text += &line(40, 200, "shop", "GET", "/v/c?v=1&u=2");
+    text += &line(50, 200, "shop", "GET", "/v/c?u=3&v=1");
+    text += &line(60, 304, "shop", "GET", "/a");
+    text += &line(61, 200, "other", "GET", "/a");
+    text += &line(62, 200, "shop", "POST", "/a");
+    text += "{\"started_ns\":63,\"error\":\"the client left\",\"zone\":\"shop\",\"labels\":{\"method\":\"GET\",\"url\":\"http://a/a\"}}\n";
+    text += "{\"end\":{}}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.log");
+    std::fs::write(&path, text).unwrap();
+    let mut trace = Trace::open(&path, &plan, 7, 1).unwrap();
+    let block = trace.next_block().unwrap().unwrap();
+    assert!(trace.next_block().unwrap().is_none());
+    // In the order in which they began; 20 is never stored, 30 has the usual time, 40 and 50 the rule's.
+    let found: Vec<_> = block.iter().map(|request| (request.at_ns, request.fresh_ns)).collect();
+    assert_eq!(found, [(20, 0), (30, 7), (40, 10_000_000_000), (50, 10_000_000_000)]);
+    assert_eq!(block[2].key, block[3].key);
+    assert_ne!(block[0].key, block[1].key);
+    assert_eq!(trace.left_out(), 4);
+}
+
+proptest! {
+    /// What the fuzz target `requests` asks, of bytes that look a little like a table.
+    #[test]
+    fn any_bytes_are_requests_in_order_or_a_mistake_with_a_line(text in "(time|key|size|city|[0-9.,\n e-]|london|\\PC){0,60}") {
+        let lines = text.split('\n').count() as u64;
+        let mut trace = Trace::csv(text.as_bytes(), "t.csv".as_ref(), 5, 1);
+        let mut before = 0;
+        let error = loop {
+            match trace.as_mut().map(Source::next_block) {
+                Ok(Ok(Some(block))) => {
+                    for request in block {
+                        prop_assert!(request.at_ns >= before);
+                        before = request.at_ns;
+                    }
+                }
+                Ok(Ok(None)) => break None,
+                Ok(Err(error)) => break Some(error.to_string()),
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        if let Some(said) = error {
+            let line = said.strip_prefix("t.csv:").and_then(|rest| rest.split(':').next()?.parse::<u64>().ok());
+            prop_assert!(line.is_some_and(|line| (1..=lines).contains(&line)) || said.contains("has no request"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How long the choice of a next hop takes, in nanoseconds: `cargo run --release -p tiers --example choice`.
+//!
+//! 51 rounds of 20 000 different keys for each topology, in turns, in a network of 300 data centres in seven regions.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use tiers::{
+    Asked, Centre, CentreId, Custom, Health, KeyHash, Measurements, Network, Regional, Role, Smart, Topology,
+    Tuning, Zone,
+};
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
+fn main() {
+    let network = network(|id| if id % 5 == 0 { 4 + u32::from(id % 3) } else { 1 });
+    let equal = network_of_equals();
+    let spread = |topology, regional| Zone::new(&network, topology, regional);
+    let map = network.ids().skip(10).map(|id| (id, CentreId(id.0 % 10)));
+    let custom = Custom::new(&network, map).map_or(Topology::None, Topology::Custom);
+    let arms = [
+        ("smart", &network, spread(Topology::Smart(smart(&network)), Regional::Skipped)),
+        ("smart, regional: one of 43", &network, spread(Topology::Smart(smart(&network)), Regional::Asked)),
+        ("custom", &network, spread(custom, Regional::Skipped)),
+        ("generic: one of 60, three weights", &network, spread(Topology::Generic, Regional::Skipped)),
+        ("generic: one of 300, one weight", &equal, Zone::new(&equal, Topology::Generic, Regional::Skipped)),
+    ];
+    let keys: Vec<_> = (0..KEYS).map(|key| KeyHash::of(&key.to_le_bytes())).collect();
+    let health = Health::default();
+    let mut rounds = vec![Vec::new(); arms.len()];
+    for _ in 0..ROUNDS {
+        for ((_, network, zone), times) in arms.iter().zip(&mut rounds) {
+            let start = Instant::now();
+            for (key, here) in keys.iter().zip((0..300).cycle()) {
+                let asked = Asked { here: CentreId(here), role: Role::Lower, key: *key, through: &[] };
+                black_box(zone.next(Duration::ZERO, network, asked, &health));
+            }
+            times.push(start.elapsed().as_secs_f64() * 1e9 / f64::from(KEYS));
+        }
+    }
+    println!("| choice | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
+    for ((name, ..), mut times) in arms.iter().zip(rounds) {
+        times.sort_by(f64::total_cmp);
+        let (least, median, most) = (times[0], times[times.len() / 2], times[times.len() - 1]);
+        println!("| {name} | <= 200 ns | {ROUNDS} | {median:.0} ns | {least:.0} | {most:.0} |");
+    }
+}
+
+fn network(weight: impl Fn(u16) -> u32) -> Network {
+    let centre = |id| Centre { name: format!("dc{id}"), region: format!("r{}", id % 7), weight: weight(id) };
+    Network::new((0..300).map(centre).collect(), |_, _| Duration::ZERO)
+}
+
+fn network_of_equals() -> Network {
+    network(|_| 1)
+}
+
+/// The first one is the nearest.
+fn smart(network: &Network) -> Smart {
+    let mut measured = Measurements::new(network.len());
+    for id in network.ids() {
+        let connect = Duration::from_millis(5 + u64::from(id.0));
+        (0..Measurements::FEWEST).for_each(|_| measured.add(Duration::ZERO, id, connect));
+    }
+    let mut smart = Smart::new(Tuning::default());
+    smart.review(Duration::ZERO, network, &measured, &Health::default());
+    smart
+}
+
+const KEYS: u32 = 20_000;
+const ROUNDS: usize = 51;

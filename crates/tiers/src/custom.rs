@@ -1,0 +1,85 @@
+//! The operator's own map: who asks whom.
+
+use crate::{CentreId, Network};
+
+/// For each data centre the one that it asks, or none for those that ask the origin. It has no loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Custom {
+    above: Vec<Option<CentreId>>,
+}
+
+/// Data centres that would ask one another for ever.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the tiers go round in a loop, {}: one of these has to ask the origin, so leave it out on the left", self.words())]
+pub struct Loop {
+    /// The names, each of which asks the next, and the last one the first.
+    pub names: Vec<String>,
+}
+
+impl Loop {
+    fn words(&self) -> String {
+        let next = self.names.iter().skip(1).chain(self.names.first());
+        let steps = self.names.iter().zip(next).map(|(from, to)| format!("{from} asks {to}"));
+        steps.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Custom {
+    /// From pairs of a data centre and the one that it asks; of several pairs for one the last counts.
+    ///
+    /// # Errors
+    /// When data centres would ask one another for ever, or one itself.
+    pub fn new(
+        network: &Network,
+        pairs: impl IntoIterator<Item = (CentreId, CentreId)>,
+    ) -> Result<Self, Loop> {
+        let mut above = vec![None; network.len()];
+        for (from, to) in pairs {
+            above[usize::from(from.0)] = Some(to);
+        }
+        let map = Self { above };
+        for start in network.ids() {
+            let mut seen = Vec::new();
+            let mut here = Some(start);
+            while let Some(centre) = here {
+                if let Some(first) = seen.iter().position(|&other| other == centre) {
+                    let name = |&id: &CentreId| network.centre(id).name.clone();
+                    return Err(Loop { names: seen[first..].iter().map(name).collect() });
+                }
+                seen.push(centre);
+                here = map.above(centre);
+            }
+        }
+        Ok(map)
+    }
+
+    /// Whom a data centre asks; `None` is the origin.
+    pub fn above(&self, centre: CentreId) -> Option<CentreId> {
+        self.above.get(usize::from(centre.0)).copied().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Centre;
+
+    #[test]
+    fn a_loop_is_named() {
+        let centre = |name: &str| Centre { name: name.into(), region: "r".into(), weight: 1 };
+        let network = Network::new(["lhr", "fra", "ams", "syd"].map(centre).into(), |_, _| Duration::ZERO);
+        let map = |pairs: &[(u16, u16)]| {
+            Custom::new(&network, pairs.iter().map(|&(from, to)| (CentreId(from), CentreId(to))))
+        };
+        assert_eq!(map(&[(3, 0), (0, 1)]).unwrap().above(CentreId(3)), Some(CentreId(0)));
+        let said = map(&[(3, 0), (0, 1), (1, 2), (2, 0)]).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "the tiers go round in a loop, lhr asks fra, fra asks ams, ams asks lhr: one of these has to ask the origin, \
+             so leave it out on the left"
+        );
+        assert_eq!(map(&[(1, 1)]).unwrap_err().names, ["fra"]);
+    }
+}

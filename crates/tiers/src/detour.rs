@@ -1,0 +1,150 @@
+//! Through which data centre an origin is reached when the direct route is no good: the one with the least time to be expected, a failure's
+//! cost included.
+//!
+//! With a latency l, and a share p of requests that succeed, it takes (1 - p) / p failures on average until one does. Each costs the time
+//! after which a failure is noticed, so that l + cost (1 - p) / p is to be expected. Of what was never tried p is a half.
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use crate::CentreId;
+
+/// What became of detours, by origin address and data centre.
+#[derive(Debug, Clone, Default)]
+pub struct Detours {
+    known: BTreeMap<SocketAddr, BTreeMap<CentreId, Known>>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    successes: u32,
+    failures: u32,
+    /// From asking the data centre to the first byte of a response, smoothed.
+    latency: Option<Duration>,
+    /// When it was noted last.
+    at: Duration,
+}
+
+impl Detours {
+    /// A request through this data centre got a response after so long.
+    pub fn worked(&mut self, now: Duration, address: SocketAddr, centre: CentreId, latency: Duration) {
+        let known = self.known(now, address, centre);
+        known.successes += 1;
+        known.latency = Some(known.latency.map_or(latency, |before| (before * 7 + latency) / 8));
+        known.fade();
+    }
+
+    /// One got none.
+    pub fn failed(&mut self, now: Duration, address: SocketAddr, centre: CentreId) {
+        let known = self.known(now, address, centre);
+        known.failures += 1;
+        known.fade();
+    }
+
+    /// The time to be expected through a data centre. `guess` is what its latency is taken for before there was a response: the round trip
+    /// to it, and its connect time if that is known.
+    pub fn expected(
+        &self,
+        now: Duration,
+        address: SocketAddr,
+        centre: CentreId,
+        guess: Duration,
+    ) -> Duration {
+        let known = self.known.get(&address).and_then(|centres| centres.get(&centre)).copied();
+        let known = known.filter(|known| now.saturating_sub(known.at) < LIFETIME).unwrap_or_default();
+        let (successes, failures) = (f64::from(known.successes + 1), f64::from(known.failures + 1));
+        known.latency.unwrap_or(guess) + FAILURE_COSTS.mul_f64(failures / successes)
+    }
+
+    fn known(&mut self, now: Duration, address: SocketAddr, centre: CentreId) -> &mut Known {
+        if self.known.len() >= MOST && !self.known.contains_key(&address) {
+            let newest = |centres: &BTreeMap<CentreId, Known>| centres.values().map(|known| known.at).max();
+            let oldest = self.known.iter().min_by_key(|(_, centres)| newest(centres)).map(|(&key, _)| key);
+            oldest.map(|key| self.known.remove(&key));
+        }
+        let known = self.known.entry(address).or_default().entry(centre).or_default();
+        if now.saturating_sub(known.at) >= LIFETIME {
+            *known = Known::default();
+        }
+        known.at = now;
+        known
+    }
+}
+
+impl Known {
+    /// What was long ago counts less.
+    fn fade(&mut self) {
+        if self.successes + self.failures >= REMEMBERED {
+            self.successes /= 2;
+            self.failures /= 2;
+        }
+    }
+}
+
+/// A lost SYN is noticed after a second, when it is sent again.
+const FAILURE_COSTS: Duration = Duration::from_secs(1);
+
+/// Requests whose outcome counts in full.
+const REMEMBERED: u32 = 64;
+
+/// As long as failures of routes are remembered.
+const LIFETIME: Duration = Duration::from_secs(600);
+
+/// Origin addresses.
+const MOST: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: CentreId = CentreId(1);
+
+    fn origin() -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, 1], 443))
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn latency_and_reliability_are_one_figure() {
+        let mut detours = Detours::default();
+        // Never tried: a failure for each success, and what it is taken for.
+        assert_eq!(detours.expected(ms(0), origin(), ME, ms(80)), ms(1080));
+        // 9 of 9: (0 + 1) / (9 + 1) failures.
+        for _ in 0..9 {
+            detours.worked(ms(0), origin(), ME, ms(60));
+        }
+        assert_eq!(detours.expected(ms(0), origin(), ME, ms(80)), ms(160));
+        // Four failures more: 5 for 10.
+        for _ in 0..4 {
+            detours.failed(ms(0), origin(), ME);
+        }
+        assert_eq!(detours.expected(ms(0), origin(), ME, ms(80)), ms(560));
+        assert_eq!(detours.expected(ms(600_000), origin(), ME, ms(80)), ms(1080));
+    }
+
+    #[test]
+    fn one_that_got_better_is_trusted_again() {
+        let mut detours = Detours::default();
+        for _ in 0..1000 {
+            detours.failed(ms(0), origin(), ME);
+        }
+        for _ in 0..128 {
+            detours.worked(ms(0), origin(), ME, ms(60));
+        }
+        assert!(detours.expected(ms(0), origin(), ME, ms(60)) < ms(560), "more works than fails");
+    }
+
+    #[test]
+    fn the_table_is_bounded() {
+        let mut detours = Detours::default();
+        for number in 0..1500_u32 {
+            let address = SocketAddr::from((number.to_be_bytes(), 443));
+            detours.worked(ms(number.into()), address, ME, ms(1));
+        }
+        assert_eq!(detours.known.len(), MOST);
+        assert!(!detours.known.contains_key(&SocketAddr::from((499_u32.to_be_bytes(), 443))));
+        assert!(detours.known.contains_key(&SocketAddr::from((500_u32.to_be_bytes(), 443))));
+    }
+}

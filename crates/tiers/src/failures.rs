@@ -1,0 +1,239 @@
+//! Routes to an origin that failed: not tried again by every request, but by the 5th, the 25th, the 125th, the 625th, the 3125th, and from
+//! then on by every 3125th. Each of these is saved by another route if it fails.
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use crate::CentreId;
+
+/// A way to an origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Route {
+    /// From here.
+    Direct,
+    /// By another data centre, which makes the connection.
+    Through(CentreId),
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// Nobody answered the SYN in time.
+    NoSynAck,
+    /// The connection was refused or reset.
+    Refused,
+    /// The TLS handshake failed.
+    Tls,
+    /// There was a connection, and no first byte of a response in time.
+    NoFirstByte,
+}
+
+/// What a request meets on a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Met {
+    /// Nothing is known against it.
+    Clear,
+    /// It failed, and this request leaves it alone.
+    Failed,
+    /// It failed, and this request finds out whether it still does.
+    Test,
+}
+
+/// The routes that failed within the last ten minutes, by origin address.
+#[derive(Debug, Clone, Default)]
+pub struct Failures {
+    entries: BTreeMap<(SocketAddr, Route, Fault), Entry>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// When it failed last.
+    at: Duration,
+    /// How many requests have met it since it was new.
+    requests: u64,
+}
+
+impl Failures {
+    /// A request is about to choose a route: what is known of this one? Counts the request.
+    pub fn meet(&mut self, now: Duration, address: SocketAddr, route: Route) -> Met {
+        let mut met = Met::Clear;
+        for entry in self.of(address, route).filter(|entry| !entry.is_over(now)) {
+            entry.requests += 1;
+            if is_test(entry.requests) {
+                met = Met::Test;
+            } else if met == Met::Clear {
+                met = Met::Failed;
+            }
+        }
+        met
+    }
+
+    /// When a route failed last, if it is still remembered. Counts nothing.
+    pub fn last(&self, now: Duration, address: SocketAddr, route: Route) -> Option<Duration> {
+        let entries = self.entries.range(span(address, route)).map(|(_, entry)| entry);
+        entries.filter(|entry| !entry.is_over(now)).map(|entry| entry.at).max()
+    }
+
+    /// A route failed.
+    pub fn failed(&mut self, now: Duration, address: SocketAddr, route: Route, fault: Fault) {
+        let key = (address, route, fault);
+        if let Some(entry) = self.entries.get_mut(&key) {
+            if entry.is_over(now) {
+                entry.requests = 0;
+            }
+            entry.at = now;
+            return;
+        }
+        if self.entries.len() >= MOST {
+            self.make_room(now);
+        }
+        self.entries.insert(key, Entry { at: now, requests: 0 });
+    }
+
+    /// A route led to a response: nothing is left of its failures. Those of other routes to the same origin stay, whatever this one says.
+    pub fn worked(&mut self, address: SocketAddr, route: Route) {
+        let keys: Vec<_> = self.entries.range(span(address, route)).map(|(&key, _)| key).collect();
+        for key in keys {
+            self.entries.remove(&key);
+        }
+    }
+
+    /// What is remembered now, for the operator: origin address, route, what went wrong, and how many requests have met it.
+    pub fn listed(&self, now: Duration) -> impl Iterator<Item = (SocketAddr, Route, Fault, u64)> + '_ {
+        let kept = self.entries.iter().filter(move |(_, entry)| !entry.is_over(now));
+        kept.map(|(&(address, route, fault), entry)| (address, route, fault, entry.requests))
+    }
+
+    fn of(&mut self, address: SocketAddr, route: Route) -> impl Iterator<Item = &mut Entry> {
+        self.entries.range_mut(span(address, route)).map(|(_, entry)| entry)
+    }
+
+    /// Forgets what is over, and if nothing is, what failed first.
+    fn make_room(&mut self, now: Duration) {
+        self.entries.retain(|_, entry| !entry.is_over(now));
+        if self.entries.len() >= MOST {
+            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.at).map(|(&key, _)| key);
+            oldest.map(|key| self.entries.remove(&key));
+        }
+    }
+}
+
+impl Entry {
+    fn is_over(&self, now: Duration) -> bool {
+        now.saturating_sub(self.at) >= LIFETIME
+    }
+}
+
+fn span(address: SocketAddr, route: Route) -> std::ops::RangeInclusive<(SocketAddr, Route, Fault)> {
+    (address, route, Fault::NoSynAck)..=(address, route, Fault::NoFirstByte)
+}
+
+/// Whether the request with this number tries the route again.
+fn is_test(number: u64) -> bool {
+    matches!(number, 5 | 25 | 125 | 625) || number > 0 && number.is_multiple_of(3125)
+}
+
+/// After this a route is as good as new.
+const LIFETIME: Duration = Duration::from_secs(600);
+
+/// Entries: more broken routes than a data centre has origins and neighbours; 1 MB.
+const MOST: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIRECT: Route = Route::Direct;
+
+    fn origin() -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, 1], 443))
+    }
+
+    fn s(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_failed_route_is_tried_by_powers_of_five_and_then_regularly() {
+        let mut failures = Failures::default();
+        failures.failed(s(0), origin(), DIRECT, Fault::Refused);
+        let tests: Vec<_> = (1..=13_000_u64)
+            .filter(|_| match failures.meet(s(1), origin(), DIRECT) {
+                Met::Clear => panic!("it failed a second ago"),
+                Met::Failed => false,
+                Met::Test => {
+                    failures.failed(s(1), origin(), DIRECT, Fault::Refused);
+                    true
+                }
+            })
+            .collect();
+        assert_eq!(tests, [5, 25, 125, 625, 3125, 6250, 9375, 12_500]);
+    }
+
+    #[test]
+    fn success_and_ten_minutes_remove_an_entry() {
+        for (when, worked, expected) in
+            [(s(599), false, Met::Failed), (s(600), false, Met::Clear), (s(1), true, Met::Clear)]
+        {
+            let mut failures = Failures::default();
+            failures.failed(s(0), origin(), DIRECT, Fault::NoSynAck);
+            if worked {
+                failures.worked(origin(), DIRECT);
+            }
+            assert_eq!(failures.meet(when, origin(), DIRECT), expected, "{when:?} {worked}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_fails_makes_it_younger_and_goes_on_counting() {
+        let mut failures = Failures::default();
+        failures.failed(s(0), origin(), DIRECT, Fault::Refused);
+        for _ in 0..4 {
+            assert_eq!(failures.meet(s(1), origin(), DIRECT), Met::Failed);
+        }
+        assert_eq!(failures.meet(s(500), origin(), DIRECT), Met::Test);
+        failures.failed(s(500), origin(), DIRECT, Fault::Refused);
+        assert_eq!(failures.meet(s(1099), origin(), DIRECT), Met::Failed);
+        assert_eq!(failures.listed(s(1099)).next(), Some((origin(), DIRECT, Fault::Refused, 6)));
+        assert_eq!(failures.listed(s(1100)).next(), None);
+    }
+
+    #[test]
+    fn routes_addresses_and_faults_are_counted_apart() {
+        let mut failures = Failures::default();
+        let (through, other) = (Route::Through(CentreId(7)), SocketAddr::from(([192, 0, 2, 2], 443)));
+        failures.failed(s(0), origin(), DIRECT, Fault::Refused);
+        for (address, route) in [(origin(), through), (other, DIRECT)] {
+            assert_eq!(failures.meet(s(1), address, route), Met::Clear);
+            failures.worked(address, route);
+        }
+        // That a detour works says nothing about the direct route.
+        for _ in 0..4 {
+            failures.meet(s(1), origin(), DIRECT);
+        }
+        // A second fault counts from its own beginning: now it is the 5th request for one and the first for the other.
+        failures.failed(s(2), origin(), DIRECT, Fault::Tls);
+        assert_eq!(failures.meet(s(2), origin(), DIRECT), Met::Test);
+        assert_eq!(failures.listed(s(2)).count(), 2);
+        failures.worked(origin(), DIRECT);
+        assert_eq!(failures.listed(s(2)).count(), 0);
+    }
+
+    #[test]
+    fn the_table_is_bounded() {
+        let mut failures = Failures::default();
+        for number in 0..12_000_u32 {
+            let address = SocketAddr::from((number.to_be_bytes(), 443));
+            failures.failed(s(u64::from(number) / 100), address, DIRECT, Fault::NoSynAck);
+        }
+        assert_eq!(failures.listed(s(120)).count(), MOST);
+        // The first 2000 had to go.
+        assert_eq!(
+            failures.meet(s(120), SocketAddr::from((1999_u32.to_be_bytes(), 443)), DIRECT),
+            Met::Clear
+        );
+        assert_eq!(
+            failures.meet(s(120), SocketAddr::from((2000_u32.to_be_bytes(), 443)), DIRECT),
+            Met::Failed
+        );
+    }
+}

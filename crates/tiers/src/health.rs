@@ -1,0 +1,60 @@
+//! Which data centres can be asked, as one of them sees it.
+
+use crate::CentreId;
+
+/// A bit for each data centre; all can be asked at first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Health {
+    down: Vec<u64>,
+}
+
+/// Whether a data centre answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It can be asked.
+    Up,
+    /// It does not answer.
+    Down,
+}
+
+impl Health {
+    /// Notes what became of a data centre.
+    pub fn set(&mut self, centre: CentreId, state: State) {
+        let (word, bit) = place(centre);
+        if word >= self.down.len() {
+            if state == State::Up {
+                return;
+            }
+            self.down.resize(word + 1, 0);
+        }
+        match state {
+            State::Up => self.down[word] &= !bit,
+            State::Down => self.down[word] |= bit,
+        }
+    }
+
+    /// Whether it can be asked.
+    pub fn is_up(&self, centre: CentreId) -> bool {
+        let (word, bit) = place(centre);
+        self.down.get(word).is_none_or(|word| word & bit == 0)
+    }
+}
+
+fn place(centre: CentreId) -> (usize, u64) {
+    (usize::from(centre.0) / 64, 1 << (centre.0 % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_to_be_down_is_up() {
+        let mut health = Health::default();
+        health.set(CentreId(299), State::Down);
+        assert!(!health.is_up(CentreId(299)));
+        assert!(health.is_up(CentreId(298)) && health.is_up(CentreId(64)) && health.is_up(CentreId(65_535)));
+        health.set(CentreId(299), State::Up);
+        assert!(health.is_up(CentreId(299)));
+    }
+}

@@ -1,0 +1,46 @@
+//! From a network of data centres, and what was measured in it, to who is asked next for what is not here.
+//!
+//! | to see | look into |
+//! | --- | --- |
+//! | the data centres, their regions and weights | [`Network`] |
+//! | who is asked next, in which role, and why there are no loops | [`Zone::next`], [`Role`] |
+//! | the topologies that an operator can choose | [`Topology`] |
+//! | the data centre nearest to an origin, and when another becomes it | [`Smart`] |
+//! | connect times, from which that follows | [`Measurements`] |
+//! | which of several data centres has a key | [`Rendezvous`] |
+//! | routes to an origin that failed, and when they are tried again | [`Failures`] |
+//! | through which data centre an origin is reached instead | [`Detours`] |
+//! | how long a first request waits before a second route is tried beside it | [`Patience`] |
+//! | all the routes that one request tries, in order | [`Reach`] |
+//!
+//! Nothing here has a clock or a socket. `now` is the time since any beginning that a caller has, and it does not run backwards.
+
+mod centre;
+mod custom;
+mod detour;
+mod failures;
+mod health;
+mod key;
+mod measurements;
+mod network;
+mod patience;
+mod reach;
+mod rendezvous;
+mod smart;
+mod zone;
+
+pub use self::{
+    centre::{Centre, CentreId},
+    custom::{Custom, Loop},
+    detour::Detours,
+    failures::{Failures, Fault, Met, Route},
+    health::{Health, State},
+    key::KeyHash,
+    measurements::{Measurements, Typical},
+    network::Network,
+    patience::Patience,
+    reach::{Next, Reach, Replay, Surroundings, Tries},
+    rendezvous::Rendezvous,
+    smart::{Basis, Choice, Smart, Tuning},
+    zone::{Asked, Hop, Regional, Role, Topology, Zone},
+};

@@ -1,0 +1,280 @@
+//! Requests in a network whose routes to the origin break and heal, in virtual time.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Asked, Centre, Custom, Hop, KeyHash, Regional, Role, State, Topology, Zone};
+
+fn origin() -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, 1], 443))
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// The truth, and what each data centre knows of it.
+struct World {
+    network: Network,
+    zone: Zone,
+    links: Vec<Vec<Duration>>,
+    measured: Measurements,
+    /// Who answers at all, and who can connect to the origin.
+    is_up: Vec<bool>,
+    reaches: Vec<bool>,
+    health: Vec<Health>,
+    reach: Vec<Reach>,
+    now: Duration,
+    /// Attempts to connect to the origin, and responses that it gave.
+    attempts: u64,
+    responses: u64,
+}
+
+impl World {
+    fn new(count: u16, tries: usize, zone: impl FnOnce(&Network) -> Zone) -> Self {
+        let centre = |id: u16| Centre { name: format!("dc{id}"), region: format!("r{}", id % 2), weight: 1 };
+        let network = Network::new((0..count).map(centre).collect(), |_, _| Duration::ZERO);
+        let link = |from: u16| (0..count).map(|to| ms(u64::from(from.abs_diff(to)) * 10)).collect();
+        let count = usize::from(count);
+        Self {
+            zone: zone(&network),
+            links: (0..network.len()).map(|from| link(u16::try_from(from).unwrap())).collect(),
+            measured: Measurements::new(count),
+            is_up: vec![true; count],
+            reaches: vec![true; count],
+            health: vec![Health::default(); count],
+            reach: vec![Reach::new(tries); count],
+            network,
+            now: ms(0),
+            attempts: 0,
+            responses: 0,
+        }
+    }
+
+    /// A request without a body; whether it got a response.
+    fn request(&mut self, here: CentreId, role: Role, key: u64, through: &[CentreId]) -> bool {
+        let at = usize::from(here.0);
+        loop {
+            let asked = Asked { here, role, key: KeyHash::of(&key.to_le_bytes()), through };
+            let Hop::Centre { centre, role } =
+                self.zone.next(self.now, &self.network, asked, &self.health[at])
+            else {
+                break;
+            };
+            if !self.is_up[usize::from(centre.0)] {
+                self.health[at].set(centre, State::Down);
+                continue;
+            }
+            if self.request(centre, role, key, &[through, &[here]].concat()) {
+                return true;
+            }
+            // The upper tier says that it cannot reach the origin.
+            break;
+        }
+        self.at_origin(here, role, through)
+    }
+
+    fn at_origin(&mut self, here: CentreId, role: Role, through: &[CentreId]) -> bool {
+        let at = usize::from(here.0);
+        let mut reach = std::mem::replace(&mut self.reach[at], Reach::new(1));
+        let allows_detours = role != Role::Detour;
+        let around =
+            |world: &Self| (world.health[at].clone(), world.links[at].clone(), world.measured.clone());
+        let (health, links, measured) = around(self);
+        let network = self.network.clone();
+        let around = Surroundings {
+            here,
+            network: &network,
+            health: &health,
+            through,
+            links: &links,
+            measured: &measured,
+            allows_detours,
+        };
+        let (mut tries, Next { route, .. }) = reach.begin(self.now, origin(), &around);
+        let mut next = Some(route);
+        let mut got_it = false;
+        while let Some(route) = next {
+            let worked = match route {
+                Route::Direct => {
+                    self.attempts += 1;
+                    let works = self.reaches[at];
+                    self.responses += u64::from(works);
+                    works
+                }
+                Route::Through(centre) => {
+                    self.is_up[usize::from(centre.0)]
+                        && self.at_origin(centre, Role::Detour, &[through, &[here]].concat())
+                }
+            };
+            if worked {
+                reach.worked(self.now, origin(), route, Some(ms(20)), ms(40));
+                got_it = true;
+                break;
+            }
+            next = reach.failed(self.now, &mut tries, (route, Fault::NoSynAck), Replay::Harmless, &around);
+        }
+        self.reach[at] = reach;
+        got_it
+    }
+
+    /// Whether anybody who is up can serve it.
+    fn somebody_reaches(&self) -> bool {
+        self.is_up.iter().zip(&self.reaches).any(|(is_up, reaches)| *is_up && *reaches)
+    }
+}
+
+#[test]
+fn the_direct_route_is_tested_by_live_traffic_that_is_saved() {
+    let mut world = World::new(2, 4, |network| Zone::new(network, Topology::None, Regional::Skipped));
+    world.reaches[0] = false;
+    let mut tested = Vec::new();
+    for number in 0..700_u64 {
+        let before = world.attempts;
+        assert!(world.request(CentreId(0), Role::Lower, number, &[]), "no visitor notices");
+        // One attempt is the detour's own; another one is a test of the direct route.
+        if world.attempts - before == 2 {
+            tested.push(number);
+        }
+    }
+    assert_eq!(tested, [0, 5, 25, 125, 625]);
+    assert_eq!(world.responses, 700);
+    // It heals, and the next test finds that out: the 3125th request after the failure.
+    world.reaches[0] = true;
+    for number in 700..3126 {
+        let before = world.attempts;
+        assert!(world.request(CentreId(0), Role::Lower, number, &[]));
+        assert_eq!(world.attempts - before, 1);
+        let failed = world.reach[0].failures().last(world.now, origin(), Route::Direct);
+        assert_eq!(failed.is_none(), number == 3125, "{number}");
+    }
+}
+
+#[test]
+fn what_must_not_be_sent_again_is_not() {
+    let world = World::new(3, 4, |network| Zone::new(network, Topology::None, Regional::Skipped));
+    let mut reach = Reach::new(4);
+    let around = Surroundings {
+        here: CentreId(0),
+        network: &world.network,
+        health: &world.health[0],
+        through: &[],
+        links: &world.links[0],
+        measured: &world.measured,
+        allows_detours: true,
+    };
+    let (mut tries, next) = reach.begin(ms(0), origin(), &around);
+    assert_eq!(next, Next { route: Route::Direct, hedge: Some(ms(250)) });
+    assert_eq!(reach.beside(ms(250), &tries, &around), Some(Route::Through(CentreId(1))));
+    let failed = (Route::Direct, Fault::NoFirstByte);
+    assert_eq!(reach.failed(ms(1), &mut tries, failed, Replay::Forbidden, &around), None);
+    // The next request goes another way, and has nothing to race.
+    let (_, next) = reach.begin(ms(2), origin(), &around);
+    assert_eq!(next, Next { route: Route::Through(CentreId(1)), hedge: None });
+    // A zone without detours has the direct route alone.
+    let (_, next) = reach.begin(ms(3), origin(), &Surroundings { allows_detours: false, ..around });
+    assert_eq!(next, Next { route: Route::Direct, hedge: None });
+}
+
+#[test]
+fn the_nearest_detour_that_works_is_taken() {
+    let mut world = World::new(4, 4, |network| Zone::new(network, Topology::None, Regional::Skipped));
+    world.reaches = vec![false, false, true, true];
+    assert!(world.request(CentreId(0), Role::Lower, 1, &[]));
+    // It asked its neighbour in vain, and remembers that.
+    assert_eq!(world.attempts, 3);
+    assert!(world.request(CentreId(0), Role::Lower, 2, &[]));
+    assert_eq!(world.attempts, 4);
+    let failed: Vec<_> = world.reach[0].failures().listed(world.now).map(|(_, route, ..)| route).collect();
+    assert_eq!(failed, [Route::Direct, Route::Through(CentreId(1))]);
+}
+
+#[test]
+fn a_dead_origin_costs_a_request_so_many_tries_and_no_more() {
+    let mut world = World::new(6, 3, |network| Zone::new(network, Topology::Generic, Regional::Skipped));
+    world.reaches = vec![false; 6];
+    for key in 0..200 {
+        let before = world.attempts;
+        assert!(!world.request(CentreId(0), Role::Lower, key, &[]));
+        // Three at the upper tier and three here, each of which may be a detour with one try of its own.
+        assert!(world.attempts - before <= 6);
+    }
+}
+
+/// Something that happens.
+#[derive(Debug, Clone)]
+enum Event {
+    Request(u16, u64),
+    Reaches(u16, bool),
+    Up(u16, bool),
+    Later(u64),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        6 => (0_u16..6, 0_u64..50).prop_map(|(at, key)| Event::Request(at, key)),
+        2 => (0_u16..6, any::<bool>()).prop_map(|(at, reaches)| Event::Reaches(at, reaches)),
+        1 => (0_u16..6, any::<bool>()).prop_map(|(at, is_up)| Event::Up(at, is_up)),
+        1 => (0_u64..700_000).prop_map(Event::Later),
+    ];
+    prop::collection::vec(event, 1..200)
+}
+
+fn zones() -> impl Strategy<Value = (Topology, Regional)> {
+    let map = |network: &Network| {
+        Custom::new(network, [(0, 1), (1, 2), (3, 2), (4, 3)].map(|(a, b)| (CentreId(a), CentreId(b))))
+    };
+    let network = World::new(6, 1, |network| Zone::new(network, Topology::None, Regional::Skipped)).network;
+    let smart = {
+        let mut smart = crate::Smart::new(crate::Tuning::default());
+        let mut measured = Measurements::new(6);
+        for (id, connect) in network.ids().zip([50, 40, 10, 20, 60, 70]) {
+            (0..5).for_each(|_| measured.add(ms(0), id, ms(connect)));
+        }
+        smart.review(ms(0), &network, &measured, &Health::default());
+        smart
+    };
+    let custom = map(&network).unwrap();
+    let topology = prop_oneof![
+        Just(Topology::None),
+        Just(Topology::Generic),
+        Just(Topology::Smart(smart)),
+        Just(Topology::Custom(custom)),
+    ];
+    (topology, prop_oneof![Just(Regional::Asked), Just(Regional::Skipped)])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Data centres die and come back, routes to the origin break and heal. A request fails only if no data centre that is up can reach the
+    /// origin; and each that does not fail costs the origin one response, whichever tier has died.
+    #[test]
+    fn a_request_fails_only_if_nobody_reaches_the_origin(
+        events in events(),
+        (topology, regional) in zones(),
+    ) {
+        let mut world = World::new(6, 7, |network| Zone::new(network, topology, regional));
+        let mut served = 0;
+        for event in events {
+            match event {
+                Event::Reaches(at, reaches) => world.reaches[usize::from(at)] = reaches,
+                Event::Up(at, is_up) => {
+                    world.is_up[usize::from(at)] = is_up;
+                    if is_up {
+                        // Its neighbours hear of it; that it is down they find out themselves.
+                        world.health.iter_mut().for_each(|health| health.set(CentreId(at), State::Up));
+                    }
+                }
+                Event::Later(by) => world.now += ms(by),
+                Event::Request(at, key) if world.is_up[usize::from(at)] => {
+                    let got_it = world.request(CentreId(at), Role::Lower, key, &[]);
+                    prop_assert_eq!(got_it, world.somebody_reaches());
+                    served += u64::from(got_it);
+                    prop_assert_eq!(world.responses, served);
+                }
+                Event::Request(..) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Choices in virtual time.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Centre;
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// Data centres on a line, their distances in milliseconds of light there and back.
+fn network(names: &[(&str, u64)]) -> Network {
+    let centre = |&(name, _): &(&str, u64)| Centre { name: name.into(), region: "r".into(), weight: 1 };
+    let places: Vec<_> = names.iter().map(|&(_, place)| ms(place)).collect();
+    Network::new(names.iter().map(centre).collect(), |a, b| {
+        places[usize::from(a.0)].abs_diff(places[usize::from(b.0)])
+    })
+}
+
+/// A history: each data centre connects every 10 s, and then the choice is reviewed.
+struct History {
+    network: Network,
+    measured: Measurements,
+    health: Health,
+    smart: Smart,
+    now: Duration,
+}
+
+impl History {
+    fn of(names: &[(&str, u64)]) -> Self {
+        let network = network(names);
+        let measured = Measurements::new(network.len());
+        Self { network, measured, health: Health::default(), smart: Smart::new(Tuning::default()), now: s(0) }
+    }
+
+    /// Goes on for so long with these connect times.
+    fn go_on(&mut self, time: Duration, connects: &[u64]) {
+        let end = self.now + time;
+        while self.now < end {
+            self.step(connects);
+        }
+    }
+
+    fn step(&mut self, connects: &[u64]) {
+        self.now += s(10);
+        for (id, &connect) in self.network.ids().zip(connects) {
+            if self.health.is_up(id) {
+                self.measured.add(self.now, id, ms(connect));
+            }
+        }
+        self.smart.review(self.now, &self.network, &self.measured, &self.health);
+    }
+
+    fn chosen(&self) -> &str {
+        match self.smart.choice().basis {
+            Basis::Nearest(id) => &self.network.centre(id).name,
+            Basis::SeveralPlaces => "several places",
+            Basis::Unknown => "unknown",
+        }
+    }
+
+    fn reason(&self) -> &str {
+        &self.smart.choice().reason
+    }
+}
+
+#[test]
+fn the_nearest_is_chosen_as_soon_as_it_has_measured_enough() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
+    history.go_on(s(40), &[12, 7, 170]);
+    assert_eq!(history.chosen(), "unknown");
+    assert!(history.reason().starts_with("no data centre has connected"), "{}", history.reason());
+    history.go_on(s(10), &[12, 7, 170]);
+    assert_eq!(history.chosen(), "fra");
+    assert_eq!(
+        history.reason(),
+        "fra connects to the origin in 7.0 ms, the median of 5; lhr, the next, in 12.0 ms"
+    );
+    assert_eq!((history.smart.choice().samples, history.smart.choice().margin), (5, Some(ms(5))));
+}
+
+#[test]
+fn a_little_nearer_is_no_reason() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
+    history.go_on(s(600), &[40, 50]);
+    // 10 % of 40 ms are needed, and 3 ms are there.
+    history.go_on(s(3600), &[40, 37]);
+    assert_eq!(history.chosen(), "lhr");
+    assert_eq!(
+        history.reason(),
+        "lhr stays: fra connects to the origin in 37.0 ms instead of 40.0 ms, and a change has to save 4.0 ms"
+    );
+    // Of 10 ms 10 % are 1 ms, and 2 ms is the least.
+    history.go_on(s(3600), &[10, 9]);
+    assert_eq!(history.chosen(), "lhr");
+}
+
+#[test]
+fn nearer_by_the_margin_for_five_minutes_is_one_and_the_former_is_asked_for_an_hour() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
+    history.go_on(s(600), &[40, 50]);
+    // The median of 31 samples follows after 16, 160 s; another 300 s have to pass.
+    history.go_on(s(450), &[40, 20]);
+    assert_eq!(history.chosen(), "lhr");
+    assert!(
+        history.reason().starts_with("lhr stays for now: fra seems to be the nearest"),
+        "{}",
+        history.reason()
+    );
+    history.go_on(s(10), &[40, 20]);
+    assert_eq!(history.chosen(), "fra");
+    let changed = history.now;
+    assert!(history.reason().ends_with("it took the place of lhr, which it asks for what it lacks"));
+    let lhr = Some(CentreId(0));
+    assert_eq!(history.smart.former(changed + s(3599)), lhr);
+    assert_eq!(history.smart.former(changed + s(3600)), None);
+    // Within that hour there is no way back, however near the former becomes.
+    history.go_on(s(3590), &[5, 20]);
+    assert_eq!((history.chosen(), history.smart.choice().former), ("fra", lhr));
+    history.go_on(s(10), &[5, 20]);
+    assert_eq!((history.chosen(), history.smart.choice().former), ("lhr", Some(CentreId(1))));
+}
+
+#[test]
+fn a_short_detour_of_the_route_changes_nothing() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
+    history.go_on(s(600), &[40, 50]);
+    for _ in 0..20 {
+        history.go_on(s(250), &[90, 50]);
+        history.go_on(s(350), &[40, 50]);
+    }
+    assert_eq!(history.chosen(), "lhr");
+}
+
+#[test]
+fn one_that_is_down_is_replaced_after_a_while_even_during_a_change() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5), ("ams", 3)]);
+    history.go_on(s(600), &[40, 50, 60]);
+    history.go_on(s(460), &[40, 20, 60]);
+    assert_eq!(history.chosen(), "fra");
+    history.health.set(CentreId(1), crate::State::Down);
+    history.go_on(s(300), &[40, 20, 60]);
+    assert_eq!(history.chosen(), "fra");
+    // Meanwhile the next one is asked.
+    assert_eq!(history.smart.candidates().map(|id| id.0).collect::<Vec<_>>(), [1, 0, 2]);
+    history.go_on(s(10), &[40, 20, 60]);
+    assert_eq!(history.chosen(), "lhr");
+}
+
+#[test]
+fn an_origin_that_is_everywhere_is_not_near_anybody() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5), ("syd", 160)]);
+    // 3 and 9 ms for two between which light needs 160: 148 are missing, and between fra and syd 144.
+    history.go_on(s(60), &[3, 2, 9]);
+    assert_eq!(history.chosen(), "several places");
+    assert_eq!(
+        history.reason(),
+        "the origin is in several places: lhr connects in 3.0 ms and syd in 9.0 ms, and light needs 160.0 ms from one to the \
+         other and back; keys are spread over the large data centres"
+    );
+    assert_eq!(history.smart.candidates().count(), 0);
+    // It moves to one place, near Frankfurt, and is believed after a while: 310 s for all old samples of Sydney's median, and 300 s.
+    history.go_on(s(300), &[8, 2, 158]);
+    assert_eq!(history.chosen(), "several places");
+    history.go_on(s(400), &[8, 2, 158]);
+    assert_eq!(history.chosen(), "fra");
+}
+
+#[test]
+fn light_is_not_overtaken_by_data_centres_at_the_edge_of_town() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 10)]);
+    // Between the two, and their places are off by a little: 9.2 instead of 10.
+    history.go_on(s(60), &[5, 5]);
+    assert_eq!(history.chosen(), "lhr");
+    let mut history = History::of(&[("lhr", 0), ("fra", 10)]);
+    history.go_on(s(60), &[4, 5]);
+    assert_eq!(history.chosen(), "lhr", "9 of 10 ms may be an error of the map");
+    let mut history = History::of(&[("lhr", 0), ("fra", 10)]);
+    history.go_on(s(60), &[4, 4]);
+    assert_eq!(history.chosen(), "several places");
+}
+
+#[test]
+fn nobody_measures_and_nothing_changes() {
+    let mut history = History::of(&[("lhr", 0), ("fra", 5)]);
+    history.go_on(s(60), &[40, 50]);
+    history.go_on(s(7200), &[]);
+    assert_eq!(history.chosen(), "lhr");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Whatever the network does, a change is followed by an hour without one, unless the chosen one is down, or was for so long that it has
+    /// not measured enough since.
+    #[test]
+    fn no_flapping(
+        seed in any::<u64>(),
+        outages in prop::collection::vec((0_usize..3000, 0_u16..3, 1_usize..200), 0..4),
+    ) {
+        // Light between them needs nothing, so that they are never apart.
+        let mut history = History::of(&[("a", 0), ("b", 0), ("c", 0)]);
+        let mut connects = [50_i64, 50, 50];
+        let (mut last, mut before) = (None, Basis::Unknown);
+        let mut pause = s(300);
+        let mut state = seed;
+        for step in 0..3000 {
+            for connect in &mut connects {
+                state = crate::KeyHash::of(&state.to_le_bytes()).0;
+                *connect = (*connect + (state % 7).cast_signed() - 3).clamp(20, 200);
+            }
+            for &(from, centre, length) in &outages {
+                let is_down = (from..from + length).contains(&step);
+                history.health.set(CentreId(centre), if is_down { crate::State::Down } else { crate::State::Up });
+            }
+            history.step(&connects.map(|ms| ms.unsigned_abs()));
+            let basis = history.smart.choice().basis;
+            if basis != before {
+                if let (Basis::Nearest(was), Some(last)) = (before, last) {
+                    let measures = history.measured.typical(history.now, was).is_some();
+                    let was_up = history.health.is_up(was) && measures;
+                    prop_assert!(!was_up || history.now - last >= pause, "{:?} after {last:?}", history.now);
+                    prop_assert!(history.now - last >= s(300));
+                    // The first choice has no store that would have to become warm.
+                    pause = s(3600);
+                }
+                (last, before) = (Some(history.now), basis);
+            }
+        }
+    }
+
+    #[test]
+    fn noise_below_the_margin_changes_nothing(noise in prop::collection::vec((0_u64..4, 0_u64..4), 1000)) {
+        let mut history = History::of(&[("a", 0), ("b", 0)]);
+        history.go_on(s(60), &[50, 55]);
+        for (a, b) in noise {
+            // Medians are in 50..=53 and 47..=50: at most 6 ms nearer, of which 5 to 5.3 are needed.
+            history.step(&[50 + a, 50 - b.min(2)]);
+        }
+        prop_assert_eq!(history.chosen(), "a");
+    }
+}
