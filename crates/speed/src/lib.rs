@@ -11,16 +11,26 @@
 //! | the same in words | [`sentence`] |
 //! | the document that it comes to | [`result`] |
 //!
-//! All of these are pure.
+//! | what a server answers | [`serve`] |
+//! | what both ends say to each other | [`wire`] |
+//!
+//! All but the last two are pure: they are given times and read no clock.
+
 pub mod bandwidth;
+mod error;
 pub mod latency;
 pub mod limited;
+mod noise;
+mod pieces;
 pub mod plan;
 pub mod responsiveness;
 pub mod result;
 pub mod rubric;
 pub mod sentence;
+pub mod serve;
 mod spread;
 pub mod stop;
+pub mod wire;
 
+pub use error::Error;
 pub use spread::Spread;

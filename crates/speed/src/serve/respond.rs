@@ -1,0 +1,308 @@
+//! What the server answers to each request.
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http::{
+    Body, HeaderValue, Method, Request, Response, StatusCode, Version, clock::Clock, header, request::Parts,
+    server::Peer,
+};
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    admission::{Admission, Full, Leave},
+    book::Book,
+    config::Limits,
+    counts::Counts,
+    kernel::Kernel,
+};
+use crate::{
+    noise, pieces,
+    wire::{self, Greeting, Received, Token, Told},
+};
+
+/// Answers requests on all connections.
+pub(crate) struct Responder {
+    pub(crate) counts: Arc<Counts>,
+    clock: Clock,
+    limits: Limits,
+    admission: Arc<Admission>,
+    book: Mutex<Book>,
+    kernel: Kernel,
+    loss_port: Option<u16>,
+    random: SystemRandom,
+}
+
+/// An answer, or a refusal that is one too.
+type Answer = Result<Response<Body>, Response<Body>>;
+
+impl Responder {
+    pub(crate) fn new(limits: Limits, kernel: Kernel, loss_port: Option<u16>) -> Self {
+        Self {
+            counts: Arc::default(),
+            clock: Clock::start(),
+            limits,
+            admission: Arc::new(Admission::new(limits)),
+            book: Mutex::default(),
+            kernel,
+            loss_port,
+            random: SystemRandom::new(),
+        }
+    }
+
+    /// Answers a request.
+    pub(crate) async fn respond(&self, request: Request<Body>) -> Response<Body> {
+        let began = self.clock.now();
+        let (head, body) = request.into_parts();
+        let answer = match (&head.method, head.uri.path()) {
+            (&Method::POST, wire::BEGIN) => self.begin(&head),
+            (&Method::GET | &Method::HEAD, wire::DOWN) => self.download(&head),
+            (&Method::POST, wire::UP) => {
+                return self.upload(&head, body).await.unwrap_or_else(|refusal| refusal);
+            }
+            (&Method::GET, wire::LIMITS) => self.limits(&head),
+            (&Method::GET, wire::NQ) => nq(&head),
+            (&Method::GET, "/") => Ok(text(StatusCode::OK, HELP)),
+            (_, wire::BEGIN | wire::UP) => Err(not_allowed("POST")),
+            (_, wire::DOWN | wire::LIMITS | wire::NQ | "/") => Err(not_allowed("GET")),
+            _ => Err(text(StatusCode::NOT_FOUND, "there is nothing here; / says what this is\n")),
+        };
+        let mut response = answer.unwrap_or_else(|refusal| refusal);
+        self.say_own_time(&mut response, began);
+        response
+    }
+
+    /// Whether a datagram is to be sent back.
+    pub(crate) fn sends_back(&self, test: Token, from: IpAddr) -> bool {
+        self.book().sends_back(self.now(), test, from)
+    }
+
+    /// What Prometheus is told.
+    pub(crate) fn metrics(&self) -> String {
+        self.counts.prometheus(self.admission.running())
+    }
+
+    fn begin(&self, head: &Parts) -> Answer {
+        let peer = peer(head)?;
+        let mut bytes = [0; 16];
+        if self.random.fill(&mut bytes).is_err() {
+            return Err(text(StatusCode::SERVICE_UNAVAILABLE, "the system gives no random numbers\n"));
+        }
+        let test = Token(bytes);
+        self.book().begin(self.now(), test, peer.address.ip());
+        Counts::add(&self.counts.tests, 1);
+        Ok(json(&Greeting {
+            schema: wire::GREETING.to_owned(),
+            test,
+            loss_port: self.loss_port,
+            largest: self.limits.largest.0,
+        }))
+    }
+
+    fn download(&self, head: &Parts) -> Answer {
+        let peer = peer(head)?;
+        let query = head.uri.query().unwrap_or_default();
+        let bytes = match wire::parameter(query, "bytes").map(str::parse::<u64>) {
+            Some(Ok(bytes)) if bytes <= self.limits.largest.0 => bytes,
+            Some(Ok(_)) => {
+                let why = format!("bytes is at most {} here\n", self.limits.largest.0);
+                return Err(text(StatusCode::BAD_REQUEST, why));
+            }
+            _ => return Err(text(StatusCode::BAD_REQUEST, "bytes is missing, such as ?bytes=100000\n")),
+        };
+        let mut response = Response::new(Body::empty());
+        let fields = response.headers_mut();
+        fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform"));
+        fields.insert(header::CONTENT_LENGTH, bytes.into());
+        if bytes == 0 || head.method == Method::HEAD {
+            return Ok(response);
+        }
+        let leave = self.enter(&peer)?;
+        if let Some(test) = wire::parameter(query, "test").and_then(Token::parse) {
+            self.see(test, &peer, head.version);
+        }
+        Counts::add(&self.counts.downloads, 1);
+        *response.body_mut() = self.noise(bytes, leave);
+        Ok(response)
+    }
+
+    /// A body that gives its leave back when it has gone.
+    fn noise(&self, bytes: u64, leave: Leave) -> Body {
+        let counts = Arc::clone(&self.counts);
+        noise::body(bytes, move |handed_over| {
+            let _ = &leave;
+            Counts::add(&counts.bytes_down, handed_over);
+        })
+    }
+
+    /// Takes a body as it comes, and says when what of it came.
+    async fn upload(&self, head: &Parts, mut body: Body) -> Answer {
+        let leave = self.enter(&peer(head)?)?;
+        Counts::add(&self.counts.uploads, 1);
+        let mut bytes = 0;
+        let mut taken = |more: u64| {
+            bytes += more;
+            Counts::add(&self.counts.bytes_up, more);
+        };
+        let read = async {
+            let first_bytes = pieces::first(&mut body, &mut taken).await?;
+            let first_ns = self.clock.now();
+            if first_bytes > 0 {
+                self.rest(&mut body, &mut taken, first_bytes).await?;
+            }
+            Ok::<_, Objection>((first_bytes, first_ns))
+        };
+        let (first_bytes, first_ns) = match read.await {
+            Ok(read) => read,
+            Err(Objection::BrokenOff) => {
+                return Err(text(StatusCode::REQUEST_TIMEOUT, "the body broke off\n"));
+            }
+            Err(Objection::TooLarge) => {
+                let why = format!("a body has at most {} bytes here\n", self.limits.largest.0);
+                return Err(text(StatusCode::PAYLOAD_TOO_LARGE, why));
+            }
+        };
+        let last_ns = self.clock.now();
+        drop(leave);
+        let mut response = json(&Received { bytes, first_bytes, first_ns, last_ns });
+        self.say_own_time(&mut response, last_ns);
+        Ok(response)
+    }
+
+    async fn rest(&self, body: &mut Body, mut taken: impl FnMut(u64), so_far: u64) -> Result<(), Objection> {
+        let mut bytes = so_far;
+        while let Some(piece) = body.data().await? {
+            bytes += piece.len() as u64;
+            taken(piece.len() as u64);
+            if bytes > self.limits.largest.0 {
+                return Err(Objection::TooLarge);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the kernel says of a test's connections.
+    fn limits(&self, head: &Parts) -> Answer {
+        let peer = peer(head)?;
+        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
+        let test = test.ok_or_else(|| text(StatusCode::BAD_REQUEST, "test is missing\n"))?;
+        let connections = self.book().connections(test, peer.address.ip());
+        Ok(json(&Told { times: self.kernel.since(&connections) }))
+    }
+
+    /// Notes how a connection is at the first download of a test on it. QUIC's are not the kernel's.
+    fn see(&self, test: Token, peer: &Peer, version: Version) {
+        if version == Version::HTTP_3 || !self.book().is_new(test, peer.address) {
+            return;
+        }
+        if let Some(mut seen) = self.kernel.first_seen(peer.address) {
+            // As the requests name it, whatever the kernel calls a client of IPv4 at a socket of IPv6.
+            seen.remote = peer.address;
+            self.book().see(test, seen);
+        }
+    }
+
+    fn enter(&self, peer: &Peer) -> Result<Leave, Response<Body>> {
+        self.admission.enter(peer.address.ip()).map_err(|full| {
+            Counts::add(&self.counts.refused, 1);
+            let mut refusal = match full {
+                Full::Address => {
+                    text(StatusCode::TOO_MANY_REQUESTS, "too many transfers from your address\n")
+                }
+                Full::Total => text(StatusCode::SERVICE_UNAVAILABLE, "too many transfers at once\n"),
+            };
+            refusal.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            refusal
+        })
+    }
+
+    fn say_own_time(&self, response: &mut Response<Body>, began: u64) {
+        let own = Duration::from_nanos(self.clock.now().saturating_sub(began));
+        if let Ok(field) = HeaderValue::try_from(wire::server_timing(own)) {
+            response.headers_mut().insert("server-timing", field);
+        }
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why an upload is not taken.
+enum Objection {
+    BrokenOff,
+    TooLarge,
+}
+
+impl From<http::Failure> for Objection {
+    fn from(_: http::Failure) -> Self {
+        Self::BrokenOff
+    }
+}
+
+/// The other end of the connection. Each request of a server has one.
+fn peer(head: &Parts) -> Result<Peer, Response<Body>> {
+    head.extensions.get::<Peer>().copied().ok_or_else(|| text(StatusCode::INTERNAL_SERVER_ERROR, "no peer\n"))
+}
+
+/// Where other clients of the responsiveness draft find what they need.
+fn nq(head: &Parts) -> Answer {
+    let scheme = match peer(head)?.scheme {
+        http::Scheme::Http => "http",
+        http::Scheme::Https => "https",
+    };
+    let host = head.uri.authority().map(ToString::to_string);
+    let host = host.or_else(|| Some(head.headers.get(header::HOST)?.to_str().ok()?.to_owned()));
+    // It goes back to the same client, and is a host and a port or nothing.
+    let host = host.filter(|host| host.parse::<http::uri::Authority>().is_ok());
+    let host = host.ok_or_else(|| text(StatusCode::BAD_REQUEST, "the request names no host\n"))?;
+    let url = |path: &str| format!("{scheme}://{host}{path}");
+    let (large, small, up) = (url("/__down?bytes=8000000000"), url("/__down?bytes=1"), url(wire::UP));
+    Ok(json(&json!({
+        "version": 1,
+        "urls": {
+            "large_download_url": large,
+            "small_download_url": small,
+            "upload_url": up,
+            // As clients of earlier drafts call them.
+            "large_https_download_url": large,
+            "small_https_download_url": small,
+            "https_upload_url": up,
+        },
+    })))
+}
+
+fn json(document: &impl Serialize) -> Response<Body> {
+    let mut response = Response::new(Body::whole(serde_json::to_vec(document).unwrap_or_default()));
+    let fields = response.headers_mut();
+    fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Response<Body> {
+    let mut response = Response::new(Body::whole(text.into()));
+    *response.status_mut() = status;
+    let fields = response.headers_mut();
+    fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn not_allowed(method: &'static str) -> Response<Body> {
+    let mut refusal = text(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {method}\n"));
+    refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static(method));
+    refusal
+}
+
+const HELP: &str = "This is a speed test server of Longhaul. From a terminal: longhaul speed test URL, with the URL of this page.\n";
