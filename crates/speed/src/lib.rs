@@ -11,12 +11,14 @@
 //! | the same in words | [`sentence`] |
 //! | the document that it comes to | [`result`] |
 //!
+//! | a test from its first request to its result | [`client`] |
 //! | what a server answers | [`serve`] |
 //! | what both ends say to each other | [`wire`] |
 //!
-//! All but the last two are pure: they are given times and read no clock.
+//! All but the last three are pure: they are given times and read no clock.
 
 pub mod bandwidth;
+pub mod client;
 mod error;
 pub mod latency;
 pub mod limited;

@@ -179,8 +179,7 @@ mod tests {
         assert!(said.contains("what they do while it is full was not measured"), "{said}");
         assert!(said.contains("as not all was measured"), "{said}");
         assert!(
-            super::sentence(&Measured::default(), &Rubric::AIM.score(&Measured::default()))
-                .contains("not measured")
+            sentence(&Measured::default(), &Rubric::AIM.score(&Measured::default())).contains("not measured")
         );
     }
 

@@ -1,0 +1,167 @@
+//! What a test has seen so far, and what that comes to.
+
+use std::{sync::Arc, time::Duration};
+
+use recording::Sample as Recorded;
+
+use super::{config::Config, line::Line, record, request::Look, transfer::Moved};
+use crate::{
+    bandwidth::{Bandwidth, Transfer},
+    latency::{During, Latency, On, Sample},
+    limited::Limits,
+    plan::Direction,
+    responsiveness::{Probes, Responsiveness},
+    result::{Loss, Missing, Outcome, SCHEMA, measured},
+    rubric::Rubric,
+    sentence::sentence,
+};
+
+/// A test that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// Its requests, for a recording.
+    pub samples: Vec<Recorded>,
+}
+
+/// A look at the latency while a transfer ran.
+pub(crate) struct Probe {
+    /// When its request was sent, since the test began.
+    pub(crate) sent: Duration,
+    pub(crate) on: On,
+    pub(crate) look: Look,
+}
+
+/// What a test has seen so far.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) loss: Option<Result<Loss, Missing>>,
+    /// How long bodies moved in each direction, all streams together.
+    pub(crate) transferring: [Duration; 2],
+    transfers: [Vec<Transfer>; 2],
+    latencies: Vec<Sample>,
+    probes: [Probes; 2],
+    recorded: Vec<Recorded>,
+}
+
+impl Notes {
+    /// A look with the line idle.
+    pub(crate) fn looked(&mut self, during: During, on: On, look: Look) {
+        let sent = Duration::from_nanos(look.trace.started);
+        self.latencies.push(Sample { at_s: sent.as_secs_f64(), during, on, ms: look.ms() });
+        self.recorded.push(record::latency(&look, sent, during, on));
+    }
+
+    /// A look with the line full.
+    pub(crate) fn probed(&mut self, direction: Direction, probe: Probe) {
+        let Probe { sent, on, look } = probe;
+        let during = during(direction);
+        let probes = &mut self.probes[direction as usize];
+        match on {
+            On::Same => probes.own.push(look.took),
+            On::Separate => {
+                let nanos = Duration::from_nanos;
+                probes.connect.extend(look.trace.connect.or(look.trace.quic).map(nanos));
+                probes.tls.extend(look.trace.tls.map(nanos));
+                probes.http.push(look.took);
+            }
+        }
+        self.latencies.push(Sample { at_s: sent.as_secs_f64(), during, on, ms: look.ms() });
+        self.recorded.push(record::latency(&look, sent, during, on));
+    }
+
+    /// A transfer.
+    pub(crate) fn moved(&mut self, direction: Direction, moved: Moved) {
+        self.transferring[direction as usize] += moved.streaming;
+        self.transfers[direction as usize].push(moved.transfer);
+        let size = moved.transfer.bytes;
+        self.recorded.extend(moved.requests.iter().map(|request| record::transfer(request, direction, size)));
+    }
+
+    /// What all of it comes to.
+    pub(crate) fn conclude(
+        self,
+        config: &Config,
+        line: &Arc<Line>,
+        started: String,
+        limits: [Option<Limits>; 2],
+        interrupted: bool,
+    ) -> Measurement {
+        let mut missing = Vec::new();
+        let [download, upload] = Direction::BOTH.map(|direction| {
+            let found = Bandwidth::of(&self.transfers[direction as usize]);
+            missing.extend(found.missing.map(|why| Missing::new(direction.name(), why)));
+            let limits = limits[direction as usize];
+            let has_transfers = !self.transfers[direction as usize].is_empty();
+            if limits.is_none() && has_transfers {
+                missing
+                    .push(Missing::new(&format!("{direction}.limited_by"), who_would_know(line, direction)));
+            }
+            let limited_by = limits.map(|limits| limits.most().to_owned());
+            Bandwidth { limits, limited_by, ..found }
+        });
+        let latency = Latency::of(self.latencies);
+        for (figure, name) in
+            [(latency.loaded_down_ms, "loaded_down_ms"), (latency.loaded_up_ms, "loaded_up_ms")]
+        {
+            if figure.is_none() {
+                let why = "no transfer took long enough for a look at the latency beside it";
+                missing.push(Missing::new(&format!("latency.{name}"), why));
+            }
+        }
+        let loss = match self.loss {
+            Some(Ok(loss)) => Some(loss),
+            Some(Err(why)) => {
+                missing.push(why);
+                None
+            }
+            None => {
+                missing.push(Missing::new("loss", "the test had no step for it, or ended before"));
+                None
+            }
+        };
+        let [down, up] = &self.probes;
+        let rpm = Responsiveness::of(down, up);
+        missing.extend(rpm.missing.map(|why| Missing::new("rpm", why)));
+        let figures = measured(&download, &upload, &latency, loss);
+        let scores = Rubric::AIM.score(&figures);
+        let outcome = Outcome {
+            schema: SCHEMA.to_owned(),
+            url: config.origin.to_string(),
+            started,
+            took_s: line.now().as_secs_f64(),
+            plan: config.plan.name.clone(),
+            protocol: line.protocol.to_owned(),
+            streams: config.streams,
+            server: line.remote.map(|remote| remote.to_string()),
+            sentence: sentence(&figures, &scores),
+            download,
+            upload,
+            latency,
+            loss,
+            scores,
+            rubric: Rubric::AIM.version.to_owned(),
+            rpm,
+            missing,
+            interrupted,
+        };
+        Measurement { outcome, samples: self.recorded }
+    }
+}
+
+/// Why it is not known who limited a direction.
+fn who_would_know(line: &Line, direction: Direction) -> &'static str {
+    match direction {
+        _ if line.protocol == "h3" => "kernels tell of TCP's connections, and HTTP/3 has none",
+        Direction::Download => "the server's kernel did not tell",
+        Direction::Upload => "this machine's kernel did not tell",
+    }
+}
+
+pub(crate) fn during(direction: Direction) -> During {
+    match direction {
+        Direction::Download => During::Download,
+        Direction::Upload => During::Upload,
+    }
+}
