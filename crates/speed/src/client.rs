@@ -89,7 +89,7 @@ async fn walk(
                         .await
                         .map_err(|failure| line.broken_off("latency test", failure))?;
                     progress.latency(look.ms());
-                    notes.looked(During::Idle, On::Same, look);
+                    notes.looked(During::Idle, On::Same, &look);
                 }
             }
             Step::Transfer { direction, bytes, count } => {

@@ -17,7 +17,7 @@ use super::{
     name_of,
     progress::Progress,
     request::Look,
-    transfer::{self},
+    transfer,
 };
 use crate::{
     Error,
@@ -60,7 +60,7 @@ pub(crate) async fn set(
         if let Some(bps) = moved.transfer.rate() {
             progress.rate(direction, bps);
         }
-        notes.moved(direction, moved);
+        notes.moved(direction, &moved);
     }
     prober.over.notify_one();
     // A probe of a full line comes back late, and is the one that tells most.

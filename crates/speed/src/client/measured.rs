@@ -47,10 +47,10 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// A look with the line idle.
-    pub(crate) fn looked(&mut self, during: During, on: On, look: Look) {
+    pub(crate) fn looked(&mut self, during: During, on: On, look: &Look) {
         let sent = Duration::from_nanos(look.trace.started);
         self.latencies.push(Sample { at_s: sent.as_secs_f64(), during, on, ms: look.ms() });
-        self.recorded.push(record::latency(&look, sent, during, on));
+        self.recorded.push(record::latency(look, sent, during, on));
     }
 
     /// A look with the line full.
@@ -72,7 +72,7 @@ impl Notes {
     }
 
     /// A transfer.
-    pub(crate) fn moved(&mut self, direction: Direction, moved: Moved) {
+    pub(crate) fn moved(&mut self, direction: Direction, moved: &Moved) {
         self.transferring[direction as usize] += moved.streaming;
         self.transfers[direction as usize].push(moved.transfer);
         let size = moved.transfer.bytes;

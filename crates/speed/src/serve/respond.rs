@@ -7,8 +7,8 @@ use std::{
 };
 
 use http::{
-    Body, HeaderValue, Method, Request, Response, StatusCode, Version, clock::Clock, header, request::Parts,
-    server::Peer,
+    Body, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, clock::Clock, header,
+    request::Parts, server::Peer,
 };
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Serialize;
@@ -38,8 +38,42 @@ pub(crate) struct Responder {
     random: SystemRandom,
 }
 
-/// An answer, or a refusal that is one too.
-type Answer = Result<Response<Body>, Response<Body>>;
+type Answer = Result<Response<Body>, Refusal>;
+
+/// An answer that says why there is no other.
+#[derive(Debug)]
+struct Refusal {
+    status: StatusCode,
+    why: String,
+    /// A field that goes with it.
+    field: Option<(HeaderName, &'static str)>,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, why: impl Into<String>) -> Self {
+        Self { status, why: why.into(), field: None }
+    }
+
+    fn with(self, name: HeaderName, value: &'static str) -> Self {
+        Self { field: Some((name, value)), ..self }
+    }
+
+    /// To a request of another method than the one that is taken.
+    fn not_allowed(method: &'static str) -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {method}\n"))
+            .with(header::ALLOW, method)
+    }
+}
+
+impl From<Refusal> for Response<Body> {
+    fn from(refusal: Refusal) -> Self {
+        let mut response = text(refusal.status, refusal.why);
+        if let Some((name, value)) = refusal.field {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
 
 impl Responder {
     pub(crate) fn new(limits: Limits, kernel: Kernel, loss_port: Option<u16>) -> Self {
@@ -63,16 +97,16 @@ impl Responder {
             (&Method::POST, wire::BEGIN) => self.begin(&head),
             (&Method::GET | &Method::HEAD, wire::DOWN) => self.download(&head),
             (&Method::POST, wire::UP) => {
-                return self.upload(&head, body).await.unwrap_or_else(|refusal| refusal);
+                return self.upload(&head, body).await.unwrap_or_else(Response::from);
             }
             (&Method::GET, wire::LIMITS) => self.limits(&head),
             (&Method::GET, wire::NQ) => nq(&head),
             (&Method::GET, "/") => Ok(text(StatusCode::OK, HELP)),
-            (_, wire::BEGIN | wire::UP) => Err(not_allowed("POST")),
-            (_, wire::DOWN | wire::LIMITS | wire::NQ | "/") => Err(not_allowed("GET")),
-            _ => Err(text(StatusCode::NOT_FOUND, "there is nothing here; / says what this is\n")),
+            (_, wire::BEGIN | wire::UP) => Err(Refusal::not_allowed("POST")),
+            (_, wire::DOWN | wire::LIMITS | wire::NQ | "/") => Err(Refusal::not_allowed("GET")),
+            _ => Err(Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; / says what this is\n")),
         };
-        let mut response = answer.unwrap_or_else(|refusal| refusal);
+        let mut response = answer.unwrap_or_else(Response::from);
         self.say_own_time(&mut response, began);
         response
     }
@@ -91,7 +125,10 @@ impl Responder {
         let peer = peer(head)?;
         let mut bytes = [0; 16];
         if self.random.fill(&mut bytes).is_err() {
-            return Err(text(StatusCode::SERVICE_UNAVAILABLE, "the system gives no random numbers\n"));
+            return Err(Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the system gives no random numbers\n",
+            ));
         }
         let test = Token(bytes);
         self.book().begin(self.now(), test, peer.address.ip());
@@ -111,9 +148,14 @@ impl Responder {
             Some(Ok(bytes)) if bytes <= self.limits.largest.0 => bytes,
             Some(Ok(_)) => {
                 let why = format!("bytes is at most {} here\n", self.limits.largest.0);
-                return Err(text(StatusCode::BAD_REQUEST, why));
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, why));
             }
-            _ => return Err(text(StatusCode::BAD_REQUEST, "bytes is missing, such as ?bytes=100000\n")),
+            _ => {
+                return Err(Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    "bytes is missing, such as ?bytes=100000\n",
+                ));
+            }
         };
         let mut response = Response::new(Body::empty());
         let fields = response.headers_mut();
@@ -161,11 +203,11 @@ impl Responder {
         let (first_bytes, first_ns) = match read.await {
             Ok(read) => read,
             Err(Objection::BrokenOff) => {
-                return Err(text(StatusCode::REQUEST_TIMEOUT, "the body broke off\n"));
+                return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body broke off\n"));
             }
             Err(Objection::TooLarge) => {
                 let why = format!("a body has at most {} bytes here\n", self.limits.largest.0);
-                return Err(text(StatusCode::PAYLOAD_TOO_LARGE, why));
+                return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
             }
         };
         let last_ns = self.clock.now();
@@ -191,7 +233,7 @@ impl Responder {
     fn limits(&self, head: &Parts) -> Answer {
         let peer = peer(head)?;
         let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
-        let test = test.ok_or_else(|| text(StatusCode::BAD_REQUEST, "test is missing\n"))?;
+        let test = test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))?;
         let connections = self.book().connections(test, peer.address.ip());
         Ok(json(&Told { times: self.kernel.since(&connections) }))
     }
@@ -208,17 +250,16 @@ impl Responder {
         }
     }
 
-    fn enter(&self, peer: &Peer) -> Result<Leave, Response<Body>> {
+    fn enter(&self, peer: &Peer) -> Result<Leave, Refusal> {
         self.admission.enter(peer.address.ip()).map_err(|full| {
             Counts::add(&self.counts.refused, 1);
-            let mut refusal = match full {
+            let refusal = match full {
                 Full::Address => {
-                    text(StatusCode::TOO_MANY_REQUESTS, "too many transfers from your address\n")
+                    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many transfers from your address\n")
                 }
-                Full::Total => text(StatusCode::SERVICE_UNAVAILABLE, "too many transfers at once\n"),
+                Full::Total => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many transfers at once\n"),
             };
-            refusal.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            refusal
+            refusal.with(header::RETRY_AFTER, "1")
         })
     }
 
@@ -251,8 +292,11 @@ impl From<http::Failure> for Objection {
 }
 
 /// The other end of the connection. Each request of a server has one.
-fn peer(head: &Parts) -> Result<Peer, Response<Body>> {
-    head.extensions.get::<Peer>().copied().ok_or_else(|| text(StatusCode::INTERNAL_SERVER_ERROR, "no peer\n"))
+fn peer(head: &Parts) -> Result<Peer, Refusal> {
+    head.extensions
+        .get::<Peer>()
+        .copied()
+        .ok_or_else(|| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no peer\n"))
 }
 
 /// Where other clients of the responsiveness draft find what they need.
@@ -265,7 +309,7 @@ fn nq(head: &Parts) -> Answer {
     let host = host.or_else(|| Some(head.headers.get(header::HOST)?.to_str().ok()?.to_owned()));
     // It goes back to the same client, and is a host and a port or nothing.
     let host = host.filter(|host| host.parse::<http::uri::Authority>().is_ok());
-    let host = host.ok_or_else(|| text(StatusCode::BAD_REQUEST, "the request names no host\n"))?;
+    let host = host.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "the request names no host\n"))?;
     let url = |path: &str| format!("{scheme}://{host}{path}");
     let (large, small, up) = (url("/__down?bytes=8000000000"), url("/__down?bytes=1"), url(wire::UP));
     Ok(json(&json!({
@@ -297,12 +341,6 @@ pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Response<Body
     fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
-}
-
-fn not_allowed(method: &'static str) -> Response<Body> {
-    let mut refusal = text(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {method}\n"));
-    refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static(method));
-    refusal
 }
 
 const HELP: &str = "This is a speed test server of Longhaul. From a terminal: longhaul speed test URL, with the URL of this page.\n";
