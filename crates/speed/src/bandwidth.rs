@@ -4,8 +4,8 @@
 //! the last. The round trip before the first piece is latency, which has figures of its own; with it in the rate, a long line would look
 //! like a narrow one. Of a download the client sees the pieces, of an upload the server, who says what it saw.
 //!
-//! The line's figure is the 90th percentile (type 7) of all requests whose pieces came over at least 10 ms: what is shorter measures
-//! clocks, and what is slower than most was disturbed by somebody else.
+//! Only requests whose pieces came over at least 10 ms have a rate: what is shorter measures clocks and not the line. The line's figure is
+//! the 90th percentile (type 7) of all rates: what is slower than most was disturbed by somebody else.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -33,7 +33,7 @@ pub struct Transfer {
 /// What a direction carries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bandwidth {
-    /// Bits a second: the 90th percentile of the requests whose body took at least 10 ms. Null if there was none.
+    /// Bits a second: the 90th percentile of all requests that have a rate. Null if none has.
     pub bps_p90: Option<f64>,
     /// One for each size.
     pub sets: Vec<Set>,
@@ -55,7 +55,7 @@ pub struct Set {
     pub bytes: u64,
     /// How many there were.
     pub n: usize,
-    /// The rate of each that has one, bits a second, in the order of the test.
+    /// The rate of each whose body came over at least 10 ms, bits a second, in the order of the test.
     pub bps: Vec<f64>,
     /// The least of them. These five are null if no request has a rate.
     pub min: Option<f64>,
@@ -70,15 +70,10 @@ pub struct Set {
 }
 
 impl Transfer {
-    /// Bits a second. None if all came at once.
+    /// Bits a second. None if it came over less than 10 ms.
     #[expect(clippy::cast_precision_loss, reason = "the largest body is far below 2^53 bytes")]
     pub fn rate(&self) -> Option<f64> {
-        (!self.over.is_zero()).then(|| self.behind_first as f64 * 8.0 / self.over.as_secs_f64())
-    }
-
-    /// Whether its rate counts for the line's figure.
-    fn counts(&self) -> bool {
-        self.over >= LEAST
+        (self.over >= LEAST).then(|| self.behind_first as f64 * 8.0 / self.over.as_secs_f64())
     }
 }
 
@@ -89,9 +84,8 @@ impl Bandwidth {
         for transfer in transfers {
             sizes.entry(transfer.bytes).or_default().push(transfer);
         }
-        let counted: Vec<f64> =
-            transfers.iter().filter(|transfer| transfer.counts()).filter_map(Transfer::rate).collect();
-        let bps_p90 = quantile(&counted, 0.9);
+        let rates: Vec<f64> = transfers.iter().filter_map(Transfer::rate).collect();
+        let bps_p90 = quantile(&rates, 0.9);
         let missing = match (transfers.len(), bps_p90) {
             (0, _) => Some("nothing was transferred"),
             (_, None) => Some("no body took 10 ms; a plan with larger ones would measure it"),
@@ -151,11 +145,11 @@ mod tests {
         );
         let large = &bandwidth.sets[1];
         assert!((large.p50.unwrap() - 3.5e6).abs() < 1.0 && large.min.unwrap() < large.max.unwrap());
-        assert_eq!(bandwidth.sets[0].bps, [88e6], "99 000 bytes over 9 ms");
+        assert_eq!((bandwidth.sets[0].bps.len(), bandwidth.sets[0].p50), (0, None), "9 ms say nothing");
     }
 
     #[test]
-    fn what_came_at_once_has_no_rate_and_says_so() {
+    fn what_came_too_quickly_has_no_rate_and_says_so() {
         let at_once = Transfer { over: Duration::ZERO, ..transfer(100_000, 1) };
         let bandwidth = Bandwidth::of(&[at_once]);
         assert_eq!((bandwidth.bps_p90, bandwidth.sets[0].n, bandwidth.sets[0].p50), (None, 1, None));
