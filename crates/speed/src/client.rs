@@ -28,8 +28,8 @@ use self::{line::Line, measured::Notes, sender::Sender};
 use crate::{
     Error,
     latency::{During, On},
-    plan::{Direction, Step},
-    result::{Loss, Missing},
+    plan::Step,
+    result::Loss,
     stop::Course,
 };
 
@@ -103,20 +103,10 @@ async fn walk(
     Ok(())
 }
 
-async fn loss(line: &Line, messages: u32, progress: &Progress) -> Result<Loss, Missing> {
-    let missing = |why: String| Missing::new("loss", why);
-    let server =
-        line.loss_server().ok_or_else(|| missing("the server sends no datagrams back".to_owned()))?;
+async fn loss(line: &Line, messages: u32, progress: &Progress) -> Result<Loss, String> {
+    let server = line.loss_server().ok_or("the server sends no datagrams back")?;
     let came_back =
         loss::measure(server, line.test, messages, |came_back| progress.datagrams(came_back)).await;
-    let came_back = came_back.map_err(|error| missing(format!("no datagram could be sent: {error}")))?;
-    Loss::of(messages, came_back).map_err(|why| missing(format!("{why}, UDP port {}", server.port())))
-}
-
-/// What a set is called in an error.
-fn name_of(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Download => "download",
-        Direction::Upload => "upload",
-    }
+    let came_back = came_back.map_err(|error| format!("no datagram could be sent: {error}"))?;
+    Loss::of(messages, came_back).map_err(|why| format!("{why}, UDP port {}", server.port()))
 }

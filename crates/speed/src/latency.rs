@@ -50,8 +50,8 @@ pub struct Sample {
 pub struct Latency {
     /// With the line idle, ms. Null if it was not measured.
     pub idle_ms: Option<Spread>,
-    /// While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it. Null if no download took
-    /// long enough.
+    /// While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it; on the same one if
+    /// there was no other, as in a browser with HTTP/2. Null if no download took long enough.
     pub loaded_down_ms: Option<f64>,
     /// The same while something is uploaded.
     pub loaded_up_ms: Option<f64>,
@@ -83,19 +83,21 @@ impl Latency {
             wanted.map(|sample| sample.ms).collect()
         };
         let idle = of(During::Idle, On::Same);
-        let separate = |during| quantile(&of(during, On::Separate), 0.5);
+        let loaded = |during| {
+            quantile(&of(during, On::Separate), 0.5).or_else(|| quantile(&of(during, On::Same), 0.5))
+        };
         let kinds =
             [During::Download, During::Upload].map(|during| [(during, On::Separate), (during, On::Same)]);
-        let loaded = kinds.into_iter().flatten().filter_map(|(during, on)| {
+        let kinds = kinds.into_iter().flatten().filter_map(|(during, on)| {
             let ms = Spread::of(&of(during, on))?;
             Some(Loaded { during, on, ms })
         });
         Self {
             idle_ms: Spread::of(&idle),
-            loaded_down_ms: separate(During::Download),
-            loaded_up_ms: separate(During::Upload),
+            loaded_down_ms: loaded(During::Download),
+            loaded_up_ms: loaded(During::Upload),
             jitter_ms: jitter(&idle),
-            loaded: loaded.collect(),
+            loaded: kinds.collect(),
             samples,
         }
     }
@@ -166,11 +168,14 @@ mod tests {
             sample(During::Download, On::Separate, 90.0),
             sample(During::Download, On::Separate, 110.0),
             sample(During::Idle, On::Same, 22.0),
+            sample(During::Upload, On::Same, 50.0),
         ]);
         assert_eq!(latency.idle_ms.unwrap().p50, 21.0);
-        assert_eq!((latency.loaded_down_ms, latency.loaded_up_ms), (Some(100.0), None));
+        assert_eq!((latency.loaded_down_ms, latency.loaded_up_ms), (Some(100.0), Some(50.0)));
         assert_eq!(latency.jitter_ms, Some(2.0));
         let kinds: Vec<_> = latency.loaded.iter().map(|loaded| (loaded.during, loaded.on)).collect();
-        assert_eq!(kinds, [(During::Download, On::Separate), (During::Download, On::Same)]);
+        assert_eq!(kinds.len(), 3);
+        assert_eq!(kinds[..2], [(During::Download, On::Separate), (During::Download, On::Same)]);
+        assert_eq!(Latency::of(Vec::new()).loaded_up_ms, None);
     }
 }

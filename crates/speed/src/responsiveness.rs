@@ -107,7 +107,7 @@ impl Responsiveness {
         let worst = rates.min_by(|(one, ..), (other, ..)| one.total_cmp(other));
         let Some((rate, direction, probes)) = worst else {
             let missing = if down.http.is_empty() && up.http.is_empty() {
-                "no transfer took long enough for a probe beside it"
+                "there was no probe on a new connection while something was transferred"
             } else {
                 "it takes probes on the connection that carries the transfer, which HTTP/1.1 has no room for; HTTP/2 and HTTP/3 have"
             };

@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    bandwidth::Bandwidth,
-    latency::Latency,
-    responsiveness::Responsiveness,
+    bandwidth::{Bandwidth, Transfer},
+    latency::{Latency, Sample},
+    limited::Limits,
+    plan::Direction,
+    responsiveness::{Probes, Responsiveness},
     rubric::{Measured, Rubric, Scores},
     sentence::sentence,
 };
@@ -127,13 +129,98 @@ impl Outcome {
     }
 }
 
+/// What a test has seen, before anything was made of it.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    /// What was tested against.
+    pub url: String,
+    /// When it began, UTC.
+    pub started: String,
+    /// How long it took, seconds.
+    pub took_s: f64,
+    /// The plan's name.
+    pub plan: String,
+    /// "http/1.1", "h2" or "h3".
+    pub protocol: String,
+    /// Requests at once in each transfer.
+    pub streams: u32,
+    /// Where the server is.
+    pub server: Option<String>,
+    /// The transfers of each [`Direction`].
+    pub transfers: [Vec<Transfer>; 2],
+    /// Who limited them, where somebody saw it.
+    pub limits: [Option<Limits>; 2],
+    /// All looks at the latency.
+    pub latencies: Vec<Sample>,
+    /// What probes took while a direction was full.
+    pub probes: [Probes; 2],
+    /// Lost datagrams, or why they were not counted.
+    pub loss: Option<Result<Loss, String>>,
+    /// Whether somebody ended it before its end.
+    pub interrupted: bool,
+}
+
+impl Seen {
+    /// What it comes to.
+    pub fn conclude(self) -> Outcome {
+        let mut missing = Vec::new();
+        let [download, upload] = Direction::BOTH.map(|direction| self.bandwidth(direction, &mut missing));
+        let latency = Latency::of(self.latencies);
+        let loaded = [(latency.loaded_down_ms, "loaded_down_ms"), (latency.loaded_up_ms, "loaded_up_ms")];
+        for (_, name) in loaded.into_iter().filter(|(figure, _)| figure.is_none()) {
+            let why = "no transfer took long enough for a look at the latency beside it";
+            missing.push(Missing::new(&format!("latency.{name}"), why));
+        }
+        let loss =
+            self.loss.unwrap_or_else(|| Err("the test had no step for it, or ended before".to_owned()));
+        let loss = loss.map_err(|why| missing.push(Missing::new("loss", why))).ok();
+        let [down, up] = &self.probes;
+        let rpm = Responsiveness::of(down, up);
+        missing.extend(rpm.missing.map(|why| Missing::new("rpm", why)));
+        let figures = measured(&download, &upload, &latency, loss);
+        let scores = Rubric::AIM.score(&figures);
+        Outcome {
+            schema: SCHEMA.to_owned(),
+            url: self.url,
+            started: self.started,
+            took_s: self.took_s,
+            plan: self.plan,
+            protocol: self.protocol,
+            streams: self.streams,
+            server: self.server,
+            sentence: sentence(&figures, &scores),
+            download,
+            upload,
+            latency,
+            loss,
+            scores,
+            rubric: Rubric::AIM.version.to_owned(),
+            rpm,
+            missing,
+            interrupted: self.interrupted,
+        }
+    }
+
+    /// What a direction carries, and who limited it.
+    fn bandwidth(&self, direction: Direction, missing: &mut Vec<Missing>) -> Bandwidth {
+        let transfers = &self.transfers[direction as usize];
+        let found = Bandwidth::of(transfers);
+        missing.extend(found.missing.map(|why| Missing::new(direction.name(), why)));
+        let limits = self.limits[direction as usize];
+        if limits.is_none() && !transfers.is_empty() {
+            let why = match direction {
+                _ if self.protocol == "h3" => "kernels tell of TCP's connections, and HTTP/3 has none",
+                Direction::Download => "the server's kernel did not tell",
+                Direction::Upload => "the kernel of the machine that sent it did not tell",
+            };
+            missing.push(Missing::new(&format!("{direction}.limited_by"), why));
+        }
+        Bandwidth { limits, limited_by: limits.map(|limits| limits.most().to_owned()), ..found }
+    }
+}
+
 /// The figures that scores come from.
-pub(crate) fn measured(
-    download: &Bandwidth,
-    upload: &Bandwidth,
-    latency: &Latency,
-    loss: Option<Loss>,
-) -> Measured {
+fn measured(download: &Bandwidth, upload: &Bandwidth, latency: &Latency, loss: Option<Loss>) -> Measured {
     Measured {
         download_bps: download.bps_p90,
         upload_bps: upload.bps_p90,

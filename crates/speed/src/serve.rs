@@ -2,10 +2,12 @@
 
 mod admission;
 mod book;
+mod browser;
 mod config;
 mod counts;
 mod kernel;
 mod loss;
+mod page;
 mod respond;
 #[cfg(test)]
 pub(crate) mod tests;

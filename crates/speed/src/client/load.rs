@@ -14,7 +14,6 @@ use super::{
     config::Config,
     line::Line,
     measured::{Notes, Probe},
-    name_of,
     progress::Progress,
     request::Look,
     transfer,
@@ -54,7 +53,7 @@ pub(crate) async fn set(
             Direction::Upload => transfer::upload(line, bytes, config.streams).await,
         };
         prober.transfer_ended();
-        let moved = moved.map_err(|refusal| line.broken_off(name_of(direction), refusal))?;
+        let moved = moved.map_err(|refusal| line.broken_off(direction.name(), refusal))?;
         busy.push(Busy { from, to: line.now() });
         took.push(moved.transfer.took);
         if let Some(bps) = moved.transfer.rate() {

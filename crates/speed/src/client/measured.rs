@@ -6,14 +6,12 @@ use recording::Sample as Recorded;
 
 use super::{config::Config, line::Line, record, request::Look, transfer::Moved};
 use crate::{
-    bandwidth::{Bandwidth, Transfer},
-    latency::{During, Latency, On, Sample},
+    bandwidth::Transfer,
+    latency::{During, On, Sample},
     limited::Limits,
     plan::Direction,
-    responsiveness::{Probes, Responsiveness},
-    result::{Loss, Missing, Outcome, SCHEMA, measured},
-    rubric::Rubric,
-    sentence::sentence,
+    responsiveness::Probes,
+    result::{Loss, Outcome, Seen},
 };
 
 /// A test that is over.
@@ -36,7 +34,7 @@ pub(crate) struct Probe {
 /// What a test has seen so far.
 #[derive(Default)]
 pub(crate) struct Notes {
-    pub(crate) loss: Option<Result<Loss, Missing>>,
+    pub(crate) loss: Option<Result<Loss, String>>,
     /// How long bodies moved in each direction, all streams together.
     pub(crate) transferring: [Duration; 2],
     transfers: [Vec<Transfer>; 2],
@@ -88,46 +86,7 @@ impl Notes {
         limits: [Option<Limits>; 2],
         interrupted: bool,
     ) -> Measurement {
-        let mut missing = Vec::new();
-        let [download, upload] = Direction::BOTH.map(|direction| {
-            let found = Bandwidth::of(&self.transfers[direction as usize]);
-            missing.extend(found.missing.map(|why| Missing::new(direction.name(), why)));
-            let limits = limits[direction as usize];
-            let has_transfers = !self.transfers[direction as usize].is_empty();
-            if limits.is_none() && has_transfers {
-                missing
-                    .push(Missing::new(&format!("{direction}.limited_by"), who_would_know(line, direction)));
-            }
-            let limited_by = limits.map(|limits| limits.most().to_owned());
-            Bandwidth { limits, limited_by, ..found }
-        });
-        let latency = Latency::of(self.latencies);
-        for (figure, name) in
-            [(latency.loaded_down_ms, "loaded_down_ms"), (latency.loaded_up_ms, "loaded_up_ms")]
-        {
-            if figure.is_none() {
-                let why = "no transfer took long enough for a look at the latency beside it";
-                missing.push(Missing::new(&format!("latency.{name}"), why));
-            }
-        }
-        let loss = match self.loss {
-            Some(Ok(loss)) => Some(loss),
-            Some(Err(why)) => {
-                missing.push(why);
-                None
-            }
-            None => {
-                missing.push(Missing::new("loss", "the test had no step for it, or ended before"));
-                None
-            }
-        };
-        let [down, up] = &self.probes;
-        let rpm = Responsiveness::of(down, up);
-        missing.extend(rpm.missing.map(|why| Missing::new("rpm", why)));
-        let figures = measured(&download, &upload, &latency, loss);
-        let scores = Rubric::AIM.score(&figures);
-        let outcome = Outcome {
-            schema: SCHEMA.to_owned(),
+        let seen = Seen {
             url: config.origin.to_string(),
             started,
             took_s: line.now().as_secs_f64(),
@@ -135,27 +94,14 @@ impl Notes {
             protocol: line.protocol.to_owned(),
             streams: config.streams,
             server: line.remote.map(|remote| remote.to_string()),
-            sentence: sentence(&figures, &scores),
-            download,
-            upload,
-            latency,
-            loss,
-            scores,
-            rubric: Rubric::AIM.version.to_owned(),
-            rpm,
-            missing,
+            transfers: self.transfers,
+            limits,
+            latencies: self.latencies,
+            probes: self.probes,
+            loss: self.loss,
             interrupted,
         };
-        Measurement { outcome, samples: self.recorded }
-    }
-}
-
-/// Why it is not known who limited a direction.
-fn who_would_know(line: &Line, direction: Direction) -> &'static str {
-    match direction {
-        _ if line.protocol == "h3" => "kernels tell of TCP's connections, and HTTP/3 has none",
-        Direction::Download => "the server's kernel did not tell",
-        Direction::Upload => "this machine's kernel did not tell",
+        Measurement { outcome: seen.conclude(), samples: self.recorded }
     }
 }
 

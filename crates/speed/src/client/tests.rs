@@ -11,7 +11,7 @@ use http::client::{Protocol, Trust};
 
 use super::*;
 use crate::{
-    plan::{Limits, Plan},
+    plan::{Direction, Limits, Plan},
     serve::{self, tests::Served},
 };
 

@@ -7,8 +7,8 @@ use std::{
 };
 
 use http::{
-    Body, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, clock::Clock, header,
-    request::Parts, server::Peer,
+    Body, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, clock::Clock,
+    header, request::Parts, server::Peer,
 };
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Serialize;
@@ -17,12 +17,15 @@ use serde_json::json;
 use super::{
     admission::{Admission, Full, Leave},
     book::Book,
+    browser,
     config::Limits,
     counts::Counts,
     kernel::Kernel,
+    page,
 };
 use crate::{
     noise, pieces,
+    plan::Plan,
     wire::{self, Greeting, Received, Token, Told},
 };
 
@@ -101,10 +104,16 @@ impl Responder {
             }
             (&Method::GET, wire::LIMITS) => self.limits(&head),
             (&Method::GET, wire::NQ) => nq(&head),
-            (&Method::GET, "/") => Ok(text(StatusCode::OK, HELP)),
-            (_, wire::BEGIN | wire::UP) => Err(Refusal::not_allowed("POST")),
-            (_, wire::DOWN | wire::LIMITS | wire::NQ | "/") => Err(Refusal::not_allowed("GET")),
-            _ => Err(Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; / says what this is\n")),
+            (&Method::GET, browser::PLAN) => plan(&head),
+            (&Method::POST, browser::RESULT) => self.result(&head, body).await,
+            (&Method::GET | &Method::HEAD, path) if page::file(path).is_some() => {
+                page::file(path).ok_or_else(nothing)
+            }
+            (_, wire::BEGIN | wire::UP | browser::RESULT) => Err(Refusal::not_allowed("POST")),
+            (_, wire::DOWN | wire::LIMITS | wire::NQ | browser::PLAN | "/") => {
+                Err(Refusal::not_allowed("GET"))
+            }
+            _ => Err(nothing()),
         };
         let mut response = answer.unwrap_or_else(Response::from);
         self.say_own_time(&mut response, began);
@@ -238,6 +247,21 @@ impl Responder {
         Ok(json(&Told { times: self.kernel.since(&connections) }))
     }
 
+    /// Makes of what a page saw what the client makes of what it sees.
+    async fn result(&self, head: &Parts, body: Body) -> Answer {
+        let peer = peer(head)?;
+        let refused = |why: String| Refusal::new(StatusCode::BAD_REQUEST, format!("{why}\n"));
+        let told = body.collect(browser::MOST_TOLD).await.map_err(|failure| refused(failure.to_string()))?;
+        let told: browser::Told =
+            serde_json::from_slice(&told).map_err(|error| refused(error.to_string()))?;
+        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
+        let connections = test.map(|test| self.book().connections(test, peer.address.ip()));
+        let times = connections.and_then(|connections| self.kernel.since(&connections));
+        let url = base(head, peer.scheme)?;
+        let outcome = told.conclude(url, http::clock::wall(), times);
+        Ok(json(&outcome.map_err(|why| refused(why.to_owned()))?))
+    }
+
     /// Notes how a connection is at the first download of a test on it. QUIC's are not the kernel's.
     fn see(&self, test: Token, peer: &Peer, version: Version) {
         if version == Version::HTTP_3 || !self.book().is_new(test, peer.address) {
@@ -299,18 +323,33 @@ fn peer(head: &Parts) -> Result<Peer, Refusal> {
         .ok_or_else(|| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no peer\n"))
 }
 
-/// Where other clients of the responsiveness draft find what they need.
-fn nq(head: &Parts) -> Answer {
-    let scheme = match peer(head)?.scheme {
-        http::Scheme::Http => "http",
-        http::Scheme::Https => "https",
-    };
+/// Scheme, host and port by which a client knows this server.
+fn base(head: &Parts, scheme: Scheme) -> Result<String, Refusal> {
     let host = head.uri.authority().map(ToString::to_string);
     let host = host.or_else(|| Some(head.headers.get(header::HOST)?.to_str().ok()?.to_owned()));
     // It goes back to the same client, and is a host and a port or nothing.
     let host = host.filter(|host| host.parse::<http::uri::Authority>().is_ok());
     let host = host.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "the request names no host\n"))?;
-    let url = |path: &str| format!("{scheme}://{host}{path}");
+    Ok(format!("{}://{host}", scheme.name()))
+}
+
+/// A plan for the page.
+fn plan(head: &Parts) -> Answer {
+    match wire::parameter(head.uri.query().unwrap_or_default(), "plan") {
+        None | Some("quick") => Ok(json(&browser::Written::of(&Plan::quick()))),
+        Some("full") => Ok(json(&browser::Written::of(&Plan::full()))),
+        Some(_) => Err(Refusal::new(StatusCode::NOT_FOUND, "plans are quick and full\n")),
+    }
+}
+
+fn nothing() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; the page is at /\n")
+}
+
+/// Where other clients of the responsiveness draft find what they need.
+fn nq(head: &Parts) -> Answer {
+    let base = base(head, peer(head)?.scheme)?;
+    let url = |path: &str| format!("{base}{path}");
     let (large, small, up) = (url("/__down?bytes=8000000000"), url("/__down?bytes=1"), url(wire::UP));
     Ok(json(&json!({
         "version": 1,
@@ -342,5 +381,3 @@ pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Response<Body
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
-
-const HELP: &str = "This is a speed test server of Longhaul. From a terminal: longhaul speed test URL, with the URL of this page.\n";

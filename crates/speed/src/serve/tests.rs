@@ -120,11 +120,48 @@ async fn mistakes_are_answered_in_words() {
         (Method::GET, "/__up", 405),
         (Method::GET, "/__limits", 400),
         (Method::GET, "/favicon.ico", 404),
+        (Method::POST, "/", 405),
+        (Method::GET, "/__result", 405),
     ] {
         assert_eq!(status(&asking, method.clone(), path).await, expected, "{method} {path}");
     }
     let too_large = asking.ask(Method::POST, wire::UP, Body::whole(vec![0; 100_000])).await;
     assert_eq!(too_large.status(), StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn the_page_loads_nothing_from_elsewhere_and_gets_its_result_from_the_server() {
+    let served = Served::with(Served::config());
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    for (path, kind) in [("/", "text/html"), ("/speed.js", "text/javascript"), ("/speed.css", "text/css")] {
+        let response = asking.ask(Method::GET, path, Body::empty()).await;
+        let fields = response.headers();
+        assert!(fields["content-type"].to_str().unwrap().starts_with(kind), "{path}");
+        assert!(fields["content-security-policy"].to_str().unwrap().starts_with("default-src 'none'"));
+        let content = response.into_body().collect(1_000_000).await.unwrap();
+        let content = String::from_utf8(content.to_vec()).unwrap();
+        assert!(!content.contains("<style") && !content.contains("://cdn"), "{path}");
+    }
+    let plan: Value = asking.json(Method::GET, "/__plan?plan=full", Body::empty()).await;
+    assert_eq!((&plan["name"], &plan["stop_after_ms"]), (&"full".into(), &1000.0.into()));
+    assert_eq!(status(&asking, Method::GET, "/__plan?plan=x").await, 404);
+    let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+    let path = format!("/__down?bytes=5000000&test={}", greeting.test);
+    let body = asking.ask(Method::GET, &path, Body::empty()).await.into_body();
+    body.collect(5_000_000).await.unwrap();
+    let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
+        "download": [{"bytes": 5000000, "behind_first": 4000000, "over_ms": 800, "took_ms": 900}],
+        "latencies": [{"at_s": 0, "during": "idle", "on": "same", "ms": 1.5}]}"#;
+    let path = format!("/__result?test={}", greeting.test);
+    let outcome: Value = asking.json(Method::POST, &path, Body::whole(told)).await;
+    // 32 Mbit over 0.8 s; and the server's kernel says who limited what it sent.
+    assert_eq!(
+        (&outcome["download"]["bps_p90"], &outcome["schema"]),
+        (&40e6.into(), &"longhaul.speed/1".into())
+    );
+    assert!(outcome["download"]["limited_by"].is_string(), "{outcome:#}");
+    let nonsense = asking.ask(Method::POST, &path, Body::whole("{}")).await;
+    assert_eq!(nonsense.status(), StatusCode::BAD_REQUEST);
 }
 
 #[tokio::test]
