@@ -4,8 +4,11 @@
 //! the last. The round trip before the first piece is latency, which has figures of its own; with it in the rate, a long line would look
 //! like a narrow one. Of a download the client sees the pieces, of an upload the server, who says what it saw.
 //!
-//! Only requests whose pieces came over at least 10 ms have a rate: what is shorter measures clocks and not the line. The line's figure is
-//! the 90th percentile (type 7) of all rates: what is slower than most was disturbed by somebody else.
+//! Pieces that come over less than 100 ms tell the clocks' and the machines' hesitations from the line's rate no better than to some
+//! percent, either way. So the rate of such a request is that of all of it, the round trip included: what somebody gets who asks for so
+//! little, and never more than the line carries. What took less than 10 ms has no rate.
+//!
+//! The line's figure is the 90th percentile (type 7) of all rates: what is slower than most was small, or disturbed by somebody else.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -55,7 +58,7 @@ pub struct Set {
     pub bytes: u64,
     /// How many there were.
     pub n: usize,
-    /// The rate of each whose body came over at least 10 ms, bits a second, in the order of the test.
+    /// The rate of each that took at least 10 ms, bits a second, in the order of the test.
     pub bps: Vec<f64>,
     /// The least of them. These five are null if no request has a rate.
     pub min: Option<f64>,
@@ -70,10 +73,12 @@ pub struct Set {
 }
 
 impl Transfer {
-    /// Bits a second. None if it came over less than 10 ms.
+    /// Bits a second. None if it took less than 10 ms.
     #[expect(clippy::cast_precision_loss, reason = "the largest body is far below 2^53 bytes")]
     pub fn rate(&self) -> Option<f64> {
-        (self.over >= LEAST).then(|| self.behind_first as f64 * 8.0 / self.over.as_secs_f64())
+        let (bytes, time) =
+            if self.over >= STEADY { (self.behind_first, self.over) } else { (self.bytes, self.took) };
+        (self.took >= LEAST).then(|| bytes as f64 * 8.0 / time.as_secs_f64())
     }
 }
 
@@ -88,7 +93,7 @@ impl Bandwidth {
         let bps_p90 = quantile(&rates, 0.9);
         let missing = match (transfers.len(), bps_p90) {
             (0, _) => Some("nothing was transferred"),
-            (_, None) => Some("no body took 10 ms; a plan with larger ones would measure it"),
+            (_, None) => Some("no request took 10 ms; a plan with larger ones would measure it"),
             _ => None,
         };
         let sets = sizes.into_iter().map(|(bytes, of_size)| Set::of(bytes, &of_size)).collect();
@@ -114,43 +119,41 @@ impl Set {
     }
 }
 
-/// What came over less time says more about the clocks than about the line.
+/// What took less time says more about the clocks than about the line.
 const LEAST: Duration = Duration::from_millis(10);
+/// Over so much time a hesitation of 2 ms is 2 %.
+const STEADY: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn transfer(bytes: u64, over_ms: u64) -> Transfer {
-        let over = Duration::from_millis(over_ms);
+    /// One of which a kilobyte came first, after a round trip of 20 ms.
+    fn transfer(bytes: u64, over: Duration) -> Transfer {
         Transfer { bytes, behind_first: bytes - 1000, over, took: over + Duration::from_millis(20) }
     }
 
     #[test]
-    fn the_figure_is_the_90th_percentile_of_what_took_long_enough() {
-        // 99 000 bytes over 9 ms do not count, however fast; 1 to 6 Mbit/s: 0.9 of the way from the first to the sixth is 5.5.
-        let mut all = vec![transfer(100_000, 9)];
-        all.extend((1..=6).map(|mbits| Transfer {
-            bytes: 1_001_000,
-            behind_first: 1_000_000,
-            over: Duration::from_secs_f64(8.0 / f64::from(mbits)),
-            took: Duration::from_secs(10),
-        }));
+    fn the_figure_is_the_90th_percentile_of_all_rates() {
+        // 1 to 6 Mbit/s: 0.9 of the way from the first to the sixth is 5.5.
+        let over = |mbits: u32| Duration::from_secs_f64(8.0 / f64::from(mbits));
+        let all: Vec<_> = (1..=6).map(|mbits| transfer(1_001_000, over(mbits))).collect();
         let bandwidth = Bandwidth::of(&all);
-        let p90 = bandwidth.bps_p90.unwrap();
-        assert!((p90 - 5.5e6).abs() < 1.0, "{p90}");
-        assert_eq!(
-            bandwidth.sets.iter().map(|set| (set.bytes, set.n)).collect::<Vec<_>>(),
-            [(100_000, 1), (1_001_000, 6)]
-        );
-        let large = &bandwidth.sets[1];
-        assert!((large.p50.unwrap() - 3.5e6).abs() < 1.0 && large.min.unwrap() < large.max.unwrap());
-        assert_eq!((bandwidth.sets[0].bps.len(), bandwidth.sets[0].p50), (0, None), "9 ms say nothing");
+        assert!((bandwidth.bps_p90.unwrap() - 5.5e6).abs() < 1.0, "{:?}", bandwidth.bps_p90);
+        let set = &bandwidth.sets[0];
+        assert_eq!((set.bytes, set.n, set.bps.len()), (1_001_000, 6, 6));
+        assert!((set.p50.unwrap() - 3.5e6).abs() < 1.0 && set.min.unwrap() < set.max.unwrap());
     }
 
     #[test]
-    fn what_came_too_quickly_has_no_rate_and_says_so() {
-        let at_once = Transfer { over: Duration::ZERO, ..transfer(100_000, 1) };
+    fn a_short_body_has_the_rate_of_the_whole_request() {
+        let ms = Duration::from_millis;
+        // 100 000 bytes in 80 ms and a round trip of 20: 8 Mbit/s, whatever the line carries.
+        assert_eq!(transfer(100_000, ms(80)).rate(), Some(8e6));
+        // 1 000 000 behind the first piece over 800 ms.
+        assert_eq!(transfer(1_001_000, ms(800)).rate(), Some(10e6));
+        let at_once = Transfer { took: ms(9), ..transfer(100_000, ms(5)) };
+        assert_eq!(at_once.rate(), None);
         let bandwidth = Bandwidth::of(&[at_once]);
         assert_eq!((bandwidth.bps_p90, bandwidth.sets[0].n, bandwidth.sets[0].p50), (None, 1, None));
         assert!(bandwidth.missing.unwrap().contains("10 ms"));

@@ -1,7 +1,7 @@
 // Latency as box plots: a thin line from the least to the most, a thick one over the middle half, the median, and a dot for every sample.
 import { el } from "../dom";
 import { ms, tick } from "../format";
-import { draw, ticks } from "./svg";
+import { draw, room, ticks } from "./svg";
 import type { During, Latency, On, Spread } from "./types";
 
 interface Row {
@@ -12,21 +12,22 @@ interface Row {
 }
 
 const NAMES: Record<During, string> = { idle: "line idle", download: "downloading", upload: "uploading" };
-const [WIDTH, ROW, LEFT, RIGHT, BOTTOM] = [640, 46, 110, 24, 36];
+const [ROW, LEFT, RIGHT, BOTTOM] = [46, 110, 24, 36];
 
 export function boxes(latency: Latency): HTMLElement {
   const rows = rowsOf(latency);
   if (rows.length === 0) return el("p", {}, "Latency was not measured.");
+  const width = room();
   const most = Math.max(...rows.map(({ spread }) => spread.max));
   const along = ticks(most);
   const end = along.at(-1) ?? most;
   const height = rows.length * ROW + BOTTOM;
-  const x = (value: number): number => LEFT + (value / end) * (WIDTH - LEFT - RIGHT);
+  const x = (value: number): number => LEFT + (value / end) * (width - LEFT - RIGHT);
   const grid = along.flatMap((value) => [
     draw("line", { class: "grid", x1: x(value), x2: x(value), y1: 0, y2: height - BOTTOM }),
     draw("text", { x: x(value), y: height - 18, "text-anchor": "middle" }, tick(value)),
   ]);
-  const title = draw("text", { x: (LEFT + WIDTH) / 2, y: height - 3, "text-anchor": "middle" }, "ms");
+  const title = draw("text", { x: (LEFT + width) / 2, y: height - 3, "text-anchor": "middle" }, "ms");
   const drawn = rows.flatMap((row, number) => {
     const y = number * ROW + ROW / 2;
     const samples = latency.samples.filter(({ during, on }) => during === row.during && on === row.on);
@@ -42,10 +43,11 @@ export function boxes(latency: Latency): HTMLElement {
     return [name, line(min, max, "thin"), line(p25, p75, "thick"), median, ...dots];
   });
   const said = rows.map(({ name, spread }) => `${name}: median ${ms(spread.p50)}, from ${ms(spread.min)} to ${ms(spread.max)}`);
+  const label = `Latency. ${said.join("; ")}.`;
   return el(
     "figure",
     {},
-    draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `Latency. ${said.join("; ")}.` }, ...grid, title, ...drawn) as unknown as HTMLElement,
+    draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...grid, title, ...drawn),
     el("figcaption", {}, "Thin: least to most; thick: the middle half; upright: the median; a dot for every sample."),
   );
 }

@@ -2,15 +2,15 @@
 import { el } from "../dom";
 import { rate } from "../format";
 import type { Direction } from "./api";
-import { draw, ticks } from "./svg";
+import { draw, room, ticks } from "./svg";
 
-/** A second of the test, and how much had moved. */
+/** A moment of the test, and the rates until it. */
 interface Point {
   seconds: number;
   bps: Record<Direction, number>;
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [640, 190, 84, 34, 10];
+const [HEIGHT, LEFT, BOTTOM, TOP] = [190, 84, 34, 10];
 const DIRECTIONS: Direction[] = ["download", "upload"];
 
 export class Curve {
@@ -29,20 +29,21 @@ export class Curve {
   }
 
   private draw(): void {
+    const width = room();
     const last = this.points.at(-1)?.seconds ?? 1;
     const most = Math.max(1e3, ...this.points.flatMap(({ bps }) => [bps.download, bps.upload]));
     const [up, along] = [ticks(most), ticks(last)];
     const [top, right] = [up.at(-1) ?? 1, Math.max(last, 1)];
-    const x = (seconds: number): number => LEFT + (seconds / right) * (WIDTH - LEFT - 14);
+    const x = (seconds: number): number => LEFT + (seconds / right) * (width - LEFT - 14);
     const y = (bps: number): number => HEIGHT - BOTTOM - (bps / top) * (HEIGHT - BOTTOM - TOP);
     const lines = up.flatMap((bps) => [
-      draw("line", { class: "grid", x1: LEFT, x2: WIDTH - 14, y1: y(bps), y2: y(bps) }),
+      draw("line", { class: "grid", x1: LEFT, x2: width - 14, y1: y(bps), y2: y(bps) }),
       draw("text", { x: LEFT - 6, y: y(bps) + 4, "text-anchor": "end" }, bps === 0 ? "0" : rate(bps)),
     ]);
     const seconds = along
       .filter((second) => second <= right)
       .map((second) => draw("text", { x: x(second), y: HEIGHT - 16, "text-anchor": "middle" }, String(second)));
-    const title = draw("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 2, "text-anchor": "middle" }, "seconds");
+    const title = draw("text", { x: (LEFT + width) / 2, y: HEIGHT - 2, "text-anchor": "middle" }, "seconds");
     const curves = DIRECTIONS.map((direction) => {
       const points = this.points.map((point) => `${x(point.seconds).toFixed(1)},${y(point.bps[direction]).toFixed(1)}`);
       return draw("polyline", { class: `line ${direction}`, points: points.join(" ") });
@@ -50,7 +51,7 @@ export class Curve {
     const said = `The rate of downloads and uploads over ${last.toFixed(0)} seconds; the most was ${rate(most)}.`;
     const picture = draw(
       "svg",
-      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": said },
+      { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": said },
       ...lines,
       ...seconds,
       title,

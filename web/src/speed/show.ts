@@ -69,7 +69,7 @@ function sizes({ download, upload }: Outcome): HTMLElement {
     el(
       "table",
       {},
-      el("caption", {}, "Mbit/s of each request's body, after its first piece"),
+      el("caption", {}, "Mbit/s; bodies that come over less than 100 ms with their round trip"),
       el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, ...all.map(([name, set]) => row(name, set))),
     ),
@@ -78,7 +78,7 @@ function sizes({ download, upload }: Outcome): HTMLElement {
 
 function row(direction: string, set: Set): HTMLElement {
   const size = set.bytes >= 1e6 ? `${set.bytes / 1e6} MB` : `${set.bytes / 1e3} KB`;
-  const requests = set.bps.length === 0 ? ["all came within 10 ms, too short to tell"] : set.bps.map((bps) => mbits(bps));
+  const requests = set.bps.length === 0 ? ["each took less than 10 ms, too short to tell"] : set.bps.map((bps) => mbits(bps));
   const cells = [set.min, set.p25, set.p50, set.p75, set.max];
   return el(
     "tr",

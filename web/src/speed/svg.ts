@@ -8,6 +8,9 @@ export function draw(tag: string, attributes: Record<string, string | number>, .
   return element;
 }
 
+/** Units of a drawing: as many as it has pixels, so that its text is as large as all other text. */
+export const room = (): number => Math.max(280, Math.min(900, document.documentElement.clientWidth - 72));
+
 /** Round numbers from 0 to at least `most`, three to six of them. */
 export function ticks(most: number): number[] {
   const rough = Math.max(most, 1e-9) / 4;

@@ -1,11 +1,11 @@
 //! The page: its three files, which are compiled in, and what a browser may do with them.
 
-use http::{Body, HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{Body, HeaderName, HeaderValue, Response, Scheme, StatusCode, header};
 
 use super::respond::text;
 
 /// A file of the page; none if there is none of that path.
-pub(crate) fn file(path: &str) -> Option<Response<Body>> {
+pub(crate) fn file(path: &str, scheme: Scheme) -> Option<Response<Body>> {
     let (content, kind) = match path {
         "/" => (include_str!("../../../../web/dist/speed.html"), "text/html; charset=utf-8"),
         "/speed.js" => (include_str!("../../../../web/dist/speed.js"), "text/javascript; charset=utf-8"),
@@ -16,22 +16,26 @@ pub(crate) fn file(path: &str) -> Option<Response<Body>> {
     *response.body_mut() = Body::whole(content.as_bytes());
     let fields = response.headers_mut();
     fields.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    for (name, value) in GUARDS {
+    // In clear text a browser ignores some of them, and says so to whoever looks at its console.
+    let alone = if scheme == Scheme::Https { ALONE.as_slice() } else { &[] };
+    for (name, value) in GUARDS.iter().chain(alone).copied() {
         fields.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     Some(response)
 }
 
-/// Nothing is loaded from elsewhere, sent elsewhere or shown elsewhere. Alone in its process the page has a clock of 5 us and not of 100.
-const GUARDS: [(&str, &str); 6] = [
+/// Nothing is loaded from elsewhere, sent elsewhere or shown elsewhere.
+const GUARDS: [(&str, &str); 4] = [
     (
         "content-security-policy",
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
          form-action 'none'; frame-ancestors 'none'",
     ),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("cross-origin-embedder-policy", "require-corp"),
     ("cross-origin-resource-policy", "same-origin"),
     ("referrer-policy", "no-referrer"),
     ("x-content-type-options", "nosniff"),
 ];
+
+/// Alone in its process the page has a clock of 5 us and not of 100.
+const ALONE: [(&str, &str); 2] =
+    [("cross-origin-opener-policy", "same-origin"), ("cross-origin-embedder-policy", "require-corp")];

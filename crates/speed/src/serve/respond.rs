@@ -106,10 +106,11 @@ impl Responder {
             (&Method::GET, wire::NQ) => nq(&head),
             (&Method::GET, browser::PLAN) => plan(&head),
             (&Method::POST, browser::RESULT) => self.result(&head, body).await,
-            (&Method::GET | &Method::HEAD, path) if page::file(path).is_some() => {
-                page::file(path).ok_or_else(nothing)
-            }
             (_, wire::BEGIN | wire::UP | browser::RESULT) => Err(Refusal::not_allowed("POST")),
+            (&Method::GET | &Method::HEAD, path) => {
+                let scheme = peer(&head).map_or(Scheme::Http, |peer| peer.scheme);
+                page::file(path, scheme).ok_or_else(nothing)
+            }
             (_, wire::DOWN | wire::LIMITS | wire::NQ | browser::PLAN | "/") => {
                 Err(Refusal::not_allowed("GET"))
             }
