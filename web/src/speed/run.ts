@@ -64,7 +64,7 @@ class Walk {
       }
     }
     this.live.done = this.plan.steps.length;
-    this.does("done");
+    this.does("making the result");
   }
 
   /** Transfers of one size; the fastest says whether a larger one is worth its time. */

@@ -135,7 +135,7 @@ export interface Limits {
  */
 export interface Set {
   /**
-   * The rate of each whose body came over at least 10 ms, bits a second, in the order of the test.
+   * The rate of each that took at least 10 ms, bits a second, in the order of the test.
    */
   bps: number[];
   /**
@@ -184,8 +184,8 @@ export interface Latency {
    */
   loaded: Loaded[];
   /**
-   * While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it. Null if no download took
-   * long enough.
+   * While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it; on the same one if
+   * there was no other, as in a browser with HTTP/2. Null if no download took long enough.
    */
   loaded_down_ms: number | null;
   /**
