@@ -1,6 +1,7 @@
 //! The server of a speed test: bodies that are made as they are sent, bodies that are forgotten as they come, and datagrams that go back.
 
 mod admission;
+mod answer;
 mod book;
 mod browser;
 mod config;
@@ -23,13 +24,10 @@ use http::{
 };
 use tokio::runtime::Builder;
 
+use self::{answer::text, kernel::Kernel, respond::Responder};
 pub use self::{
     config::{Config, Limits, LossPort, Tls},
     counts::Totals,
-};
-use self::{
-    kernel::Kernel,
-    respond::{Responder, text},
 };
 use crate::Error;
 

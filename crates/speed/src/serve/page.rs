@@ -2,7 +2,7 @@
 
 use http::{Body, HeaderName, HeaderValue, Response, Scheme, StatusCode, header};
 
-use super::respond::text;
+use super::answer::text;
 
 /// A file of the page; none if there is none of that path.
 pub(crate) fn file(path: &str, scheme: Scheme) -> Option<Response<Body>> {

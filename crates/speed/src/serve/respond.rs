@@ -7,15 +7,16 @@ use std::{
 };
 
 use http::{
-    Body, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, clock::Clock,
+    Body, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, clock::Clock,
     header, request::Parts, server::Peer,
 };
 use ring::rand::{SecureRandom, SystemRandom};
-use serde::Serialize;
+
 use serde_json::json;
 
 use super::{
     admission::{Admission, Full, Leave},
+    answer::{Answer, Refusal, json},
     book::Book,
     browser,
     config::Limits,
@@ -39,43 +40,6 @@ pub(crate) struct Responder {
     kernel: Kernel,
     loss_port: Option<u16>,
     random: SystemRandom,
-}
-
-type Answer = Result<Response<Body>, Refusal>;
-
-/// An answer that says why there is no other.
-#[derive(Debug)]
-struct Refusal {
-    status: StatusCode,
-    why: String,
-    /// A field that goes with it.
-    field: Option<(HeaderName, &'static str)>,
-}
-
-impl Refusal {
-    fn new(status: StatusCode, why: impl Into<String>) -> Self {
-        Self { status, why: why.into(), field: None }
-    }
-
-    fn with(self, name: HeaderName, value: &'static str) -> Self {
-        Self { field: Some((name, value)), ..self }
-    }
-
-    /// To a request of another method than the one that is taken.
-    fn not_allowed(method: &'static str) -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("this takes {method}\n"))
-            .with(header::ALLOW, method)
-    }
-}
-
-impl From<Refusal> for Response<Body> {
-    fn from(refusal: Refusal) -> Self {
-        let mut response = text(refusal.status, refusal.why);
-        if let Some((name, value)) = refusal.field {
-            response.headers_mut().insert(name, HeaderValue::from_static(value));
-        }
-        response
-    }
 }
 
 impl Responder {
@@ -364,21 +328,4 @@ fn nq(head: &Parts) -> Answer {
             "https_upload_url": up,
         },
     })))
-}
-
-fn json(document: &impl Serialize) -> Response<Body> {
-    let mut response = Response::new(Body::whole(serde_json::to_vec(document).unwrap_or_default()));
-    let fields = response.headers_mut();
-    fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Response<Body> {
-    let mut response = Response::new(Body::whole(text.into()));
-    *response.status_mut() = status;
-    let fields = response.headers_mut();
-    fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
