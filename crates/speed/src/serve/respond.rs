@@ -7,8 +7,8 @@ use std::{
 };
 
 use http::{
-    Body, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, clock::Clock,
-    header, request::Parts, server::Peer,
+    Body, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, clock::Clock, header,
+    request::Parts, server::Peer,
 };
 use ring::rand::{SecureRandom, SystemRandom};
 
