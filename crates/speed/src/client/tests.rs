@@ -15,7 +15,7 @@ use crate::{
     serve::{self, tests::Served},
 };
 
-/// A plan that is over at once. On loopback no transfer is long, so latency under load is looked for from the start of each.
+/// A plan that is over at once. However busy the machine is, no transfer takes so long that latency is looked at beside it.
 fn small() -> Plan {
     let transfer = |direction, bytes, count| Step::Transfer { direction, bytes, count };
     Plan {
@@ -29,7 +29,7 @@ fn small() -> Plan {
         ],
         limits: Limits { stop_after: Duration::from_secs(1), longest_set: Duration::from_secs(5) },
         probe_every: Duration::from_millis(20),
-        loaded_from: Duration::from_millis(250),
+        loaded_from: Duration::from_secs(3600),
     }
 }
 
@@ -123,7 +123,7 @@ fn answering(answers: &'static [&'static str]) -> SocketAddr {
 
 fn error(answers: &'static [&'static str]) -> Error {
     let mut config = config(&format!("http://{}", answering(answers)), Protocol::Http1);
-    config.patience = Duration::from_millis(200);
+    config.patience = Duration::from_secs(1);
     made(&config).unwrap_err()
 }
 
@@ -148,10 +148,7 @@ fn who_is_no_speed_server_is_told_apart() {
 #[test]
 fn a_server_that_stalls_or_goes_in_mid_test_ends_it_with_a_sentence() {
     let stalled = error(&[GREETING, "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nsome"]);
-    assert_eq!(
-        stalled.to_string(),
-        "the download broke off: nothing moved for 200ms; --timeout waits longer"
-    );
+    assert_eq!(stalled.to_string(), "the download broke off: nothing moved for 1s; --timeout waits longer");
     assert!(stalled.is_of_measurement());
     let short = error(&[GREETING, "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsome"]);
     assert!(short.to_string().contains("another size than was asked for"), "{short}");
