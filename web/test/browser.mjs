@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { launch } from "./chromium.mjs";
 
 export const MARKER = "/*LONGHAUL-REPORT-DATA*/";
 export const WIDTHS = [360, 768, 1400];
@@ -23,19 +23,7 @@ export async function fill(name, text, built = "report") {
   return path;
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-sync",
-  ],
-});
+const browser = await launch();
 
 export async function end() {
   await browser.close();

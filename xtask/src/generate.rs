@@ -59,6 +59,8 @@ fn schemas() -> anyhow::Result<Vec<(String, String)>> {
         ("probe", "longhaul.probe/2", schema_of::<probe::summary::Summary>()),
         ("publish", "longhaul.lab.publish/1", schema_of::<outcome::Publishing>()),
         ("report", "longhaul.report/1", report()),
+        ("speed", "longhaul.speed/1", schema_of::<speed::result::Outcome>()),
+        ("speed-score", "longhaul.speed.score/1", schema_of::<speed::result::Judgement>()),
         ("status", "longhaul.lab.status/1", schema_of::<planet::Overview>()),
         ("sweep", "longhaul.tcp.sweep/1", schema_of::<sweep::Sweep>()),
         ("transfer", "longhaul.transfer/1", schema_of::<traffic::transfer::Summary>()),

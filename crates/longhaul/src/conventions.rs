@@ -28,8 +28,8 @@ pub(crate) fn keep(command: Command) -> Command {
 }
 
 /// Commands that run until their work or somebody ends them, by the last word of their names.
-const LONG_RUNNING: [&str; 10] =
-    ["capture", "ping", "probe", "publish", "read", "run", "send", "serve", "sweep", "up"];
+const LONG_RUNNING: [&str; 11] =
+    ["capture", "ping", "probe", "publish", "read", "run", "send", "serve", "sweep", "test", "up"];
 
 fn is_output(arg: &Arg) -> bool {
     matches!(arg.get_long(), Some("out" | "output"))
@@ -99,6 +99,7 @@ mod tests {
             "longhaul complete",
             "longhaul serve",
             "longhaul edge run",
+            "longhaul speed serve",
             "longhaul transfer serve",
             "longhaul tcp oscil serve",
         ];

@@ -19,6 +19,7 @@ mod progress;
 mod run;
 mod serve;
 mod shell;
+mod speed;
 mod tcp;
 mod transfer;
 mod wrong_file;
@@ -55,6 +56,8 @@ enum Command {
     #[command(subcommand)]
     Transfer(transfer::Transfer),
     Serve(serve::Serve),
+    #[command(subcommand)]
+    Speed(speed::Speed),
     #[command(subcommand)]
     Edge(edge::Edge),
     Lab(lab::Lab),
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
         Command::Ping(ping) => ping.run(),
         Command::Transfer(transfer) => transfer.run(),
         Command::Serve(serve) => serve.run(),
+        Command::Speed(speed) => speed.run(),
         Command::Edge(edge) => edge.run(),
         Command::Lab(lab) => lab.run(),
         Command::Tcp(tcp) => tcp.run(),

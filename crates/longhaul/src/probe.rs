@@ -4,7 +4,7 @@ mod live;
 mod measure;
 mod remedy;
 mod show;
-mod words;
+pub(crate) mod words;
 
 use std::{
     fs,

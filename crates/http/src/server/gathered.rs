@@ -27,11 +27,13 @@ struct Outbox<S> {
     unsent: Vec<u8>,
     /// How much of it was sent.
     at: usize,
+    /// Whether the stream may still hold some of what it took, as TLS does with records for which the socket has no room.
+    is_unflushed: bool,
 }
 
 /// The same stream, and what sends for it.
 pub(super) fn gathered<S: Bytestream>(stream: S) -> (Gathered<S>, Sender<S>) {
-    let outbox = Arc::new(Mutex::new(Outbox { stream, unsent: Vec::new(), at: 0 }));
+    let outbox = Arc::new(Mutex::new(Outbox { stream, unsent: Vec::new(), at: 0, is_unflushed: false }));
     (Gathered(Arc::clone(&outbox)), Sender(outbox))
 }
 
@@ -52,15 +54,18 @@ impl<S: Bytestream> Sender<S> {
 
 impl<S: Bytestream> Outbox<S> {
     fn send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.unsent.is_empty() {
-            return Poll::Ready(Ok(()));
+        if !self.unsent.is_empty() {
+            while self.at < self.unsent.len() {
+                let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.unsent[self.at..]))?;
+                self.took(sent)?;
+            }
+            self.emptied();
         }
-        while self.at < self.unsent.len() {
-            let sent = ready!(Pin::new(&mut self.stream).poll_write(cx, &self.unsent[self.at..]))?;
-            self.took(sent)?;
+        if self.is_unflushed {
+            ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+            self.is_unflushed = false;
         }
-        self.emptied();
-        Pin::new(&mut self.stream).poll_flush(cx)
+        Poll::Ready(Ok(()))
     }
 
     /// Sends what waits and these together, without a copy; how much it took of these.
@@ -69,6 +74,7 @@ impl<S: Bytestream> Outbox<S> {
             let waiting = &self.unsent[self.at..];
             let all: Vec<_> = std::iter::once(IoSlice::new(waiting)).chain(parts.iter().copied()).collect();
             let sent = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, &all))?;
+            self.is_unflushed = true;
             let of_waiting = sent.min(waiting.len());
             if sent > of_waiting {
                 self.emptied();
@@ -79,6 +85,7 @@ impl<S: Bytestream> Outbox<S> {
     }
 
     fn took(&mut self, sent: usize) -> io::Result<()> {
+        self.is_unflushed = true;
         self.at += sent;
         if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(()) }
     }
@@ -210,5 +217,68 @@ mod tests {
         };
         let ((), read) = tokio::join!(sender.drive(connection), reading);
         assert!(read.chunks(4).eq((0..100_000_u32).map(u32::to_be_bytes)));
+    }
+
+    /// A stream that takes all that it is given and, as TLS does, passes on only what there is room for; the rest when it is flushed.
+    struct Holding<S> {
+        stream: S,
+        held: Vec<u8>,
+    }
+
+    impl<S: AsyncWrite + Unpin> AsyncWrite for Holding<S> {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.held.extend_from_slice(bytes);
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            let Self { stream, held } = &mut *self;
+            while !held.is_empty() {
+                let sent = ready!(Pin::new(&mut *stream).poll_write(cx, held))?;
+                held.drain(..sent);
+            }
+            Pin::new(stream).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_shutdown(cx)
+        }
+    }
+
+    impl<S: AsyncRead + Unpin> AsyncRead for Holding<S> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_read(cx, buf)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_the_stream_holds_back_is_sent_although_nothing_more_is_written() {
+        for large in [10, 10_000] {
+            let (near, mut far) = tokio::io::duplex(100);
+            let (mut stream, sender) = gathered(Holding { stream: near, held: Vec::new() });
+            let connection = async move {
+                stream.write_all(&vec![7; large]).await.unwrap();
+                stream.write_all(&[8; 2000]).await.unwrap();
+                // A connection that waits for its client, which waits for the rest.
+                std::future::pending::<()>().await;
+            };
+            let mut read = vec![0; large + 2000];
+            // Without a clock that runs, this hour is over when nobody has anything left to do.
+            let hour = std::time::Duration::from_secs(3600);
+            tokio::select! {
+                () = sender.drive(connection) => panic!("it goes on"),
+                all = tokio::time::timeout(hour, far.read_exact(&mut read)) => {
+                    assert_eq!(all.expect("all of it comes").unwrap(), large + 2000);
+                }
+            }
+        }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn connections() -> impl TypedValueParser<Value = Connections> {
     })
 }
 
-pub(super) fn protocol() -> impl TypedValueParser<Value = Protocol> {
+pub(crate) fn protocol() -> impl TypedValueParser<Value = Protocol> {
     choice(Protocol::ALL, Protocol::name, |protocol| match protocol {
         Protocol::Negotiated => "What the server prefers",
         Protocol::Http1 => "HTTP/1.1",

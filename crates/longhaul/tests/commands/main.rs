@@ -31,6 +31,7 @@ mod phases;
 mod ping;
 mod probe;
 mod scenario;
+mod speed;
 mod tcp;
 mod tcp_explain;
 mod tcp_oscil;

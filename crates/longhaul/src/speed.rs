@@ -1,0 +1,29 @@
+//! `longhaul speed`: what a line carries, and what it is good for.
+
+mod live;
+mod score;
+mod serve;
+mod show;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// Test what a line carries, and say what it is good for
+#[derive(Debug, Subcommand)]
+pub(crate) enum Speed {
+    Serve(serve::Serve),
+    Test(test::Test),
+    Score(score::Score),
+}
+
+impl Speed {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Serve(serve) => serve.run(),
+            Self::Test(test) => test.run(),
+            Self::Score(score) => score.run(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `longhaul speed serve`: the server of speed tests.
+
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use probe::Stop;
+use speed::serve::{self, Config, Limits, LossPort, Tls};
+use units::{Bytes, show};
+
+use crate::{interrupt::Interrupt, output::say};
+
+/// Serve speed tests: `longhaul speed test URL` from anywhere
+///
+/// Bodies are made as they are sent and forgotten as they come; nothing of a test is kept. With TLS it speaks HTTP/3 as well, on the UDP
+/// port of the same number. Datagrams of the loss test go back to whoever has begun a test from the same address, and to nobody else.
+///
+/// Example: longhaul speed serve --listen 0.0.0.0:8090
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Where to listen; may be given several times [default: 127.0.0.1:8090]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<SocketAddr>,
+    /// The UDP port of the loss test [default: the one after that of --listen]
+    #[arg(long, value_name = "PORT")]
+    loss_port: Option<u16>,
+    /// Speak TLS, with a certificate made on the spot
+    #[arg(long)]
+    tls: bool,
+    /// Speak TLS, with this certificate and those that lead from it to an authority (PEM)
+    #[arg(long, requires = "key", conflicts_with = "tls", value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, requires = "certificate", value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// A further name that a certificate made on the spot is for; may be given several times
+    #[arg(long, requires = "tls")]
+    name: Vec<String>,
+    /// Write the certificate that clients must trust (test --ca) to this file
+    #[arg(long, requires = "tls", value_name = "FILE")]
+    write_ca: Option<PathBuf>,
+    /// Serve metrics for Prometheus at this address, under /metrics; may be given several times
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Vec<SocketAddr>,
+    /// Transfers at once, in total
+    #[arg(long, value_name = "N", default_value_t = Limits::default().transfers)]
+    transfers: usize,
+    /// Transfers at once from one address, or from one IPv6 network of 64 bits
+    #[arg(long, value_name = "N", default_value_t = Limits::default().transfers_per_address)]
+    transfers_per_address: usize,
+    /// The largest body, in either direction
+    #[arg(long, value_name = "SIZE", default_value_t = Limits::default().largest)]
+    largest: Bytes,
+}
+
+impl Serve {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let stop = Stop::new();
+        Interrupt::listen()?.ask(&stop);
+        let defaults = Config::default();
+        let tls = match (self.certificate, self.key) {
+            (Some(certificate), Some(key)) => Some(Tls::Files { certificate, key }),
+            _ => self.tls.then_some(Tls::Made { names: self.name, write_ca: self.write_ca }),
+        };
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let config = Config {
+            listen: if self.listen.is_empty() { defaults.listen } else { self.listen },
+            loss: self.loss_port.map_or(LossPort::Next, LossPort::At),
+            tls,
+            metrics: self.metrics,
+            limits: Limits {
+                transfers: self.transfers,
+                transfers_per_address: self.transfers_per_address,
+                largest: self.largest,
+            },
+        };
+        let ready = |ready: &serve::Ready| {
+            for address in &ready.addresses {
+                say(&format!("listening on {scheme}://{address}/"));
+            }
+            if let Some(port) = ready.loss_port {
+                say(&format!("datagrams of the loss test at UDP port {port}"));
+            }
+            for address in &ready.metrics {
+                say(&format!("metrics at http://{address}/metrics"));
+            }
+        };
+        let served = serve::serve(&config, ready, &stop)?;
+        say(&format!(
+            "{}, {} sent, {} received",
+            show::plural(served.tests, "test"),
+            show::bytes(served.bytes_down),
+            show::bytes(served.bytes_up)
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,162 @@
+//! From requests to what a line carries: a figure a request, five numbers a size, one for the direction.
+//!
+//! A request's rate is that of its body behind the first piece: what came after the first piece, over the time from the first piece to
+//! the last. The round trip before the first piece is latency, which has figures of its own; with it in the rate, a long line would look
+//! like a narrow one. Of a download the client sees the pieces, of an upload the server, who says what it saw.
+//!
+//! Pieces that come over less than 100 ms tell the clocks' and the machines' hesitations from the line's rate no better than to some
+//! percent, either way. So the rate of such a request is that of all of it, the round trip included: what somebody gets who asks for so
+//! little, and never more than the line carries. What took less than 10 ms has no rate.
+//!
+//! The line's figure is the 90th percentile (type 7) of all rates: what is slower than most was small, or disturbed by somebody else.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    limited::Limits,
+    spread::{Spread, quantile},
+};
+
+/// A body that has moved, as its receiver saw it. With several streams, all of them together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// The size that was asked for.
+    pub bytes: u64,
+    /// Bytes behind the first piece.
+    pub behind_first: u64,
+    /// From the first piece to the last.
+    pub over: Duration,
+    /// From the first byte of the request to the last of the response.
+    pub took: Duration,
+}
+
+/// What a direction carries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bandwidth {
+    /// Bits a second: the 90th percentile of all requests that have a rate. Null if none has.
+    pub bps_p90: Option<f64>,
+    /// One for each size.
+    pub sets: Vec<Set>,
+    /// What kept it from being more: "network", "receiver window", "send buffer" or "application". Null if nobody saw it: HTTP/3, or a
+    /// server that does not tell.
+    pub limited_by: Option<String>,
+    /// By which share of the time each.
+    #[serde(default)]
+    pub limits: Option<Limits>,
+    /// Why there is no figure.
+    #[serde(skip)]
+    pub missing: Option<&'static str>,
+}
+
+/// The requests of one size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Set {
+    /// The size of each body.
+    pub bytes: u64,
+    /// How many there were.
+    pub n: usize,
+    /// The rate of each that took at least 10 ms, bits a second, in the order of the test.
+    pub bps: Vec<f64>,
+    /// The least of them. These five are null if no request has a rate.
+    pub min: Option<f64>,
+    /// A quarter is not above it.
+    pub p25: Option<f64>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// Three quarters are not above it.
+    pub p75: Option<f64>,
+    /// The most.
+    pub max: Option<f64>,
+}
+
+impl Transfer {
+    /// Bits a second. None if it took less than 10 ms.
+    #[expect(clippy::cast_precision_loss, reason = "the largest body is far below 2^53 bytes")]
+    pub fn rate(&self) -> Option<f64> {
+        let (bytes, time) =
+            if self.over >= STEADY { (self.behind_first, self.over) } else { (self.bytes, self.took) };
+        (self.took >= LEAST).then(|| bytes as f64 * 8.0 / time.as_secs_f64())
+    }
+}
+
+impl Bandwidth {
+    /// Of all requests of a direction, in the order of the test.
+    pub fn of(transfers: &[Transfer]) -> Self {
+        let mut sizes: BTreeMap<u64, Vec<&Transfer>> = BTreeMap::new();
+        for transfer in transfers {
+            sizes.entry(transfer.bytes).or_default().push(transfer);
+        }
+        let rates: Vec<f64> = transfers.iter().filter_map(Transfer::rate).collect();
+        let bps_p90 = quantile(&rates, 0.9);
+        let missing = match (transfers.len(), bps_p90) {
+            (0, _) => Some("nothing was transferred"),
+            (_, None) => Some("no request took 10 ms; a plan with larger ones would measure it"),
+            _ => None,
+        };
+        let sets = sizes.into_iter().map(|(bytes, of_size)| Set::of(bytes, &of_size)).collect();
+        Self { bps_p90, sets, limited_by: None, limits: None, missing }
+    }
+}
+
+impl Set {
+    fn of(bytes: u64, transfers: &[&Transfer]) -> Self {
+        let bps: Vec<f64> = transfers.iter().filter_map(|transfer| transfer.rate()).collect();
+        let spread = Spread::of(&bps);
+        let at = |of: fn(Spread) -> f64| spread.map(of);
+        Self {
+            bytes,
+            n: transfers.len(),
+            min: at(|spread| spread.min),
+            p25: at(|spread| spread.p25),
+            p50: at(|spread| spread.p50),
+            p75: at(|spread| spread.p75),
+            max: at(|spread| spread.max),
+            bps,
+        }
+    }
+}
+
+/// What took less time says more about the clocks than about the line.
+const LEAST: Duration = Duration::from_millis(10);
+/// Over so much time a hesitation of 2 ms is 2 %.
+const STEADY: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of which a kilobyte came first, after a round trip of 20 ms.
+    fn transfer(bytes: u64, over: Duration) -> Transfer {
+        Transfer { bytes, behind_first: bytes - 1000, over, took: over + Duration::from_millis(20) }
+    }
+
+    #[test]
+    fn the_figure_is_the_90th_percentile_of_all_rates() {
+        // 1 to 6 Mbit/s: 0.9 of the way from the first to the sixth is 5.5.
+        let over = |mbits: u32| Duration::from_secs_f64(8.0 / f64::from(mbits));
+        let all: Vec<_> = (1..=6).map(|mbits| transfer(1_001_000, over(mbits))).collect();
+        let bandwidth = Bandwidth::of(&all);
+        assert!((bandwidth.bps_p90.unwrap() - 5.5e6).abs() < 1.0, "{:?}", bandwidth.bps_p90);
+        let set = &bandwidth.sets[0];
+        assert_eq!((set.bytes, set.n, set.bps.len()), (1_001_000, 6, 6));
+        assert!((set.p50.unwrap() - 3.5e6).abs() < 1.0 && set.min.unwrap() < set.max.unwrap());
+    }
+
+    #[test]
+    fn a_short_body_has_the_rate_of_the_whole_request() {
+        let ms = Duration::from_millis;
+        // 100 000 bytes in 80 ms and a round trip of 20: 8 Mbit/s, whatever the line carries.
+        assert_eq!(transfer(100_000, ms(80)).rate(), Some(8e6));
+        // 1 000 000 behind the first piece over 800 ms.
+        assert_eq!(transfer(1_001_000, ms(800)).rate(), Some(10e6));
+        let at_once = Transfer { took: ms(9), ..transfer(100_000, ms(5)) };
+        assert_eq!(at_once.rate(), None);
+        let bandwidth = Bandwidth::of(&[at_once]);
+        assert_eq!((bandwidth.bps_p90, bandwidth.sets[0].n, bandwidth.sets[0].p50), (None, 1, None));
+        assert!(bandwidth.missing.unwrap().contains("10 ms"));
+        assert!(Bandwidth::of(&[]).missing.is_some());
+    }
+}

@@ -1,0 +1,139 @@
+//! A set of transfers of one size, and the looks at latency while they run.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::Notify, task::JoinSet};
+
+use super::{
+    config::Config,
+    line::Line,
+    measured::{Notes, Probe},
+    progress::Progress,
+    request::Look,
+    transfer,
+};
+use crate::{
+    Error,
+    latency::{Busy, On, is_under_load},
+    plan::Direction,
+    stop::Course,
+};
+
+/// Makes the transfers of a set; how long each took.
+pub(crate) async fn set(
+    line: &Arc<Line>,
+    config: &Config,
+    progress: &Progress,
+    notes: &mut Notes,
+    course: &Course<'_>,
+    (direction, bytes, count): (Direction, u64, u32),
+) -> Result<Vec<Duration>, Error> {
+    let began = line.now();
+    let prober = Arc::new(Prober::default());
+    let probing = tokio::spawn(Arc::clone(&prober).probe(
+        Arc::clone(line),
+        config.plan.probe_every,
+        config.plan.loaded_from,
+    ));
+    let (mut took, mut busy) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        if !course.goes_on(line.now().saturating_sub(began)) {
+            break;
+        }
+        let from = line.now();
+        prober.transfer_began(from);
+        let moved = match direction {
+            Direction::Download => transfer::download(line, bytes, config.streams, Some(line.test)).await,
+            Direction::Upload => transfer::upload(line, bytes, config.streams).await,
+        };
+        prober.transfer_ended();
+        let moved = moved.map_err(|refusal| line.broken_off(direction.name(), refusal))?;
+        busy.push(Busy { from, to: line.now() });
+        took.push(moved.transfer.took);
+        if let Some(bps) = moved.transfer.rate() {
+            progress.rate(direction, bps);
+        }
+        notes.moved(direction, &moved);
+    }
+    prober.over.notify_one();
+    // A probe of a full line comes back late, and is the one that tells most.
+    let _ = tokio::time::timeout(LATE, probing).await;
+    let probes = std::mem::take(&mut *prober.probes.lock().unwrap_or_else(PoisonError::into_inner));
+    for probe in probes.into_iter().filter(|probe| is_under_load(probe.sent, &busy, config.plan.loaded_from))
+    {
+        progress.loaded(probe.look.ms());
+        notes.probed(direction, probe);
+    }
+    Ok(took)
+}
+
+/// Looks at the latency while a transfer runs.
+#[derive(Default)]
+struct Prober {
+    /// When the transfer began that is running, ns; 0: none is.
+    since: AtomicU64,
+    over: Notify,
+    probes: Mutex<Vec<Probe>>,
+}
+
+impl Prober {
+    fn transfer_began(&self, at: Duration) {
+        self.since.store(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX).max(1), Relaxed);
+    }
+
+    fn transfer_ended(&self) {
+        self.since.store(0, Relaxed);
+    }
+
+    /// Whether a transfer has been running for so long.
+    fn is_loaded(&self, now: Duration, loaded_from: Duration) -> bool {
+        let since = self.since.load(Relaxed);
+        since != 0 && now.saturating_sub(Duration::from_nanos(since)) >= loaded_from
+    }
+
+    /// Sends a probe on each kind of connection now and then until the set is over, and waits for those that are under way.
+    async fn probe(self: Arc<Self>, line: Arc<Line>, every: Duration, loaded_from: Duration) {
+        let mut under_way = JoinSet::new();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(every) => {}
+                () = self.over.notified() => break,
+            }
+            while under_way.try_join_next().is_some() {}
+            if under_way.len() >= MOST_UNDER_WAY || !self.is_loaded(line.now(), loaded_from) {
+                continue;
+            }
+            for on in [On::Separate, On::Same] {
+                if on == On::Separate || line.is_shared() {
+                    let (own, line) = (Arc::clone(&self), Arc::clone(&line));
+                    under_way.spawn(async move { own.one(&line, on).await });
+                }
+            }
+        }
+        while under_way.join_next().await.is_some() {}
+    }
+
+    async fn one(&self, line: &Line, on: On) {
+        let began = line.now();
+        // One that fails tells nothing of the latency; the transfer will tell if the line is gone.
+        let Ok(look) = line.look(on).await else { return };
+        let sent = began + until_sent(&look);
+        self.probes.lock().unwrap_or_else(PoisonError::into_inner).push(Probe { sent, on, look });
+    }
+}
+
+/// From the beginning of a probe to its request: the handshakes of its own connection.
+fn until_sent(look: &Look) -> Duration {
+    let sent = look.trace.first_write().unwrap_or(look.trace.started);
+    Duration::from_nanos(sent.saturating_sub(look.trace.started))
+}
+
+/// Of a line whose queue is seconds long.
+const MOST_UNDER_WAY: usize = 16;
+const LATE: Duration = Duration::from_secs(5);

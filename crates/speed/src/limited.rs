@@ -1,0 +1,148 @@
+//! Who limited a transfer: the network, the receiver's window, the send buffer, or the program that sends.
+//!
+//! The kernel of the sender adds up for each connection how long there was something to send or to be acknowledged (busy), and how much of
+//! that it was kept from sending by the peer's window or by its own buffer (tcp_info, Linux 4.10). The rest of busy is the network's:
+//! its congestion window. The rest of the time is the program's, which had nothing to send.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcp::Info;
+
+/// Times that a sender's kernel has added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// With something to send or to be acknowledged, us.
+    pub busy_us: u64,
+    /// Of that, kept back by the receiver's window, us.
+    pub rwnd_limited_us: u64,
+    /// Of that, kept back by the send buffer, us.
+    pub sndbuf_limited_us: u64,
+    /// Segments sent again.
+    pub retransmitted: u64,
+    /// Segments sent.
+    pub sent: u64,
+}
+
+/// Shares of the time in which bodies moved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// The network let no more through.
+    pub network: f64,
+    /// The receiver had room for no more.
+    pub receiver_window: f64,
+    /// The sender's kernel had room for no more.
+    pub send_buffer: f64,
+    /// The sender's program, or its processor, had no more.
+    pub application: f64,
+    /// Of all segments, those that were sent again.
+    pub retransmitted: f64,
+}
+
+impl Times {
+    /// Of a connection. None of a kernel that does not add them up.
+    pub fn of(info: &Info) -> Option<Self> {
+        Some(Self {
+            busy_us: info.busy_time_us?,
+            rwnd_limited_us: info.rwnd_limited_us?,
+            sndbuf_limited_us: info.sndbuf_limited_us?,
+            retransmitted: info.total_retrans.into(),
+            sent: info.data_segs_out.into(),
+        })
+    }
+
+    /// What was added since an earlier look at the same connection.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            busy_us: self.busy_us.saturating_sub(earlier.busy_us),
+            rwnd_limited_us: self.rwnd_limited_us.saturating_sub(earlier.rwnd_limited_us),
+            sndbuf_limited_us: self.sndbuf_limited_us.saturating_sub(earlier.sndbuf_limited_us),
+            retransmitted: self.retransmitted.saturating_sub(earlier.retransmitted),
+            sent: self.sent.saturating_sub(earlier.sent),
+        }
+    }
+
+    /// The same of two connections together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            busy_us: self.busy_us.saturating_add(other.busy_us),
+            rwnd_limited_us: self.rwnd_limited_us.saturating_add(other.rwnd_limited_us),
+            sndbuf_limited_us: self.sndbuf_limited_us.saturating_add(other.sndbuf_limited_us),
+            retransmitted: self.retransmitted.saturating_add(other.retransmitted),
+            sent: self.sent.saturating_add(other.sent),
+        }
+    }
+}
+
+impl Limits {
+    /// Of connections that together had so long for their transfers. None if nothing was sent.
+    #[expect(clippy::cast_precision_loss, reason = "microseconds of a test, and its segments")]
+    pub fn of(times: Times, transferring: Duration) -> Option<Self> {
+        let all = transferring.as_secs_f64() * 1e6;
+        if all <= 0.0 || times.sent == 0 {
+            return None;
+        }
+        // Data is acknowledged after the last piece is there: up to a round trip more than the transfers is busy.
+        let all = all.max(times.busy_us as f64);
+        let share = |us: u64| us as f64 / all;
+        let (receiver_window, send_buffer) = (share(times.rwnd_limited_us), share(times.sndbuf_limited_us));
+        let busy = share(times.busy_us);
+        Some(Self {
+            network: (busy - receiver_window - send_buffer).max(0.0),
+            receiver_window,
+            send_buffer,
+            application: (1.0 - busy).max(0.0),
+            retransmitted: times.retransmitted as f64 / times.sent as f64,
+        })
+    }
+
+    /// Who limited it for the largest part of the time.
+    pub fn most(&self) -> &'static str {
+        let all = [
+            (self.network, "network"),
+            (self.receiver_window, "receiver window"),
+            (self.send_buffer, "send buffer"),
+            (self.application, "application"),
+        ];
+        all.into_iter().max_by(|(one, _), (other, _)| one.total_cmp(other)).map_or("network", |(_, who)| who)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMES: Times =
+        Times { busy_us: 900, rwnd_limited_us: 500, sndbuf_limited_us: 100, retransmitted: 1, sent: 10 };
+
+    #[test]
+    fn the_time_is_divided_without_a_rest() {
+        let limits = Limits::of(TIMES, Duration::from_micros(1000)).unwrap();
+        let expected = Limits {
+            network: 0.3,
+            receiver_window: 0.5,
+            send_buffer: 0.1,
+            application: 0.1,
+            retransmitted: 0.1,
+        };
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(close(limits.network, expected.network) && close(limits.application, expected.application));
+        assert_eq!(limits.most(), "receiver window");
+        // Busy for longer than the transfers: nobody had nothing to send.
+        assert_eq!(Limits::of(TIMES, Duration::from_micros(800)).unwrap().application, 0.0);
+        assert_eq!(Limits::of(Times::default(), Duration::from_micros(800)), None);
+    }
+
+    #[test]
+    fn an_older_kernel_tells_nothing() {
+        let mut info = Info { data_segs_out: 5, ..Info::default() };
+        assert_eq!(Times::of(&info), None);
+        (info.busy_time_us, info.rwnd_limited_us, info.sndbuf_limited_us) = (Some(9), Some(2), Some(1));
+        let times = Times::of(&info).unwrap();
+        assert_eq!((times.busy_us, times.sent), (9, 5));
+        assert_eq!(times.and(times).since(times), times);
+    }
+}

@@ -1,0 +1,219 @@
+//! AIM: points for what was measured, and from points to what a line is good for. The rubric is data and has a version.
+//!
+//! What was not measured is missing and named, and makes a score a range from the least to the most that it could be: a test without
+//! latency under load must not get the best mark for it.
+
+mod score;
+#[cfg(test)]
+mod tests;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::score::{Class, Reason, Score, Scores};
+
+/// What a line was measured at. What was not is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measured {
+    /// Bits a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub download_bps: Option<f64>,
+    /// Bits a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upload_bps: Option<f64>,
+    /// Latency with the line idle, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_ms: Option<f64>,
+    /// Latency while something is downloaded, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loaded_down_ms: Option<f64>,
+    /// Latency while something is uploaded, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loaded_up_ms: Option<f64>,
+    /// The mean difference of two samples of latency, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter_ms: Option<f64>,
+    /// The share of packets that were lost, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_ratio: Option<f64>,
+}
+
+/// Something that gets points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// The rate of downloads.
+    Download,
+    /// The rate of uploads.
+    Upload,
+    /// Latency with the line idle.
+    Latency,
+    /// How much more it is with the line full, in the worse direction.
+    LoadedIncrease,
+    /// How much it varies.
+    Jitter,
+    /// Packets that do not come back.
+    Loss,
+}
+
+/// From a figure to points: `points[n]`, n being how many of `cuts` the figure reaches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cuts {
+    /// Ascending, in the unit of the input.
+    pub cuts: &'static [f64],
+    /// One more than cuts.
+    pub points: &'static [i32],
+}
+
+/// Something that people use lines for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Experience {
+    /// What gets points for it.
+    pub inputs: &'static [Input],
+    /// From how many points on it is poor, average, good and great.
+    pub classes: [i32; 4],
+}
+
+/// How figures become scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rubric {
+    /// By this name results say which one it was.
+    pub version: &'static str,
+    /// Of packet loss, percent.
+    pub loss: Cuts,
+    /// Of latency and of its increase, ms.
+    pub latency: Cuts,
+    /// Of jitter, ms.
+    pub jitter: Cuts,
+    /// Of both directions, Mbit/s.
+    pub bandwidth: Cuts,
+    /// Watching.
+    pub streaming: Experience,
+    /// Playing.
+    pub gaming: Experience,
+    /// Talking: calls and meetings in real time.
+    pub rtc: Experience,
+}
+
+impl Rubric {
+    /// The published cuts of AIM.
+    ///
+    /// An older example of it that is often shown, an office far from its access point and close to it, has 25, 15, 15 and 45, 35, 35
+    /// points: sums that need 5 and 15 points for latency under load, of which 15 is no value that these cuts give. So it is of another
+    /// version, of which nothing else is known; a test of this module has what these cuts make of its figures.
+    pub const AIM: Self = Self {
+        version: "aim/2",
+        loss: Cuts { cuts: &[1.0, 5.0, 25.0, 50.0], points: &[10, 5, 0, -10, -20] },
+        latency: Cuts { cuts: &[10.0, 20.0, 50.0, 100.0, 500.0], points: &[20, 10, 5, 0, -10, -20] },
+        jitter: Cuts { cuts: &[10.0, 20.0, 100.0, 500.0], points: &[10, 5, 0, -10, -20] },
+        bandwidth: Cuts { cuts: &[1.0, 10.0, 50.0, 100.0], points: &[0, 5, 10, 20, 30] },
+        streaming: Experience {
+            inputs: &[Input::Latency, Input::Loss, Input::Download, Input::LoadedIncrease],
+            classes: [15, 20, 40, 60],
+        },
+        gaming: Experience {
+            inputs: &[Input::Latency, Input::Loss, Input::LoadedIncrease],
+            classes: [5, 15, 25, 30],
+        },
+        rtc: Experience {
+            inputs: &[Input::Latency, Input::Jitter, Input::Loss, Input::LoadedIncrease],
+            classes: [5, 15, 25, 40],
+        },
+    };
+
+    /// The cuts of an input.
+    pub fn cuts(&self, input: Input) -> Cuts {
+        match input {
+            Input::Download | Input::Upload => self.bandwidth,
+            Input::Latency | Input::LoadedIncrease => self.latency,
+            Input::Jitter => self.jitter,
+            Input::Loss => self.loss,
+        }
+    }
+
+    /// What a line is good for.
+    pub fn score(&self, measured: &Measured) -> Scores {
+        Scores {
+            streaming: Score::of(self, &self.streaming, measured),
+            gaming: Score::of(self, &self.gaming, measured),
+            rtc: Score::of(self, &self.rtc, measured),
+        }
+    }
+}
+
+impl Cuts {
+    /// The points of a figure.
+    pub fn points(&self, figure: f64) -> i32 {
+        let reached = self.cuts.iter().filter(|cut| figure >= **cut).count();
+        self.points[reached]
+    }
+
+    fn least(&self) -> i32 {
+        self.points.iter().copied().min().unwrap_or(0)
+    }
+
+    fn most(&self) -> i32 {
+        self.points.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// What is known about an input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Known {
+    /// All.
+    Is(f64),
+    /// It may be more: only one of two directions was measured.
+    AtLeast(f64),
+    /// Nothing.
+    Nothing,
+}
+
+impl Measured {
+    pub(crate) fn known(&self, input: Input) -> Known {
+        let is = |figure: Option<f64>| figure.map_or(Known::Nothing, Known::Is);
+        match input {
+            Input::Download => is(self.download_bps.map(|bps| bps / 1e6)),
+            Input::Upload => is(self.upload_bps.map(|bps| bps / 1e6)),
+            Input::Latency => is(self.idle_ms),
+            Input::LoadedIncrease => self.loaded_increase(),
+            Input::Jitter => is(self.jitter_ms),
+            Input::Loss => is(self.loss_ratio.map(|ratio| ratio * 100.0)),
+        }
+    }
+
+    fn loaded_increase(&self) -> Known {
+        let Some(idle) = self.idle_ms else { return Known::Nothing };
+        let more = |loaded: f64| (loaded - idle).max(0.0);
+        match (self.loaded_down_ms, self.loaded_up_ms) {
+            (Some(down), Some(up)) => Known::Is(more(down.max(up))),
+            (Some(one), None) | (None, Some(one)) => Known::AtLeast(more(one)),
+            (None, None) => Known::Nothing,
+        }
+    }
+
+    /// Whether all that is there can be: no negative figure, no share above 1.
+    ///
+    /// # Errors
+    /// The field that cannot be, and why.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        let fields = [
+            ("download_bps", self.download_bps),
+            ("upload_bps", self.upload_bps),
+            ("idle_ms", self.idle_ms),
+            ("loaded_down_ms", self.loaded_down_ms),
+            ("loaded_up_ms", self.loaded_up_ms),
+            ("jitter_ms", self.jitter_ms),
+            ("loss_ratio", self.loss_ratio),
+        ];
+        let wrong =
+            fields.into_iter().find(|(_, figure)| figure.is_some_and(|it| !(0.0..=1e15).contains(&it)));
+        if let Some((field, _)) = wrong {
+            return Err((field, "it is negative or too large"));
+        }
+        if self.loss_ratio.is_some_and(|ratio| ratio > 1.0) {
+            return Err(("loss_ratio", "a share is from 0 to 1, and 5 % is 0.05"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! The server of a speed test: bodies that are made as they are sent, bodies that are forgotten as they come, and datagrams that go back.
+
+mod admission;
+mod answer;
+mod book;
+mod browser;
+mod config;
+mod counts;
+mod kernel;
+mod loss;
+mod page;
+mod respond;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
+
+use http::{
+    Body, HeaderValue, Request, Server, StatusCode, Stop, header,
+    server::{Identity, SelfSigned},
+};
+use tokio::runtime::Builder;
+
+use self::{answer::text, kernel::Kernel, respond::Responder};
+pub use self::{
+    config::{Config, Limits, LossPort, Tls},
+    counts::Totals,
+};
+use crate::Error;
+
+/// Where a server that is ready can be reached.
+#[derive(Debug, Clone)]
+pub struct Ready {
+    /// Where it listens, in the configuration's order, with the ports that were free where it said 0.
+    pub addresses: Vec<SocketAddr>,
+    /// The UDP port at which datagrams are sent back.
+    pub loss_port: Option<u16>,
+    /// Where metrics are.
+    pub metrics: Vec<SocketAddr>,
+}
+
+/// Serves until asked to stop; calls `ready` once tests can be made. Blocks; to be called outside of any tokio runtime.
+///
+/// # Errors
+/// When an address cannot be listened on, or a certificate not be used, made or written.
+pub fn serve(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
+    let runtime = Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| Error::System { what: "start a runtime", source })?;
+    let served = runtime.block_on(run(config, ready, stop));
+    runtime.shutdown_background();
+    served
+}
+
+async fn run(config: &Config, ready: impl FnOnce(&Ready), stop: &Stop) -> Result<Totals, Error> {
+    let mut server = Server::listen(&config.listen)?;
+    let addresses = server.addresses()?;
+    if let Some(tls) = &config.tls {
+        server = server.with_http3(&identity(tls, &addresses)?)?;
+    }
+    let sockets = loss::bind(&addresses, config.loss).await?;
+    let loss_port = loss::port(&sockets);
+    let metrics = Server::listen(&config.metrics)?;
+    let served_at = metrics.addresses()?;
+    let responder = Arc::new(Responder::new(config.limits, Kernel::new(addresses.clone()), loss_port));
+    for socket in sockets {
+        tokio::spawn(loss::send_back(socket, Arc::clone(&responder)));
+    }
+    let (told, ended) = (Arc::clone(&responder), stop.clone());
+    tokio::spawn(async move { metrics.serve(for_prometheus(told), &ended).await });
+    ready(&Ready { addresses, loss_port, metrics: served_at });
+    let answering = Arc::clone(&responder);
+    let handler = move |request| {
+        let responder = Arc::clone(&answering);
+        async move { Ok(responder.respond(request).await) }
+    };
+    server.serve(handler, stop).await;
+    Ok(responder.counts.totals())
+}
+
+/// Answers those who collect metrics.
+fn for_prometheus(responder: Arc<Responder>) -> impl http::server::Handler {
+    move |request: Request<Body>| {
+        let mut response = match request.uri().path() {
+            "/metrics" => text(StatusCode::OK, responder.metrics()),
+            _ => text(StatusCode::NOT_FOUND, "metrics are at /metrics\n"),
+        };
+        let format = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, format);
+        async move { Ok(response) }
+    }
+}
+
+fn identity(tls: &Tls, addresses: &[SocketAddr]) -> Result<Identity, Error> {
+    let (names, write_ca) = match tls {
+        Tls::Files { certificate, key } => return Ok(Identity::read(certificate, key)?),
+        Tls::Made { names, write_ca } => (names, write_ca),
+    };
+    let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
+    let listened = addresses.iter().map(SocketAddr::ip).filter(|address| !address.is_unspecified());
+    let mut all = names.clone();
+    all.push("localhost".to_owned());
+    all.extend(loopback.into_iter().chain(listened).map(|address| address.to_string()));
+    all.sort();
+    all.dedup();
+    let SelfSigned { identity, ca_pem } = Identity::make(&all)?;
+    if let Some(path) = write_ca {
+        recording::write_whole(path, ca_pem.as_bytes())
+            .map_err(|source| Error::WriteCa { path: path.clone(), source })?;
+    }
+    Ok(identity)
+}

@@ -1,0 +1,186 @@
+//! The tests that have begun: their names, who has them, and their connections. Given the time, it reads no clock.
+//!
+//! A name is handed out over HTTP, and so only to whoever receives what is sent to its address. Datagrams are sent back to that address
+//! and no other, so many for a test and no more.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use super::admission::household;
+use crate::{
+    limited::Times,
+    wire::{Token, plain},
+};
+
+/// All tests of a server. Its memory is bounded: the oldest gives way.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    tests: BTreeMap<Token, Test>,
+    /// The oldest first.
+    begun: VecDeque<(Duration, Token)>,
+    /// How many each household has.
+    of: BTreeMap<IpAddr, usize>,
+}
+
+#[derive(Debug)]
+struct Test {
+    begun: Duration,
+    address: IpAddr,
+    datagrams_left: u32,
+    connections: Vec<Seen>,
+}
+
+/// A connection as it was at the first download of a test.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    /// This end.
+    pub(crate) local: SocketAddr,
+    /// The client's end.
+    pub(crate) remote: SocketAddr,
+    /// What the kernel had added up then.
+    pub(crate) then: Times,
+}
+
+impl Book {
+    /// A test begins. Of a household that has many, the oldest ends.
+    pub(crate) fn begin(&mut self, now: Duration, test: Token, address: IpAddr) {
+        while let Some((at, oldest)) = self.begun.front().copied() {
+            if now.saturating_sub(at) < LIFE && self.tests.len() < MOST {
+                break;
+            }
+            self.begun.pop_front();
+            self.end(oldest);
+        }
+        let home = household(address);
+        if self.of.get(&home).is_some_and(|own| *own >= MOST_OF_ONE) {
+            let is_own = |(_, test): &&(Duration, Token)| {
+                self.tests.get(test).is_some_and(|test| household(test.address) == home)
+            };
+            if let Some((_, oldest)) = self.begun.iter().find(is_own).copied() {
+                self.begun.retain(|(_, test)| *test != oldest);
+                self.end(oldest);
+            }
+        }
+        *self.of.entry(home).or_default() += 1;
+        let begins =
+            Test { begun: now, address: plain(address), datagrams_left: DATAGRAMS, connections: Vec::new() };
+        self.tests.insert(test, begins);
+        self.begun.push_back((now, test));
+    }
+
+    /// Whether a datagram of this test that came from there is sent back.
+    pub(crate) fn sends_back(&mut self, now: Duration, test: Token, from: IpAddr) -> bool {
+        let Some(test) = self.tests.get_mut(&test) else { return false };
+        if test.address != plain(from) || now.saturating_sub(test.begun) >= LIFE {
+            return false;
+        }
+        let is_left = test.datagrams_left > 0;
+        test.datagrams_left = test.datagrams_left.saturating_sub(1);
+        is_left
+    }
+
+    /// Whether a connection of a test was not seen yet and has room.
+    pub(crate) fn is_new(&self, test: Token, remote: SocketAddr) -> bool {
+        self.tests.get(&test).is_some_and(|test| {
+            test.address == plain(remote.ip())
+                && test.connections.len() < MOST_CONNECTIONS
+                && test.connections.iter().all(|seen| seen.remote != remote)
+        })
+    }
+
+    /// A connection of a test is seen for the first time.
+    pub(crate) fn see(&mut self, test: Token, seen: Seen) {
+        if let Some(test) = self.tests.get_mut(&test) {
+            test.connections.push(seen);
+        }
+    }
+
+    /// The connections of a test, if it is of that address.
+    pub(crate) fn connections(&self, test: Token, of: IpAddr) -> Vec<Seen> {
+        let test = self.tests.get(&test).filter(|test| test.address == plain(of));
+        test.map(|test| test.connections.clone()).unwrap_or_default()
+    }
+
+    fn end(&mut self, test: Token) {
+        let Some(ended) = self.tests.remove(&test) else { return };
+        let home = household(ended.address);
+        if let Some(own) = self.of.get_mut(&home) {
+            *own -= 1;
+            if *own == 0 {
+                self.of.remove(&home);
+            }
+        }
+    }
+}
+
+/// No test takes as long.
+const LIFE: Duration = Duration::from_secs(3600);
+/// Tests that are remembered: some megabytes.
+const MOST: usize = 10_000;
+const MOST_OF_ONE: usize = 100;
+const MOST_CONNECTIONS: usize = 64;
+/// As many as a plan may have.
+const DATAGRAMS: u32 = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(number: u32) -> Token {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        Token(bytes)
+    }
+
+    const NOW: Duration = Duration::from_secs(5);
+
+    #[test]
+    fn datagrams_go_back_to_whoever_began_the_test_and_not_for_ever() {
+        let mut book = Book::default();
+        let (home, other): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
+        book.begin(NOW, token(1), home);
+        assert!(!book.sends_back(NOW, token(2), home), "no such test");
+        assert!(!book.sends_back(NOW, token(1), other), "somebody else's address");
+        assert!(book.sends_back(NOW, token(1), "::ffff:192.0.2.1".parse().unwrap()), "the same, mapped");
+        assert!(!book.sends_back(NOW + LIFE, token(1), home), "too old");
+        let sent_back = (0..2 * DATAGRAMS).filter(|_| book.sends_back(NOW, token(1), home)).count();
+        assert_eq!(sent_back, DATAGRAMS as usize - 1);
+    }
+
+    #[test]
+    fn the_oldest_tests_give_way() {
+        let mut book = Book::default();
+        let address = |number: u32| IpAddr::from(std::net::Ipv4Addr::from_bits(number));
+        let most = u32::try_from(MOST).unwrap();
+        for number in 0..=most {
+            book.begin(NOW, token(number), address(number));
+        }
+        assert_eq!((book.tests.len(), book.begun.len(), book.of.len()), (MOST, MOST, MOST));
+        assert!(!book.sends_back(NOW, token(0), address(0)) && book.sends_back(NOW, token(1), address(1)));
+        // A household that begins one after the other loses its own first, and nobody else's.
+        for number in 0..200 {
+            book.begin(NOW, token(1_000_000 + number), address(most));
+        }
+        assert_eq!(book.of[&address(most)], MOST_OF_ONE);
+        assert!(book.sends_back(NOW, token(1_000_199), address(most)));
+        book.begin(NOW + LIFE, token(7), address(7));
+        assert_eq!((book.tests.len(), book.begun.len(), book.of.len()), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_connection_is_seen_once() {
+        let mut book = Book::default();
+        let (local, remote) = ("192.0.2.9:80".parse().unwrap(), "192.0.2.1:4000".parse().unwrap());
+        book.begin(NOW, token(1), "192.0.2.1".parse().unwrap());
+        assert!(
+            book.is_new(token(1), remote) && !book.is_new(token(1), local) && !book.is_new(token(2), remote)
+        );
+        book.see(token(1), Seen { local, remote, then: Times::default() });
+        assert!(!book.is_new(token(1), remote));
+        assert_eq!(book.connections(token(1), remote.ip()).len(), 1);
+        assert!(book.connections(token(1), local.ip()).is_empty(), "of somebody else's test nothing is told");
+    }
+}

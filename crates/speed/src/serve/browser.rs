@@ -1,0 +1,192 @@
+//! What the page asks for and tells: its plan, and what it saw, of which the server makes the same result as the client of the command line.
+//! So there is one place that computes.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    bandwidth::Transfer,
+    latency::Sample,
+    limited::{Limits, Times},
+    plan::{Direction, Plan, Step},
+    result::{Outcome, Seen},
+};
+
+/// Asks for a plan: GET.
+pub(crate) const PLAN: &str = "/__plan";
+/// Makes a result: POST.
+pub(crate) const RESULT: &str = "/__result";
+/// The longest that a page tells.
+pub(crate) const MOST_TOLD: usize = 1 << 20;
+
+/// A plan as the page walks through it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Written {
+    name: String,
+    stop_after_ms: f64,
+    longest_set_ms: f64,
+    probe_every_ms: f64,
+    loaded_from_ms: f64,
+    steps: Vec<WrittenStep>,
+}
+
+/// A step. What only the command line can do is left out.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum WrittenStep {
+    WarmUp { bytes: u64 },
+    Latency { samples: u32 },
+    Download { bytes: u64, count: u32 },
+    Upload { bytes: u64, count: u32 },
+}
+
+impl Written {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let steps = plan.steps.iter().filter_map(|step| {
+            Some(match *step {
+                Step::WarmUp { bytes } => WrittenStep::WarmUp { bytes },
+                Step::Latency { samples } => WrittenStep::Latency { samples },
+                Step::Transfer { direction: Direction::Download, bytes, count } => {
+                    WrittenStep::Download { bytes, count }
+                }
+                Step::Transfer { direction: Direction::Upload, bytes, count } => {
+                    WrittenStep::Upload { bytes, count }
+                }
+                Step::Loss { .. } => return None,
+            })
+        });
+        Self {
+            name: plan.name.clone(),
+            stop_after_ms: ms(plan.limits.stop_after),
+            longest_set_ms: ms(plan.limits.longest_set),
+            probe_every_ms: ms(plan.probe_every),
+            loaded_from_ms: ms(plan.loaded_from),
+            steps: steps.collect(),
+        }
+    }
+}
+
+/// What a page saw.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Told {
+    plan: String,
+    protocol: String,
+    took_ms: f64,
+    interrupted: bool,
+    download: Vec<Body>,
+    upload: Vec<Body>,
+    latencies: Vec<Sample>,
+}
+
+/// A body, as its receiver saw it.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    bytes: u64,
+    behind_first: u64,
+    over_ms: f64,
+    took_ms: f64,
+}
+
+impl Told {
+    /// The result of it; `times` is what this machine's kernel says of the downloads.
+    ///
+    /// # Errors
+    /// What in it cannot be.
+    pub(crate) fn conclude(
+        self,
+        url: String,
+        started: String,
+        times: Option<Times>,
+    ) -> Result<Outcome, &'static str> {
+        let latencies = self.latencies.iter().map(|sample| sample.ms);
+        let latencies = latencies.chain(self.latencies.iter().map(|sample| sample.at_s));
+        if !latencies.chain([self.took_ms]).all(|figure| (0.0..1e9).contains(&figure)) {
+            return Err("a time that cannot be");
+        }
+        if self.plan.len() > 100 || self.protocol.len() > 100 {
+            return Err("a name that is too long");
+        }
+        let transfers = |bodies: &[Body]| bodies.iter().map(Body::transfer).collect::<Option<Vec<_>>>();
+        let (Some(download), Some(upload)) = (transfers(&self.download), transfers(&self.upload)) else {
+            return Err("a transfer that cannot be");
+        };
+        let downloading = download.iter().map(|transfer| transfer.over).sum();
+        let seen = Seen {
+            url,
+            started,
+            took_s: self.took_ms / 1e3,
+            plan: self.plan,
+            protocol: self.protocol,
+            streams: 1,
+            limits: [times.and_then(|times| Limits::of(times, downloading)), None],
+            transfers: [download, upload],
+            latencies: self.latencies,
+            loss: Some(Err("a page sends no datagrams; `longhaul speed test` does".to_owned())),
+            interrupted: self.interrupted,
+            ..Seen::default()
+        };
+        Ok(seen.conclude())
+    }
+}
+
+impl Body {
+    fn transfer(&self) -> Option<Transfer> {
+        let time = |ms: f64| Duration::try_from_secs_f64(ms / 1e3).ok();
+        let is_possible = self.behind_first <= self.bytes && self.bytes <= MOST_BYTES;
+        let (over, took) = (time(self.over_ms)?, time(self.took_ms)?);
+        is_possible.then_some(Transfer { bytes: self.bytes, behind_first: self.behind_first, over, took })
+    }
+}
+
+/// No body of a plan is as large.
+const MOST_BYTES: u64 = 1 << 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(body: &str) -> Result<Outcome, String> {
+        let text = format!(
+            r#"{{"plan": "quick", "protocol": "h2", "took_ms": 5000, "interrupted": false, "upload": [],
+                "latencies": [{{"at_s": 0.1, "during": "idle", "on": "same", "ms": 20}}], "download": [{body}]}}"#
+        );
+        let told: Told = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        told.conclude("https://a.example".to_owned(), String::new(), None).map_err(str::to_owned)
+    }
+
+    #[test]
+    fn what_a_page_saw_comes_to_the_same_as_what_the_client_saw() {
+        let body = r#"{"bytes": 1001000, "behind_first": 1000000, "over_ms": 800, "took_ms": 820}"#;
+        let outcome = told(body).unwrap();
+        // 8 Mbit over 0.8 s.
+        assert_eq!(outcome.download.bps_p90, Some(10e6));
+        assert_eq!(outcome.latency.idle_ms.unwrap().p50, 20.0);
+        let missing: Vec<_> = outcome.missing.iter().map(|missing| missing.what.as_str()).collect();
+        assert!(missing.contains(&"loss") && missing.contains(&"download.limited_by"), "{missing:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_not_taken() {
+        for body in [
+            r#"{"bytes": 1, "behind_first": 2, "over_ms": 1, "took_ms": 1}"#,
+            r#"{"bytes": 2, "behind_first": 1, "over_ms": -1, "took_ms": 1}"#,
+            r#"{"bytes": 2, "behind_first": 1, "over_ms": 1, "took_ms": 1e300}"#,
+            r#"{"bytes": 2}"#,
+        ] {
+            assert!(told(body).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_page_gets_the_steps_that_it_can_make() {
+        let written = serde_json::to_value(Written::of(&Plan::quick())).unwrap();
+        assert_eq!(written["steps"][0], serde_json::json!({"kind": "warm_up", "bytes": 100_000}));
+        assert_eq!(written["steps"][2]["kind"], "download");
+        assert_eq!(written["steps"].as_array().unwrap().len(), Plan::quick().steps.len() - 1);
+        assert_eq!(written["probe_every_ms"], 200.0);
+    }
+}

@@ -1,0 +1,80 @@
+//! What a server listens on and what its clients may cost. The only home of its defaults.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use units::Bytes;
+
+/// What a server listens on, and what it allows.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where to listen; port 0 is any free one. Loopback unless told otherwise.
+    pub listen: Vec<SocketAddr>,
+    /// The UDP port at which datagrams of the loss test are sent back: of each address that is listened on.
+    pub loss: LossPort,
+    /// Speak TLS, HTTP/2 and HTTP/3. Without it, clear text.
+    pub tls: Option<Tls>,
+    /// Where metrics are served.
+    pub metrics: Vec<SocketAddr>,
+    /// What clients may cost.
+    pub limits: Limits,
+}
+
+/// Where datagrams are sent back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossPort {
+    /// At the port after the one that is listened on; any free one if that is any, too. HTTP/3 has the UDP port of the same number.
+    Next,
+    /// At this one.
+    At(u16),
+}
+
+/// What a server shows under TLS.
+#[derive(Debug, Clone)]
+pub enum Tls {
+    /// A certificate and its key, in PEM.
+    Files {
+        /// The certificate, then those that lead to an authority.
+        certificate: PathBuf,
+        /// Its key.
+        key: PathBuf,
+    },
+    /// One that is made on the spot.
+    Made {
+        /// Names and addresses besides localhost and those that are listened on.
+        names: Vec<String>,
+        /// Where to write the authority that signed it, for clients to trust.
+        write_ca: Option<PathBuf>,
+    },
+}
+
+/// What clients may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Transfers at once, in total.
+    pub transfers: usize,
+    /// Transfers at once from one address; of IPv6, from a network of 64 bits, as one household has.
+    pub transfers_per_address: usize,
+    /// Bytes of one transfer, either way. The draft of the responsiveness test wants at least 8 GB.
+    pub largest: Bytes,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { transfers: 4096, transfers_per_address: 64, largest: Bytes(8_000_000_000) }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8090))],
+            loss: LossPort::Next,
+            tls: None,
+            metrics: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What the server's kernel has added up for connections: who limited them.
+
+use std::{
+    net::SocketAddr,
+    sync::{Mutex, PoisonError},
+};
+
+use tcp::diag::{Diag, Socket, States};
+use tracing::debug;
+
+use super::book::Seen;
+use crate::limited::Times;
+
+/// A way to ask the kernel. Where it does not tell, there is nothing to know.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    diag: Option<Mutex<Diag>>,
+    /// Where this server listens.
+    listens: Vec<SocketAddr>,
+}
+
+impl Kernel {
+    pub(crate) fn new(listens: Vec<SocketAddr>) -> Self {
+        let diag =
+            Diag::open().inspect_err(|error| debug!(%error, "the kernel does not tell of connections"));
+        Self { diag: diag.ok().map(Mutex::new), listens }
+    }
+
+    /// Finds a client's connection for the first time.
+    pub(crate) fn first_seen(&self, remote: SocketAddr) -> Option<Seen> {
+        let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = self.listens.iter().filter(|address| !address.ip().is_unspecified());
+        let found = named
+            .filter_map(|local| diag.between(*local, remote).ok().flatten())
+            .find(|socket| socket.info.is_some());
+        // A server on all addresses does not know to which of them a client came.
+        let socket = found.or_else(|| self.to_any_address(&diag, remote))?;
+        let then = socket.info.as_ref().and_then(Times::of)?;
+        Some(Seen { local: socket.local, remote: socket.remote, then })
+    }
+
+    fn to_any_address(&self, diag: &Diag, remote: SocketAddr) -> Option<Socket> {
+        let ports: Vec<u16> = self
+            .listens
+            .iter()
+            .filter(|address| address.ip().is_unspecified())
+            .map(SocketAddr::port)
+            .collect();
+        if ports.is_empty() {
+            return None;
+        }
+        let mut found = None;
+        let wanted = (remote.ip().to_canonical(), remote.port());
+        let look = diag.all(States::CONNECTED, |socket| {
+            let here = (socket.remote.ip().to_canonical(), socket.remote.port());
+            if here == wanted && ports.contains(&socket.local.port()) {
+                found = Some(socket);
+            }
+        });
+        look.ok().and(found)
+    }
+
+    /// What was added on these connections since they were first seen. Those that are gone tell nothing more.
+    pub(crate) fn since(&self, connections: &[Seen]) -> Option<Times> {
+        let diag = self.diag.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = connections.iter().filter_map(|seen| {
+            let socket = diag.between(seen.local, seen.remote).ok().flatten()?;
+            Some(Times::of(socket.info.as_ref()?)?.since(seen.then))
+        });
+        since.reduce(Times::and)
+    }
+}

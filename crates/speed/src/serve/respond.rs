@@ -1,0 +1,331 @@
+//! What the server answers to each request.
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http::{
+    Body, HeaderValue, Method, Request, Response, Scheme, StatusCode, Version, clock::Clock, header,
+    request::Parts, server::Peer,
+};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use serde_json::json;
+
+use super::{
+    admission::{Admission, Full, Leave},
+    answer::{Answer, Refusal, json},
+    book::Book,
+    browser,
+    config::Limits,
+    counts::Counts,
+    kernel::Kernel,
+    page,
+};
+use crate::{
+    noise, pieces,
+    plan::Plan,
+    wire::{self, Greeting, Received, Token, Told},
+};
+
+/// Answers requests on all connections.
+pub(crate) struct Responder {
+    pub(crate) counts: Arc<Counts>,
+    clock: Clock,
+    limits: Limits,
+    admission: Arc<Admission>,
+    book: Mutex<Book>,
+    kernel: Kernel,
+    loss_port: Option<u16>,
+    random: SystemRandom,
+}
+
+impl Responder {
+    pub(crate) fn new(limits: Limits, kernel: Kernel, loss_port: Option<u16>) -> Self {
+        Self {
+            counts: Arc::default(),
+            clock: Clock::start(),
+            limits,
+            admission: Arc::new(Admission::new(limits)),
+            book: Mutex::default(),
+            kernel,
+            loss_port,
+            random: SystemRandom::new(),
+        }
+    }
+
+    /// Answers a request.
+    pub(crate) async fn respond(&self, request: Request<Body>) -> Response<Body> {
+        let began = self.clock.now();
+        let (head, body) = request.into_parts();
+        let answer = match (&head.method, head.uri.path()) {
+            (&Method::POST, wire::BEGIN) => self.begin(&head),
+            (&Method::GET | &Method::HEAD, wire::DOWN) => self.download(&head),
+            (&Method::POST, wire::UP) => {
+                return self.upload(&head, body).await.unwrap_or_else(Response::from);
+            }
+            (&Method::GET, wire::LIMITS) => self.limits(&head),
+            (&Method::GET, wire::NQ) => nq(&head),
+            (&Method::GET, browser::PLAN) => plan(&head),
+            (&Method::POST, browser::RESULT) => self.result(&head, body).await,
+            (_, wire::BEGIN | wire::UP | browser::RESULT) => Err(Refusal::not_allowed("POST")),
+            (&Method::GET | &Method::HEAD, path) => {
+                let scheme = peer(&head).map_or(Scheme::Http, |peer| peer.scheme);
+                page::file(path, scheme).ok_or_else(nothing)
+            }
+            (_, wire::DOWN | wire::LIMITS | wire::NQ | browser::PLAN | "/") => {
+                Err(Refusal::not_allowed("GET"))
+            }
+            _ => Err(nothing()),
+        };
+        let mut response = answer.unwrap_or_else(Response::from);
+        self.say_own_time(&mut response, began);
+        response
+    }
+
+    /// Whether a datagram is to be sent back.
+    pub(crate) fn sends_back(&self, test: Token, from: IpAddr) -> bool {
+        self.book().sends_back(self.now(), test, from)
+    }
+
+    /// What Prometheus is told.
+    pub(crate) fn metrics(&self) -> String {
+        self.counts.prometheus(self.admission.running())
+    }
+
+    fn begin(&self, head: &Parts) -> Answer {
+        let peer = peer(head)?;
+        let mut bytes = [0; 16];
+        if self.random.fill(&mut bytes).is_err() {
+            return Err(Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the system gives no random numbers\n",
+            ));
+        }
+        let test = Token(bytes);
+        self.book().begin(self.now(), test, peer.address.ip());
+        Counts::add(&self.counts.tests, 1);
+        Ok(json(&Greeting {
+            schema: wire::GREETING.to_owned(),
+            test,
+            loss_port: self.loss_port,
+            largest: self.limits.largest.0,
+        }))
+    }
+
+    fn download(&self, head: &Parts) -> Answer {
+        let peer = peer(head)?;
+        let query = head.uri.query().unwrap_or_default();
+        let bytes = match wire::parameter(query, "bytes").map(str::parse::<u64>) {
+            Some(Ok(bytes)) if bytes <= self.limits.largest.0 => bytes,
+            Some(Ok(_)) => {
+                let why = format!("bytes is at most {} here\n", self.limits.largest.0);
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, why));
+            }
+            _ => {
+                return Err(Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    "bytes is missing, such as ?bytes=100000\n",
+                ));
+            }
+        };
+        let mut response = Response::new(Body::empty());
+        let fields = response.headers_mut();
+        fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform"));
+        fields.insert(header::CONTENT_LENGTH, bytes.into());
+        if bytes == 0 || head.method == Method::HEAD {
+            return Ok(response);
+        }
+        let leave = self.enter(&peer)?;
+        if let Some(test) = wire::parameter(query, "test").and_then(Token::parse) {
+            self.see(test, &peer, head.version);
+        }
+        Counts::add(&self.counts.downloads, 1);
+        *response.body_mut() = self.noise(bytes, leave);
+        Ok(response)
+    }
+
+    /// A body that gives its leave back when it has gone.
+    fn noise(&self, bytes: u64, leave: Leave) -> Body {
+        let counts = Arc::clone(&self.counts);
+        noise::body(bytes, move |handed_over| {
+            let _ = &leave;
+            Counts::add(&counts.bytes_down, handed_over);
+        })
+    }
+
+    /// Takes a body as it comes, and says when what of it came.
+    async fn upload(&self, head: &Parts, mut body: Body) -> Answer {
+        let leave = self.enter(&peer(head)?)?;
+        Counts::add(&self.counts.uploads, 1);
+        let mut bytes = 0;
+        let mut taken = |more: u64| {
+            bytes += more;
+            Counts::add(&self.counts.bytes_up, more);
+        };
+        let read = async {
+            let first_bytes = pieces::first(&mut body, &mut taken).await?;
+            let first_ns = self.clock.now();
+            if first_bytes > 0 {
+                self.rest(&mut body, &mut taken, first_bytes).await?;
+            }
+            Ok::<_, Objection>((first_bytes, first_ns))
+        };
+        let (first_bytes, first_ns) = match read.await {
+            Ok(read) => read,
+            Err(Objection::BrokenOff) => {
+                return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body broke off\n"));
+            }
+            Err(Objection::TooLarge) => {
+                let why = format!("a body has at most {} bytes here\n", self.limits.largest.0);
+                return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why));
+            }
+        };
+        let last_ns = self.clock.now();
+        drop(leave);
+        let mut response = json(&Received { bytes, first_bytes, first_ns, last_ns });
+        self.say_own_time(&mut response, last_ns);
+        Ok(response)
+    }
+
+    async fn rest(&self, body: &mut Body, mut taken: impl FnMut(u64), so_far: u64) -> Result<(), Objection> {
+        let mut bytes = so_far;
+        while let Some(piece) = body.data().await? {
+            bytes += piece.len() as u64;
+            taken(piece.len() as u64);
+            if bytes > self.limits.largest.0 {
+                return Err(Objection::TooLarge);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the kernel says of a test's connections.
+    fn limits(&self, head: &Parts) -> Answer {
+        let peer = peer(head)?;
+        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
+        let test = test.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "test is missing\n"))?;
+        let connections = self.book().connections(test, peer.address.ip());
+        Ok(json(&Told { times: self.kernel.since(&connections) }))
+    }
+
+    /// Makes of what a page saw what the client makes of what it sees.
+    async fn result(&self, head: &Parts, body: Body) -> Answer {
+        let peer = peer(head)?;
+        let refused = |why: String| Refusal::new(StatusCode::BAD_REQUEST, format!("{why}\n"));
+        let told = body.collect(browser::MOST_TOLD).await.map_err(|failure| refused(failure.to_string()))?;
+        let told: browser::Told =
+            serde_json::from_slice(&told).map_err(|error| refused(error.to_string()))?;
+        let test = wire::parameter(head.uri.query().unwrap_or_default(), "test").and_then(Token::parse);
+        let connections = test.map(|test| self.book().connections(test, peer.address.ip()));
+        let times = connections.and_then(|connections| self.kernel.since(&connections));
+        let url = base(head, peer.scheme)?;
+        let outcome = told.conclude(url, http::clock::wall(), times);
+        Ok(json(&outcome.map_err(|why| refused(why.to_owned()))?))
+    }
+
+    /// Notes how a connection is at the first download of a test on it. QUIC's are not the kernel's.
+    fn see(&self, test: Token, peer: &Peer, version: Version) {
+        if version == Version::HTTP_3 || !self.book().is_new(test, peer.address) {
+            return;
+        }
+        if let Some(mut seen) = self.kernel.first_seen(peer.address) {
+            // As the requests name it, whatever the kernel calls a client of IPv4 at a socket of IPv6.
+            seen.remote = peer.address;
+            self.book().see(test, seen);
+        }
+    }
+
+    fn enter(&self, peer: &Peer) -> Result<Leave, Refusal> {
+        self.admission.enter(peer.address.ip()).map_err(|full| {
+            Counts::add(&self.counts.refused, 1);
+            let refusal = match full {
+                Full::Address => {
+                    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many transfers from your address\n")
+                }
+                Full::Total => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many transfers at once\n"),
+            };
+            refusal.with(header::RETRY_AFTER, "1")
+        })
+    }
+
+    fn say_own_time(&self, response: &mut Response<Body>, began: u64) {
+        let own = Duration::from_nanos(self.clock.now().saturating_sub(began));
+        if let Ok(field) = HeaderValue::try_from(wire::server_timing(own)) {
+            response.headers_mut().insert("server-timing", field);
+        }
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why an upload is not taken.
+enum Objection {
+    BrokenOff,
+    TooLarge,
+}
+
+impl From<http::Failure> for Objection {
+    fn from(_: http::Failure) -> Self {
+        Self::BrokenOff
+    }
+}
+
+/// The other end of the connection. Each request of a server has one.
+fn peer(head: &Parts) -> Result<Peer, Refusal> {
+    head.extensions
+        .get::<Peer>()
+        .copied()
+        .ok_or_else(|| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no peer\n"))
+}
+
+/// Scheme, host and port by which a client knows this server.
+fn base(head: &Parts, scheme: Scheme) -> Result<String, Refusal> {
+    let host = head.uri.authority().map(ToString::to_string);
+    let host = host.or_else(|| Some(head.headers.get(header::HOST)?.to_str().ok()?.to_owned()));
+    // It goes back to the same client, and is a host and a port or nothing.
+    let host = host.filter(|host| host.parse::<http::uri::Authority>().is_ok());
+    let host = host.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "the request names no host\n"))?;
+    Ok(format!("{}://{host}", scheme.name()))
+}
+
+/// A plan for the page.
+fn plan(head: &Parts) -> Answer {
+    match wire::parameter(head.uri.query().unwrap_or_default(), "plan") {
+        None | Some("quick") => Ok(json(&browser::Written::of(&Plan::quick()))),
+        Some("full") => Ok(json(&browser::Written::of(&Plan::full()))),
+        Some(_) => Err(Refusal::new(StatusCode::NOT_FOUND, "plans are quick and full\n")),
+    }
+}
+
+fn nothing() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "there is nothing here; the page is at /\n")
+}
+
+/// Where other clients of the responsiveness draft find what they need.
+fn nq(head: &Parts) -> Answer {
+    let base = base(head, peer(head)?.scheme)?;
+    let url = |path: &str| format!("{base}{path}");
+    let (large, small, up) = (url("/__down?bytes=8000000000"), url("/__down?bytes=1"), url(wire::UP));
+    Ok(json(&json!({
+        "version": 1,
+        "urls": {
+            "large_download_url": large,
+            "small_download_url": small,
+            "upload_url": up,
+            // As clients of earlier drafts call them.
+            "large_https_download_url": large,
+            "small_https_download_url": small,
+            "https_upload_url": up,
+        },
+    })))
+}

@@ -1,0 +1,249 @@
+//! A server over loopback, asked by the client of `http`.
+
+use std::{sync::mpsc, thread};
+
+use http::{
+    Client, Method, Origin, Response,
+    client::{Config as ClientConfig, Protocol, Trace, Trust},
+};
+use serde_json::Value;
+
+use super::*;
+use crate::wire::{self, Datagram, Greeting, Received, Told, Way};
+
+/// A server on a thread of its own, until it is dropped.
+pub(crate) struct Served {
+    pub(crate) ready: Ready,
+    stop: Stop,
+    thread: Option<thread::JoinHandle<Totals>>,
+}
+
+impl Served {
+    pub(crate) fn with(config: Config) -> Self {
+        let stop = Stop::new();
+        let (sender, ready) = mpsc::channel();
+        let asked = stop.clone();
+        let thread = thread::spawn(move || {
+            serve(&config, |ready| sender.send(ready.clone()).unwrap(), &asked).unwrap()
+        });
+        Self { ready: ready.recv().unwrap(), stop, thread: Some(thread) }
+    }
+
+    /// On any free port of 127.0.0.1.
+    pub(crate) fn config() -> Config {
+        Config { listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))], ..Config::default() }
+    }
+
+    pub(crate) fn over_tls() -> Self {
+        let tls = Some(Tls::Made { names: Vec::new(), write_ca: None });
+        Self::with(Config { tls, ..Self::config() })
+    }
+
+    pub(crate) fn url(&self, scheme: &str) -> String {
+        format!("{scheme}://{}", self.ready.addresses[0])
+    }
+
+    pub(crate) fn end(mut self) -> Totals {
+        self.stop.ask();
+        self.thread.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.ask();
+        self.stop.ask();
+    }
+}
+
+struct Asking {
+    client: Client,
+    origin: Origin,
+}
+
+impl Asking {
+    fn new(url: &str, protocol: Protocol) -> Self {
+        let config = ClientConfig { protocol, trust: Trust::Anyone, ..ClientConfig::default() };
+        Self { client: Client::new(&config).unwrap(), origin: url.parse().unwrap() }
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Body) -> Response<Body> {
+        let request = Request::builder().method(method).uri(path).body(body).unwrap();
+        let mut trace = Trace::start(self.client.clock().now());
+        self.client.send(&self.origin, request, &mut trace).await.unwrap()
+    }
+
+    async fn json<T: serde::de::DeserializeOwned>(&self, method: Method, path: &str, body: Body) -> T {
+        let response = self.ask(method, path, body).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        serde_json::from_slice(&response.into_body().collect(10_000).await.unwrap()).unwrap()
+    }
+}
+
+async fn status(asking: &Asking, method: Method, path: &str) -> u16 {
+    asking.ask(method, path, Body::empty()).await.status().as_u16()
+}
+
+#[tokio::test]
+async fn bodies_go_down_and_up_over_each_version_and_are_counted() {
+    let served = Served::over_tls();
+    for protocol in [Protocol::Http1, Protocol::Http2, Protocol::Http3] {
+        let asking = Asking::new(&served.url("https"), protocol);
+        let response = asking.ask(Method::GET, "/__down?bytes=300000", Body::empty()).await;
+        assert!(wire::own_time(response.headers()["server-timing"].to_str().unwrap()).is_some());
+        assert_eq!(response.headers()["content-length"], "300000");
+        assert_eq!(response.into_body().collect(300_000).await.unwrap().len(), 300_000);
+        let received: Received =
+            asking.json(Method::POST, wire::UP, crate::noise::body(200_000, |_| ())).await;
+        assert_eq!(received.bytes, 200_000);
+        assert!((1..=200_000).contains(&received.first_bytes) && received.first_ns <= received.last_ns);
+        let nothing: Received = asking.json(Method::POST, wire::UP, Body::empty()).await;
+        assert_eq!((nothing.bytes, nothing.first_bytes), (0, 0));
+    }
+    let totals = served.end();
+    assert_eq!((totals.bytes_down, totals.bytes_up), (900_000, 600_000));
+}
+
+#[tokio::test]
+async fn mistakes_are_answered_in_words() {
+    let limits = Limits { largest: units::Bytes(1000), ..Limits::default() };
+    let served = Served::with(Config { limits, ..Served::config() });
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    for (method, path, expected) in [
+        (Method::GET, "/", 200),
+        (Method::GET, "/__down", 400),
+        (Method::GET, "/__down?bytes=-1", 400),
+        (Method::GET, "/__down?bytes=1001", 400),
+        (Method::GET, "/__down?bytes=0", 200),
+        (Method::HEAD, "/__down?bytes=1000", 200),
+        (Method::POST, "/__down?bytes=1", 405),
+        (Method::GET, "/__up", 405),
+        (Method::GET, "/__limits", 400),
+        (Method::GET, "/favicon.ico", 404),
+        (Method::POST, "/", 405),
+        (Method::GET, "/__result", 405),
+    ] {
+        assert_eq!(status(&asking, method.clone(), path).await, expected, "{method} {path}");
+    }
+    let too_large = asking.ask(Method::POST, wire::UP, Body::whole(vec![0; 100_000])).await;
+    assert_eq!(too_large.status(), StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn the_page_loads_nothing_from_elsewhere_and_gets_its_result_from_the_server() {
+    let served = Served::with(Served::config());
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    for (path, kind) in [("/", "text/html"), ("/speed.js", "text/javascript"), ("/speed.css", "text/css")] {
+        let response = asking.ask(Method::GET, path, Body::empty()).await;
+        let fields = response.headers();
+        assert!(fields["content-type"].to_str().unwrap().starts_with(kind), "{path}");
+        assert!(fields["content-security-policy"].to_str().unwrap().starts_with("default-src 'none'"));
+        let content = response.into_body().collect(1_000_000).await.unwrap();
+        let content = String::from_utf8(content.to_vec()).unwrap();
+        assert!(!content.contains("<style") && !content.contains("://cdn"), "{path}");
+    }
+    let plan: Value = asking.json(Method::GET, "/__plan?plan=full", Body::empty()).await;
+    assert_eq!((&plan["name"], &plan["stop_after_ms"]), (&"full".into(), &1000.0.into()));
+    assert_eq!(status(&asking, Method::GET, "/__plan?plan=x").await, 404);
+    let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+    let path = format!("/__down?bytes=5000000&test={}", greeting.test);
+    let body = asking.ask(Method::GET, &path, Body::empty()).await.into_body();
+    body.collect(5_000_000).await.unwrap();
+    let told = r#"{"plan": "quick", "protocol": "http/1.1", "took_ms": 900, "interrupted": false, "upload": [],
+        "download": [{"bytes": 5000000, "behind_first": 4000000, "over_ms": 800, "took_ms": 900}],
+        "latencies": [{"at_s": 0, "during": "idle", "on": "same", "ms": 1.5}]}"#;
+    let path = format!("/__result?test={}", greeting.test);
+    let outcome: Value = asking.json(Method::POST, &path, Body::whole(told)).await;
+    // 32 Mbit over 0.8 s; and the server's kernel says who limited what it sent.
+    assert_eq!(
+        (&outcome["download"]["bps_p90"], &outcome["schema"]),
+        (&40e6.into(), &"longhaul.speed/1".into())
+    );
+    assert!(outcome["download"]["limited_by"].is_string(), "{outcome:#}");
+    let nonsense = asking.ask(Method::POST, &path, Body::whole("{}")).await;
+    assert_eq!(nonsense.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn other_clients_find_what_they_need() {
+    let served = Served::over_tls();
+    let asking = Asking::new(&served.url("https"), Protocol::Http2);
+    let nq: Value = asking.json(Method::GET, wire::NQ, Body::empty()).await;
+    assert_eq!(nq["version"], 1);
+    let large = nq["urls"]["large_download_url"].as_str().unwrap();
+    assert_eq!(large, format!("{}/__down?bytes=8000000000", served.url("https")));
+    let small = nq["urls"]["small_download_url"].as_str().unwrap();
+    let path = small.strip_prefix(&served.url("https")).unwrap();
+    assert_eq!(
+        asking.ask(Method::GET, path, Body::empty()).await.into_body().collect(10).await.unwrap().len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn who_has_too_many_transfers_is_told_so_and_metrics_count_it() {
+    let limits = Limits { transfers_per_address: 1, ..Limits::default() };
+    let metrics = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))];
+    let served = Served::with(Config { limits, metrics, ..Served::config() });
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let first = asking.ask(Method::GET, "/__down?bytes=100000000", Body::empty()).await;
+    assert_eq!(first.status(), StatusCode::OK);
+    let second = asking.ask(Method::GET, "/__down?bytes=1", Body::empty()).await;
+    assert_eq!(
+        (second.status(), &second.headers()["retry-after"]),
+        (StatusCode::TOO_MANY_REQUESTS, &"1".parse().unwrap())
+    );
+    let metrics = Asking::new(&format!("http://{}", served.ready.metrics[0]), Protocol::Http1);
+    let told = metrics.ask(Method::GET, "/metrics", Body::empty()).await.into_body().collect(10_000).await;
+    let told = String::from_utf8(told.unwrap().to_vec()).unwrap();
+    assert!(
+        told.contains("longhaul_speed_refused_total 1\n") && told.contains("longhaul_speed_transfers 1\n"),
+        "{told}"
+    );
+    drop(first);
+}
+
+#[tokio::test]
+async fn datagrams_come_back_to_those_who_began_a_test() {
+    let served = Served::with(Served::config());
+    let asking = Asking::new(&served.url("http"), Protocol::Http1);
+    let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+    assert_eq!((greeting.schema.as_str(), greeting.loss_port), (wire::GREETING, served.ready.loss_port));
+    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, greeting.loss_port.unwrap()));
+    let mine = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let there = Datagram { way: Way::There, test: greeting.test, number: 9 };
+    let strangers = Datagram { test: wire::Token([0; 16]), ..there };
+    let looping = Datagram { way: Way::Back, ..there };
+    // Those that are not answered come first, so that an answer to one of them would be seen first.
+    for bytes in [&strangers.encode()[..], &looping.encode(), &there.encode()[..100], &there.encode()] {
+        mine.send_to(bytes, server).await.unwrap();
+    }
+    let mut room = [0; 500];
+    let (length, from) = mine.recv_from(&mut room).await.unwrap();
+    assert_eq!(
+        (Datagram::decode(&room[..length]), from),
+        (Some(Datagram { way: Way::Back, ..there }), server)
+    );
+    // 127.0.0.2 is somebody else: nothing comes before the next answer to 127.0.0.1.
+    let other = tokio::net::UdpSocket::bind("127.0.0.2:0").await.unwrap();
+    other.send_to(&there.encode(), server).await.unwrap();
+    mine.send_to(&there.encode(), server).await.unwrap();
+    mine.recv_from(&mut room).await.unwrap();
+    assert!(other.try_recv_from(&mut room).is_err());
+}
+
+#[tokio::test]
+async fn the_kernel_tells_who_limited_a_download() {
+    for listen in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
+        let served = Served::with(Config { listen: vec![listen.parse().unwrap()], ..Served::config() });
+        let url = format!("http://127.0.0.1:{}", served.ready.addresses[0].port());
+        let asking = Asking::new(&url, Protocol::Http1);
+        let greeting: Greeting = asking.json(Method::POST, wire::BEGIN, Body::empty()).await;
+        let path = format!("/__down?bytes=5000000&test={}", greeting.test);
+        let body = asking.ask(Method::GET, &path, Body::empty()).await.into_body();
+        assert_eq!(body.collect(5_000_000).await.unwrap().len(), 5_000_000);
+        let path = format!("{}?test={}", wire::LIMITS, greeting.test);
+        let told: Told = asking.json(Method::GET, &path, Body::empty()).await;
+        assert!(told.times.unwrap().sent > 0, "{listen}: {told:?}");
+    }
+}

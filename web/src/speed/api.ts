@@ -1,0 +1,166 @@
+// What the page asks of its server: the only place that fetches. A failure is a sentence that is shown.
+import type { Outcome, Sample } from "./types";
+
+export type Step =
+  | { kind: "warm_up"; bytes: number }
+  | { kind: "latency"; samples: number }
+  | { kind: Direction; bytes: number; count: number };
+
+export type Direction = "download" | "upload";
+
+/** A plan as the server writes it (`crates/speed/src/serve/browser.rs`). */
+export interface Plan {
+  name: string;
+  stop_after_ms: number;
+  longest_set_ms: number;
+  probe_every_ms: number;
+  loaded_from_ms: number;
+  steps: Step[];
+}
+
+/** A body, as its receiver saw it. */
+export interface Body {
+  bytes: number;
+  behind_first: number;
+  over_ms: number;
+  took_ms: number;
+}
+
+/** All that the page saw, of which the server makes the result. */
+export interface Seen {
+  plan: string;
+  protocol: string;
+  took_ms: number;
+  interrupted: boolean;
+  download: Body[];
+  upload: Body[];
+  latencies: Sample[];
+}
+
+/** A look at the latency. */
+export interface Look {
+  ms: number;
+  /** "http/1.1", "h2" or "h3"; empty where the browser does not tell. */
+  protocol: string;
+}
+
+/** Why there is no result, as a sentence. */
+export class Refusal extends Error {}
+
+type Moved = (bytes: number) => void;
+
+export const plan = (name: string): Promise<Plan> => json<Plan>(`/__plan?plan=${name}`);
+
+/** Begins a test; its name goes with its requests. */
+export async function begin(signal: AbortSignal): Promise<string> {
+  const greeting = await json<{ test: string }>("/__test", { method: "POST", signal });
+  return greeting.test;
+}
+
+export const conclude = (seen: Seen, test: string): Promise<Outcome> =>
+  json<Outcome>(`/__result?test=${test}`, { method: "POST", body: JSON.stringify(seen) });
+
+/** Downloads so many bytes and forgets them. What comes after the first piece came over the line since then. */
+export async function download(bytes: number, test: string, signal: AbortSignal, moved: Moved): Promise<Body> {
+  const began = performance.now();
+  const named = test === "" ? "" : `&test=${test}`;
+  const response = await answered(`/__down?bytes=${bytes}${named}`, { signal });
+  const reader = response.body?.getReader();
+  if (reader === undefined) throw new Refusal("This browser does not let a page read a body while it comes.");
+  let [first, atFirst, came, last] = [0, 0, 0, 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    last = performance.now();
+    came += value.byteLength;
+    moved(value.byteLength);
+    if (first === 0) [first, atFirst] = [last, came];
+  }
+  if (came !== bytes) throw new Refusal(`The server sent ${came} bytes where ${bytes} were asked for.`);
+  return { bytes, behind_first: bytes - atFirst, over_ms: last - first, took_ms: last - began };
+}
+
+/** Uploads so many bytes; the server says when what of them came. */
+export async function upload(bytes: number, signal: AbortSignal, moved: Moved): Promise<Body> {
+  const began = performance.now();
+  const answer = await sent(noise(bytes), signal, moved);
+  const received = JSON.parse(answer) as { bytes: number; first_bytes: number; first_ns: number; last_ns: number };
+  return {
+    bytes,
+    behind_first: received.bytes - received.first_bytes,
+    over_ms: (received.last_ns - received.first_ns) / 1e6,
+    took_ms: performance.now() - began,
+  };
+}
+
+/** Asks for nothing, and takes off what the server says it took. */
+export async function look(signal: AbortSignal): Promise<Look> {
+  const path = `/__down?bytes=0&look=${looks++}`;
+  const began = performance.now();
+  const response = await answered(path, { signal });
+  const head = performance.now();
+  await response.arrayBuffer();
+  const [entry] = performance.getEntriesByName(new URL(path, location.href).href) as PerformanceResourceTiming[];
+  performance.clearResourceTimings();
+  if (entry === undefined || entry.requestStart === 0) return { ms: head - began, protocol: "" };
+  const own = entry.serverTiming.reduce((sum, { duration }) => sum + duration, 0);
+  const took = entry.responseStart - entry.requestStart;
+  return { ms: took > own ? took - own : took, protocol: entry.nextHopProtocol };
+}
+
+let looks = 0;
+
+/** Fetch cannot tell how much of a body has gone; this can. */
+function sent(body: Blob, signal: AbortSignal, moved: Moved): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    let before = 0;
+    request.upload.onprogress = ({ loaded }) => {
+      moved(loaded - before);
+      before = loaded;
+    };
+    request.onload = () =>
+      request.status === 200 ? resolve(request.responseText) : reject(refused(request.status, request.responseText));
+    request.onerror = () => reject(new Refusal(LOST));
+    request.onabort = () => reject(new DOMException("stopped", "AbortError"));
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    request.open("POST", "/__up");
+    request.send(body);
+  });
+}
+
+/** Bytes that nothing on the way can make shorter. */
+function noise(bytes: number): Blob {
+  if (block === undefined) {
+    block = new Uint8Array(1 << 20);
+    // The browser gives 64 KiB at a time.
+    for (let at = 0; at < block.length; at += 1 << 16) crypto.getRandomValues(block.subarray(at, at + (1 << 16)));
+  }
+  const parts: BlobPart[] = [];
+  for (let left = bytes; left > 0; left -= block.length) parts.push(block.subarray(0, Math.min(left, block.length)));
+  return new Blob(parts);
+}
+
+let block: Uint8Array<ArrayBuffer> | undefined;
+
+async function json<T>(path: string, options: RequestInit = {}): Promise<T> {
+  const response = await answered(path, options);
+  return (await response.json()) as T;
+}
+
+async function answered(path: string, options: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { cache: "no-store", ...options });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Refusal(LOST);
+  }
+  if (!response.ok) throw refused(response.status, await response.text());
+  return response;
+}
+
+const refused = (status: number, words: string): Refusal =>
+  new Refusal(`The server answered ${status}: ${words.trim() || "without a reason"}.`);
+
+const LOST = "The server cannot be reached any more.";

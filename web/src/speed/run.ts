@@ -1,0 +1,136 @@
+// Walks through a plan: what comes next, what is looked at meanwhile, and when it is enough.
+import { begin, type Body, conclude, type Direction, download, look, type Plan, plan, type Seen, upload } from "./api";
+import type { During, Outcome } from "./types";
+
+/** What can be seen of a test while it runs. */
+export interface Live {
+  doing: string;
+  /** Steps that are over, and all. */
+  done: number;
+  of: number;
+  /** Bytes so far. */
+  moved: Record<Direction, number>;
+  latency: number | null;
+}
+
+/** Makes a test, and the result of what was seen until `signal` stops it. */
+export async function run(name: string, signal: AbortSignal, told: (live: Live) => void): Promise<Outcome> {
+  const wanted = await plan(name);
+  const test = await begin(signal);
+  const walk = new Walk(wanted, test, signal, told);
+  try {
+    await walk.all();
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
+    walk.seen.interrupted = true;
+  }
+  walk.seen.took_ms = walk.now();
+  return conclude(walk.seen, test);
+}
+
+class Walk {
+  readonly seen: Seen;
+  private readonly began = performance.now();
+  private readonly enough = new Set<Direction>();
+  private readonly live: Live;
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly test: string,
+    private readonly signal: AbortSignal,
+    private readonly told: (live: Live) => void,
+  ) {
+    const nothing = { download: [], upload: [], latencies: [] };
+    this.seen = { plan: plan.name, protocol: "", took_ms: 0, interrupted: false, ...nothing };
+    this.live = { doing: "", done: 0, of: plan.steps.length, moved: { download: 0, upload: 0 }, latency: null };
+  }
+
+  now = (): number => performance.now() - this.began;
+
+  async all(): Promise<void> {
+    for (const [number, step] of this.plan.steps.entries()) {
+      this.live.done = number;
+      switch (step.kind) {
+        case "warm_up":
+          this.does("warming up");
+          await download(step.bytes, "", this.signal, () => undefined);
+          break;
+        case "latency":
+          this.does("latency with the line idle");
+          for (let n = 0; n < step.samples; n++) await this.look("idle");
+          break;
+        default:
+          if (!this.enough.has(step.kind)) await this.set(step.kind, step.bytes, step.count);
+      }
+    }
+    this.live.done = this.plan.steps.length;
+    this.does("making the result");
+  }
+
+  /** Transfers of one size; the fastest says whether a larger one is worth its time. */
+  private async set(direction: Direction, bytes: number, count: number): Promise<void> {
+    this.does(`${direction} of ${bytes >= 1e6 ? `${bytes / 1e6} MB` : `${bytes / 1e3} KB`}`);
+    const from = performance.now();
+    const took: number[] = [];
+    for (let n = 0; n < count && performance.now() - from < this.plan.longest_set_ms; n++) {
+      const body = await this.transfer(direction, bytes);
+      this.seen[direction].push(body);
+      took.push(body.took_ms);
+    }
+    if (Math.min(...took) > this.plan.stop_after_ms) this.enough.add(direction);
+  }
+
+  private async transfer(direction: Direction, bytes: number): Promise<Body> {
+    const moved = (more: number): void => {
+      this.live.moved[direction] += more;
+      this.told(this.live);
+    };
+    const over = new AbortController();
+    const looking = this.lookWhile(direction, over.signal);
+    try {
+      return direction === "download"
+        ? await download(bytes, this.test, this.signal, moved)
+        : await upload(bytes, this.signal, moved);
+    } finally {
+      over.abort();
+      await looking;
+    }
+  }
+
+  /** Looks at the latency now and then once a transfer has filled the line for long enough, until it is over. */
+  private async lookWhile(direction: Direction, over: AbortSignal): Promise<void> {
+    await pause(this.plan.loaded_from_ms, over);
+    while (!over.aborted && !this.signal.aborted) {
+      // A look that fails tells nothing of the latency; the transfer will tell if the line is gone.
+      await this.look(direction).catch(() => undefined);
+      await pause(this.plan.probe_every_ms, over);
+    }
+  }
+
+  private async look(during: During): Promise<void> {
+    const at_s = this.now() / 1e3;
+    const { ms, protocol } = await look(this.signal);
+    if (protocol !== "") this.seen.protocol = protocol;
+    // HTTP/1.1 has one request on a connection at a time: beside a transfer the browser takes another one.
+    const on = during === "idle" || protocol !== "http/1.1" ? "same" : "separate";
+    this.seen.latencies.push({ at_s, during, on, ms });
+    this.live.latency = ms;
+    this.told(this.live);
+  }
+
+  private does(doing: string): void {
+    this.live.doing = doing;
+    this.told(this.live);
+  }
+}
+
+/** Waits, or until it is over. */
+const pause = (ms: number, over: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const early = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    over.addEventListener("abort", early, { once: true });
+  });

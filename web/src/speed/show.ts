@@ -1,0 +1,123 @@
+// What a test came to. Every figure and every sentence was computed by the server; here they are put on the page.
+import { el, section } from "../dom";
+import { ms, rate, share } from "../format";
+import { boxes } from "./boxes";
+import type { Bandwidth, Outcome, Score, Set } from "./types";
+
+export function results(outcome: Outcome): HTMLElement[] {
+  return [
+    section("meaning", "What it is good for", el("p", { class: "verdict" }, outcome.sentence), figures(outcome)),
+    section("scores", "Scores", el("div", { class: "cards" }, ...scores(outcome))),
+    section("latency", "Latency", boxes(outcome.latency)),
+    section("sizes", "Each size", sizes(outcome)),
+    section("about", "About this test", about(outcome)),
+  ];
+}
+
+function figures({ download, upload, latency, loss, rpm }: Outcome): HTMLElement {
+  const { idle_ms, jitter_ms, loaded_down_ms, loaded_up_ms } = latency;
+  const all: [string, string, string?][] = [
+    ["Download", rate(download.bps_p90), limited(download)],
+    ["Upload", rate(upload.bps_p90), limited(upload)],
+    ["Latency, idle", ms(idle_ms?.p50)],
+    ["downloading", ms(loaded_down_ms)],
+    ["uploading", ms(loaded_up_ms)],
+    ["Jitter", ms(jitter_ms)],
+    ["Packet loss", share(loss?.ratio)],
+    ["Round trips a minute", rpm.value === null ? "not measured" : rpm.value.toFixed(0)],
+  ];
+  return el(
+    "dl",
+    { class: "figures" },
+    ...all.map(([name, value, note]) =>
+      el("div", {}, el("dt", {}, name), el("dd", {}, value, note !== undefined && el("small", {}, note))),
+    ),
+  );
+}
+
+const limited = ({ limited_by }: Bandwidth): string | undefined =>
+  limited_by === null ? undefined : `limited by the ${limited_by}`;
+
+const scores = ({ scores: { streaming, gaming, rtc } }: Outcome): HTMLElement[] => [
+  card("Streaming", streaming),
+  card("Gaming", gaming),
+  card("Calls", rtc),
+];
+
+function card(name: string, score: Score): HTMLElement {
+  const range = (least: unknown, best: unknown): string => (least === best ? `${least}` : `${least} to ${best}`);
+  return el(
+    "article",
+    { class: `card ${score.class}` },
+    el("h3", {}, name),
+    el("p", { class: "class" }, range(score.class, score.class_at_best)),
+    el("p", {}, `${range(score.points, score.points_at_best)} of ${score.max} points`),
+    el("ul", {}, ...score.why.map(({ text }) => el("li", {}, text))),
+  );
+}
+
+/** A row for each size, which opens to each request. */
+function sizes({ download, upload }: Outcome): HTMLElement {
+  const head = ["", "requests", "min", "25 %", "median", "75 %", "max"];
+  const all: [string, Set][] = [
+    ...download.sets.map((set): [string, Set] => ["download", set]),
+    ...upload.sets.map((set): [string, Set] => ["upload", set]),
+  ];
+  return el(
+    "div",
+    { class: "wide", tabindex: "0", role: "region", "aria-label": "Rates by size" },
+    el(
+      "table",
+      {},
+      el("caption", {}, "Mbit/s; bodies that come over less than 100 ms with their round trip"),
+      el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, ...all.map(([name, set]) => row(name, set))),
+    ),
+  );
+}
+
+function row(direction: string, set: Set): HTMLElement {
+  const size = set.bytes >= 1e6 ? `${set.bytes / 1e6} MB` : `${set.bytes / 1e3} KB`;
+  const requests = set.bps.length === 0 ? ["each took less than 10 ms, too short to tell"] : set.bps.map((bps) => mbits(bps));
+  const cells = [set.min, set.p25, set.p50, set.p75, set.max];
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, el("details", {}, el("summary", {}, `${direction} ${size}`), requests.join(", "))),
+    el("td", {}, String(set.n)),
+    ...cells.map((bps) => el("td", {}, bps === null ? "\u2013" : mbits(bps))),
+  );
+}
+
+const mbits = (bps: number): string => (bps / 1e6).toPrecision(3);
+
+function about(outcome: Outcome): HTMLElement {
+  const { url, protocol, plan, took_s, rubric, missing } = outcome;
+  const list = missing.map(({ what, why }) => el("li", {}, `${what}: ${why}`));
+  const made = `Plan ${plan} over ${protocol || "HTTP"} against ${url}, ${took_s.toFixed(1)} s; scores by ${rubric}.`;
+  return el(
+    "div",
+    {},
+    el("p", {}, made),
+    ...(list.length === 0 ? [] : [el("p", {}, "Not measured:"), el("ul", {}, ...list)]),
+    el("p", {}, saved(outcome, "json"), " ", saved(outcome, "csv")),
+  );
+}
+
+/** A link that saves the result. */
+function saved(outcome: Outcome, kind: "json" | "csv"): HTMLElement {
+  const text = kind === "json" ? `${JSON.stringify(outcome, null, 2)}\n` : csv(outcome);
+  const file = new Blob([text], { type: kind === "json" ? "application/json" : "text/csv" });
+  const link = el("a", { class: "button", href: URL.createObjectURL(file), download: `speed.${kind}` });
+  link.append(`Save as ${kind.toUpperCase()}`);
+  return link;
+}
+
+/** Each latency and each rate in a row: `longhaul compare` reads the former. */
+function csv({ latency, download, upload }: Outcome): string {
+  const latencies = latency.samples.map(({ during, on, ms: value, at_s }) => `latency,${during},${on},,${value},,${at_s}`);
+  const rates = ([["download", download], ["upload", upload]] as const).flatMap(([name, { sets }]) =>
+    sets.flatMap(({ bytes, bps }) => bps.map((value) => `${name},,,${bytes},,${value},`)),
+  );
+  return ["what,line,connection,bytes,latency_ms,bps,started_s", ...latencies, ...rates, ""].join("\n");
+}

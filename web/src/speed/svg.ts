@@ -1,0 +1,20 @@
+// Makes elements of drawings.
+
+/** An element of a drawing with attributes and children; strings become text. */
+export function draw(tag: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/** Units of a drawing: as many as it has pixels, so that its text is as large as all other text. */
+export const room = (): number => Math.max(280, Math.min(900, document.documentElement.clientWidth - 72));
+
+/** Round numbers from 0 to at least `most`, three to six of them. */
+export function ticks(most: number): number[] {
+  const rough = Math.max(most, 1e-9) / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, n) => n * step);
+}
