@@ -30,7 +30,6 @@ use super::{
     interims::Interims,
     io::{Connection, Io, Recorder},
     refusal::Refusal,
-    relay,
     reply::Reply,
     stamps::Stamps,
     trace::Trace,
@@ -185,7 +184,7 @@ impl Http1 {
                 self.begin_body(framing, persistence, trace);
                 return Ok(Answered::Lines(lines));
             }
-            if let Some(head) = self.take_head(length, &relay::METHOD, &mut interims)? {
+            if let Some(head) = self.take_head(length, &Method::GET, &mut interims)? {
                 if head.response.status() == StatusCode::SWITCHING_PROTOCOLS {
                     return Err(Failure::Garbled);
                 }

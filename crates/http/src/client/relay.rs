@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use hyper::{Method, Response};
+use hyper::Response;
 
 use super::{
     Client, Connections, Failure, Informed, Lease, Trace,
@@ -56,6 +56,3 @@ impl Client {
         }
     }
 }
-
-/// The method of all that is relayed.
-pub(super) const METHOD: Method = Method::GET;
