@@ -41,6 +41,11 @@ pub fn clear_connection_fields(headers: &mut HeaderMap) {
     }
 }
 
+/// Whether a field is always about one connection, by its name as somebody wrote it.
+pub fn is_of_connection(name: &str) -> bool {
+    OF_CONNECTIONS.iter().any(|own| own.as_str().eq_ignore_ascii_case(name))
+}
+
 /// Fields that Connection cannot take away: a client that names them wants the next server to see another request than ours.
 fn is_end_to_end(name: &HeaderName) -> bool {
     matches!(

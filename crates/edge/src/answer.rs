@@ -127,7 +127,7 @@ pub(crate) fn dress(response: &mut Response<Body>, visit: &Visit, status: &Cache
             headers.get(header::AGE).and_then(|age| age.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
         set(headers, header::CACHE_CONTROL, &format!("max-age={}", ttl.as_secs() + age));
     }
-    append(headers, &header::VIA, &via(http::Version::HTTP_11, &status.cache));
+    append(headers, &header::VIA, &via(http::Version::HTTP_11, &status.cache).concat());
     tell(headers, status);
 }
 

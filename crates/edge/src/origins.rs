@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    net::IpAddr,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -270,12 +269,13 @@ pub(crate) fn onward(visit: &Visit, centre: &str) -> HeaderMap {
     {
         headers.insert(header::HOST, host);
     }
-    append(&mut headers, &header::VIA, &via(visit.version, centre));
-    append(&mut headers, &CDN_LOOP, &loop_member(&visit.network().name, centre));
-    let address = visit.peer.address.ip();
-    append(&mut headers, &FORWARDED_FOR, &address.to_string());
-    set(&mut headers, &FORWARDED_PROTO, visit.peer.scheme.name());
-    append(&mut headers, &header::FORWARDED, &forwarded(address, visit.peer.scheme.name()));
+    append(&mut headers, &header::VIA, &via(visit.version, centre).concat());
+    append(&mut headers, &CDN_LOOP, &loop_member(&visit.network().name, centre).concat());
+    let (ip, proto) = (visit.peer.address.ip(), visit.peer.scheme.name());
+    let address = ip.to_string();
+    append(&mut headers, &FORWARDED_FOR, &address);
+    set(&mut headers, &FORWARDED_PROTO, proto);
+    append(&mut headers, &header::FORWARDED, &forwarded(&address, ip.is_ipv6(), proto).concat());
     remove_twins(&mut headers);
     headers
 }
@@ -333,24 +333,21 @@ fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
     }
 }
 
-/// "1.1 lhr": the version in which this data centre received a message (RFC 9110 section 7.6.3).
-pub(crate) fn via(version: Version, centre: &str) -> String {
+/// "1.1 lhr" in its parts: the version in which this data centre received a message (RFC 9110 section 7.6.3).
+pub(crate) fn via(version: Version, centre: &str) -> [&str; 2] {
     let version = match version {
-        Version::HTTP_10 => "1.0",
-        Version::HTTP_2 => "2",
-        Version::HTTP_3 => "3",
-        _ => "1.1",
+        Version::HTTP_10 => "1.0 ",
+        Version::HTTP_2 => "2 ",
+        Version::HTTP_3 => "3 ",
+        _ => "1.1 ",
     };
-    format!("{version} {centre}")
+    [version, centre]
 }
 
-/// Whom a message came from, as a member of Forwarded (RFC 7239 section 4).
-pub(crate) fn forwarded(address: IpAddr, proto: &str) -> String {
-    if address.is_ipv6() {
-        format!("for=\"[{address}]\";proto={proto}")
-    } else {
-        format!("for={address};proto={proto}")
-    }
+/// Whom a message came from, as the parts of a member of Forwarded (RFC 7239 section 4).
+pub(crate) fn forwarded<'p>(address: &'p str, is_ipv6: bool, proto: &'p str) -> [&'p str; 6] {
+    let (before, after) = if is_ipv6 { ("\"[", "]\"") } else { ("", "") };
+    ["for=", before, address, after, ";proto=", proto]
 }
 
 /// Adds a member to a list.

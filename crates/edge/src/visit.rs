@@ -145,16 +145,16 @@ fn url(parts: &Parts, scheme: Scheme) -> Result<Uri, Refusal> {
     Uri::from_parts(url).map_err(|_| BAD_TARGET)
 }
 
-/// This data centre's member of CDN-Loop (RFC 8586).
-pub(crate) fn loop_member(network: &str, centre: &str) -> String {
-    format!("longhaul;network={network};data-centre={centre}")
+/// This data centre's member of CDN-Loop in its parts (RFC 8586).
+pub(crate) fn loop_member<'p>(network: &'p str, centre: &'p str) -> [&'p str; 4] {
+    ["longhaul;network=", network, ";data-centre=", centre]
 }
 
 fn comes_from_here(headers: &HeaderMap, network: &str, centre: &str) -> bool {
     if !headers.contains_key(CDN_LOOP) {
         return false;
     }
-    let own = loop_member(network, centre);
+    let own = loop_member(network, centre).concat();
     let lines = headers.get_all(CDN_LOOP).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|member| member.trim().eq_ignore_ascii_case(&own))
 }

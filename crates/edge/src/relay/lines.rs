@@ -3,12 +3,17 @@
 //! What becomes of them is what `onward` and `pass_back` make of a map; what is rarer than the lines of nearly all messages is left to
 //! those.
 
-use cache::{internal, is_never_stored};
+use cache::{internal, is_never_stored, update::is_of_connection};
 use http::{
-    HeaderName,
+    HeaderName, Version,
     client::Reply,
     clock::http_date,
     server::{Glance, Peer},
+};
+
+use crate::{
+    origins::{forwarded, via},
+    visit::loop_member,
 };
 
 /// Members that a message gets in lists which it may have already, in the order of their names here.
@@ -67,22 +72,16 @@ pub(super) fn onward(request: &Glance<'_>, hop: &Hop<'_>) -> Option<Vec<u8>> {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         let goes = is_of_connection(name) || is("host") || is("x-forwarded-proto");
         if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !lists.take(name, value) {
-            put(name, value, &mut head);
+            put(name, &[value], &mut head);
         }
     }
     let Hop { network, centre, peer } = hop;
-    let (address, proto) = (peer.address.ip().to_string(), peer.scheme.name());
-    let (before, after) = if peer.address.is_ipv6() { ("\"[", "]\"") } else { ("", "") };
-    lists.write(
-        [&["1.1 ", centre], &[&address], &["for=", before, &address, after, ";proto=", proto]],
-        &mut head,
-    );
-    for part in
-        ["x-forwarded-proto: ", proto, "\r\ncdn-loop: longhaul;network=", network, ";data-centre=", centre]
-    {
-        head.extend_from_slice(part.as_bytes());
-    }
-    head.extend_from_slice(b"\r\n");
+    let (ip, proto) = (peer.address.ip(), peer.scheme.name());
+    let address = ip.to_string();
+    let forwarded = forwarded(&address, ip.is_ipv6(), proto);
+    lists.write([&via(Version::HTTP_11, centre), &[&address], &forwarded], &mut head);
+    put("x-forwarded-proto", &[proto], &mut head);
+    put("cdn-loop", &loop_member(network, centre), &mut head);
     head.extend_from_slice(b"\r\n");
     Some(head)
 }
@@ -119,23 +118,25 @@ pub(super) fn back(reply: &Reply<'_>, terms: &Terms<'_>, centre: &str, told: &st
         is_coded |= is("content-encoding");
         let goes = is_of_connection(name) || is("cache-tag") || is("content-length");
         if !goes && !internal::is_internal_in_any_case(name.as_bytes()) && !lists.take(name, value) {
-            put(name, value, &mut head);
+            put(name, &[value], &mut head);
         }
     }
     if terms.compresses && !is_coded {
         return None;
     }
     if !has_date {
-        put("date", http_date().as_bytes(), &mut head);
+        put("date", &[http_date()], &mut head);
     }
-    lists.write([&["1.1 ", centre], &[told]], &mut head);
+    lists.write([&via(Version::HTTP_11, centre), &[told]], &mut head);
     Some(head)
 }
 
-fn put(name: &str, value: &[u8], to: &mut Vec<u8>) {
-    for part in [name.as_bytes(), b": ", value, b"\r\n"] {
-        to.extend_from_slice(part);
-    }
+/// Writes a line whose value has these parts.
+fn put<P: AsRef<[u8]>>(name: &str, value: &[P], to: &mut Vec<u8>) {
+    to.extend_from_slice(name.as_bytes());
+    to.extend_from_slice(b": ");
+    value.iter().for_each(|part| to.extend_from_slice(part.as_ref()));
+    to.extend_from_slice(b"\r\n");
 }
 
 /// Whether a request with this field is passed on as any other: it asks nothing of caches, wants no trailers, and its name cannot be taken
@@ -150,22 +151,6 @@ pub(crate) fn may_be_relayed(name: &str) -> bool {
         _ => false,
     };
     !asks && !name.as_bytes().contains(&b'_')
-}
-
-/// Whether a field is about a connection alone, whatever Connection names; that names nothing else here.
-fn is_of_connection(name: &str) -> bool {
-    let is = |other: &str| name.eq_ignore_ascii_case(other);
-    match name.len() {
-        2 => is("te"),
-        7 => is("trailer") || is("upgrade"),
-        10 => is("connection") || is("keep-alive"),
-        14 => is("http2-settings"),
-        16 => is("proxy-connection"),
-        17 => is("transfer-encoding"),
-        18 => is("proxy-authenticate"),
-        19 => is("proxy-authorization"),
-        _ => false,
-    }
 }
 
 /// More than most heads have, with what is added.
