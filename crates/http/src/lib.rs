@@ -36,6 +36,7 @@ mod error;
 mod failure;
 mod family;
 pub mod http1;
+mod http2;
 mod http3;
 pub mod limits;
 mod origin;

@@ -3,7 +3,7 @@
 use hyper::{HeaderMap, StatusCode, http::Extensions};
 
 use super::informed::Informed;
-use crate::{Failure, limits};
+use crate::{Failure, http1::head, limits};
 
 /// Those of one request so far.
 #[derive(Debug, Default)]
@@ -26,8 +26,7 @@ impl Interims {
 
     /// Takes one.
     pub(super) fn take(&mut self, status: StatusCode, headers: &HeaderMap) -> Result<(), Failure> {
-        let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + AROUND);
-        self.bytes += STATUS + fields.sum::<usize>();
+        self.bytes += head::interim_length(headers);
         if self.bytes > limits::HEADER_BYTES {
             return Err(Failure::TooLarge);
         }
@@ -37,11 +36,6 @@ impl Interims {
         Ok(())
     }
 }
-
-/// A status line and an empty line, and what stands between a name and a value and behind that, in HTTP/1.1. The same is counted where it is
-/// written shorter, as it takes the same room once it is read.
-const STATUS: usize = "HTTP/1.1 103 Early Hints\r\n\r\n".len();
-const AROUND: usize = ": \r\n".len();
 
 #[cfg(test)]
 mod tests {

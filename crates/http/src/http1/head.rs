@@ -313,8 +313,15 @@ pub fn write_interim(to: &mut Vec<u8>, status: StatusCode, headers: &HeaderMap) 
     to.extend_from_slice(b"\r\n");
 }
 
+/// How long an interim response's head is, or would be in HTTP/1.1: the same is counted where it is written shorter, as it takes the same
+/// room once it is read.
+pub(crate) fn interim_length(headers: &HeaderMap) -> usize {
+    let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    "HTTP/1.1 103 Early Hints\r\n\r\n".len() + fields.sum::<usize>()
+}
+
 /// Writes a status line.
-pub(crate) fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode) {
+fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode) {
     let version: &[u8] = if version == Version::HTTP_10 { b"HTTP/1.0 " } else { b"HTTP/1.1 " };
     let reason = status.canonical_reason().unwrap_or_default().as_bytes();
     for part in [version, status.as_str().as_bytes(), b" ", reason, b"\r\n"] {

@@ -99,8 +99,7 @@ impl Ahead {
             return;
         }
         framed::clear(&mut headers);
-        let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + AROUND);
-        self.bytes += STATUS + fields.sum::<usize>();
+        self.bytes += head::interim_length(&headers);
         let mut response = Response::new(());
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
         self.heads.push_back(response);
@@ -161,10 +160,6 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// then is not sent.
 const MOST: usize = crate::limits::HEADER_BYTES;
 
-/// A status line, and what stands around a name and a value.
-const STATUS: usize = "HTTP/1.1 103 Early Hints\r\n\r\n".len();
-const AROUND: usize = ": \r\n".len();
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +174,7 @@ mod tests {
         (0..1000).for_each(|_| interim.send(StatusCode::EARLY_HINTS, hints(1000)));
         let sent = std::iter::from_fn(|| interims.next()).count();
         // The last one begins below the limit.
-        assert_eq!(sent, MOST / (STATUS + 4 + 1000 + AROUND) + 1);
+        assert_eq!(sent, MOST / (28 + 4 + 1000 + 4) + 1);
         interim.send(StatusCode::EARLY_HINTS, hints(1));
         assert!(interims.next().is_none());
     }

@@ -2,7 +2,7 @@
 
 use std::{
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use h2::RecvStream;
 use hyper::body::{Body, Frame};
 
 use super::{super::life::Count, upload::Upload};
-use crate::{Failure, Stage};
+use crate::{Failure, http2::poll_frame};
 
 /// The body, and what else is of this exchange: when it is dropped, the exchange is over.
 pub(crate) struct Download {
@@ -34,17 +34,7 @@ impl Body for Download {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let failed = |error| Failure::from_h2(&error, Stage::Body);
-        if let Some(data) = ready!(self.stream.poll_data(cx)) {
-            return Poll::Ready(Some(data.map_err(failed).map(|data| {
-                // The window opens again by what somebody takes. Only an overdrawn one is refused, and what is given
-                // back here was just taken from it.
-                let _ = self.stream.flow_control().release_capacity(data.len());
-                Frame::data(data)
-            })));
-        }
-        let trailers = ready!(self.stream.poll_trailers(cx)).map_err(failed);
-        Poll::Ready(trailers.map(|trailers| trailers.map(Frame::trailers)).transpose())
+        poll_frame(&mut self.stream, cx)
     }
 
     fn is_end_stream(&self) -> bool {

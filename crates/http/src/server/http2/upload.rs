@@ -9,7 +9,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::{Failure, Stage};
+use crate::{Failure, http2::poll_frame};
 
 /// The body; h2 compares it with its announced length.
 pub(super) struct Upload {
@@ -32,17 +32,11 @@ impl Body for Upload {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let failed = |error| Failure::from_h2(&error, Stage::Body);
-        if let Some(data) = ready!(self.stream.poll_data(cx)) {
-            return Poll::Ready(Some(data.map_err(failed).map(|data| {
-                // The client may send on as somebody takes what it sent: this was just counted against its window, so h2 takes it back.
-                let _ = self.stream.flow_control().release_capacity(data.len());
-                self.left = self.left.map(|left| left.saturating_sub(data.len() as u64));
-                Frame::data(data)
-            })));
+        let frame = ready!(poll_frame(&mut self.stream, cx));
+        if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
+            self.left = self.left.map(|left| left.saturating_sub(data.len() as u64));
         }
-        let trailers = ready!(self.stream.poll_trailers(cx)).map_err(failed);
-        Poll::Ready(trailers.map(|trailers| trailers.map(Frame::trailers)).transpose())
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
