@@ -15,12 +15,10 @@
 mod at_once;
 mod authority;
 mod certificate;
-mod conduct;
 mod config;
 mod connection;
 mod context;
 mod delivery;
-mod gathered;
 mod handler;
 mod handover;
 mod head;

@@ -3,8 +3,10 @@
 //! A request that the handler can answer with a look at its fields is answered where it is found, and any other is a task of its own. The
 //! connection's task is the only one that reads and writes its stream.
 
+mod conduct;
 mod download;
 mod exchange;
+mod gathered;
 mod pulse;
 mod quiet;
 mod upload;
@@ -29,13 +31,18 @@ use hyper::{
 use tokio::task::JoinSet;
 use tracing::debug;
 
-use self::{exchange::Exchange, pulse::Pulse, quiet::Quiet, upload::Upload};
+use self::{
+    conduct::{Conduct, Ending},
+    exchange::Exchange,
+    gathered::{Gathered, gathered},
+    pulse::Pulse,
+    quiet::Quiet,
+    upload::Upload,
+};
 use super::{
     at_once::Glance,
-    conduct::{Conduct, Ending},
     context::Context,
     delivery::Delivery,
-    gathered::{Gathered, gathered},
     handler::Handler,
     head::{self, Content},
     interim::Interim,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::{Reason, SendStream};
 use hyper::body::{Body as _, Frame};
 
-use super::super::{conduct::Exchange, head};
+use super::{super::head, conduct::Exchange};
 use crate::{Body, Failure};
 
 /// Sends a body to its end; one that breaks off resets the stream. `None` if it was not sent to its end.

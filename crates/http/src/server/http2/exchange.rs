@@ -12,13 +12,12 @@ use hyper::{
 
 use super::{
     super::{
-        conduct,
         delivery::Delivery,
         handler::Handler,
         head::{self, Content},
         interim::Interims,
     },
-    download,
+    conduct, download,
 };
 use crate::{Body, Failure};
 
