@@ -21,7 +21,7 @@ use crate::{
     relay::may_be_relayed,
     store::Object,
     visit::Visit,
-    ways::{Reason, Way, Ways},
+    ways::{Reason, Ways},
 };
 
 /// A core of a data centre.
@@ -53,10 +53,10 @@ impl Core {
         let is_plain = visit.version == Version::HTTP_11
             && visit.method == Method::GET
             && visit.headers.keys().all(|name| may_be_relayed(name.as_str()));
-        let way = is_plain.then(|| Way::of(visit, reason, &self.centre, response.status())).flatten();
         let mut ways = self.own_ways();
-        if let Some(way) = way.filter(|_| std::ptr::eq(&*self.network(), visit.network())) {
-            ways.add(way, self.now());
+        // A network that is replaced now is so before everything is forgotten.
+        if is_plain && std::ptr::eq(&*self.network(), visit.network()) {
+            ways.add(visit, reason, (&self.centre, response.status()), self.now());
         }
     }
 

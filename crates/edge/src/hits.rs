@@ -1,18 +1,15 @@
 //! What one core answers at once: requests as they came, and the object that is their answer.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasher, RandomState},
-    sync::{Arc, Weak},
-};
+use std::sync::{Arc, Weak};
 
 use cache::{Coding, Form, Reuse, Terms, Time, Wishes};
-use http::{Body, Bytes, HeaderName, Response, Scheme, Version, header, server::Glance};
+use http::{Body, Bytes, HeaderName, Response, Version, header, server::Glance};
 
 use crate::{
+    alike::Alike,
     answer::browser_ttl,
     heads::{Head, Heads},
-    likeness::{Likeness, MOST_ALIKE, is_plain},
+    likeness::{Likeness, is_plain},
     ready::{OnlyOnDisk, Ready, Shape},
     store::{Lease, Object, Store, TELLING},
     visit::Visit,
@@ -21,10 +18,7 @@ use crate::{
 /// Requests that a core answers at once.
 #[derive(Debug)]
 pub(crate) struct Hits {
-    hasher: RandomState,
-    /// By the hash of scheme, host and target.
-    table: HashMap<u64, Vec<Hit>>,
-    count: usize,
+    in_memory: Alike<Hit>,
     /// What is on disk alone, by the same hash.
     heads: Heads,
 }
@@ -43,10 +37,9 @@ enum Place {
     Disk(Arc<Head>),
 }
 
-/// A request, and what answers it.
+/// What answers requests that are the same.
 #[derive(Debug)]
 struct Hit {
-    likeness: Likeness,
     /// Bodies are the store's: what was evicted there is not kept here.
     object: Weak<Object>,
     /// The content coding in which it is sent.
@@ -62,13 +55,12 @@ struct Hit {
 impl Hits {
     /// Those of one of so many cores, which have this much memory for objects together.
     pub(crate) fn new(memory: u64, cores: usize) -> Self {
-        let heads = Heads::new(memory, cores);
-        Self { hasher: RandomState::new(), table: HashMap::new(), count: 0, heads }
+        Self { in_memory: Alike::default(), heads: Heads::new(memory, cores) }
     }
 
     /// What answers a request, and has done before; `None` if that takes more than a look.
     pub(crate) fn find(&mut self, store: &Store, now: Time, request: &Glance<'_>) -> Option<Match> {
-        let hash = self.hash(request.peer.scheme, request.host, request.target);
+        let hash = self.in_memory.hash(request);
         self.in_memory(hash, store, now, request).or_else(|| {
             let head = self.heads.find(hash, store, now, request)?;
             Some(Match { about: head.about.clone(), place: Place::Disk(head) })
@@ -76,11 +68,7 @@ impl Hits {
     }
 
     fn in_memory(&mut self, hash: u64, store: &Store, now: Time, request: &Glance<'_>) -> Option<Match> {
-        let alike = self.table.get_mut(&hash)?;
-        if !is_plain(request) {
-            return None;
-        }
-        let hit = alike.iter_mut().find(|hit| hit.likeness.is(request))?;
+        let hit = self.in_memory.find(hash, request, |_| is_plain(request))?;
         let object = hit.object.upgrade().filter(|object| object.serving.version() == hit.version)?;
         if object.stored.reuse(Wishes::default(), now) != Reuse::Fresh {
             return None;
@@ -112,25 +100,14 @@ impl Hits {
         if object.serving.ready_or(coding, shape, make).is_none_or(|ready| !ready.is_for(ttl)) {
             return;
         }
-        if self.count >= MOST {
-            self.forget();
-        }
-        let hash = self.hash(visit.peer.scheme, likeness.host(), likeness.target());
-        let alike = self.table.entry(hash).or_default();
-        let before = alike.len();
-        alike.retain(|hit| hit.stands() && hit.likeness != likeness);
-        if alike.len() >= MOST_ALIKE {
-            alike.remove(0);
-        }
-        alike.push(Hit {
-            likeness,
+        let hit = Hit {
             object: Arc::downgrade(object),
             coding,
             version: lease.version,
             about,
             told: Time::from_millis(0),
-        });
-        self.count = self.count + alike.len() - before;
+        };
+        self.in_memory.add(likeness, hit, Hit::stands);
     }
 
     /// Adds a request for an object that is on disk alone, with the response that it got. Variants are told apart by fields with these
@@ -150,7 +127,7 @@ impl Hits {
         let (ttl, shape) = (browser_ttl(visit, response.status()), shape(visit.version));
         let ready = object.body.whole().and_then(|body| Ready::new(response, body, ttl, shape));
         let Some(ready) = ready else { return };
-        let hash = self.hash(visit.peer.scheme, likeness.host(), likeness.target());
+        let hash = self.in_memory.hash_of(&likeness);
         self.heads.add(hash, likeness, Head::new(object, only, ready.without_body(), about), only.epoch);
     }
 
@@ -162,17 +139,8 @@ impl Hits {
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.forget();
+        self.in_memory.clear();
         self.heads.clear();
-    }
-
-    fn forget(&mut self) {
-        self.table.clear();
-        self.count = 0;
-    }
-
-    fn hash(&self, scheme: Scheme, host: &[u8], target: &str) -> u64 {
-        self.hasher.hash_one((scheme == Scheme::Https, host, target))
     }
 }
 
@@ -226,6 +194,3 @@ impl Hit {
 fn shape(version: Version) -> Shape {
     if version == Version::HTTP_11 { Shape::Lines } else { Shape::Fields }
 }
-
-/// Requests of a core; of more, all are forgotten, and those that come again are added again.
-const MOST: usize = 32_768;

@@ -16,7 +16,7 @@
 //! | parts of what is not stored as a whole: asked for, kept, put together | `partial.rs`, `keeping.rs`, `parts.rs`, `sequence.rs` |
 //! | from a stored object to a response: 200, 206, 304, 416 | `answer.rs` |
 //! | text that is compressed on its way, and stored so | `compress.rs`, `coder.rs` |
-//! | a hit on a plain request: no look at the store, whose lock is taken once a second for an object; over HTTP/1.1 no allocation and no task | `hits.rs`, `likeness.rs`, `ready.rs` |
+//! | a hit on a plain request: no look at the store, whose lock is taken once a second for an object; over HTTP/1.1 no allocation and no task | `hits.rs`, `alike.rs`, `likeness.rs`, `ready.rs` |
 //! | a plain request that is passed on line by line, as one like it was | `relay.rs`, `ways.rs` |
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
@@ -28,6 +28,7 @@
 //! `http`. Here are the bytes and the tasks.
 
 mod admin;
+mod alike;
 mod answer;
 mod authority;
 mod centre;

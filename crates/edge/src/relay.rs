@@ -108,13 +108,12 @@ impl Relay<'_> {
     fn pass_back(self, Back { status, framing, head }: Back, body: Body) -> Relayed<Note> {
         let word = if self.way.forward() == Forward::Bypass { Word::Bypass } else { Word::Miss };
         self.core.counts.add(word);
-        let outcome = || Outcome {
-            word,
-            zone: Some(self.way.zone().name.clone()),
-            at_origin: self.at_origin.as_deref().and_then(AtOrigin::times),
-        };
-        let note = self.asked.map(|asked| asked.noted(status, &outcome()));
-        let body = cleared(body.within(self.way.zone().next_byte));
+        let zone = self.way.zone();
+        let note = self.asked.map(|asked| {
+            let at_origin = self.at_origin.as_deref().and_then(AtOrigin::times);
+            asked.noted(status, &Outcome { word, zone: Some(zone.name.clone()), at_origin })
+        });
+        let body = cleared(body.within(zone.next_byte));
         Relayed::Lines(Lines { head, framing, body, note })
     }
 

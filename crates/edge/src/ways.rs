@@ -1,18 +1,15 @@
 //! What one core passes on without a look at the store: requests as they came, and why their responses are not stored.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasher, RandomState},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use cache::{CacheStatus, Forward, Time};
-use http::{Scheme, StatusCode, server::Glance};
+use http::{StatusCode, server::Glance};
 
 use crate::{
+    alike::Alike,
     likeness::Likeness,
     network::{Network, Zone},
     passing::Passed,
@@ -21,17 +18,11 @@ use crate::{
 
 /// Requests that a core passes on.
 #[derive(Debug, Default)]
-pub(crate) struct Ways {
-    hasher: RandomState,
-    /// By the hash of scheme, host and target.
-    table: HashMap<u64, Vec<Arc<Way>>>,
-    count: usize,
-}
+pub(crate) struct Ways(Alike<Arc<Way>>);
 
 /// How a request was passed on, and one that is the same is.
 #[derive(Debug)]
 pub(crate) struct Way {
-    likeness: Likeness,
     network: Arc<Network>,
     zone: usize,
     reason: Reason,
@@ -69,14 +60,12 @@ impl Reason {
 }
 
 impl Way {
-    /// The way of a request that the data centre `centre` passed on, and that got a response with this status. `None` if one like it could be
-    /// another matter.
-    pub(crate) fn of(visit: &Visit, reason: Reason, centre: &str, status: StatusCode) -> Option<Self> {
+    /// `None` if a request like this one could be another matter.
+    fn of(visit: &Visit, reason: Reason, centre: &str, status: StatusCode) -> Option<Self> {
         let rule = visit.rule_for(status);
         if rule.is_some_and(|rule| rule.edge_ttl.is_some() || rule.browser_ttl.is_some()) {
             return None;
         }
-        let likeness = Likeness::of(visit, std::iter::empty())?;
         let (network, zone) = visit.place();
         let told = CacheStatus {
             cache: centre.to_owned(),
@@ -85,7 +74,7 @@ impl Way {
             ..CacheStatus::default()
         };
         let (network, told) = (Arc::clone(network), told.to_string().into());
-        Some(Self { likeness, network, zone, reason, status, told, is_in_vain: AtomicBool::new(false) })
+        Some(Self { network, zone, reason, status, told, is_in_vain: AtomicBool::new(false) })
     }
 
     pub(crate) fn reason(&self) -> &Reason {
@@ -120,47 +109,31 @@ impl Way {
 
 impl Ways {
     /// The way of a request that is the same as one before.
-    pub(crate) fn find(&self, now: Time, request: &Glance<'_>) -> Option<Arc<Way>> {
-        let alike = self.table.get(&self.hash(request.peer.scheme, request.host, request.target))?;
-        let way = alike.iter().find(|way| way.reason.stands(now) && way.likeness.is(request))?;
+    pub(crate) fn find(&mut self, now: Time, request: &Glance<'_>) -> Option<Arc<Way>> {
+        let hash = self.0.hash(request);
+        let way = self.0.find(hash, request, |way| way.reason.stands(now))?;
         (!way.is_in_vain.load(Relaxed)).then(|| Arc::clone(way))
     }
 
-    pub(crate) fn add(&mut self, way: Way, now: Time) {
-        if self.count >= MOST {
-            self.clear();
-        }
-        let likeness = &way.likeness;
-        let hash = self.hash(likeness.scheme(), likeness.host(), likeness.target());
-        let alike = self.table.entry(hash).or_default();
+    /// Adds the way of a request that the data centre `centre` passed on, and that got a response with this status; unless one like it could be
+    /// another matter.
+    pub(crate) fn add(
+        &mut self,
+        visit: &Visit,
+        reason: Reason,
+        (centre, status): (&str, StatusCode),
+        now: Time,
+    ) {
+        let Some(way) = Way::of(visit, reason, centre, status) else { return };
+        let Some(likeness) = Likeness::of(visit, std::iter::empty()) else { return };
         // What was in vain with the same status is so again.
-        let is_known = |other: &Arc<Way>| {
-            other.reason.stands(now) && other.likeness == way.likeness && other.status == way.status
-        };
-        if alike.iter().any(is_known) {
-            return;
+        if !self.0.has(&likeness, |other| other.reason.stands(now) && other.status == status) {
+            self.0.add(likeness, Arc::new(way), |other| other.reason.stands(now));
         }
-        let before = alike.len();
-        alike.retain(|other| other.reason.stands(now) && other.likeness != way.likeness);
-        if alike.len() >= MOST_ALIKE {
-            alike.remove(0);
-        }
-        alike.push(Arc::new(way));
-        self.count = self.count + alike.len() - before;
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.table.clear();
-        self.count = 0;
-    }
-
-    fn hash(&self, scheme: Scheme, host: &[u8], target: &str) -> u64 {
-        self.hasher.hash_one((scheme == Scheme::Https, host, target))
+        self.0.clear();
     }
 }
-
-/// Requests of a core; of more, all are forgotten, and those that come again are added again.
-const MOST: usize = 32_768;
-/// Requests for one URL that differ in what counts; of more, the oldest go.
-const MOST_ALIKE: usize = 8;

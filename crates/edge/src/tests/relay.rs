@@ -247,7 +247,7 @@ async fn bodies_come_as_they_come_and_trailers_are_left_out() {
 }
 
 /// An origin that answers each connection's requests with the next of these, and then closes it.
-async fn scripted(answers: &'static [&'static str]) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
+async fn scripted(answers: &'static [&'static [&'static str]]) -> (std::net::SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let asked = Arc::new(AtomicUsize::new(0));
@@ -255,7 +255,7 @@ async fn scripted(answers: &'static [&'static str]) -> (std::net::SocketAddr, Ar
     tokio::spawn(async move {
         for connection in answers {
             let (mut stream, _) = listener.accept().await.unwrap();
-            for answer in connection.split('|') {
+            for answer in *connection {
                 let mut bytes = Vec::new();
                 while !bytes.ends_with(b"\r\n\r\n") {
                     if stream.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
@@ -273,7 +273,7 @@ async fn scripted(answers: &'static [&'static str]) -> (std::net::SocketAddr, Ar
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok";
 
 /// A data centre in front of scripted origins.
-async fn before(origins: &[&'static [&'static str]]) -> (Door, Vec<Arc<AtomicUsize>>) {
+async fn before(origins: &[&'static [&'static [&'static str]]]) -> (Door, Vec<Arc<AtomicUsize>>) {
     let (mut addresses, mut asked) = (Vec::new(), Vec::new());
     for answers in origins {
         let (address, counter) = scripted(answers).await;
@@ -290,10 +290,10 @@ async fn before(origins: &[&'static [&'static str]]) -> (Door, Vec<Arc<AtomicUsi
 
 #[tokio::test]
 async fn a_connection_that_was_closed_meanwhile_is_nobodys_fault() {
-    const SCRIPT: &[&str] = &[
+    const SCRIPT: &[&[&str]] = &[
         // The third request finds it closed.
-        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok",
-        ANSWER,
+        &[ANSWER, ANSWER],
+        &[ANSWER],
     ];
     let (door, asked) = before(&[SCRIPT]).await;
     door.learn("/").await;
@@ -304,14 +304,12 @@ async fn a_connection_that_was_closed_meanwhile_is_nobodys_fault() {
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_is_an_error_or_another_origins_turn() {
-    const GARBLED: &[&str] = &[
-        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|no HTTP at all\r\n\r\n",
-    ];
+    const GARBLED: &[&[&str]] = &[&[ANSWER, ANSWER, "no HTTP at all\r\n\r\n"]];
     let (door, _) = before(&[GARBLED]).await;
     door.learn("/").await;
     let (said, relayed) = door.pass("/", &[]).await;
     assert!(relayed && said.status.contains("502"), "{said:?}");
-    let (door, asked) = before(&[GARBLED, &[ANSWER]]).await;
+    let (door, asked) = before(&[GARBLED, &[&[ANSWER]]]).await;
     door.learn("/").await;
     let (said, relayed) = door.pass("/", &[]).await;
     assert!(relayed && said.body == "ok", "{said:?}");
@@ -320,9 +318,12 @@ async fn an_answer_that_cannot_be_read_is_an_error_or_another_origins_turn() {
 
 #[tokio::test]
 async fn interim_responses_and_odd_ends_pass() {
-    const SCRIPT: &[&str] = &[
-        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok|HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLH-Cache-Key: x\r\n\r\nHTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n|HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nConnection: close\r\n\r\nto the end",
-    ];
+    const SCRIPT: &[&[&str]] = &[&[
+        ANSWER,
+        ANSWER,
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLH-Cache-Key: x\r\n\r\nHTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nConnection: close\r\n\r\nto the end",
+    ]];
     let (door, _) = before(&[SCRIPT]).await;
     door.learn("/").await;
     let mut stream = TcpStream::connect(door.address).await.unwrap();
