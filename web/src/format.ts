@@ -15,8 +15,8 @@ function decimal(value: number, decimals: number): string {
   return value < 0 && Number(value.toFixed(decimals)) !== 0 ? `\u2212${digits}` : digits;
 }
 
-/** A latency to three or four digits, without its unit: for tables and axes whose heading carries it. */
-export function latency(value: Maybe): string {
+/** A figure to three or four digits, without its unit: for tables and axes whose heading carries it. */
+export function figure(value: Maybe): string {
   if (!isNumber(value)) return ABSENT;
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -25,6 +25,9 @@ export function latency(value: Maybe): string {
   const decimals = size >= 1000 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4;
   return decimal(value, decimals);
 }
+
+/** A latency in ms, without its unit. */
+export const latency = figure;
 
 /** A latency with its unit. */
 export const ms = (value: Maybe): string => (isNumber(value) ? `${latency(value)}\u00a0ms` : ABSENT);

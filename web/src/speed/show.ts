@@ -1,6 +1,6 @@
 // What a test came to. Every figure and every sentence was computed by the server; here they are put on the page.
 import { el, section } from "../dom";
-import { ms, rate, share } from "../format";
+import { figure, ms, rate, share } from "../format";
 import { boxes } from "./boxes";
 import type { Bandwidth, Outcome, Score, Set } from "./types";
 
@@ -89,7 +89,7 @@ function row(direction: string, set: Set): HTMLElement {
   );
 }
 
-const mbits = (bps: number): string => (bps / 1e6).toPrecision(3);
+const mbits = (bps: number): string => figure(bps / 1e6);
 
 function about(outcome: Outcome): HTMLElement {
   const { url, protocol, plan, took_s, rubric, missing } = outcome;
