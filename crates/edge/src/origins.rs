@@ -121,7 +121,7 @@ impl Origins {
         let informed = Informed::new(move |code, fields| pass_on(&interim, code, fields));
         let asking = self.begin(origin, now);
         let mut trace = Trace::start(client.clock().now());
-        let relayed = client.relay(origin, head, (zone.first_byte, informed), &mut trace, read).await;
+        let relayed = client.relay(origin, head, (zone.first_byte, Some(informed)), &mut trace, read).await;
         if matches!(relayed, Ok(None)) {
             asking.was_not_made();
             return Ok(None);

@@ -148,7 +148,7 @@ impl Client {
     ) -> Result<Response<Body>, Failure> {
         let pool = match self.inner.connections {
             Connections::New | Connections::Resume | Connections::Early => None,
-            Connections::Reuse => self.inner.pool.of(origin),
+            Connections::Reuse => self.inner.pool.of(origin, trace.started),
         };
         let response = match pool {
             None => Box::pin(self.inner.alone(origin, request, trace)).await?,

@@ -26,24 +26,35 @@
 
 mod config;
 mod failure;
+mod head;
+mod measured;
+mod prepared;
 mod redirect;
-mod sample;
+mod scribe;
 mod target;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    future::Future,
+    pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
 };
 
-use http::{Scheme, client::Trace};
+use http::{
+    Body, Scheme,
+    client::{Relayed, Trace},
+};
 use recording::Sample;
 
-pub(crate) use self::failure::Failure;
-use self::sample::{Head, sample};
+use self::head::Head;
 pub use self::{
     config::{Config, Connections, Known, Lookups, Protocol, Redirects, Trust},
     target::Target,
 };
+pub(crate) use self::{failure::Failure, measured::Measured, prepared::Prepared, scribe::Scribe};
 use crate::{Error, Stop, clock::Clock, limits};
 
 /// Makes requests according to its configuration. Clones share connections and remembered names.
@@ -86,31 +97,38 @@ impl Client {
     /// Makes one request: one sample, or one for each hop if redirects are followed. Needs a tokio runtime
     /// with I/O and time.
     pub async fn fetch(&self, target: &Target) -> Vec<Sample> {
-        let mut samples = Vec::with_capacity(1);
-        let mut hop = target.clone();
-        loop {
-            let (mut sample, next) = self.inner.measure(&hop).await;
-            match next {
-                Some(_) if samples.len() >= limits::REDIRECTS => {
-                    sample.error = Some(Failure::Redirects.to_string());
-                }
-                Some(next) => {
-                    samples.push(sample);
-                    hop = next;
-                    continue;
-                }
-                None => {}
+        let insisted = pin!(self.insisted());
+        let Chain { redirects, last } = self.measure(&Prepared::of(target), insisted).await;
+        redirects.into_iter().chain([last]).map(Sample::from).collect()
+    }
+
+    /// The same without a sample yet, and given up when `insisted` is over: [`Client::insisted`], which may serve one request after
+    /// the other.
+    pub(crate) async fn measure(
+        &self,
+        prepared: &Prepared<'_>,
+        mut insisted: Pin<&mut impl Future<Output = ()>>,
+    ) -> Chain {
+        let (mut last, mut next) = self.inner.measure(prepared, insisted.as_mut()).await;
+        let mut redirects = Vec::new();
+        while let Some(target) = next.take() {
+            if redirects.len() >= limits::REDIRECTS {
+                last.failure = Some(Failure::Redirects);
+                break;
             }
-            samples.push(sample);
-            break;
+            redirects.push(last);
+            (last, next) = self.inner.measure(&Prepared::of(target), insisted.as_mut()).await;
         }
-        if samples.len() > 1 {
+        if !redirects.is_empty() {
             let chain = self.inner.chains.fetch_add(1, Relaxed);
-            for sample in &mut samples {
-                sample.chain = Some(chain);
-            }
+            redirects.iter_mut().chain([&mut last]).for_each(|measured| measured.chain = Some(chain));
         }
-        samples
+        Chain { redirects, last }
+    }
+
+    /// Is over when requests in flight are to be given up.
+    pub(crate) async fn insisted(&self) {
+        self.inner.stop.insisted().await;
     }
 
     /// Reads the trusted certificates, if this target or one that it redirects to needs them.
@@ -129,35 +147,97 @@ impl Client {
     }
 }
 
+/// A request with those that redirects made of it.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    /// The first ones, each of which was answered with a redirect that was followed.
+    pub(crate) redirects: Vec<Measured>,
+    pub(crate) last: Measured,
+}
+
 impl Inner {
     /// One request, and where it redirects to if redirects are followed.
-    async fn measure(&self, target: &Target) -> (Sample, Option<Target>) {
+    async fn measure(
+        &self,
+        prepared: &Prepared<'_>,
+        insisted: Pin<&mut impl Future<Output = ()>>,
+    ) -> (Measured, Option<Target>) {
         let mut trace = Trace::start(self.http.clock().now());
         let mut head = Head::default();
         let outcome = tokio::select! {
             biased;
-            outcome = tokio::time::timeout(self.config.timeout, self.attempt(target, &mut trace, &mut head)) => {
-                outcome.unwrap_or_else(|_| Err(Failure::Timeout(trace.step())))
-            }
-            () = self.stop.insisted() => Err(Failure::Abandoned),
+            outcome = self.attempt(prepared, &mut trace, &mut head) => outcome,
+            () = insisted => Err(Failure::Abandoned),
         };
-        let next = match (outcome, self.config.redirects, head.status) {
-            (Ok(()), Redirects::Follow, Some(status)) => {
-                head.location.as_deref().and_then(|location| redirect::next(target, status, location))
-            }
+        let next = match (&outcome, self.config.redirects, head.status) {
+            (Ok(()), Redirects::Follow, Some(status)) => head
+                .location
+                .as_deref()
+                .and_then(|location| redirect::next(&prepared.target, status, location)),
             _ => None,
         };
-        (sample(&trace, head, outcome.err()), next)
+        (Measured::of(&trace, head, outcome.err()), next)
     }
 
     /// Makes the request, and reads the response to its end, discarding the body.
-    async fn attempt(&self, target: &Target, trace: &mut Trace, head: &mut Head) -> Result<(), Failure> {
+    async fn attempt(
+        &self,
+        prepared: &Prepared<'_>,
+        trace: &mut Trace,
+        head: &mut Head,
+    ) -> Result<(), Failure> {
+        let body = self.on_idle(prepared, trace, head).await?;
+        // On a connection that is kept, most responses come as a whole.
+        if trace.last_byte().is_some() {
+            return Ok(());
+        }
+        let gone = Duration::from_nanos(self.http.clock().now().saturating_sub(trace.started));
+        let rest = async {
+            match body {
+                Some(body) => read(body).await,
+                None => self.anew(&prepared.target, trace, head).await,
+            }
+        };
+        let outcome = tokio::time::timeout(self.config.timeout.saturating_sub(gone), rest).await;
+        outcome.unwrap_or_else(|_| Err(Failure::Timeout(trace.step())))
+    }
+
+    /// The usual case of many requests, which costs the least: a plain GET on a connection that is idle. `None` of another case.
+    async fn on_idle(
+        &self,
+        prepared: &Prepared<'_>,
+        trace: &mut Trace,
+        head: &mut Head,
+    ) -> Result<Option<Body>, Failure> {
+        let Some(lines) = &prepared.lines else { return Ok(None) };
+        let (origin, within) = (&prepared.target.origin, (self.config.timeout, None));
+        match self.http.relay(origin, lines, within, trace, Head::of_plain).await {
+            Ok(None) => Ok(None),
+            Ok(Some(Relayed::Lines(said, body))) => {
+                *head = said;
+                Ok(Some(body))
+            }
+            Ok(Some(Relayed::Response(response))) => {
+                *head = Head::of(response.status(), response.headers());
+                Ok(Some(response.into_body()))
+            }
+            Err(http::Failure::Timeout) => Err(Failure::Timeout(trace.step())),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// All other cases.
+    async fn anew(&self, target: &Target, trace: &mut Trace, head: &mut Head) -> Result<(), Failure> {
         let response = self.http.send(&target.origin, target.request(), trace).await?;
         *head = Head::of(response.status(), response.headers());
-        let mut body = response.into_body();
-        while let Some(frame) = body.frame().await {
-            frame?;
-        }
-        Ok(())
+        read(response.into_body()).await
     }
+}
+
+/// Reads a body to its end.
+async fn read(mut body: Body) -> Result<(), Failure> {
+    while let Some(frame) = body.frame().await {
+        frame?;
+    }
+    Ok(())
 }

@@ -25,7 +25,7 @@ use std::{
 use claim::Caveat;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use recording::{End, Header, Sample, Writer};
+use recording::{End, Header, Writer};
 use tokio::{
     runtime::Runtime,
     sync::{Semaphore, mpsc},
@@ -45,7 +45,7 @@ use self::{
 };
 use crate::{
     Error, Stop,
-    client::{Client, Lookups, Protocol, Redirects, Target, Trust},
+    client::{Client, Lookups, Measured, Prepared, Protocol, Redirects, Target, Trust},
     clock,
     metrics::Metrics,
     summary::{self, Summary},
@@ -108,7 +108,7 @@ struct Ready<'r, W: Write> {
     config: &'r Config,
     generator: Generator,
     runtime: Runtime,
-    recorded: mpsc::Receiver<Sample>,
+    recorded: mpsc::Receiver<Measured>,
     ledger: Ledger<W>,
 }
 
@@ -132,7 +132,7 @@ impl<'r, W: Write + Send> Ready<'r, W> {
         let generator = Generator {
             draws,
             client,
-            target: target.clone(),
+            target: Prepared::of(target.clone()),
             config: config.clone(),
             samples,
             progress: progress.clone(),

@@ -19,9 +19,9 @@ impl Interims {
         Self { bytes: 0, whom: extensions.get().cloned() }
     }
 
-    /// Those that somebody is told of.
-    pub(super) fn told(whom: Informed) -> Self {
-        Self { bytes: 0, whom: Some(whom) }
+    /// Those that somebody is told of, if anybody is.
+    pub(super) fn told(whom: Option<Informed>) -> Self {
+        Self { bytes: 0, whom }
     }
 
     /// Takes one.

@@ -170,9 +170,12 @@ impl AsyncWrite for Io {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let from = self.recorder.now();
+        if !self.is_unflushed {
+            return Pin::new(&mut self.stream).poll_flush(cx);
+        }
+        let from = self.recorder.wire.handed().unwrap_or_else(|| self.recorder.now());
         let result = ready!(Pin::new(&mut self.stream).poll_flush(cx));
-        if self.is_unflushed && result.is_ok() {
+        if result.is_ok() {
             self.is_unflushed = false;
             self.recorder.flushed(from);
         }

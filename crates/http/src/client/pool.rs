@@ -96,11 +96,11 @@ impl Pool {
         lock(&self.origins).get(origin).map_or(0, |pool| pool.connections())
     }
 
-    /// The connections of `origin`; `None` if more origins are in use than are kept.
-    pub(crate) fn of(&self, origin: &Origin) -> Option<Arc<OriginPool>> {
+    /// The connections of `origin`, which is asked for them now; `None` if more origins are in use than are kept.
+    pub(crate) fn of(&self, origin: &Origin, now: u64) -> Option<Arc<OriginPool>> {
         let mut origins = lock(&self.origins);
         if let Some(pool) = origins.get(origin) {
-            pool.asked.store(self.clock.now(), Relaxed);
+            pool.asked.store(now, Relaxed);
             return Some(Arc::clone(pool));
         }
         if origins.len() >= self.limits.origins {
@@ -158,7 +158,7 @@ impl OriginPool {
             return Ok(Place::Shared(connection));
         }
         let permit = self.permit(trace).await?;
-        Ok(match self.take_idle() {
+        Ok(match self.take_idle(self.clock.now()) {
             Some(connection) => Place::Idle(connection, permit),
             None => Place::New { permit, opening },
         })
@@ -206,9 +206,9 @@ impl OriginPool {
     }
 
     /// An idle connection that is alive as far as is known.
-    fn take_idle(&self) -> Option<Box<Http1>> {
+    fn take_idle(&self, now: u64) -> Option<Box<Http1>> {
         let mut idle = lock(&self.idle);
-        let oldest = self.oldest();
+        let oldest = self.oldest(now);
         while let Some((since, mut connection)) = idle.connections.pop() {
             if !connection.is_closed() && since >= oldest {
                 return Some(connection);
@@ -222,14 +222,15 @@ impl OriginPool {
         if connection.is_closed() {
             return;
         }
+        let since = connection.recorder().last_read().unwrap_or_else(|| self.clock.now());
         let mut idle = lock(&self.idle);
-        idle.connections.push((self.clock.now(), connection));
+        idle.connections.push((since, connection));
         self.sweep(&mut idle);
     }
 
     /// The shared connection, if it lives as far as is known.
     fn shared(&self) -> Option<Shared> {
-        let oldest = self.oldest();
+        let oldest = self.oldest(self.clock.now());
         let mut shared = lock(&self.shared);
         if shared.as_ref().is_some_and(|shared| shared.life().is_closed() || is_older(shared, oldest)) {
             *shared = None;
@@ -275,7 +276,7 @@ impl OriginPool {
 
     /// Closes connections that were idle for too long; returns whether any are left to watch.
     fn close_old(&self) -> bool {
-        let oldest = self.oldest();
+        let oldest = self.oldest(self.clock.now());
         let mut idle = lock(&self.idle);
         idle.connections.retain_mut(|(since, connection)| *since >= oldest && !connection.is_closed());
         idle.is_swept = self.shared().is_some() || !idle.connections.is_empty();
@@ -283,19 +284,19 @@ impl OriginPool {
     }
 
     /// Connections that became idle before this were idle for too long.
-    fn oldest(&self) -> u64 {
-        self.clock.now().saturating_sub(nanos(self.limits.idle))
+    fn oldest(&self, now: u64) -> u64 {
+        now.saturating_sub(nanos(self.limits.idle))
     }
 }
 
 impl Lease {
-    /// A connection of the pool's that is idle, if there is one and it may be used at once.
-    pub(crate) fn of_idle(pool: Arc<OriginPool>) -> Option<Self> {
+    /// A connection of the pool's that is idle now, if there is one and it may be used at once.
+    pub(crate) fn of_idle(pool: Arc<OriginPool>, now: u64) -> Option<Self> {
         if lock(&pool.shared).is_some() {
             return None;
         }
         let permit = Arc::clone(&pool.permits).try_acquire_owned().ok()?;
-        Some(Self::of_pool(pool.take_idle()?, pool, permit))
+        Some(Self::of_pool(pool.take_idle(now)?, pool, permit))
     }
 
     /// A connection of the pool's.

@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Timeout(Step),
     /// The run ended before the response did.
     Abandoned,
+    /// It was due, and too many others were in flight.
+    NotSent,
     /// More redirects than [`crate::limits::REDIRECTS`].
     Redirects,
 }
@@ -22,6 +24,9 @@ pub(crate) enum Failure {
 impl Failure {
     /// It took longer than it may.
     pub(crate) const TIMEOUT: Self = Self::Http(http::Failure::Timeout);
+
+    /// The phrase of one that was not sent.
+    pub(crate) const NOT_SENT: &str = "not sent: too many in flight";
 
     /// What an error of a socket comes to.
     pub(crate) fn from_io(error: &io::Error) -> Self {
@@ -46,6 +51,7 @@ impl fmt::Display for Failure {
             Self::Http(failure) => failure.fmt(f),
             Self::Timeout(step) => write!(f, "timeout: {step}"),
             Self::Abandoned => f.write_str("unfinished when the run ended"),
+            Self::NotSent => f.write_str(Self::NOT_SENT),
             Self::Redirects => f.write_str("too many redirects"),
         }
     }

@@ -1,8 +1,9 @@
 //! The generator: starts requests when the schedule or its workers are due, and waits for the end of each.
 
 use std::{
+    future::Future,
     io,
-    pin::pin,
+    pin::{Pin, pin},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -12,9 +13,11 @@ use std::{
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use recording::Sample;
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    sync::{
+        OwnedSemaphorePermit, Semaphore,
+        mpsc::{self, error::TrySendError},
+    },
     task::JoinSet,
 };
 use units::Frequency;
@@ -27,7 +30,7 @@ use super::{
 use crate::{
     Stop,
     catalogue::Draws,
-    client::{Client, Target},
+    client::{Chain, Client, Measured, Prepared},
     clock::nanos,
     sys,
     timer::Timer,
@@ -36,9 +39,9 @@ use crate::{
 /// State that all requests of a run share.
 pub(crate) struct Generator {
     pub(crate) client: Client,
-    pub(crate) target: Target,
+    pub(crate) target: Prepared<'static>,
     pub(crate) config: Config,
-    pub(crate) samples: mpsc::Sender<Sample>,
+    pub(crate) samples: mpsc::Sender<Measured>,
     pub(crate) progress: Progress,
     /// The caller's wish to end the run.
     pub(crate) stop: Stop,
@@ -161,57 +164,60 @@ impl Generator {
             Err(_) => {
                 for _ in 0..requests {
                     self.progress.count_failed();
-                    let unsent = Sample {
-                        intended_ns: Some(intended),
-                        error: Some(NOT_SENT.to_owned()),
-                        ..Sample::default()
-                    };
-                    self.record(unsent).await;
+                    self.record(Measured::unsent(intended)).await;
                 }
             }
         }
     }
 
     async fn make(self: Arc<Self>, intended: Option<u64>, permit: OwnedSemaphorePermit) {
-        self.measure(intended).await;
+        self.measure(intended, pin!(self.client.insisted())).await;
         drop(permit);
     }
 
     /// What one start makes, a request or a page; whether all of it went well.
-    async fn measure(self: &Arc<Self>, intended: Option<u64>) -> bool {
+    async fn measure(
+        self: &Arc<Self>,
+        intended: Option<u64>,
+        insisted: Pin<&mut impl Future<Output = ()>>,
+    ) -> bool {
         let Some(requests) = self.config.page else {
-            return self.request(&self.client, None, intended).await;
+            return self.request(&self.client, None, intended, insisted).await;
         };
         let (client, page) = (self.client.fresh(), self.pages.fetch_add(1, Relaxed));
         let mut others = JoinSet::new();
         for _ in 0..requests.get() {
             let (this, client) = (Arc::clone(self), client.clone());
-            others.spawn(async move { this.request(&client, Some(page), intended).await });
+            others.spawn(async move {
+                let insisted = pin!(client.insisted());
+                this.request(&client, Some(page), intended, insisted).await
+            });
         }
         // Requests neither panic nor are they cancelled, unless all of the run is.
         others.join_all().await.into_iter().all(|went_well| went_well)
     }
 
-    /// One request with its redirects; whether all of it went well.
-    async fn request(&self, client: &Client, page: Option<u64>, intended: Option<u64>) -> bool {
+    /// One request with its redirects, given up when `insisted` is over; whether all of it went well.
+    async fn request(
+        &self,
+        client: &Client,
+        page: Option<u64>,
+        intended: Option<u64>,
+        insisted: Pin<&mut impl Future<Output = ()>>,
+    ) -> bool {
         self.progress.count_sent();
         let object = self.draw();
-        let of_object = object.map(|number| self.target.object(number));
-        let mut samples = client.fetch(of_object.as_ref().unwrap_or(&self.target)).await;
-        for sample in &mut samples {
-            sample.page = page;
-            sample.labels.extend(object.map(|number| ("object".to_owned(), number.to_string())));
-        }
-        if let Some(first) = samples.first_mut() {
-            first.intended_ns = intended;
-        }
-        let went_well = samples.iter().all(|sample| sample.error.is_none());
+        let of_object = object.map(|number| Prepared::of(self.target.target.object(number)));
+        let chain = client.measure(of_object.as_ref().unwrap_or(&self.target), insisted).await;
+        let Chain { redirects, last } = chain;
+        let went_well = last.failure.is_none();
         self.progress.count_done();
         if !went_well {
             self.progress.count_failed();
         }
-        for sample in samples {
-            self.record(sample).await;
+        let mut intended = intended;
+        for measured in redirects.into_iter().chain([last]) {
+            self.record(Measured { page, object, intended: intended.take(), ..measured }).await;
         }
         went_well
     }
@@ -222,9 +228,11 @@ impl Generator {
         Some(draws.lock().unwrap_or_else(PoisonError::into_inner).draw())
     }
 
-    async fn record(&self, sample: Sample) {
-        // Fails only after the ledger's thread is gone, whose own failure is reported instead.
-        let _ = self.samples.send(sample).await;
+    async fn record(&self, measured: Measured) {
+        if let Err(TrySendError::Full(measured)) = self.samples.try_send(measured) {
+            // Fails only after the ledger's thread is gone, whose own failure is reported instead.
+            let _ = self.samples.send(measured).await;
+        }
     }
 
     /// Closed loop: workers that start a request when their last one is done.
@@ -256,10 +264,11 @@ impl Generator {
         left: Arc<AtomicU64>,
         permit: OwnedSemaphorePermit,
     ) {
+        let mut insisted = pin!(self.client.insisted());
         while !is_closing.load(Relaxed)
             && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
         {
-            if !self.measure(None).await {
+            if !self.measure(None, insisted.as_mut()).await {
                 tokio::time::sleep(FAILURE_PAUSE).await;
             }
         }
@@ -315,6 +324,3 @@ const BURST: u64 = 32;
 /// A worker whose request failed waits: against a closed port it would make nothing but failures, hundreds of
 /// thousands a second.
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);
-
-/// Why a request that was due was not sent.
-pub(crate) const NOT_SENT: &str = "not sent: too many in flight";

@@ -2,16 +2,23 @@
 
 use std::{io::Write, time::Duration};
 
-use recording::{Sample, Writer};
+use recording::Writer;
 use tokio::sync::mpsc;
 
 use super::progress::Progress;
-use crate::{Error, Stop, clock::Clock, metrics::Metrics, summary::Tally};
+use crate::{
+    Error, Stop,
+    client::{Measured, Scribe},
+    clock::Clock,
+    metrics::Metrics,
+    summary::Tally,
+};
 
 /// The recording so far, and its summary.
 pub(crate) struct Ledger<W: Write> {
     pub(crate) recording: Writer<W>,
     pub(crate) tally: Tally,
+    scribe: Scribe,
     metrics: Option<Metrics>,
     progress: Progress,
     clock: Clock,
@@ -21,32 +28,45 @@ pub(crate) struct Ledger<W: Write> {
 impl<W: Write> Ledger<W> {
     /// A recording that has its header and no samples.
     pub(crate) fn new(recording: Writer<W>, metrics: Option<Metrics>, progress: Progress) -> Self {
-        Self { recording, tally: Tally::new(), metrics, progress, clock: Clock::start(), flushed: 0 }
+        Self {
+            recording,
+            tally: Tally::new(),
+            scribe: Scribe::default(),
+            metrics,
+            progress,
+            clock: Clock::start(),
+            flushed: 0,
+        }
     }
 
     /// Writes until nobody can send samples any more. If the recording cannot be written, the run is halted.
-    pub(crate) fn keep(mut self, mut samples: mpsc::Receiver<Sample>, halt: &Stop) -> Result<Self, Error> {
+    pub(crate) fn keep(mut self, mut samples: mpsc::Receiver<Measured>, halt: &Stop) -> Result<Self, Error> {
         let mut batch = Vec::with_capacity(BATCH);
         let mut outcome = Ok(());
-        while samples.blocking_recv_many(&mut batch, BATCH) > 0 {
+        loop {
+            let taken = samples.blocking_recv_many(&mut batch, BATCH);
+            if taken == 0 {
+                break;
+            }
             // After a failure the queue is still emptied, so that nobody waits for room in it.
             if outcome.is_ok() {
-                outcome = self.write(&batch);
+                outcome = self.write(&mut batch);
                 if outcome.is_err() {
                     halt.ask();
                     halt.ask();
                 }
             }
-            if batch.len() < BATCH {
+            batch.clear();
+            if taken < BATCH {
                 linger();
             }
-            batch.clear();
         }
         outcome.map(|()| self).map_err(|source| Error::Record { source })
     }
 
-    fn write(&mut self, batch: &[Sample]) -> Result<(), recording::Error> {
-        for sample in batch {
+    fn write(&mut self, batch: &mut Vec<Measured>) -> Result<(), recording::Error> {
+        for measured in batch.drain(..) {
+            let sample = self.scribe.sample(measured);
             self.tally.add(sample);
             if let Some(metrics) = &self.metrics {
                 metrics.add(sample);

@@ -6,7 +6,7 @@ use claim::Doubt;
 
 use super::{
     config::{Config, Pace},
-    generator::{NOT_SENT, SelfReport},
+    generator::SelfReport,
 };
 use crate::{client::Failure, summary::Tally};
 
@@ -31,7 +31,7 @@ pub(crate) fn doubts(config: &Config, tally: &Tally, report: &SelfReport) -> Vec
         };
         doubts.push(Doubt::BusyGenerator { share: report.cpu_share, limit: config.cpu_limit, effect });
     }
-    let requests = tally.failed_because(|reason| reason == NOT_SENT);
+    let requests = tally.failed_because(|reason| reason == Failure::NOT_SENT);
     if requests > 0 {
         doubts.push(Doubt::TooManyInFlight { requests });
     }
@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn each_limit_has_its_sentence() {
         let failed = |error: &str| Sample { error: Some(error.to_owned()), ..Sample::default() };
-        let samples = [late(6_000_000), failed(NOT_SENT), failed("out of local ports"), failed("timeout")];
+        let samples =
+            [late(6_000_000), failed(Failure::NOT_SENT), failed("out of local ports"), failed("timeout")];
         let reasons = reasons(&Config::default(), &tally(&samples), &busy(0.97));
         assert_eq!(reasons.len(), 4);
         assert!(reasons[0].contains("started 6ms late or more (limit 5ms)"), "{}", reasons[0]);

@@ -198,3 +198,67 @@ fn a_connection_that_the_server_closes_is_not_used_again() {
         assert!(sample.connect_ns.is_some());
     }
 }
+
+/// On a connection that is kept, the second request takes another way through the client than the first.
+#[test]
+fn what_comes_second_on_a_connection_is_measured_like_what_comes_first() {
+    for (answer, error, status, body_bytes) in [
+        ("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nsome", None, Some(200), Some(4)),
+        (
+            "HTTP/1.1 404 No\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+            None,
+            Some(404),
+            Some(2),
+        ),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nsome", Some("timeout: load"), Some(200), Some(4)),
+        ("HTTP/1.1 200 OK\r\n", Some("timeout: wait"), None, None),
+        ("", Some("timeout: wait"), None, None),
+        ("HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n", Some("not an HTTP response"), None, None),
+    ] {
+        let server = responder(move |stream| {
+            for answer in [EMPTY, answer] {
+                if read_request(&stream).is_some() {
+                    send(&stream, answer);
+                }
+            }
+            // Until the client hangs up.
+            while read_request(&stream).is_some() {}
+        });
+        let config = config(|http| http.connections = Connections::Reuse);
+        let config = Config { timeout: Duration::from_millis(200), ..config };
+        let sample = fetch(&config, &[server.target(), server.target()]).remove(1);
+        assert_eq!(server.connections(), 1);
+        assert_eq!((sample.reused, sample.error.as_deref()), (Some(true), error), "{answer}");
+        assert_eq!((sample.status, sample.body_bytes), (status, body_bytes), "{answer}");
+        assert_eq!(
+            (sample.wait_ns.is_some(), sample.send_ns.is_some()),
+            (status.is_some(), status.is_some())
+        );
+        assert_eq!(sample.last_byte_ns.is_some(), error.is_none(), "{answer}");
+        assert_eq!((sample.connect_ns, sample.local), (None, None), "{answer}");
+    }
+}
+
+#[test]
+fn what_a_server_says_is_read_on_a_connection_that_is_kept() {
+    let server = responder(|stream| {
+        while let Some(request) = read_request(&stream) {
+            let more = match request.split(' ').nth(1).unwrap() {
+                "/" => "server-timing: a;dur=1\r\nserver-timing: b\r\ncache-status: lhr; hit\r\n",
+                "/moved" => "location: /\r\n",
+                other => panic!("{other}"),
+            };
+            let status = if more.starts_with("location") { "302 Found" } else { "200 OK" };
+            send(&stream, &format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n{more}\r\n"));
+        }
+    });
+    let config = config(|http| http.connections = Connections::Reuse);
+    let config = Config { redirects: Redirects::Follow, ..config };
+    let moved = format!("{}moved", server.target()).parse().unwrap();
+    let samples = fetch(&config, &[server.target(), moved]);
+    let statuses: Vec<_> = samples.iter().map(|sample| sample.status.unwrap()).collect();
+    assert_eq!((statuses, server.connections()), (vec![200, 302, 200], 1));
+    let last = &samples[2];
+    assert_eq!(last.server_timing.as_deref(), Some("a;dur=1, b"));
+    assert_eq!((last.cache.as_deref(), last.tier.as_deref()), (Some("hit"), Some("lhr")));
+}

@@ -32,7 +32,7 @@ impl Http1 {
     pub(crate) async fn relay<T>(
         &mut self,
         head: &[u8],
-        (limit, informed): (Duration, Informed),
+        (limit, informed): (Duration, Option<Informed>),
         trace: &mut Trace,
         read: impl FnOnce(&Reply<'_>) -> Option<T>,
     ) -> Result<Answered<T>, Failure> {
