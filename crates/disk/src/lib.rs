@@ -40,6 +40,7 @@ mod journal;
 mod log;
 mod reader;
 mod reclaim;
+mod record;
 pub mod scan;
 mod segment;
 mod shared;

@@ -5,6 +5,7 @@ use std::ops::{Deref, Range};
 use crate::{
     Error, Wait, Written,
     format::{BLOCK, Header, Id, Kind},
+    record::Record,
 };
 
 /// An object that is in a store. It can be read until this is dropped, even when the store has given it up.
@@ -34,7 +35,7 @@ pub struct Body {
 /// Bytes that were checked: of one block.
 #[derive(Debug)]
 pub struct Piece {
-    record: Vec<u8>,
+    record: Record,
     part: Range<usize>,
 }
 
@@ -58,7 +59,7 @@ impl Body {
         let begin = index * BLOCK as u64;
         let (place, segment, bytes) = self.written.block(index).ok_or(Error::Overtaken)?;
         let at = (place.offset, Header::BYTES as u64 + bytes);
-        let record = segment.record(Kind::Block, self.written.id, index, at, self.wait)?;
+        let record = segment.record((Kind::Block, self.written.id, index), at, self.wait, Record::new)?;
         let within = |offset: u64| {
             let within = usize::try_from(offset - begin).unwrap_or(usize::MAX);
             (Header::BYTES.saturating_add(within)).min(record.len())
@@ -83,7 +84,7 @@ impl Iterator for Body {
 
 impl Piece {
     /// All of a block's record but its header.
-    pub(crate) fn of(record: Vec<u8>) -> Self {
+    pub(crate) fn of(record: Record) -> Self {
         Self { part: Header::BYTES..record.len(), record }
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     format::{Header, Id, Kind, block},
     index::Spot,
     log::Log,
+    record::Record,
     segment::{Segment, Wait},
 };
 
@@ -99,7 +100,8 @@ impl Log {
         for (index, place) in (0..).zip(&mut object.blocks) {
             let Some(segment) = segments.get(&place.segment) else { return Ok(false) };
             let length = Header::BYTES as u64 + block(object.length, index);
-            let mut record = segment.record(Kind::Block, id, index, (place.offset, length), Wait::ForDisk)?;
+            let (what, at) = ((Kind::Block, id, index), (place.offset, length));
+            let mut record = segment.record(what, at, Wait::ForDisk, Record::new)?;
             *place = self.put_block(id, index, &mut record)?;
         }
         self.put(id, &mut object, Vec::new())?;

@@ -14,6 +14,7 @@ use rustix::io::{ReadWriteFlags, preadv2};
 use crate::{
     Error,
     format::{Entry, FileHeader, FileKind, Header, Id, Kind, Object, Place, TRAILER, Unfit, encode_trailer},
+    record::Record,
     scan::Contents,
 };
 
@@ -107,17 +108,16 @@ impl Segment {
         contents.map(|contents| contents.entries).map_err(|_| self.damaged(0, "its header"))
     }
 
-    /// A whole record: header, then payload, as they were written.
+    /// A whole record: header, then payload, as they were written. `memory` gives room for that many bytes.
     pub(crate) fn record(
         &self,
-        kind: Kind,
-        id: Id,
-        index: u64,
+        (kind, id, index): (Kind, Id, u64),
         (offset, length): (u32, u64),
         wait: Wait,
-    ) -> Result<Vec<u8>, Error> {
+        memory: impl FnOnce(usize) -> Record,
+    ) -> Result<Record, Error> {
         let damaged = |what| self.damaged(u64::from(offset), what);
-        let mut record = vec![0; usize::try_from(length).map_err(|_| damaged("its length"))?];
+        let mut record = memory(usize::try_from(length).map_err(|_| damaged("its length"))?);
         self.read(&mut record, offset.into(), wait).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => damaged("the file ends before"),
             _ => Error::io("read", &self.path)(error),
@@ -135,7 +135,8 @@ impl Segment {
 
     /// An object's record.
     pub(crate) fn object(&self, id: Id, offset: u32, length: u32, wait: Wait) -> Result<Object, Error> {
-        let record = self.record(Kind::Object, id, 0, (offset, length.into()), wait)?;
+        let what = (Kind::Object, id, 0);
+        let record = self.record(what, (offset, length.into()), wait, Record::new)?;
         let object = Object::decode(&record[Header::BYTES..]);
         object.ok_or_else(|| self.damaged(offset.into(), "no object is in it"))
     }

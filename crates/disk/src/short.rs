@@ -7,6 +7,7 @@ use crate::{
     format::{BLOCK, Header, Id, Kind, Place},
     index::Index,
     reader::{Found, Piece},
+    record::Record,
     segment::Segment,
 };
 
@@ -38,11 +39,11 @@ impl Short {
         self.index.changes.count(self.id.hash) == self.changes
     }
 
-    /// Reads it.
+    /// Reads it, for somebody who does not keep it for long.
     pub fn read(&self, wait: Wait) -> Result<Piece, Error> {
         let segment = self.segment.upgrade().ok_or(Error::Overtaken)?;
         let at = (self.place.offset, Header::BYTES as u64 + self.bytes);
-        Ok(Piece::of(segment.record(Kind::Block, self.id, 0, at, wait)?))
+        Ok(Piece::of(segment.record((Kind::Block, self.id, 0), at, wait, Record::brief)?))
     }
 
     /// Notes that it is in use, which gives its object a better chance to stay.

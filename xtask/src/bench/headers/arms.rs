@@ -43,7 +43,7 @@ pub(super) fn arms() -> Vec<(&'static str, Clear)> {
     ]
 }
 
-pub(super) const OURS: &str = "first and last 8 bytes in a Bloom filter, then compare: cache::internal";
+pub(super) const OURS: &str = "first four bytes, then a hash of first and last eight: cache::internal";
 
 static HEADERS: LazyLock<[HeaderName; NAMES.len()]> = LazyLock::new(|| NAMES.map(HeaderName::from_static));
 
