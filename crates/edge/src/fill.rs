@@ -441,7 +441,7 @@ const JOINED: u64 = pages::MOST as u64;
 const WINDOW: u64 = 256 << 10;
 
 /// Bytes of a body that may wait for the disk.
-const AHEAD: u64 = 4 << 20;
+pub(crate) const AHEAD: u64 = 4 << 20;
 
 #[cfg(test)]
 mod tests;

@@ -141,3 +141,39 @@ async fn room(fill: &Fill, patience: &mut Duration) -> Result<(), Unwanted> {
 
 /// How long the disk may hold up the visitors of one object, in all; and the first of them may take to begin.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fill::AHEAD;
+
+    /// A body on its way to a disk that takes nothing of it, with more than waits in memory for one.
+    fn on_its_way() -> Arc<Fill> {
+        let fill = Arc::new(Fill::default());
+        fill.go_to_disk();
+        fill.push(vec![0; usize::try_from(AHEAD).unwrap() + 1].into());
+        fill
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_disk_that_stands_still_is_left_once_visitors_have_waited_for_it() {
+        let fill = on_its_way();
+        let mut visitor = Body::stream(fill.read());
+        visitor.data().await.unwrap().unwrap();
+        let visitor = tokio::spawn(async move { visitor.data().await });
+        tokio::task::yield_now().await;
+        let (began, mut patience) = (Instant::now(), PATIENCE);
+        assert_eq!(room(&fill, &mut patience).await, Ok(()));
+        assert_eq!((began.elapsed(), patience, fill.keeping()), (PATIENCE, Duration::ZERO, Keeping::Memory));
+        // The next piece finds the visitor there, who has the same body as before.
+        fill.push("more".into());
+        assert_eq!(visitor.await.unwrap().unwrap().unwrap(), "more");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_disk_that_holds_up_nobody_has_all_the_time_it_needs() {
+        let (fill, mut patience) = (on_its_way(), PATIENCE);
+        let held_up = timeout(100 * PATIENCE, room(&fill, &mut patience)).await;
+        assert!(held_up.is_err() && patience == PATIENCE && fill.keeping() == Keeping::Disk);
+    }
+}
