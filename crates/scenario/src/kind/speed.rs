@@ -13,7 +13,7 @@ use ::speed::{
     result::Outcome,
     rubric::{Measured, Score},
 };
-use claim::{Evidence, Fold, Number, Object, OwnError, Service, Source, Subject, Tempo, Unit};
+use claim::{Evidence, Fold, Number, Object, Source, Subject, Tempo, Unit};
 use document::Document;
 use report::figures::{Column, Figures, Table as Shown};
 use schemars::JsonSchema;
@@ -27,7 +27,6 @@ use world::Mistake;
 
 use crate::{
     check::Check,
-    emulator::Peer,
     error::Error,
     folder::{Folder, absolute, turn, words},
     measurement::{Findings, Gaps, Inputs, Measures, ResultEntry, Task},
@@ -110,9 +109,6 @@ pub struct SpeedResult {
     pub from: String,
     /// The server.
     pub to: String,
-    /// How much of a time in it may be the emulator's doing, in ms. Absent if that is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own_error_ms: Option<f64>,
     /// The figures that scores come from.
     pub measured: Measured,
     /// How much longer a round trip is with the line full, in the worse direction, in ms. Absent if it was not measured in both.
@@ -307,19 +303,14 @@ fn result(test: &Speed, reading: &Inputs<'_>) -> Result<SpeedResult, Error> {
     let text = reading.folder.text(&path)?;
     let outcome: Outcome =
         serde_json::from_str(&text).map_err(|source| Error::SpeedOutcome { path, source })?;
-    let layout = reading.layout;
-    let server = layout.host(&test.to).map(|host| layout.first_port(host).v4.into());
-    let peer = Peer { address: server, service: Some(Service::tcp(test.port)) };
-    let took = Duration::try_from_secs_f64(outcome.took_s).ok();
-    let own = reading.emulator.of_whole(layout, &test.from, peer, &test.log(reading.folder), took);
-    Ok(SpeedResult::new(test, outcome, own.map(|error| error.error_ms)))
+    Ok(SpeedResult::new(test, outcome))
 }
 
 impl SpeedResult {
-    fn new(test: &Speed, outcome: Outcome, own_error_ms: Option<f64>) -> Self {
+    fn new(test: &Speed, outcome: Outcome) -> Self {
         let measured = outcome.measured();
         let Speed { side, from, to, .. } = test.clone();
-        Self { side, from, to, own_error_ms, measured, added_ms: measured.added_ms(), outcome }
+        Self { side, from, to, measured, added_ms: measured.added_ms(), outcome }
     }
 
     /// Its numbers as evidence for claims.
@@ -328,9 +319,8 @@ impl SpeedResult {
         let missing: Vec<String> = missing.collect();
         let why = (!missing.is_empty()).then(|| format!("not measured: {}", missing.join("; ")));
         let what = format!("the speed test of {} from {} to {}", self.side, self.from, self.to);
-        let took_ms = self.outcome.took_s * 1e3;
-        let own_error = self.own_error_ms.map(|error_ms| OwnError { error_ms, took_ms });
-        Object { why, own_error, ..Object::new(what, detail) }
+        // A figure is of many short exchanges: what the emulator held up during the whole test is no bound of any use for it.
+        Object { why, ..Object::new(what, detail) }
     }
 
     fn row(&self) -> [String; 9] {

@@ -47,7 +47,7 @@ fn asked(of: &SpeedResult, name: &str) -> Result<f64, String> {
 
 #[test]
 fn claims_are_about_figures_and_points_and_what_is_missing_says_why() {
-    let one = SpeedResult::new(&test(Protocol::Http1), seen().conclude(), None);
+    let one = SpeedResult::new(&test(Protocol::Http1), seen().conclude());
     assert_eq!(asked(&one, "speed.download"), Ok(10e6));
     assert_eq!(asked(&one, "speed.idle"), Ok(20.0));
     assert_eq!(asked(&one, "speed.loss"), Ok(0.015));
@@ -58,7 +58,7 @@ fn claims_are_about_figures_and_points_and_what_is_missing_says_why() {
     assert!(why.contains("upload: nothing was transferred"), "{why}");
     let mut seen = seen();
     seen.latencies.push(Sample { at_s: 0.0, during: During::Upload, on: On::Separate, ms: 120.0 });
-    let one = SpeedResult::new(&test(Protocol::Http1), seen.conclude(), None);
+    let one = SpeedResult::new(&test(Protocol::Http1), seen.conclude());
     assert_eq!(asked(&one, "speed.added"), Ok(300.0));
     let json = serde_json::to_value(&one).unwrap();
     let read: SpeedResult = serde_json::from_value(json).unwrap();
@@ -67,7 +67,7 @@ fn claims_are_about_figures_and_points_and_what_is_missing_says_why() {
 
 #[test]
 fn a_row_for_each_line_and_one_for_each_use_with_its_reasons() {
-    let shown = figures(&[SpeedResult::new(&test(Protocol::Http1), seen().conclude(), None)]);
+    let shown = figures(&[SpeedResult::new(&test(Protocol::Http1), seen().conclude())]);
     let [measured, scores] = shown.tables.as_slice() else { panic!("two tables") };
     assert_eq!(measured.rows[0][..2], ["dsl", "10.0 Mbit/s"]);
     assert_eq!(measured.rows[0][6], "not known", "added under load");
