@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         ["judge", "cache-tests"] => judge::cache_tests::judge(List::Compared),
         ["judge", "cache-tests", "write"] => judge::cache_tests::judge(List::Written),
         ["judge", "lint"] => judge::lint::judge(),
+        ["judge", "rubric"] => judge::rubric::judge(),
         ["judge", "smuggling"] => judge::smuggling::judge(),
         ["judge", "kill", kills @ ..] => judge::kill::judge(kills),
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
@@ -65,6 +66,7 @@ cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...]  the edg
 cargo xtask bench grid --json    the grid of delays, rates and losses as JSON
 cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE_TESTS=their folder), compared with the list of what passes
 cargo xtask judge lint       what httplint says of each class of answer, compared with the list of what is known and why
+cargo xtask judge rubric     10 000 sets of figures of a line: our scores beside those of the package that published the rubric
 cargo xtask judge smuggling  messages that two readers take for different ones: how many requests reach an origin, beside nginx and HAProxy
 cargo xtask judge kill [KILLS]  a data centre with a disk is killed under load, 100 times if nothing else is said: no visitor may see a wrong byte
 cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is

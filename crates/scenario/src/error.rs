@@ -65,6 +65,14 @@ pub enum Error {
         /// Where and why.
         source: serde_json::Error,
     },
+    /// The output of a speed test is not a result.
+    #[error("{path}: this is not the result of a speed test: {source}")]
+    SpeedOutcome {
+        /// The file with it.
+        path: PathBuf,
+        /// Where and why.
+        source: serde_json::Error,
+    },
     /// The output of a command is not one JSON value.
     #[error("{path}: expected exactly one JSON value from the command: {source}")]
     NotJson {

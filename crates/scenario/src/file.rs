@@ -5,7 +5,7 @@ use toml::Spanned;
 use units::{Bytes, Probability};
 use world::file::{Access, Anycast, City, Fault, Host, Link, Settings, Visitors};
 
-use crate::kind::{Tables, command, ping, probe, transfer};
+use crate::kind::{Tables, command, ping, probe, speed, transfer};
 
 /// A scenario file.
 #[derive(Debug, Deserialize)]
@@ -36,6 +36,8 @@ pub(crate) struct File {
     #[serde(default)]
     pub ping: Vec<ping::Table>,
     #[serde(default)]
+    pub speed: Vec<speed::Table>,
+    #[serde(default)]
     pub command: Vec<command::Table>,
     #[serde(default)]
     pub fault: Vec<Spanned<Fault>>,
@@ -50,6 +52,7 @@ impl File {
             probe: std::mem::take(&mut self.probe),
             transfer: std::mem::take(&mut self.transfer),
             ping: std::mem::take(&mut self.ping),
+            speed: std::mem::take(&mut self.speed),
             command: std::mem::take(&mut self.command),
         }
     }

@@ -19,6 +19,7 @@ use crate::{
 pub(crate) mod command;
 pub(crate) mod ping;
 pub(crate) mod probe;
+pub(crate) mod speed;
 pub(crate) mod transfer;
 
 /// A measurement with every name in it checked.
@@ -30,6 +31,8 @@ pub enum Measurement {
     Transfer(transfer::Transfer),
     /// Pings from one host.
     Ping(ping::Ping),
+    /// A speed test between two hosts.
+    Speed(speed::Speed),
     /// A program that prints one JSON value.
     Command(command::Command),
 }
@@ -40,6 +43,7 @@ pub(crate) struct Tables {
     pub probe: Vec<probe::Table>,
     pub transfer: Vec<transfer::Table>,
     pub ping: Vec<ping::Table>,
+    pub speed: Vec<speed::Table>,
     pub command: Vec<command::Table>,
 }
 
@@ -50,6 +54,7 @@ impl Measurement {
             Self::Probe(_) => probe::SOURCE,
             Self::Transfer(_) => transfer::SOURCE,
             Self::Ping(_) => ping::SOURCE,
+            Self::Speed(_) => speed::SOURCE,
             Self::Command(_) => command::SOURCE,
         }
     }
@@ -60,6 +65,7 @@ impl Measurement {
             Self::Probe(probe) => probe,
             Self::Transfer(transfer) => transfer,
             Self::Ping(ping) => ping,
+            Self::Speed(speed) => speed,
             Self::Command(command) => command,
         }
     }
@@ -71,20 +77,21 @@ pub(crate) fn check(check: &Check<'_>, tables: &Tables) -> Result<Vec<Measuremen
     all.extend(probe::check(check, &tables.probe)?.into_iter().map(Measurement::Probe));
     all.extend(transfer::check(check, &tables.transfer)?.into_iter().map(Measurement::Transfer));
     all.extend(ping::check(check, &tables.ping)?.into_iter().map(Measurement::Ping));
+    all.extend(speed::check(check, &tables.speed)?.into_iter().map(Measurement::Speed));
     all.extend(command::check(check, &tables.command)?.into_iter().map(Measurement::Command));
     Ok(all)
 }
 
 /// Servers that the measurements need.
 pub(crate) fn programs(all: &[Measurement]) -> Vec<Program> {
-    transfer::servers(&transfers(all))
+    [transfer::servers(&transfers(all)), speed::servers(&speeds(all))].concat()
 }
 
 /// The subject of this name: "transfer.stall".
 pub(crate) fn subject(name: &str) -> Result<Subject, String> {
-    let kinds = [probe::subject, transfer::subject, ping::subject, command::subject];
+    let kinds = [probe::subject, transfer::subject, ping::subject, speed::subject, command::subject];
     kinds.into_iter().find_map(|kind| kind(name)).unwrap_or_else(|| {
-        let names = [probe::NAMES, transfer::NAMES, ping::NAMES, command::NAMES].join(", ");
+        let names = [probe::NAMES, transfer::NAMES, ping::NAMES, speed::NAMES, command::NAMES].join(", ");
         Err(format!("\"{name}\" is not a measure; expected {names}"))
     })
 }
@@ -99,12 +106,13 @@ pub(crate) fn read(
         (probe::SOURCE, probe::read(&probes(all), reading, gaps)?),
         (transfer::SOURCE, transfer::read(&transfers(all), reading, gaps)?),
         (ping::SOURCE, ping::read(&pings(all), reading, gaps)?),
+        (speed::SOURCE, speed::read(&speeds(all), reading, gaps)?),
         (command::SOURCE, command::read(&commands(all), reading, gaps)?),
     ])
 }
 
 /// The lists of `result.json` with measured results: the kind of each, and the schema of its elements.
-pub fn lists() -> [List; 4] {
+pub fn lists() -> [List; 5] {
     [
         List::of::<probe::Outages>(
             probe::SOURCE,
@@ -113,6 +121,7 @@ pub fn lists() -> [List; 4] {
         ),
         List::of::<transfer::TransferResult>(transfer::SOURCE, "transfers", "The results of transfers."),
         List::of::<ping::PingResult>(ping::SOURCE, "pings", "The results of pings, one entry per side."),
+        List::of::<speed::SpeedResult>(speed::SOURCE, "speeds", "The results of speed tests."),
         List::of::<command::CommandResult>(command::SOURCE, "commands", "The output of commands."),
     ]
 }
@@ -148,6 +157,10 @@ pub(crate) fn pings(all: &[Measurement]) -> Vec<&ping::Ping> {
     of(all, |one| if let Measurement::Ping(ping) = one { Some(ping) } else { None })
 }
 
+pub(crate) fn speeds(all: &[Measurement]) -> Vec<&speed::Speed> {
+    of(all, |one| if let Measurement::Speed(speed) = one { Some(speed) } else { None })
+}
+
 pub(crate) fn commands(all: &[Measurement]) -> Vec<&command::Command> {
     of(all, |one| if let Measurement::Command(command) = one { Some(command) } else { None })
 }
@@ -177,6 +190,7 @@ mod tests {
             ("transfer.lost", "transfer"),
             ("ping.answered", "ping"),
             ("ping.error.p99", "ping"),
+            ("speed.added", "speed"),
             ("json.runs[name=first].restart_s", "command"),
         ] {
             let subject = subject(text).unwrap();

@@ -35,6 +35,7 @@ pub use kind::{
     lists,
     ping::{Pair, Ping, PingResult, RoundTripError, Target},
     probe::{Outage, Outages, Probe},
+    speed::{Speed, SpeedResult},
     transfer::{Receiver, Transfer, TransferResult},
 };
 pub use measurement::ResultEntry;

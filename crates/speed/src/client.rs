@@ -95,7 +95,7 @@ async fn walk(
             Step::Transfer { direction, bytes, count } => {
                 let took =
                     load::set(line, config, progress, notes, &course, (direction, bytes, count)).await?;
-                course.finished(direction, &took);
+                course.finished(direction, &took, notes.round_trip());
             }
             Step::Loss { messages } => notes.loss = Some(loss(line, messages, progress).await),
         }

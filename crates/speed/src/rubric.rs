@@ -182,6 +182,14 @@ impl Measured {
         }
     }
 
+    /// How much longer a round trip is with the line full, in the worse direction, ms. None if it was not measured in both.
+    pub fn added_ms(&self) -> Option<f64> {
+        match self.loaded_increase() {
+            Known::Is(ms) => Some(ms),
+            Known::AtLeast(_) | Known::Nothing => None,
+        }
+    }
+
     fn loaded_increase(&self) -> Known {
         let Some(idle) = self.idle_ms else { return Known::Nothing };
         let more = |loaded: f64| (loaded - idle).max(0.0);

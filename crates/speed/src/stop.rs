@@ -36,10 +36,14 @@ impl<'p> Course<'p> {
         }
     }
 
-    /// A set is over whose requests took so long.
-    pub fn finished(&mut self, direction: Direction, requests: &[Duration]) {
+    /// A set is over whose requests took so long, on a line with this round trip, if it is known.
+    ///
+    /// On a long line a request takes more than a second because the sender's window has not opened yet, and larger ones would not tell
+    /// the same. So a set says nothing of larger ones before its fastest request took [`ROUNDS`] round trips.
+    pub fn finished(&mut self, direction: Direction, requests: &[Duration], round_trip: Option<Duration>) {
+        let opened = round_trip.unwrap_or_default().saturating_mul(ROUNDS);
         let fastest = requests.iter().min();
-        if fastest.is_some_and(|fastest| *fastest > self.plan.limits.stop_after) {
+        if fastest.is_some_and(|fastest| *fastest > self.plan.limits.stop_after.max(opened)) {
             self.is_enough[direction as usize] = true;
         }
     }
@@ -62,6 +66,10 @@ impl<'p> Course<'p> {
     }
 }
 
+/// A window that begins with 10 segments of 1460 bytes (RFC 6928) and doubles each round trip has let 15 MB through after ten of them. A
+/// smaller body that takes longer has met its limit before. Lines of up to 100 ms reach this within the second of the plans.
+pub const ROUNDS: u32 = 10;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +88,7 @@ mod tests {
                     while done < count && course.goes_on(took * done) {
                         done += 1;
                     }
-                    course.finished(direction, &vec![took; done as usize]);
+                    course.finished(direction, &vec![took; done as usize], None);
                     total += took * done;
                     sets.push((direction, bytes, done));
                 }
@@ -115,6 +123,24 @@ mod tests {
         assert_eq!(sets.len(), 11);
         assert_eq!(sets.last(), Some(&(Direction::Download, 250_000_000, 2)));
         assert_eq!(latencies, 20 + 2 * 10);
+    }
+
+    #[test]
+    fn a_long_line_is_asked_for_larger_bodies_until_its_window_has_opened() {
+        let plan = Plan::quick();
+        let is_enough = |took_ms, round_trip_ms: Option<u64>| {
+            let mut course = Course::new(&plan);
+            let ms = Duration::from_millis;
+            course.finished(Direction::Download, &[ms(took_ms)], round_trip_ms.map(ms));
+            course.is_enough(Direction::Download)
+        };
+        // 1 MB in seven round trips of 300 ms is the window, and not the line.
+        assert!(!is_enough(2100, Some(300)));
+        assert!(is_enough(3001, Some(300)));
+        // Up to 100 ms the plan's second decides, as without.
+        for round_trip_ms in [None, Some(1), Some(100)] {
+            assert!(!is_enough(1000, round_trip_ms) && is_enough(1001, round_trip_ms), "{round_trip_ms:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ export type Direction = "download" | "upload";
 export interface Plan {
   name: string;
   stop_after_ms: number;
+  /** How many round trips a set's fastest request takes at least before it says anything of larger ones. */
+  stop_after_round_trips: number;
   longest_set_ms: number;
   probe_every_ms: number;
   loaded_from_ms: number;

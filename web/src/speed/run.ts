@@ -77,7 +77,10 @@ class Walk {
       this.seen[direction].push(body);
       took.push(body.took_ms);
     }
-    if (Math.min(...took) > this.plan.stop_after_ms) this.enough.add(direction);
+    // On a long line a request is slow because the sender's window has not opened yet; then a larger one tells more.
+    const idle = this.seen.latencies.filter((one) => one.during === "idle").map((one) => one.ms);
+    const opened = idle.length === 0 ? 0 : this.plan.stop_after_round_trips * Math.min(...idle);
+    if (Math.min(...took) > Math.max(this.plan.stop_after_ms, opened)) this.enough.add(direction);
   }
 
   private async transfer(direction: Direction, bytes: number): Promise<Body> {

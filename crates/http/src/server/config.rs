@@ -11,6 +11,8 @@ pub struct Config {
     pub connections: usize,
     /// Streams at once on one HTTP/2 connection.
     pub streams: u32,
+    /// What may arrive on one HTTP/2 stream before somebody reads it, and on all of one connection together.
+    pub upload_window: u32,
     /// How long to wait for a connection's handshake, for a request's header (so a connection without requests is closed
     /// after that too), and for the next piece of a request's body.
     pub read_timeout: Duration,
@@ -29,6 +31,7 @@ impl Default for Config {
         Self {
             connections: limits::CONNECTIONS,
             streams: limits::STREAMS,
+            upload_window: limits::UPLOAD_WINDOW,
             read_timeout: limits::READ_TIMEOUT,
             proxy_protocol: false,
             stop_grace: limits::STOP_GRACE,

@@ -59,8 +59,8 @@ impl<H: Handler> Context<H> {
         let to_its_end = async {
             let mut builder = Builder::new();
             builder
-                .initial_window_size(limits::UPLOAD_WINDOW)
-                .initial_connection_window_size(limits::UPLOAD_WINDOW)
+                .initial_window_size(self.config.upload_window)
+                .initial_connection_window_size(self.config.upload_window)
                 .max_header_list_size(u32::try_from(limits::HEADER_BYTES).unwrap_or(u32::MAX))
                 .max_concurrent_streams(self.config.streams);
             let beginning = async { builder.handshake(stream).await.map_err(io::Error::other) };

@@ -140,7 +140,7 @@ fn mistakes_have_a_place_and_a_remedy() {
         (swap("title = \"Two hosts\"", "title = \"x\"\nworld = \"w.toml\""), "expected one of them"),
         (
             SCENARIO.split("[[probe]]").next().unwrap().to_owned(),
-            "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]] or a [[command]]",
+            "the scenario measures nothing; add a [[probe]], a [[transfer]], a [[ping]], a [[speed]] or a [[command]]",
         ),
     ] {
         let said = read(&text).unwrap_err();
@@ -364,4 +364,23 @@ fn only_programs_die_with_their_host() {
     // The program does not start again when the fault is over.
     assert!(plan.is_killed("origin", Duration::from_secs(20)));
     assert!(!plan.is_killed("visitor", Duration::from_secs(20)));
+}
+
+#[test]
+fn a_speed_test_brings_its_server_and_its_plan() {
+    let test = "[[speed]]\nside = 'one'\nfrom = 'visitor'\nto = 'origin'\n";
+    let plan = with(test).unwrap();
+    assert_eq!(plan.programs[1].command.join(" "), "longhaul speed serve --listen [::]:8090");
+    for (tables, expected) in [
+        (format!("{test}plan = 'none.toml'"), "two.toml:22:8: none.toml is neither quick nor full"),
+        (format!("{test}streams = 0"), "two.toml:22:11: expected 1 to 64 streams"),
+        (format!("{test}{test}"), "another speed test measures this side"),
+        (
+            format!("{test}{}protocol = 'http2'", test.replace("one", "two")),
+            "another speed test to port 8090 of \"origin\" speaks clear text",
+        ),
+    ] {
+        let said = with(&tables).unwrap_err();
+        assert!(said.contains(expected), "expected {expected}\n  but got {said}");
+    }
 }

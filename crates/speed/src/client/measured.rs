@@ -51,6 +51,13 @@ impl Notes {
         self.recorded.push(record::latency(look, sent, during, on));
     }
 
+    /// The shortest round trip with the line idle so far.
+    pub(crate) fn round_trip(&self) -> Option<Duration> {
+        let idle = self.latencies.iter().filter(|sample| sample.during == During::Idle);
+        let least = idle.map(|sample| sample.ms).reduce(f64::min)?;
+        Duration::try_from_secs_f64(least / 1e3).ok()
+    }
+
     /// A look with the line full.
     pub(crate) fn probed(&mut self, direction: Direction, probe: Probe) {
         let Probe { sent, on, look } = probe;

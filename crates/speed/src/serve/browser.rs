@@ -11,6 +11,7 @@ use crate::{
     limited::{Limits, Times},
     plan::{Direction, Plan, Step},
     result::{Outcome, Seen},
+    stop,
 };
 
 /// Asks for a plan: GET.
@@ -25,6 +26,8 @@ pub(crate) const MOST_TOLD: usize = 1 << 20;
 pub(crate) struct Written {
     name: String,
     stop_after_ms: f64,
+    /// How many round trips a set's fastest request takes at least before it says anything of larger ones.
+    stop_after_round_trips: u32,
     longest_set_ms: f64,
     probe_every_ms: f64,
     loaded_from_ms: f64,
@@ -60,6 +63,7 @@ impl Written {
         Self {
             name: plan.name.clone(),
             stop_after_ms: ms(plan.limits.stop_after),
+            stop_after_round_trips: stop::ROUNDS,
             longest_set_ms: ms(plan.limits.longest_set),
             probe_every_ms: ms(plan.probe_every),
             loaded_from_ms: ms(plan.loaded_from),
