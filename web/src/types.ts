@@ -36,6 +36,26 @@ export type Scale = "linear" | "log" | "share";
  * The alignment of a column.
  */
 export type Align = "text" | "number";
+/**
+ * What the line does while a sample is taken.
+ */
+export type During = "idle" | "download" | "upload";
+/**
+ * On which connection.
+ */
+export type On = "same" | "separate";
+/**
+ * How much a figure can be relied on.
+ */
+export type Confidence = "low" | "medium" | "high";
+/**
+ * How good a line is for something.
+ */
+export type Class = "bad" | "poor" | "average" | "good" | "great";
+/**
+ * Something that gets points.
+ */
+export type Input = "download" | "upload" | "latency" | "loaded_increase" | "jitter" | "loss";
 
 /**
  * Everything that the report page shows; without chart data, everything in `result.json`.
@@ -101,6 +121,10 @@ export interface Report {
    * By this name the schema is found in docs/schema.
    */
   schema: "longhaul.report/1";
+  /**
+   * The results of speed tests.
+   */
+  speeds: SpeedResult[];
   /**
    * When the measurement started, RFC 3339, if known.
    */
@@ -1864,6 +1888,394 @@ export interface Pair2 {
    * The target.
    */
   to: string;
+}
+/**
+ * What a speed test found: its two hosts, the figures, and all that its client printed.
+ */
+export interface SpeedResult {
+  /**
+   * How much longer a round trip is with the line full, in the worse direction, in ms. Absent if it was not measured in both.
+   */
+  added_ms?: number | null;
+  /**
+   * The client.
+   */
+  from: string;
+  measured: Measured;
+  outcome: Outcome;
+  /**
+   * The side that it belongs to.
+   */
+  side: string;
+  /**
+   * The server.
+   */
+  to: string;
+}
+/**
+ * What a line was measured at. What was not is absent.
+ */
+export interface Measured {
+  /**
+   * Bits a second.
+   */
+  download_bps?: number | null;
+  /**
+   * Latency with the line idle, ms.
+   */
+  idle_ms?: number | null;
+  /**
+   * The mean difference of two samples of latency, ms.
+   */
+  jitter_ms?: number | null;
+  /**
+   * Latency while something is downloaded, ms.
+   */
+  loaded_down_ms?: number | null;
+  /**
+   * Latency while something is uploaded, ms.
+   */
+  loaded_up_ms?: number | null;
+  /**
+   * The share of packets that were lost, 0 to 1.
+   */
+  loss_ratio?: number | null;
+  /**
+   * Bits a second.
+   */
+  upload_bps?: number | null;
+}
+/**
+ * A whole test.
+ */
+export interface Outcome {
+  download: Bandwidth;
+  /**
+   * Whether somebody ended the test before its end.
+   */
+  interrupted: boolean;
+  latency: Latency;
+  /**
+   * Datagrams that did not come back. Null if that was not measured.
+   */
+  loss: Loss | null;
+  /**
+   * What was not measured, and why.
+   */
+  missing: Missing[];
+  /**
+   * The plan's name.
+   */
+  plan: string;
+  /**
+   * "http/1.1", "h2" or "h3".
+   */
+  protocol: string;
+  rpm: Responsiveness;
+  /**
+   * By which rubric.
+   */
+  rubric: string;
+  /**
+   * By this name the schema is found.
+   */
+  schema: string;
+  scores: Scores;
+  /**
+   * The same in words.
+   */
+  sentence: string;
+  /**
+   * Where the server is.
+   */
+  server: string | null;
+  /**
+   * When it began, UTC.
+   */
+  started: string;
+  /**
+   * Requests at once in each transfer.
+   */
+  streams: number;
+  /**
+   * How long it took, seconds.
+   */
+  took_s: number;
+  upload: Bandwidth;
+  /**
+   * What was tested against.
+   */
+  url: string;
+}
+/**
+ * What a direction carries.
+ */
+export interface Bandwidth {
+  /**
+   * Bits a second: the 90th percentile of all requests that have a rate. Null if none has.
+   */
+  bps_p90: number | null;
+  /**
+   * What kept it from being more: "network", "receiver window", "send buffer" or "application". Null if nobody saw it: HTTP/3, or a
+   * server that does not tell.
+   */
+  limited_by: string | null;
+  /**
+   * By which share of the time each.
+   */
+  limits: Limits | null;
+  /**
+   * One for each size.
+   */
+  sets: Set[];
+}
+/**
+ * Shares of the time in which bodies moved.
+ */
+export interface Limits {
+  /**
+   * The sender's program, or its processor, had no more.
+   */
+  application: number;
+  /**
+   * The network let no more through.
+   */
+  network: number;
+  /**
+   * The receiver had room for no more.
+   */
+  receiver_window: number;
+  /**
+   * Of all segments, those that were sent again.
+   */
+  retransmitted: number;
+  /**
+   * The sender's kernel had room for no more.
+   */
+  send_buffer: number;
+}
+/**
+ * The requests of one size.
+ */
+export interface Set {
+  /**
+   * The rate of each that took at least 10 ms, bits a second, in the order of the test.
+   */
+  bps: number[];
+  /**
+   * The size of each body.
+   */
+  bytes: number;
+  /**
+   * The most.
+   */
+  max: number | null;
+  /**
+   * The least of them. These five are null if no request has a rate.
+   */
+  min: number | null;
+  /**
+   * How many there were.
+   */
+  n: number;
+  /**
+   * A quarter is not above it.
+   */
+  p25: number | null;
+  /**
+   * The median.
+   */
+  p50: number | null;
+  /**
+   * Three quarters are not above it.
+   */
+  p75: number | null;
+}
+/**
+ * Latency, as the test saw it.
+ */
+export interface Latency {
+  /**
+   * With the line idle, ms. Null if it was not measured.
+   */
+  idle_ms: Spread | null;
+  /**
+   * The mean difference of two idle samples that follow each other, ms. Null if there are no two.
+   */
+  jitter_ms: number | null;
+  /**
+   * All that is known about latency under load.
+   */
+  loaded: Loaded[];
+  /**
+   * While something is downloaded, ms: the median on a separate connection, as somebody else on the line has it; on the same one if
+   * there was no other, as in a browser with HTTP/2. Null if no download took long enough.
+   */
+  loaded_down_ms: number | null;
+  /**
+   * The same while something is uploaded.
+   */
+  loaded_up_ms: number | null;
+  /**
+   * Each sample, in the order in which they were taken.
+   */
+  samples: Sample[];
+}
+/**
+ * Least, quartiles and most of some figures, in their unit. Quantiles are of type 7, as numpy and R have them.
+ */
+export interface Spread {
+  /**
+   * The most.
+   */
+  max: number;
+  /**
+   * The least.
+   */
+  min: number;
+  /**
+   * How many there are.
+   */
+  n: number;
+  /**
+   * A quarter is not above it.
+   */
+  p25: number;
+  /**
+   * The median.
+   */
+  p50: number;
+  /**
+   * Three quarters are not above it.
+   */
+  p75: number;
+}
+/**
+ * Latency with the line full in one direction, on one kind of connection.
+ */
+export interface Loaded {
+  during: During;
+  ms: Spread;
+  on: On;
+}
+/**
+ * One look at the latency.
+ */
+export interface Sample {
+  /**
+   * When, seconds since the test began.
+   */
+  at_s: number;
+  during: During;
+  /**
+   * The time there and back, ms.
+   */
+  ms: number;
+  on: On;
+}
+/**
+ * Datagrams that the server was to send back.
+ */
+export interface Loss {
+  /**
+   * How many did not come back in time.
+   */
+  lost: number;
+  /**
+   * Their share.
+   */
+  ratio: number;
+  /**
+   * How many were sent.
+   */
+  sent: number;
+}
+/**
+ * Something that a test did not measure.
+ */
+export interface Missing {
+  /**
+   * By its name in the result: "download", "loss", "rpm", ...
+   */
+  what: string;
+  /**
+   * Why, and what it would take.
+   */
+  why: string;
+}
+/**
+ * How responsive a line is with something else on it.
+ */
+export interface Responsiveness {
+  /**
+   * How steady it was: the figure of each quarter of the probes is within 5 % of their mean ("high"), 20 % ("medium") or not ("low").
+   */
+  confidence: Confidence | null;
+  /**
+   * By which formula, over which probes, in which direction.
+   */
+  method: string;
+  /**
+   * Round trips a minute, in the direction where there are fewer. Null if it cannot be measured.
+   */
+  value: number | null;
+}
+/**
+ * What a line is good for.
+ */
+export interface Scores {
+  gaming: Score;
+  rtc: Score;
+  streaming: Score;
+}
+/**
+ * Points for one use, and what they mean.
+ */
+export interface Score {
+  class: Class;
+  class_at_best: Class;
+  /**
+   * The most that a line can get.
+   */
+  max: number;
+  /**
+   * Inputs that were not measured, or not in both directions.
+   */
+  missing: Input[];
+  /**
+   * The points that are sure. If nothing is missing, the points.
+   */
+  points: number;
+  /**
+   * The points if all that is missing were as good as can be.
+   */
+  points_at_best: number;
+  /**
+   * Each input and its points.
+   */
+  why: Reason[];
+}
+/**
+ * The points of an input.
+ */
+export interface Reason {
+  /**
+   * The figure, in the unit of the rubric: Mbit/s, ms or percent. Null if it was not measured; if only one direction was, the least.
+   */
+  figure: number | null;
+  input: Input;
+  /**
+   * Its points; the least that they can be.
+   */
+  points: number;
+  /**
+   * The most that they can be.
+   */
+  points_at_best: number;
+  /**
+   * The same in words.
+   */
+  text: string;
 }
 /**
  * The result of a transfer: its two hosts and its sender's summary.
