@@ -126,8 +126,11 @@ fn grid() -> Vec<Measured> {
     grid
 }
 
+/// Forgets a figure.
+type Forget = fn(&mut Measured);
+
 /// What a test may not have measured.
-const MISSING: [(&str, fn(&mut Measured)); 4] = [
+const MISSING: [(&str, Forget); 4] = [
     ("packet loss", |one| one.loss_ratio = None),
     ("latency under load", |one| (one.loaded_down_ms, one.loaded_up_ms) = (None, None)),
     ("latency while uploading", |one| one.loaded_up_ms = None),
