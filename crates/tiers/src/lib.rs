@@ -12,6 +12,7 @@
 //! | through which data centre an origin is reached instead | [`Detours`] |
 //! | how long a first request waits before a second route is tried beside it | [`Patience`] |
 //! | all the routes that one request tries, in order | [`Reach`] |
+//! | what was purged, and how far each data centre has heard of it | [`Ledger`], [`Position`] |
 //!
 //! Nothing here has a clock or a socket. `now` is the time since any beginning that a caller has, and it does not run backwards.
 
@@ -21,6 +22,7 @@ mod detour;
 mod failures;
 mod health;
 mod key;
+mod ledger;
 mod measurements;
 mod network;
 mod patience;
@@ -36,6 +38,7 @@ pub use self::{
     failures::{Failures, Fault, Met, Route},
     health::{Health, State},
     key::KeyHash,
+    ledger::{Ledger, LogId, News, NoPosition, Piece, Position, REMEMBERED},
     measurements::{Measurements, Typical},
     network::Network,
     patience::Patience,

@@ -1,0 +1,229 @@
+//! What was purged in a network, as its data centres tell one another, without a place that all of them have to reach.
+//!
+//! Each data centre that runs has a log of its own, which nobody else writes to, and numbers what it adds. How far somebody has got in each
+//! log is its position; one covers another if it is at least as far in all of them. Purges can be done in any order and twice, so whoever
+//! hears of them late, by way of others or again has the same in the end. A request to another data centre carries the position of who asks:
+//! who does not cover it catches up before it answers.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fmt,
+    str::FromStr,
+};
+
+/// One run of one data centre: a number that no other run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LogId(pub u64);
+
+/// How far somebody has got in each log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Position(BTreeMap<LogId, u64>);
+
+/// A part of a log on its way from one data centre to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece<E> {
+    /// Of which log.
+    pub log: LogId,
+    /// The number of its first entry, from 1 on.
+    pub first: u64,
+    /// Whether entries before that are forgotten of which the receiver may lack some.
+    pub forgets: bool,
+    /// The entries.
+    pub entries: Vec<E>,
+}
+
+/// What was new to somebody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News<E> {
+    /// To be done in this order.
+    pub entries: Vec<E>,
+    /// Whether there was more, which nobody remembers: everything has to be purged.
+    pub everything: bool,
+}
+
+/// All logs as far as one data centre has heard of them.
+#[derive(Debug, Clone)]
+pub struct Ledger<E> {
+    own: LogId,
+    logs: BTreeMap<LogId, Log<E>>,
+    /// Logs that have ended and that all data centres have to their ends; the one that was settled first gives way.
+    settled: (BTreeSet<LogId>, VecDeque<LogId>),
+}
+
+#[derive(Debug, Clone)]
+struct Log<E> {
+    /// How many entries are forgotten.
+    base: u64,
+    entries: VecDeque<E>,
+}
+
+impl<E> Log<E> {
+    fn last(&self) -> u64 {
+        self.base + self.entries.len() as u64
+    }
+}
+
+impl Position {
+    /// How far it is in a log; 0 before its first entry.
+    pub fn reached(&self, log: LogId) -> u64 {
+        self.0.get(&log).copied().unwrap_or(0)
+    }
+
+    /// Whether it is as far as another one in all logs.
+    pub fn covers(&self, other: &Self) -> bool {
+        other.0.iter().all(|(&log, &number)| self.reached(log) >= number)
+    }
+
+    /// The logs that it knows, and how far it is in each.
+    pub fn logs(&self) -> impl Iterator<Item = (LogId, u64)> + '_ {
+        self.0.iter().map(|(&log, &number)| (log, number))
+    }
+}
+
+impl<E: Clone> Ledger<E> {
+    /// One that has heard of nothing. `own` is to be a random number.
+    pub fn new(own: LogId) -> Self {
+        Self { own, logs: BTreeMap::new(), settled: Default::default() }
+    }
+
+    /// Its own log.
+    pub fn own(&self) -> LogId {
+        self.own
+    }
+
+    /// Adds entries to its own log.
+    pub fn append(&mut self, entries: impl IntoIterator<Item = E>) {
+        let log = self.log(self.own);
+        log.entries.extend(entries);
+        trim(log);
+    }
+
+    /// How far it is.
+    pub fn position(&self) -> Position {
+        Position(self.logs.iter().map(|(&log, entries)| (log, entries.last())).collect())
+    }
+
+    /// Whether it lacks nothing that somebody at this position has.
+    pub fn covers(&self, other: &Position) -> bool {
+        let reached = |log| self.logs.get(&log).map_or(0, Log::last);
+        other.logs().all(|(log, number)| reached(log) >= number || self.settled.0.contains(&log))
+    }
+
+    /// What somebody at this position lacks, up to so many entries. If there are more, the rest is after the position that follows.
+    pub fn after(&self, position: &Position, most: usize) -> Vec<Piece<E>> {
+        let mut left = most;
+        let mut pieces = Vec::new();
+        for (&log, known) in &self.logs {
+            let reached = position.reached(log);
+            if reached >= known.last() || left == 0 {
+                continue;
+            }
+            let from = reached.max(known.base);
+            let skipped = usize::try_from(from - known.base).unwrap_or(usize::MAX);
+            let entries: Vec<_> = known.entries.iter().skip(skipped).take(left).cloned().collect();
+            left -= entries.len();
+            pieces.push(Piece { log, first: from + 1, forgets: reached < known.base, entries });
+        }
+        pieces
+    }
+
+    /// Takes what others tell; what it knows already is left out. A piece that does not follow on what is here is left for later.
+    pub fn take(&mut self, pieces: Vec<Piece<E>>) -> News<E> {
+        let mut news = News { entries: Vec::new(), everything: false };
+        for Piece { log, first, forgets, entries } in pieces {
+            let before = first.saturating_sub(1);
+            let reached = self.logs.get(&log).map_or(0, Log::last);
+            let is_known = before.saturating_add(entries.len() as u64) <= reached;
+            let has_gap = before > reached && !forgets;
+            if first == 0 || is_known || has_gap || self.settled.0.contains(&log) {
+                continue;
+            }
+            let own = self.log(log);
+            if before > reached {
+                news.everything = true;
+                (own.base, own.entries) = (before, VecDeque::new());
+            }
+            let known = usize::try_from(own.last() - before).unwrap_or(usize::MAX);
+            let new = entries.into_iter().skip(known);
+            for entry in new {
+                own.entries.push_back(entry.clone());
+                news.entries.push(entry);
+            }
+            trim(own);
+        }
+        news
+    }
+
+    /// Forgets logs that have ended and that everybody has: those but `alive`, if all of the `others`, who are all other data centres, are
+    /// exactly as far in it.
+    pub fn settle(&mut self, alive: &BTreeSet<LogId>, others: &[Position]) {
+        let own = self.own;
+        let is_over = |log: &LogId, known: &Log<E>| {
+            *log != own
+                && !alive.contains(log)
+                && others.iter().all(|other| other.reached(*log) == known.last())
+        };
+        let over: Vec<_> = self.logs.iter().filter(|(log, known)| is_over(log, known)).collect();
+        let over: Vec<_> = over.into_iter().map(|(&log, _)| log).collect();
+        for log in over {
+            self.logs.remove(&log);
+            self.settled.0.insert(log);
+            self.settled.1.push_back(log);
+            if self.settled.1.len() > MOST_SETTLED
+                && let Some(first) = self.settled.1.pop_front()
+            {
+                self.settled.0.remove(&first);
+            }
+        }
+    }
+
+    fn log(&mut self, log: LogId) -> &mut Log<E> {
+        self.logs.entry(log).or_insert_with(|| Log { base: 0, entries: VecDeque::new() })
+    }
+}
+
+/// Forgets what is too long ago.
+fn trim<E>(log: &mut Log<E>) {
+    while log.entries.len() > REMEMBERED {
+        log.entries.pop_front();
+        log.base += 1;
+    }
+}
+
+/// As it stands in a request: "1f3a:5 b2:17".
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (log, number)) in self.logs().enumerate() {
+            let before = if place == 0 { "" } else { " " };
+            write!(f, "{before}{:x}:{number}", log.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// Text that is not a [`Position`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected logs and how far each is, such as \"1f3a:5 b2:17\"")]
+pub struct NoPosition;
+
+impl FromStr for Position {
+    type Err = NoPosition;
+
+    fn from_str(text: &str) -> Result<Self, NoPosition> {
+        let log = |part: &str| {
+            let (log, number) = part.split_once(':')?;
+            Some((LogId(u64::from_str_radix(log, 16).ok()?), number.parse().ok()?))
+        };
+        let logs = text.split(' ').filter(|part| !part.is_empty());
+        logs.map(|part| log(part).ok_or(NoPosition)).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// Entries of one log: as many purges as a cache remembers. Who is behind by more has to purge everything.
+pub const REMEMBERED: usize = 10_000;
+
+/// Logs that are known to be over: 160 KB.
+const MOST_SETTLED: usize = 10_000;
+
+#[cfg(test)]
+mod tests;
