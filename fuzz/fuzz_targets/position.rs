@@ -1,0 +1,15 @@
+//! Any text is a position in the logs of a network's purges, or it is not; what is one is the same when it is written and read again.
+//!
+//! `cargo +nightly fuzz run position corpus/position seeds/position`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tiers::Position;
+
+fuzz_target!(|text: &str| {
+    if let Ok(position) = text.parse::<Position>() {
+        assert_eq!(position.to_string().parse(), Ok(position.clone()));
+        assert!(position.covers(&position));
+    }
+});
