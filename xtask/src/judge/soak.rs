@@ -65,8 +65,8 @@ pub(crate) fn judge(minutes: &[&str]) -> anyhow::Result<()> {
     let memory = watch(&edge.0, admin, &token, minutes)?;
     let mut failed = 0;
     for (url, rate, probe) in loads {
-        let (requests, errors) = counts(probe)?;
-        println!("{url} at {rate}: {requests} requests, {errors} errors");
+        let (requests, errors, reasons) = counts(probe)?;
+        println!("{url} at {rate}: {requests} requests, {errors} errors {reasons}");
         failed += errors;
     }
     let quarter = memory.len() / 4;
@@ -120,11 +120,12 @@ fn resident(process: u32) -> anyhow::Result<f64> {
     Ok(kib * 1024.0)
 }
 
-fn counts(probe: Child) -> anyhow::Result<(u64, u64)> {
+/// Requests, those that failed, and these by reason.
+fn counts(probe: Child) -> anyhow::Result<(u64, u64, Value)> {
     let output = probe.wait_with_output()?;
     let summary: Value = serde_json::from_slice(&output.stdout).context("the load did not end in order")?;
     let number = |name: &str| summary[name].as_u64().with_context(|| format!("the load has no {name}"));
-    Ok((number("n")?, number("errors")?))
+    Ok((number("n")?, number("errors")?, summary["errors_by_reason"].clone()))
 }
 
 /// The file of an authority, which has signed a certificate for a data centre.
