@@ -18,6 +18,7 @@ use crate::{
     counts::Word,
     hits::Match,
     log::{Log, Note},
+    ready::Shape,
     relay::may_be_relayed,
     store::Object,
     visit::Visit,
@@ -99,16 +100,17 @@ impl Deref for Core {
 pub(crate) struct Visitors(pub(crate) Arc<Core>);
 
 impl Visitors {
-    /// What a request that was answered before is answered with, and what the log says of it.
+    /// What a request that was answered before is answered with in this shape, and what the log says of it.
     fn glance<T>(
         &self,
         request: &Glance<'_>,
+        shape: Shape,
         answer: impl FnOnce(&Match, Time) -> Option<T>,
     ) -> Option<(T, Option<Note>)> {
         let core = &self.0;
         let began = core.log.as_ref().map(Log::now);
         let now = core.now();
-        let found = core.hits(core.number).find(&core.store, now, request)?;
+        let found = core.hits(core.number).find(&core.store, now, request, shape)?;
         let answered = answer(&found, now)?;
         core.counts.add(Word::Hit);
         let note = core.log.as_ref().zip(began).zip(found.about);
@@ -123,11 +125,11 @@ impl Handler for Visitors {
     type Note = Note;
 
     fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
-        self.glance(request, |found, now| found.write(request, now, head))
+        self.glance(request, Shape::Lines, |found, now| found.write(request, now, head))
     }
 
     fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
-        self.glance(request, |found, now| found.response(request, now))
+        self.glance(request, Shape::Fields, |found, now| found.response(request, now))
     }
 
     fn relay<'h>(

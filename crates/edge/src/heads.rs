@@ -11,7 +11,7 @@ use http::{Bytes, server::Glance};
 
 use crate::{
     likeness::{Likeness, MOST_ALIKE, is_plain},
-    ready::{OnlyOnDisk, Ready},
+    ready::{OnlyOnDisk, Ready, Shape},
     store::{Object, Store, TELLING},
 };
 
@@ -91,13 +91,14 @@ impl Heads {
         Self { most: both / 2, young: Generation::default(), old: Generation::default() }
     }
 
-    /// The head that answers a request, if it stands, and its object is not worth a place in memory.
+    /// The head that answers a request in this shape, if it stands, and its object is not worth a place in memory.
     pub(crate) fn find(
         &mut self,
         hash: u64,
         store: &Store,
         now: Time,
         request: &Glance<'_>,
+        shape: Shape,
     ) -> Option<Arc<Head>> {
         if !self.young.entries.contains_key(&hash) {
             let entries = self.old.take(hash)?;
@@ -107,7 +108,7 @@ impl Heads {
         if !is_plain(request) {
             return None;
         }
-        let place = entries.iter().position(|entry| entry.likeness.is(request))?;
+        let place = entries.iter().position(|entry| entry.answers(request, shape))?;
         let entry = &mut entries[place];
         if entry.stands(store, now) && !entry.is_wanted(store) {
             entry.tell(now);
@@ -120,7 +121,9 @@ impl Heads {
     /// Adds a request, and the head that answers it if no purge after this epoch means it.
     pub(crate) fn add(&mut self, hash: u64, likeness: Likeness, head: Head, epoch: u64) {
         let mut entries = self.young.take(hash).unwrap_or_default();
-        entries.retain(|entry| entry.head.body.stands() && entry.likeness != likeness);
+        let shape = head.ready.shape();
+        let is_same = |entry: &Entry| entry.head.ready.shape() == shape && entry.likeness == likeness;
+        entries.retain(|entry| entry.head.body.stands() && !is_same(entry));
         if entries.len() >= MOST_ALIKE {
             entries.remove(0);
         }
@@ -159,6 +162,10 @@ impl Generation {
 }
 
 impl Entry {
+    fn answers(&self, request: &Glance<'_>, shape: Shape) -> bool {
+        self.head.ready.shape() == shape && self.likeness.is(request)
+    }
+
     fn stands(&mut self, store: &Store, now: Time) -> bool {
         self.head.terms.is_fresh(now)
             && self.head.body.stands()

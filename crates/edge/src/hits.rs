@@ -58,11 +58,17 @@ impl Hits {
         Self { in_memory: Alike::default(), heads: Heads::new(memory, cores) }
     }
 
-    /// What answers a request, and has done before; `None` if that takes more than a look.
-    pub(crate) fn find(&mut self, store: &Store, now: Time, request: &Glance<'_>) -> Option<Match> {
+    /// What answers a request in this shape, and has done before; `None` if that takes more than a look.
+    pub(crate) fn find(
+        &mut self,
+        store: &Store,
+        now: Time,
+        request: &Glance<'_>,
+        shape: Shape,
+    ) -> Option<Match> {
         let hash = self.in_memory.hash(request);
         self.in_memory(hash, store, now, request).or_else(|| {
-            let head = self.heads.find(hash, store, now, request)?;
+            let head = self.heads.find(hash, store, now, request, shape)?;
             Some(Match { about: head.about.clone(), place: Place::Disk(head) })
         })
     }

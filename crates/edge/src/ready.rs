@@ -87,6 +87,14 @@ impl Ready {
         size_of::<Self>() + head + self.told.capacity()
     }
 
+    /// How it is written.
+    pub(crate) fn shape(&self) -> Shape {
+        match self.head {
+            Head::Lines(_) => Shape::Lines,
+            Head::Fields(..) => Shape::Fields,
+        }
+    }
+
     /// Whether it is what a rule with this says.
     pub(crate) fn is_for(&self, browser_ttl: Option<Duration>) -> bool {
         self.browser_ttl == browser_ttl

@@ -98,6 +98,34 @@ async fn it_says_what_the_whole_path_says() {
     assert_eq!(door.stage.asked(), asked);
 }
 
+/// A head is made of lines for HTTP/1.1 and of fields for the others: it answers nobody who comes with another version.
+#[tokio::test]
+async fn each_version_is_answered_in_its_own_way() {
+    let (_directory, disk) = disk();
+    let door = door(&disk, "", &[("/a", &[]), ("/b", &[])], counted).await;
+    let asked = door.stage.asked();
+    let client = Client::new(&Config { protocol: Protocol::Http2, ..Config::default() }).unwrap();
+    let over_http1 = async |path: &str| {
+        let (said, quick) = door.get(path, &[]).await;
+        assert_eq!((&*said.status, said.body.len()), ("HTTP/1.1 200 OK", LENGTH));
+        quick
+    };
+    let over_http2 = async |path: &str| {
+        let (said, quick) = door.ask_http2(&client, Method::GET, path).await;
+        assert_eq!((said.status().as_u16(), said.body().len()), (200, LENGTH));
+        quick
+    };
+    assert_eq!(
+        (over_http1("/a").await, over_http1("/a").await, over_http2("/a").await),
+        (false, true, false)
+    );
+    assert_eq!(
+        (over_http2("/b").await, over_http2("/b").await, over_http1("/b").await),
+        (false, true, false)
+    );
+    assert_eq!(door.stage.asked(), asked);
+}
+
 #[tokio::test]
 async fn it_ends_with_what_it_was_made_of() {
     let (_directory, disk) = disk();
