@@ -269,6 +269,10 @@ impl Generator {
             && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
         {
             if !self.measure(None, insisted.as_mut()).await {
+                // That request was given up, and the watch for it is over.
+                if self.halt.is_insisted() {
+                    break;
+                }
                 tokio::time::sleep(FAILURE_PAUSE).await;
             }
         }
