@@ -80,7 +80,7 @@ pub(crate) async fn serve(edge: &Arc<Edge>, request: Request<Body>) -> Response<
 }
 
 fn status(edge: &Edge) -> Status {
-    let (usage, network) = (edge.store.usage(), edge.network());
+    let (usage, network, others) = (edge.store.usage(), edge.network(), edge.others());
     let mut origins: Vec<_> = network.zones.iter().flat_map(|zone| &zone.origins).collect();
     origins.sort_by_key(|origin| origin.to_string());
     origins.dedup();
@@ -99,6 +99,10 @@ fn status(edge: &Edge) -> Status {
         },
         log: edge.log.as_ref().map(Log::report),
         origins: edge.origins.report(origins.into_iter(), |origin| edge.connections(origin), edge.now()),
+        requests_of_others: others.as_ref().map(|_| edge.counts_of_others.report()),
+        tiers: others.as_ref().map_or_else(Vec::new, |others| others.report_tiers(&network)),
+        links: others.as_ref().map_or_else(Vec::new, |others| others.report_links()),
+        routes: others.as_ref().map_or_else(Vec::new, |others| others.report_routes(&network)),
     }
 }
 

@@ -133,7 +133,9 @@ pub(crate) fn dress(response: &mut Response<Body>, visit: &Visit, status: &Cache
 
 /// How long browsers are told that a response with this status is fresh, if that is not the origin's to say.
 pub(crate) fn browser_ttl(visit: &Visit, status: StatusCode) -> Option<Duration> {
-    visit.rule_for(status).and_then(|rule| rule.browser_ttl).filter(|_| status.as_u16() < 400)
+    // Another data centre has browsers of its own.
+    let rule = visit.rule_for(status).filter(|_| visit.came.is_none() && status.as_u16() < 400);
+    rule.and_then(|rule| rule.browser_ttl)
 }
 
 /// Adds what the cache did.

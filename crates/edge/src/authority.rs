@@ -39,7 +39,7 @@ impl Certificate {
         own.write(authority.certificate_pem(), authority.key_pem())
     }
 
-    /// Has the authority of a folder sign one for a data centre, for these host names and addresses.
+    /// Has the authority of a folder sign one for a data centre, for its name and these host names and addresses.
     ///
     /// # Errors
     /// When there is no authority, the name cannot be a file's, or no certificate can be for one of the hosts.
@@ -62,7 +62,10 @@ impl Certificate {
             let why = format!("it and its key are not an authority of `longhaul edge ca new`: {error}");
             Error::Authority { path: own.certificate.clone(), why }
         })?;
-        let issued = authority.issue(name, hosts, Some(days))?;
+        // By its own name the other data centres know it.
+        let own = hosts.iter().all(|host| host != name).then(|| name.to_owned());
+        let hosts: Vec<_> = hosts.iter().cloned().chain(own).collect();
+        let issued = authority.issue(name, &hosts, Some(days))?;
         Self::named(folder, name).write(&issued.certificate_pem, &issued.key_pem)
     }
 

@@ -11,9 +11,9 @@ use http::{Client, Origin};
 use tokio::sync::Semaphore;
 
 use crate::{
-    clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log,
-    network::Network, note::Noted, on_disk::OnDisk, origins::Origins, passing::Passing, store::Store,
-    ways::Ways,
+    Error, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log,
+    network::Network, note::Noted, on_disk::OnDisk, origins::Origins, others::Others, passing::Passing,
+    store::Store, ways::Ways,
 };
 
 /// A data centre at work.
@@ -25,6 +25,9 @@ pub(crate) struct Edge {
     pub(crate) origins: Origins,
     pub(crate) passing: Passing,
     pub(crate) counts: Counts,
+    /// Requests of other data centres.
+    pub(crate) counts_of_others: Counts,
+    others: RwLock<Option<Arc<Others>>>,
     pub(crate) on_disk: Option<OnDisk>,
     pub(crate) log: Option<Log>,
     /// For bodies that are being compressed.
@@ -61,6 +64,8 @@ impl Edge {
             origins: Origins::default(),
             passing: Passing::default(),
             counts: Counts::default(),
+            counts_of_others: Counts::default(),
+            others: RwLock::default(),
             on_disk,
             log,
             clients: Mutex::default(),
@@ -85,6 +90,32 @@ impl Edge {
 
     pub(crate) fn network(&self) -> Arc<Network> {
         Arc::clone(&self.network.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The other data centres, if there are links to them.
+    pub(crate) fn others(&self) -> Option<Arc<Others>> {
+        self.others.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has links to other data centres from now on, and watches them. To be called in a tokio runtime with I/O and time.
+    pub(crate) fn link(self: &Arc<Self>, others: Option<Arc<Others>>) {
+        if let Some(others) = &others {
+            let edge = Arc::downgrade(self);
+            others.begin(move || Some(edge.upgrade()?.network()));
+        }
+        *self.others.write().unwrap_or_else(PoisonError::into_inner) = others;
+    }
+
+    /// Has links to the data centres of another network, or of another state of this one. As [`Self::link`].
+    pub(crate) fn relink(self: &Arc<Self>, network: &Network) -> Result<(), Error> {
+        match self.others().filter(|others| others.are_those_of(&self.network(), network)) {
+            Some(others) => {
+                others.membership.read_again()?;
+                others.take(network);
+            }
+            None => self.link(Others::new(network, &self.centre)?),
+        }
+        Ok(())
     }
 
     /// Goes on with another network; requests that are under way end with the old one.

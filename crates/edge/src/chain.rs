@@ -2,15 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cache::{CacheStatus, Form, Forward, Reuse, Time};
+use cache::{CacheStatus, Form, Forward, Reuse, Time, purge::CACHE_TAG};
 use http::{Body, HeaderValue, Method, Request, Response, StatusCode, header};
 
 use crate::{
     answer::{answer, dress, tell},
+    asking::Aim,
     core::Core,
     counts::Word,
     fetch::{Fetched, passed},
     flights::{Landing, Part},
+    kept::Kept,
     log::{AtOrigin, Outcome},
     origins::{is_for_many, onward},
     store::{Found, Object},
@@ -39,11 +41,12 @@ impl Core {
         if let Some(outcome) = response.extensions_mut().get_mut::<Outcome>() {
             outcome.zone = Some(zone.to_owned());
             outcome.at_origin = at_origin.and_then(AtOrigin::times);
+            outcome.tier = at_origin.and_then(AtOrigin::tier);
         }
     }
 
     /// Answers one who was let in: passes the request on, or looks for what is stored.
-    async fn answer_visit(self: &Arc<Self>, visit: Visit, body: Body) -> Response<Body> {
+    pub(crate) async fn answer_visit(self: &Arc<Self>, visit: Visit, body: Body) -> Response<Body> {
         if let Some(protocol) = upgrade::wanted(visit.version, &visit.headers) {
             return self.switch(&visit, body, &protocol).await;
         }
@@ -185,7 +188,11 @@ impl Core {
         form: Form,
         now: Time,
     ) -> Response<Body> {
-        answer(visit, object, form, now, |coding| self.edge.coded(object, coding))
+        let mut response = answer(visit, object, form, now, |coding| self.edge.coded(object, coding));
+        if visit.came.is_some() {
+            name(&mut response, object);
+        }
+        response
     }
 
     /// Answers with an object as it is stored.
@@ -215,8 +222,7 @@ impl Core {
         forward: Forward,
     ) -> Response<Body> {
         let (requested, began) = (self.now(), self.store.epoch());
-        let answered =
-            self.origins.ask(&self.clients.usual, visit, onward(visit, &self.centre), body, requested).await;
+        let answered = self.ask(visit, onward(visit, &self.centre), body, requested, Aim::Origin).await;
         match answered {
             Ok(response) => self.pass_back(visit, response, forward, (requested, self.now()), began),
             Err(refusal) => self.refuse(refusal),
@@ -235,7 +241,12 @@ impl Core {
         if forward == Forward::Bypass {
             let status =
                 CacheStatus { forward_status: Some(response.status().as_u16()), ..self.status(forward) };
-            return self.finish(self.compressed(visit, passed(response)), visit, &status, Word::Bypass);
+            return self.finish(
+                self.compressed(visit, passed(visit, response)),
+                visit,
+                &status,
+                Word::Bypass,
+            );
         }
         let began = self.learn(visit, &response, began);
         let code = response.status().as_u16();
@@ -263,14 +274,15 @@ impl Core {
 
     /// Counts what the cache did, and notes it in the response for the log.
     fn count(&self, word: Word, response: &mut Response<Body>) {
-        self.counts.add(word);
+        self.counted().add(word);
         if self.log.is_some() {
-            response.extensions_mut().insert(Outcome { word, zone: None, at_origin: None });
+            response.extensions_mut().insert(Outcome { word, zone: None, at_origin: None, tier: None });
         }
     }
 
     pub(crate) fn refuse(&self, refusal: Refusal) -> Response<Body> {
         let mut response = refusal.response();
+        response.extensions_mut().insert(refusal);
         self.count(Word::Refused, &mut response);
         let status = CacheStatus {
             cache: self.centre.clone(),
@@ -287,6 +299,16 @@ impl Core {
         }
         response
     }
+}
+
+/// Tells another data centre by which tags purges know an object, which visitors are not told; and that it is kept.
+fn name(response: &mut Response<Body>, object: &Object) {
+    if let Ok(tags) = HeaderValue::from_str(&object.subject.tags.join(","))
+        && !tags.is_empty()
+    {
+        response.headers_mut().insert(CACHE_TAG, tags);
+    }
+    response.extensions_mut().insert(Kept);
 }
 
 /// Why the origin is asked about an object that is not the answer as it is.

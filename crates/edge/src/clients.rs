@@ -8,6 +8,7 @@ use http::{
 use crate::Error;
 
 /// A core's connections to origins.
+#[derive(Clone)]
 pub(crate) struct Clients {
     pub(crate) usual: Client,
     /// For requests that ask for another protocol, which only those over HTTP/1.1 can.

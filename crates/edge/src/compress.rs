@@ -46,8 +46,7 @@ impl Edge {
         if response.status() == StatusCode::NOT_MODIFIED {
             name_as_known(&visit.headers, response.headers_mut());
         }
-        let compress = &visit.zone().compress;
-        let mut form = Form::of(&visit.headers, (response.status(), response.headers()), compress);
+        let mut form = Form::of(&visit.headers, (response.status(), response.headers()), visit.compress());
         let permit = self.permit();
         if permit.is_none() && form != Form::Only {
             form = Form::Identity;
@@ -92,7 +91,7 @@ fn name_as_known(request: &HeaderMap, headers: &mut HeaderMap) {
 
 /// The form in which an object is sent for this request where there is no lack of anything.
 pub(crate) fn usual_form(visit: &Visit, object: &Object) -> Form {
-    Form::of(&visit.headers, (object.stored.status, &object.stored.headers), &visit.zone().compress)
+    Form::of(&visit.headers, (object.stored.status, &object.stored.headers), visit.compress())
 }
 
 /// Moves a coded body to where it is stored; or passes it on, if the object is not stored in memory.

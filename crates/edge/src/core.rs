@@ -15,7 +15,7 @@ use crate::{
     centre::Edge,
     clients::Clients,
     compress::usual_form,
-    counts::Word,
+    counts::{Counts, Word},
     hits::Match,
     log::{Log, Note},
     ready::Shape,
@@ -32,12 +32,34 @@ pub(crate) struct Core {
     number: usize,
     /// Connections to origins.
     pub(crate) clients: Clients,
+    whom: Whom,
+}
+
+/// Whose requests a core answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whom {
+    Visitors,
+    Others,
 }
 
 impl Core {
     pub(crate) fn new(edge: Arc<Edge>, number: usize, clients: Clients) -> Self {
         edge.watch(&clients);
-        Self { edge, number, clients }
+        Self { edge, number, clients, whom: Whom::Visitors }
+    }
+
+    /// The same core as other data centres ask it: their requests are counted by themselves.
+    pub(crate) fn for_others(&self) -> Self {
+        let (edge, clients) = (Arc::clone(&self.edge), self.clients.clone());
+        Self { edge, number: self.number, clients, whom: Whom::Others }
+    }
+
+    /// Where requests are counted.
+    pub(crate) fn counted(&self) -> &Counts {
+        match self.whom {
+            Whom::Visitors => &self.edge.counts,
+            Whom::Others => &self.edge.counts_of_others,
+        }
     }
 
     pub(crate) fn number(&self) -> usize {
@@ -51,7 +73,8 @@ impl Core {
 
     /// Has requests like this one passed on line by line, for the reason for which this one was.
     pub(crate) fn remember_way(&self, visit: &Visit, reason: Reason, response: &Response<Body>) {
-        let is_plain = visit.version == Version::HTTP_11
+        let is_plain = visit.came.is_none()
+            && visit.version == Version::HTTP_11
             && visit.method == Method::GET
             && visit.headers.keys().all(|name| may_be_relayed(name.as_str()));
         let mut ways = self.own_ways();

@@ -8,7 +8,7 @@ use std::{
 };
 
 use http::{
-    Server,
+    Membership, Server,
     server::{Config, Identity, bind_udp, share},
 };
 
@@ -19,6 +19,8 @@ pub(crate) struct Doors {
     clear: Vec<Vec<TcpListener>>,
     tls: Vec<Vec<TcpListener>>,
     udp: Vec<UdpSocket>,
+    /// For other data centres.
+    links: Vec<Vec<TcpListener>>,
     identity: Option<Identity>,
     /// What visitors of one core may cost.
     config: Config,
@@ -27,6 +29,8 @@ pub(crate) struct Doors {
 /// What one core serves.
 pub(crate) struct Served {
     pub(crate) servers: Vec<Server>,
+    /// For other data centres.
+    pub(crate) links: Option<Server>,
     /// HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
     pub(crate) quic: Option<Quic>,
 }
@@ -53,6 +57,8 @@ impl Doors {
         let clear = tcp(&centre.listen, cores, there)?;
         let tls = if identity.is_some() { tcp(&centre.listen_tls, cores, there)? } else { Vec::new() };
         let udp = udp(&addresses(&tls), there)?;
+        let link: Vec<_> = centre.link.iter().map(|link| link.address).collect();
+        let links = tcp(&link, cores, there)?;
         let all = Config::default();
         let connections = all.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
         let config = Config {
@@ -62,7 +68,7 @@ impl Doors {
             idle_grace: centre.drain.min(IDLE_GRACE),
             ..all
         };
-        Ok(Self { clear, tls, udp, identity, config })
+        Ok(Self { clear, tls, udp, links, identity, config })
     }
 
     /// What visitors see over TLS.
@@ -75,15 +81,22 @@ impl Doors {
         (addresses(&self.clear), addresses(&self.tls))
     }
 
+    /// Where other data centres are served.
+    pub(crate) fn link_addresses(&self) -> Vec<SocketAddr> {
+        addresses(&self.links)
+    }
+
     /// Copies of all sockets, and of the operator's, in the order in which a process with the same file looks for them.
     pub(crate) fn copies(&self, operator: Option<&TcpListener>) -> io::Result<Vec<OwnedFd>> {
         let tcp = self.clear.iter().chain(&self.tls).flatten().chain(operator);
         let tcp = tcp.map(|socket| socket.try_clone().map(OwnedFd::from));
-        tcp.chain(self.udp.iter().map(|socket| socket.try_clone().map(OwnedFd::from))).collect()
+        let udp = self.udp.iter().map(|socket| socket.try_clone().map(OwnedFd::from));
+        let links = self.links.iter().flatten().map(|socket| socket.try_clone().map(OwnedFd::from));
+        tcp.chain(udp).chain(links).collect()
     }
 
     /// The servers of the next core, in whose runtime this is called.
-    pub(crate) fn of_next_core(&mut self) -> Result<Served, Error> {
+    pub(crate) fn of_next_core(&mut self, member: Option<&Membership>) -> Result<Served, Error> {
         let mut servers = Vec::new();
         if let Some(sockets) = self.clear.pop().filter(|sockets| !sockets.is_empty()) {
             servers.push(Server::on(sockets)?);
@@ -99,7 +112,15 @@ impl Doors {
             });
         }
         let servers = servers.into_iter().map(|server| server.with_config(self.config)).collect();
-        Ok(Served { servers, quic })
+        let sockets = self.links.pop().filter(|sockets| !sockets.is_empty());
+        let links = match (sockets, member) {
+            (Some(sockets), Some(member)) => {
+                let config = Config { proxy_protocol: false, ..self.config };
+                Some(Server::on(sockets)?.with_members(member).with_config(config))
+            }
+            _ => None,
+        };
+        Ok(Served { servers, links, quic })
     }
 }
 

@@ -11,6 +11,7 @@ use cache::{
 use http::{Body, HeaderMap, Method, Response, StatusCode, header};
 
 use crate::{
+    asking::Aim,
     compact::compact,
     core::Core,
     flights::{Flight, Landing},
@@ -65,8 +66,7 @@ impl Core {
         if let Some(validators) = &validators {
             validators.ask(&mut headers);
         }
-        let mut answered =
-            self.origins.ask(&self.clients.usual, &visit, headers.clone(), Body::empty(), requested).await;
+        let mut answered = self.ask(&visit, headers.clone(), Body::empty(), requested, Aim::Tiers).await;
         if let (Ok(response), Some(asked), Some(stale)) = (&answered, &validators, &stale)
             && response.status() == StatusCode::NOT_MODIFIED
         {
@@ -78,7 +78,7 @@ impl Core {
             }
             // It is about something that is not stored here, or not any more: what is there now?
             cache::make_unconditional(&mut headers);
-            answered = self.origins.ask(&self.clients.usual, &visit, headers, Body::empty(), requested).await;
+            answered = self.ask(&visit, headers, Body::empty(), requested, Aim::Tiers).await;
         }
         let is_error = answered.as_ref().map_or(true, |response| is_failure(response.status()));
         if let Some(stale) =
@@ -114,7 +114,7 @@ impl Core {
                     self.passing.note(&visit.key, times.1);
                 }
                 flight.land(Landing::Alone);
-                Fetched::Passed(passed(response), reason)
+                Fetched::Passed(passed(visit, response), reason)
             }
             Ok(judged) => {
                 let object = self.keep(visit, Some(Arc::clone(visit)), judged, response, began, times.1);
@@ -137,7 +137,9 @@ impl Core {
         }
         let is_right = matches!(visit.method, Method::GET | Method::POST);
         let judged = is_right.then(|| self.judge_whole(visit, &response, times).ok());
-        let Some(judged) = judged.flatten() else { return (self.compressed(visit, passed(response)), false) };
+        let Some(judged) = judged.flatten() else {
+            return (self.compressed(visit, passed(visit, response)), false);
+        };
         self.passing.forget(&visit.key);
         let (status, headers) = (response.status(), response.headers().clone());
         let object = self.keep(visit, None, judged, response, began, times.1);
@@ -149,7 +151,7 @@ impl Core {
         let mut response = Response::new(Body::stream(body.read()));
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
         form.describe(response.headers_mut());
-        (passed(response), true)
+        (passed(visit, response), true)
     }
 
     /// Whether a response may be stored as a whole, and for what.
@@ -206,7 +208,8 @@ impl Core {
         now: Time,
     ) -> Arc<Object> {
         let subject = subject(visit, response.headers());
-        let (parts, body) = passed(response).into_parts();
+        let (mut parts, body) = response.into_parts();
+        parts.headers.remove(purge::CACHE_TAG);
         let stored = Stored { status: parts.status, headers: compact(parts.headers), terms, selection };
         let object = Object {
             key: visit.key.clone(),
@@ -305,9 +308,11 @@ pub(crate) struct Judged {
     pub(crate) selection: Selection,
 }
 
-/// A response that is handed on as it is.
-pub(crate) fn passed(mut response: Response<Body>) -> Response<Body> {
-    response.headers_mut().remove(purge::CACHE_TAG);
+/// A response that is handed on as it is. Its tags are for data centres alone.
+pub(crate) fn passed(visit: &Visit, mut response: Response<Body>) -> Response<Body> {
+    if visit.came.is_none() {
+        response.headers_mut().remove(purge::CACHE_TAG);
+    }
     response
 }
 

@@ -43,7 +43,7 @@ impl Core {
             let (object, parts) = self.place(visit, &fragment, response.headers(), times, began)?;
             Some((object, parts, fragment.part))
         });
-        let (response, is_kept) = (passed(response), place.is_some());
+        let (response, is_kept) = (passed(visit, response), place.is_some());
         let response = match place {
             Some((object, parts, part)) => response
                 .map(|body| self.edge.keeping(&object, &parts, part, self.largest_in_parts(visit), body)),

@@ -7,7 +7,12 @@
 //! | the life of a request, from top to bottom | `chain.rs` |
 //! | who is let in, and under which zone, rule and key | `visit.rs` |
 //! | one request at the origin for many that wait | `flights.rs`, `fetch.rs`; `passing.rs` |
-//! | which origin is asked, what it is sent, and what of its answers stays inside | `origins.rs`, `trailers.rs` |
+//! | who is asked for what is not here: another data centre or an origin | `asking.rs` |
+//! | how origins are, what they are sent, and what of their answers stays inside | `origins.rs`, `trailers.rs` |
+//! | ways to an origin: the direct one, and through other data centres | `routes.rs` |
+//! | the other data centres: which are up, what all of them measured, who is next for a key | `others.rs` |
+//! | one request to another data centre; what it says beside what visitors say | `toward.rs`, `came.rs` |
+//! | what other data centres ask | `for_others.rs`, `kept.rs` |
 //! | WebSocket and other protocols, passed through | `upgrade.rs` |
 //! | objects in memory, their variants, and purges | `store.rs`, `names.rs`, `compact.rs` |
 //! | objects on disk, which survive restarts; purges that they may not know of | `on_disk.rs`, `note.rs`; `from_disk.rs` |
@@ -30,7 +35,9 @@
 mod admin;
 mod alike;
 mod answer;
+mod asking;
 mod authority;
+mod came;
 mod centre;
 mod chain;
 mod clients;
@@ -46,11 +53,13 @@ mod explain;
 mod fetch;
 mod fill;
 mod flights;
+mod for_others;
 mod from_disk;
 mod handover;
 mod heads;
 mod hits;
 mod keeping;
+mod kept;
 mod likeness;
 mod log;
 mod metrics;
@@ -60,29 +69,35 @@ mod note;
 mod on_disk;
 pub mod operator;
 mod origins;
+mod others;
 mod partial;
 mod parts;
 mod passing;
 mod pour;
 mod ready;
 mod relay;
+mod routes;
 mod run;
 mod sequence;
 mod sockets;
 mod store;
 #[cfg(test)]
 mod tests;
+mod toward;
 mod trailers;
 mod upgrade;
 mod visit;
 mod ways;
 mod worker;
 
+#[doc(hidden)]
+pub use self::came::is_read_as_written;
 pub use self::{
     admin::Token,
     authority::Certificate,
     error::Error,
     network::Network,
+    others::{OfOrigin, Sample, Told},
     run::{Config, Event, Ready, run},
     sockets::Sockets,
 };

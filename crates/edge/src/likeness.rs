@@ -84,7 +84,8 @@ pub(crate) fn is_plain(request: &Glance<'_>) -> bool {
 impl Visit {
     /// Whether it can be answered at once when it comes again.
     pub(crate) fn is_plain(&self) -> bool {
-        self.version >= Version::HTTP_11
+        self.came.is_none()
+            && self.version >= Version::HTTP_11
             && matches!(self.method, Method::GET | Method::HEAD)
             && !self.headers.keys().any(|name| is_telling(name.as_str()))
     }

@@ -45,6 +45,8 @@ pub(crate) struct Outcome {
     pub(crate) zone: Option<String>,
     /// What origins took of it, if they were asked.
     pub(crate) at_origin: Option<Times>,
+    /// From where another data centre gave the answer, if one did.
+    pub(crate) tier: Option<String>,
 }
 
 /// A request that is being answered; one that is dropped before was left by its client.
@@ -107,7 +109,8 @@ impl Log {
 
     /// What is the same in the lines of all hits on an object by requests like this one.
     pub(crate) fn of_hit(&self, visit: &Visit, status: u16) -> Arc<[u8]> {
-        let outcome = Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()), at_origin: None };
+        let outcome =
+            Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()), at_origin: None, tier: None };
         let request = (&visit.method, visit.version, &visit.url.to_string()[..]);
         about(request, Some(status), Some(&outcome), self.tier(Word::Hit))
     }
@@ -177,7 +180,8 @@ impl Asked<'_> {
     }
 
     fn note(&self, status: Option<u16>, outcome: Option<&Outcome>) -> Note {
-        let tier = outcome.and_then(|outcome| self.log.tier(outcome.word));
+        let told = outcome.and_then(|outcome| outcome.tier.as_deref());
+        let tier = told.or_else(|| outcome.and_then(|outcome| self.log.tier(outcome.word)));
         Note {
             began: self.began,
             answered: self.log.now(),

@@ -6,7 +6,7 @@ use crate::operator::Status;
 
 /// All of it, as one page.
 pub(crate) fn prometheus(status: &Status) -> String {
-    let Status { data_centre, epoch, requests, store, log, origins } = status;
+    let Status { data_centre, epoch, requests, store, log, origins, .. } = status;
     let mut page = Page { text: String::new(), data_centre };
     page.family("requests_total", "counter", "Requests of visitors, by what the cache did.");
     for (word, number) in requests.by_cache_status.named() {
@@ -53,6 +53,7 @@ pub(crate) fn prometheus(status: &Status) -> String {
     for origin in origins {
         page.value("origin_in_flight", &[("origin", &origin.address)], origin.in_flight);
     }
+    page.network(status);
     page.text
 }
 
@@ -63,6 +64,37 @@ struct Page<'s> {
 }
 
 impl Page<'_> {
+    /// What there is where data centres are linked.
+    fn network(&mut self, Status { requests_of_others, links, routes, .. }: &Status) {
+        let Some(requests) = requests_of_others else { return };
+        self.family(
+            "data_centre_requests_total",
+            "counter",
+            "Requests of other data centres, by what the cache did.",
+        );
+        for (word, number) in requests.by_cache_status.named() {
+            self.value("data_centre_requests_total", &[("cache", word)], number);
+        }
+        self.family("link_up", "gauge", "Whether another data centre can be asked.");
+        for link in links {
+            self.value("link_up", &[("to", &link.to)], u8::from(link.up));
+        }
+        self.family("link_rtt_seconds", "gauge", "The round trip to another data centre.");
+        for (link, rtt) in links.iter().filter_map(|link| Some((link, link.rtt_ms?))) {
+            self.value("link_rtt_seconds", &[("to", &link.to)], rtt / 1e3);
+        }
+        self.family("link_requests_total", "counter", "Requests to another data centre.");
+        for link in links {
+            self.value("link_requests_total", &[("to", &link.to)], link.requests);
+        }
+        self.family("link_failures_total", "counter", "Requests to another data centre without a response.");
+        for link in links {
+            self.value("link_failures_total", &[("to", &link.to)], link.failures);
+        }
+        self.family("routes_failing", "gauge", "Ways to an origin that failed in the last ten minutes.");
+        self.value("routes_failing", &[], routes.len());
+    }
+
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.text, "# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}");
     }
@@ -82,7 +114,7 @@ const PREFIX: &str = "longhaul_edge_";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operator::{ByCacheStatus, LogStatus, OriginStatus, Requests, Usage};
+    use crate::operator::{ByCacheStatus, LinkStatus, LogStatus, OriginStatus, Requests, Usage};
 
     #[test]
     fn a_page_has_each_figure_with_its_labels() {
@@ -110,6 +142,18 @@ mod tests {
                 failures: 0,
                 connect_ms: None,
             }],
+            requests_of_others: Some(Requests { total: 6, by_cache_status }),
+            tiers: Vec::new(),
+            links: vec![LinkStatus {
+                to: "fra".into(),
+                rtt_ms: Some(12.5),
+                up: true,
+                since_s: 60,
+                error: None,
+                requests: 8,
+                failures: 1,
+            }],
+            routes: Vec::new(),
         };
         let page = prometheus(&status);
         for line in [
@@ -123,11 +167,16 @@ mod tests {
             "longhaul_edge_purge_epoch{data_centre=\"lhr\"} 7",
             "longhaul_edge_origin_healthy{data_centre=\"lhr\",origin=\"http://a:80\"} 1",
             "longhaul_edge_origin_requests_total{data_centre=\"lhr\",origin=\"http://a:80\"} 5",
+            "longhaul_edge_data_centre_requests_total{data_centre=\"lhr\",cache=\"miss\"} 2",
+            "longhaul_edge_link_up{data_centre=\"lhr\",to=\"fra\"} 1",
+            "longhaul_edge_link_rtt_seconds{data_centre=\"lhr\",to=\"fra\"} 0.0125",
+            "longhaul_edge_link_failures_total{data_centre=\"lhr\",to=\"fra\"} 1",
+            "longhaul_edge_routes_failing{data_centre=\"lhr\"} 0",
         ] {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 14, "{page}");
+        assert_eq!(names.len(), 20, "{page}");
     }
 }

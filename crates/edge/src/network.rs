@@ -1,6 +1,7 @@
 //! The network as its file describes it, checked: data centres, zones, and the rules of each.
 
 mod file;
+mod links;
 mod pattern;
 mod rule;
 mod tiers;
@@ -21,6 +22,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    links::{Detours, Link},
     pattern::Pattern,
     rule::{Asked, Rule},
     tiers::Tiers,
@@ -32,6 +34,8 @@ use crate::Error;
 pub struct Network {
     /// Its name, which tells its requests from those of others.
     pub name: String,
+    /// The certificate of the authority that signs for all its data centres, in PEM; only where they are linked.
+    pub authority: Option<PathBuf>,
     /// Where it runs.
     pub data_centres: Vec<DataCentre>,
     /// What it serves.
@@ -71,12 +75,14 @@ pub struct DataCentre {
     pub region: Option<String>,
     /// How much it can take compared with the others.
     pub weight: u32,
+    /// How other data centres reach it; all of a network have this, or none.
+    pub link: Option<Link>,
 }
 
 /// What a network's file is read for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Data centres are to run, so that each needs an address, and nothing may be asked of them that they do not do.
+    /// Data centres are to run, so that each needs an address.
     Run,
     /// They are to be simulated, so that each needs a place on Earth.
     Simulation,
@@ -118,8 +124,10 @@ pub struct Zone {
     pub targets: Vec<HeaderName>,
     /// Content codings that text is given on its way, the best one first.
     pub compress: Vec<Coding>,
-    /// How data centres ask one another. Those that run ask the origin, and take no file that says otherwise.
+    /// How data centres ask one another.
     pub tiers: Tiers,
+    /// Whether its requests may reach the origin through another data centre.
+    pub detours: Detours,
     /// Whether a data centre of the visitor's region is asked before an upper tier in another one.
     pub regional: bool,
 }

@@ -24,6 +24,88 @@ pub struct Status {
     pub log: Option<LogStatus>,
     /// All origins of its zones.
     pub origins: Vec<OriginStatus>,
+    /// Requests of other data centres since it was started, where there are links to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_of_others: Option<Requests>,
+    /// Whom each zone's misses go to, where there are links.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<TierStatus>,
+    /// The other data centres.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkStatus>,
+    /// Ways to origins that failed in the last ten minutes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RouteStatus>,
+}
+
+/// Whom a zone's misses go to.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TierStatus {
+    /// The zone.
+    pub zone: String,
+    /// none, smart, generic or custom.
+    pub mode: String,
+    /// The data centre that is asked, if it is the same for all keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<String>,
+    /// In a sentence.
+    pub why: String,
+    /// Data centres that measured the zone's first origin, the nearest first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// What a data centre measured of an origin.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Candidate {
+    /// Its name.
+    pub data_centre: String,
+    /// The median of its connect times.
+    pub connect_ms: f64,
+    /// Of how many.
+    pub n: u64,
+}
+
+/// The link to another data centre.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct LinkStatus {
+    /// Its name.
+    pub to: String,
+    /// The round trip to it; absent if it was not measured yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_ms: Option<f64>,
+    /// Whether it can be asked.
+    pub up: bool,
+    /// For how long that has been so.
+    pub since_s: u64,
+    /// Why it cannot be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Requests that it was asked.
+    pub requests: u64,
+    /// Those of them without an answer.
+    pub failures: u64,
+}
+
+/// A way to an origin that failed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RouteStatus {
+    /// The origin: scheme, host and port.
+    pub origin: String,
+    /// The address at which it was asked.
+    pub address: String,
+    /// "direct", or the data centre through which it led.
+    pub route: String,
+    /// What went wrong.
+    pub error: String,
+    /// Since when that is remembered.
+    pub since_s: u64,
+    /// How many requests have met it.
+    pub requests: u64,
+    /// Which of them will try it again.
+    pub next_test_at: u64,
+    /// The data centre through which the origin is reached instead; absent if none can be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detour: Option<String>,
 }
 
 /// Requests, and what the cache did with them.
@@ -40,7 +122,7 @@ pub struct Requests {
 pub struct ByCacheStatus {
     /// A fresh object was the answer.
     pub hit: u64,
-    /// The origin was asked, as nothing stored could be the answer.
+    /// The origin was asked, or another data centre, as nothing stored could be the answer.
     pub miss: u64,
     /// A stale object was the answer.
     pub stale: u64,

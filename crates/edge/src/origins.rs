@@ -1,4 +1,4 @@
-//! Which origin is asked: the first of a zone that has not just failed; and what it is sent.
+//! How origins are: which of a zone's is asked first, and what became of requests to them; and what they are sent.
 
 use std::{
     collections::HashMap,
@@ -44,65 +44,39 @@ struct Health {
 }
 
 impl Origins {
-    /// Asks the zone's origins for what the request is about, in their order, those that failed last; a second one only if the
-    /// request is safe and has no body, as another one may have acted on it. The response has a date, and nothing that was about the
-    /// connection, unless the origin switched to another protocol.
-    pub(crate) async fn ask(
-        &self,
-        client: &Client,
-        visit: &Visit,
-        headers: HeaderMap,
-        body: Body,
-        now: Time,
-    ) -> Result<Response<Body>, Refusal> {
-        let zone = visit.zone();
+    /// The origins of a zone in the order in which they are asked: those that failed last.
+    pub(crate) fn in_order<'z>(&self, zone: &'z Zone, now: Time) -> Vec<&'z Origin> {
         let mut origins: Vec<_> = zone.origins.iter().collect();
         if origins.len() > 1 {
             let health = self.lock();
             origins.sort_by_key(|origin| health.get(origin).is_some_and(|health| !health.is_up(now)));
         }
-        let may_repeat = visit.method.is_safe();
-        let mut left = Some((headers, body));
-        let mut refusal = UNREACHABLE;
-        for (number, origin) in origins.iter().enumerate() {
-            let Some((headers, body)) = left.take() else { break };
-            if may_repeat && number + 1 < origins.len() {
-                left = body.again().map(|body| (headers.clone(), body));
-            }
-            let mut request = Request::new(body);
-            *request.method_mut() = visit.method.clone();
-            *request.uri_mut() = visit.url.clone();
-            *request.headers_mut() = headers;
-            if let Some(interim) = visit.interim.clone() {
-                request
-                    .extensions_mut()
-                    .insert(Informed::new(move |code, fields| pass_on(&interim, code, fields)));
-            }
-            match self.exchange(client, origin, request, visit, now).await {
-                Ok(response) => return Ok(received(response, zone.next_byte)),
-                Err(failure) => refusal = refusal_for(failure),
-            }
-        }
-        Err(refusal)
+        origins
     }
 
-    async fn exchange(
+    /// An origin that this data centre could not reach was reached by another one.
+    pub(crate) fn reached(&self, origin: &Origin) {
+        self.note(origin, |health| health.down_until = None);
+    }
+
+    /// Asks one origin, and notes how that went.
+    pub(crate) async fn exchange(
         &self,
         client: &Client,
         origin: &Origin,
         request: Request<Body>,
         visit: &Visit,
         now: Time,
+        trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let asking = self.begin(origin, now);
-        let mut trace = Trace::start(client.clock().now());
         let patience = visit.zone().first_byte;
-        let answered = tokio::time::timeout(patience, client.send(origin, request, &mut trace)).await;
+        let answered = tokio::time::timeout(patience, client.send(origin, request, trace)).await;
         let answered = answered.unwrap_or(Err(Failure::Timeout));
         if let Some(at_origin) = &visit.at_origin {
-            at_origin.add(&trace, client.clock().now());
+            at_origin.add(trace, client.clock().now());
         }
-        asking.answered(&trace, answered.as_ref().err(), now);
+        asking.answered(trace, answered.as_ref().err(), now);
         answered
     }
 
@@ -324,7 +298,7 @@ pub(crate) fn received(mut response: Response<Body>, patience: Duration) -> Resp
 }
 
 /// Passes an interim response on. A 100 was asked for here, if at all: visitors get theirs from this server (RFC 9110 section 10.1.1).
-fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
+pub(crate) fn pass_on(visitor: &Interim, status: StatusCode, fields: &HeaderMap) {
     if status != StatusCode::CONTINUE {
         let mut fields = fields.clone();
         clear_connection_fields(&mut fields);
@@ -377,5 +351,5 @@ pub(crate) fn is_for_many(method: &Method, body: &Body) -> bool {
 
 /// How long an origin that failed is asked after all others.
 const REST: Duration = Duration::from_secs(10);
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+pub(crate) const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");

@@ -11,6 +11,7 @@ use http::{Body, HeaderValue, Response, StatusCode, header};
 
 use crate::{
     answer::{of_part, respond},
+    asking::Aim,
     chain::reason,
     core::Core,
     counts::Word,
@@ -117,7 +118,7 @@ impl Core {
         if let Some(validators) = &validators {
             validators.ask_first(&mut headers);
         }
-        let answered = self.origins.ask(&self.clients.usual, visit, headers, Body::empty(), requested).await;
+        let answered = self.ask(visit, headers, Body::empty(), requested, Aim::Origin).await;
         let response = match answered {
             Ok(response) => response,
             Err(refusal) => return Said::Nothing(refusal),
@@ -142,7 +143,7 @@ impl Core {
         let rest = Rest::between(gap.missing, &object.stored)?;
         let mut headers = onward(visit, &self.centre);
         rest.ask(&mut headers);
-        let answered = self.origins.ask(&self.clients.usual, visit, headers, Body::empty(), requested).await;
+        let answered = self.ask(visit, headers, Body::empty(), requested, Aim::Origin).await;
         let (head, body) = answered.ok()?.into_parts();
         rest.is_in(head.status, &head.headers)?;
         Fragment::read(head.status, &head.headers).filter(Fragment::is_announced)?;

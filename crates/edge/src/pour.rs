@@ -9,6 +9,7 @@ use http::{Body, Failure};
 use tokio::time::{Instant, timeout};
 
 use crate::{
+    asking::Aim,
     core::Core,
     fill::{Fill, Keeping, Unwanted},
     on_disk::Stream,
@@ -101,7 +102,7 @@ impl Core {
         let mut headers = onward(visit, &self.centre);
         rest.ask(&mut headers);
         let requested = self.now();
-        let asked = self.origins.ask(&self.clients.usual, visit, headers, Body::empty(), requested).await;
+        let asked = self.ask(visit, headers, Body::empty(), requested, Aim::Tiers).await;
         let (parts, body) = asked.ok()?.into_parts();
         let whole = rest.is_in(parts.status, &parts.headers)?;
         tracing::info!(key = %object.key, received = object.body.bytes(), "a body broke off and goes on");

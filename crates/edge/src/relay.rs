@@ -84,7 +84,7 @@ impl Relay<'_> {
             Ok(Some(client::Relayed::Lines(back, body))) => Ok(self.pass_back(back, body)),
             Ok(Some(client::Relayed::Response(response))) => Ok(self.judge(response)),
             Ok(None) => self.start_over().await,
-            Err(_) if way.zone().origins.len() > 1 => self.start_over().await,
+            Err(_) if way.zone().origins.len() > 1 || core.others().is_some() => self.start_over().await,
             Err(failure) => Ok(self.refuse(refusal_for(failure))),
         }
     }
@@ -111,7 +111,7 @@ impl Relay<'_> {
         let zone = self.way.zone();
         let note = self.asked.map(|asked| {
             let at_origin = self.at_origin.as_deref().and_then(AtOrigin::times);
-            asked.noted(status, &Outcome { word, zone: Some(zone.name.clone()), at_origin })
+            asked.noted(status, &Outcome { word, zone: Some(zone.name.clone()), at_origin, tier: None })
         });
         let body = cleared(body.within(zone.next_byte));
         Relayed::Lines(Lines { head, framing, body, note })

@@ -30,6 +30,7 @@ use crate::{
     log::Log,
     network::DataCentre,
     on_disk::OnDisk,
+    others::Others,
     sockets::Sockets,
     worker::{Worker, own_runtime},
 };
@@ -56,6 +57,8 @@ pub struct Ready {
     pub clear: Vec<SocketAddr>,
     /// Over TLS, and over QUIC on the UDP ports of the same numbers.
     pub tls: Vec<SocketAddr>,
+    /// For other data centres.
+    pub links: Vec<SocketAddr>,
     /// For the operator.
     pub admin: Option<SocketAddr>,
     /// Whether it took the place of a process that ran.
@@ -88,8 +91,8 @@ pub fn run(
     stop: &Stop,
 ) -> Result<End, Error> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let Prepared { clients, mut doors, operator, copies, log, mut handover } =
-        Prepared::new(&mut config, cores)?;
+    let Prepared { clients, others, mut doors, operator, copies, log, mut handover } =
+        Prepared::new(&network, &mut config, cores)?;
     let took_over = handover.has_predecessor();
     handover.relieve()?;
     let centre = config.data_centre;
@@ -102,12 +105,17 @@ pub fn run(
         let operator = operator.map(|socket| Server::on(vec![socket])).transpose()?;
         (operator, signal(SignalKind::hangup()).map_err(Error::Runtime)?)
     };
-    let (clear, tls) = doors.addresses();
+    let ((clear, tls), links) = (doors.addresses(), doors.link_addresses());
     let identity = doors.identity();
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
     let core = |number| Core::new(Arc::clone(&edge), number, clients.fresh());
+    let member = others.as_ref().map(|others| &others.membership);
     let workers: Vec<_> =
-        (0..cores).map(|number| Worker::new(core(number), &mut doors)).collect::<Result<_, _>>()?;
+        (0..cores).map(|number| Worker::new(core(number), &mut doors, member)).collect::<Result<_, _>>()?;
+    {
+        let _here = runtime.enter();
+        edge.link(others);
+    }
     let (ended, mut ends) = mpsc::unbounded_channel();
     let (together, all_ended) = watch::channel(());
     let alone = handover.take_over()?;
@@ -122,7 +130,7 @@ pub fn run(
         .collect::<Result<_, _>>()
         .map_err(Error::Runtime)?;
     drop(ended);
-    ready(&Ready { clear, tls, admin, took_over });
+    ready(&Ready { clear, tls, links, admin, took_over });
     let (end, successor) = runtime.block_on(async {
         let reloading =
             tokio::spawn(reload(Arc::clone(&edge), (config.path, identity), hangups, tell.clone()));
@@ -156,6 +164,7 @@ pub fn run(
 /// All that can fail before another process leaves anything to this one.
 struct Prepared {
     clients: Clients,
+    others: Option<Arc<Others>>,
     doors: Doors,
     operator: Option<TcpListener>,
     /// Of all sockets, for the process that takes this one's place.
@@ -165,9 +174,10 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(config: &mut Config, cores: usize) -> Result<Self, Error> {
+    fn new(network: &Network, config: &mut Config, cores: usize) -> Result<Self, Error> {
         let centre = &config.data_centre;
         let clients = Clients::new(config.trust.clone())?;
+        let others = Others::new(network, &centre.name)?;
         let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
         let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
         let doors = Doors::open(centre, cores, &mut there)?;
@@ -181,7 +191,7 @@ impl Prepared {
         let copies = if centre.handover.is_some() { doors.copies(operator.as_ref()) } else { Ok(Vec::new()) };
         let copies = copies.map_err(Error::Inherited)?;
         let log = centre.access_log.as_ref().map(|path| Log::open(path, &centre.name, cores)).transpose()?;
-        Ok(Self { clients, doors, operator, copies, log, handover })
+        Ok(Self { clients, others, doors, operator, copies, log, handover })
     }
 }
 
@@ -223,13 +233,14 @@ async fn reload(
     }
 }
 
-fn read_again(edge: &Edge, path: &Path, identity: Option<&Identity>) -> Result<(), Error> {
+fn read_again(edge: &Arc<Edge>, path: &Path, identity: Option<&Identity>) -> Result<(), Error> {
     // The log's file may have been moved away whatever the others say.
     if let Some(log) = &edge.log {
         log.reopen();
     }
     let network = Network::open(path)?;
     identity.map_or(Ok(()), Identity::read_again)?;
+    edge.relink(&network)?;
     edge.replace(network);
     Ok(())
 }

@@ -6,12 +6,15 @@ mod bad_origin;
 mod broken_off;
 mod compress;
 mod connection;
+mod detour;
 mod door;
+mod network;
 mod on_disk;
 mod only_on_disk;
 mod partial;
 mod relay;
 mod restart;
+mod tiers;
 
 use std::{
     sync::{

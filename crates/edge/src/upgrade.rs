@@ -28,7 +28,10 @@ impl Core {
         let mut headers = onward(visit, &self.centre);
         headers.insert(header::UPGRADE, protocol.clone());
         headers.insert(header::CONNECTION, UPGRADE);
-        let answered = self.origins.ask(&self.clients.switching, visit, headers, body, self.now()).await;
+        let answered = {
+            let client = &self.clients.switching;
+            self.ask_origins(client, visit, headers, body, self.now(), None).await
+        };
         let mut response = match answered {
             Ok(response) => response,
             Err(refusal) => return self.refuse(refusal),
@@ -40,7 +43,7 @@ impl Core {
             ..CacheStatus::default()
         };
         let Some(origin) = response.extensions_mut().remove::<Upstream>() else {
-            return self.finish(crate::fetch::passed(response), visit, &status, Word::Bypass);
+            return self.finish(crate::fetch::passed(visit, response), visit, &status, Word::Bypass);
         };
         self.counts.add(Word::Bypass);
         let protocol = response.headers().get(header::UPGRADE).cloned();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cache::{Key, Wishes, internal};
+use cache::{Coding, Key, Wishes, internal};
 use http::{
     Body, HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Scheme, StatusCode, Uri, Version,
     header,
@@ -10,8 +10,10 @@ use http::{
     server::{Interim, Peer},
     uri::{self, Authority, PathAndQuery},
 };
+use tiers::{KeyHash, Role};
 
 use crate::{
+    came::Came,
     log::AtOrigin,
     network::{Asked, Network, Rule, Zone},
 };
@@ -33,6 +35,8 @@ pub(crate) struct Visit {
     pub(crate) interim: Option<Interim>,
     pub(crate) key: Key,
     pub(crate) wishes: Wishes,
+    /// How it came, if another data centre sent it.
+    pub(crate) came: Option<Arc<Came>>,
     /// Takes what origins took, where there is a log to say it in.
     pub(crate) at_origin: Option<Arc<AtOrigin>>,
 }
@@ -48,15 +52,40 @@ pub(crate) struct Refusal {
 }
 
 impl Visit {
-    /// Lets a request in, at the data centre of this name.
+    /// Lets a visitor's request in, at the data centre of this name.
     pub(crate) fn admit(
         network: &Arc<Network>,
         centre: &str,
         request: Request<Body>,
     ) -> Result<(Self, Body), Refusal> {
+        let peer = *request.extensions().get::<Peer>().ok_or(NO_PEER)?;
+        Self::admit_from(network, centre, request, peer, None)
+    }
+
+    /// Lets in what another data centre passes on for a visitor.
+    pub(crate) fn admit_from_other(
+        network: &Arc<Network>,
+        centre: &str,
+        request: Request<Body>,
+        came: Came,
+    ) -> Result<(Self, Body), Refusal> {
+        let visitor = Peer { address: came.visitor, scheme: came.scheme };
+        let came = Arc::new(came);
+        let (visit, body) = Self::admit_from(network, centre, request, visitor, Some(Arc::clone(&came)))?;
+        // Who has other rules for the key would get, and store, another object than it asked for.
+        let is_same = visit.zone().name == came.zone && visit.key_hash() == came.key;
+        if is_same { Ok((visit, body)) } else { Err(OTHER_RULES) }
+    }
+
+    fn admit_from(
+        network: &Arc<Network>,
+        centre: &str,
+        request: Request<Body>,
+        peer: Peer,
+        came: Option<Arc<Came>>,
+    ) -> Result<(Self, Body), Refusal> {
         let (mut parts, body) = request.into_parts();
         internal::clear(&mut parts.headers);
-        let peer = *parts.extensions.get::<Peer>().ok_or(NO_PEER)?;
         let url = url(&parts, peer.scheme)?;
         let host = url.host().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
         let number = network.zone_of(&host).ok_or(UNKNOWN_HOST)?;
@@ -81,6 +110,7 @@ impl Visit {
             interim: parts.extensions.get().cloned(),
             key,
             wishes: if zone.obeys_clients { wishes } else { wishes.ignored() },
+            came,
             at_origin: None,
         };
         Ok((visit, body))
@@ -97,6 +127,26 @@ impl Visit {
     /// Its network, and which of its zones.
     pub(crate) fn place(&self) -> (&Arc<Network>, usize) {
         (&self.network, self.zone)
+    }
+
+    /// As what this data centre is asked.
+    pub(crate) fn role(&self) -> Role {
+        self.came.as_ref().map_or(Role::Lower, |came| came.role)
+    }
+
+    /// The names of the data centres through which it came.
+    pub(crate) fn through(&self) -> &[String] {
+        self.came.as_ref().map_or(&[], |came| &came.through)
+    }
+
+    /// Its key as data centres know it.
+    pub(crate) fn key_hash(&self) -> KeyHash {
+        KeyHash::of(self.key.as_str().as_bytes())
+    }
+
+    /// Codings that text is given on its way to it: none on its way to another data centre, which has its own visitors.
+    pub(crate) fn compress(&self) -> &[Coding] {
+        if self.came.is_some() { &[] } else { &self.zone().compress }
     }
 
     /// Its rule, before there is a response.
@@ -191,6 +241,11 @@ const LOOP: Refusal = Refusal::new(
     StatusCode::LOOP_DETECTED,
     "loop",
     "The request was here before: its origin leads back to this network.",
+);
+const OTHER_RULES: Refusal = Refusal::new(
+    StatusCode::MISDIRECTED_REQUEST,
+    "other-rules",
+    "This data centre has another zone or another key for the request.",
 );
 pub(crate) const NOT_CACHED: Refusal = Refusal::new(
     StatusCode::GATEWAY_TIMEOUT,

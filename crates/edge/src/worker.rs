@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Stop, server::End};
+use http::{Membership, Stop, server::End};
 use tokio::{
     runtime::{self, Runtime},
     sync::{mpsc, watch},
@@ -14,6 +14,7 @@ use crate::{
     Error,
     core::{Core, Visitors},
     doors::{Doors, Quic, Served},
+    for_others::ForOthers,
 };
 
 /// A thread that has not begun.
@@ -25,11 +26,11 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// For a core that has its doors among these.
-    pub(crate) fn new(core: Core, doors: &mut Doors) -> Result<Self, Error> {
+    pub(crate) fn new(core: Core, doors: &mut Doors, member: Option<&Membership>) -> Result<Self, Error> {
         let runtime = own_runtime()?;
         let served = {
             let _here = runtime.enter();
-            doors.of_next_core()?
+            doors.of_next_core(member)?
         };
         Ok(Self { runtime, served, core: Arc::new(core) })
     }
@@ -48,6 +49,10 @@ impl Worker {
             for server in self.served.servers {
                 let (visitors, stop) = (Visitors(Arc::clone(&self.core)), stop.clone());
                 serving.spawn(async move { server.serve(visitors, &stop).await });
+            }
+            if let Some(links) = self.served.links {
+                let (others, stop) = (ForOthers(Arc::new(self.core.for_others())), stop.clone());
+                serving.spawn(async move { links.serve(others, &stop).await });
             }
             if let Some(quic) = self.served.quic {
                 serving.spawn(serve_quic(quic, Visitors(Arc::clone(&self.core)), stop.clone(), alone));

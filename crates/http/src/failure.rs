@@ -112,6 +112,8 @@ impl Failure {
 
     pub(crate) fn from_h2(error: &h2::Error, stage: Stage) -> Self {
         match error.get_io() {
+            // TLS 1.3 shows a client whether its certificate was taken only after the handshake; h2 keeps no more of it than this.
+            Some(io) if io.kind() == io::ErrorKind::InvalidData => Self::Tls("refused after the handshake"),
             Some(io) => Self::from_io(io).at(stage),
             None => Self::Http2(error.reason()),
         }
@@ -220,6 +222,11 @@ fn alert_phrase(alert: rustls::AlertDescription) -> &'static str {
         Alert::NoApplicationProtocol => "no common HTTP version",
         Alert::ProtocolVersion => "no common TLS version",
         Alert::UnrecognisedName => "server knows no such name",
+        Alert::CertificateRequired
+        | Alert::CertificateUnknown
+        | Alert::UnknownCA
+        | Alert::BadCertificate
+        | Alert::DecryptError => "server refused our certificate",
         _ => "alert from the server",
     }
 }

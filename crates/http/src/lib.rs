@@ -13,7 +13,7 @@
 //! | interim responses ahead of the final one | `server/interim.rs` |
 //! | requests and responses that are passed on line by line | `server/relay.rs`; `client/relay.rs`, `client/reply.rs` |
 //! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
-//! | certificates of a server | `server/certificate.rs` |
+//! | certificates of a server; of a closed circle of servers and clients | `server/certificate.rs`; `membership.rs`, `pem.rs` |
 //! | HTTP/1.1 as bytes: heads, framing, chunks | [`http1`] |
 //! | what goes on after a 101 | [`tunnel`] |
 //! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
@@ -39,9 +39,11 @@ pub mod http1;
 mod http2;
 mod http3;
 pub mod limits;
+mod membership;
 mod origin;
 pub mod pages;
 mod patience;
+mod pem;
 pub mod server;
 mod stop;
 mod sys;
@@ -61,6 +63,7 @@ pub use self::{
     error::Error,
     failure::{Failure, Stage},
     family::Family,
+    membership::{Caller, Membership},
     origin::{Origin, OriginError, Scheme},
     server::Server,
     stop::Stop,

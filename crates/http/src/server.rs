@@ -31,6 +31,7 @@ mod objection;
 mod peer;
 mod proxied;
 mod quic;
+mod refused;
 mod relay;
 mod upload;
 mod watched;
@@ -67,13 +68,15 @@ pub use self::{
     quic::bind_udp,
     relay::{Lines, Original, Relayed, Relaying},
 };
-use self::{certificate::EarlyData, context::Context};
-use crate::{Error, Stop, sys};
+use self::{certificate::EarlyData, context::Context, refused::Refused};
+use crate::{Error, Membership, Stop, sys};
 
 /// Sockets that listen, and how their connections are served.
 pub struct Server {
     listeners: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
+    /// There if only members are served.
+    members: Option<Refused>,
     http3: Option<Http3>,
     /// Whether HTTP/3 is announced: it is spoken here, or by another server of this process.
     announces_http3: bool,
@@ -121,7 +124,14 @@ impl Server {
     pub fn on(listeners: Vec<net::TcpListener>) -> Result<Self, Error> {
         let listeners = listeners.into_iter().map(TcpListener::from_std).collect::<Result<_, _>>();
         let listeners = listeners.map_err(|source| Error::System { what: "wait for connections", source })?;
-        Ok(Self { listeners, tls: None, http3: None, announces_http3: false, config: Config::default() })
+        Ok(Self {
+            listeners,
+            tls: None,
+            members: None,
+            http3: None,
+            announces_http3: false,
+            config: Config::default(),
+        })
     }
 
     /// Speaks nothing but HTTP/3, on sockets of [`bind_udp`], which are read from now on. To be called in a tokio runtime with I/O and
@@ -155,6 +165,13 @@ impl Server {
         Self { announces_http3: true, ..self.with_tls(identity) }
     }
 
+    /// Speaks HTTP/2 over TLS on all sockets, and with nobody but members of a closed circle. A [`Caller`](crate::Caller) is among the
+    /// extensions of each request.
+    #[must_use]
+    pub fn with_members(self, own: &Membership) -> Self {
+        Self { tls: Some(TlsAcceptor::from(own.server())), members: Some(Refused::new()), ..self }
+    }
+
     /// With other limits than the default's.
     #[must_use]
     pub fn with_config(self, config: Config) -> Self {
@@ -184,6 +201,7 @@ impl Server {
         let context = Arc::new(Context {
             handler: Arc::new(handler),
             tls: self.tls,
+            members: self.members,
             has_http3: self.announces_http3,
             config: self.config,
             stop: stop.clone(),

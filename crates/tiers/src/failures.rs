@@ -38,6 +38,29 @@ pub enum Met {
     Test,
 }
 
+/// A failure that is remembered, for the operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listed {
+    /// Of the origin.
+    pub address: SocketAddr,
+    /// Which way.
+    pub route: Route,
+    /// What went wrong.
+    pub fault: Fault,
+    /// Since when it is remembered.
+    pub since: Duration,
+    /// How many requests have met it.
+    pub requests: u64,
+}
+
+impl Listed {
+    /// The number of the request that tries the route again.
+    pub fn next_test_at(&self) -> u64 {
+        let early = [5, 25, 125, 625].into_iter().find(|number| *number > self.requests);
+        early.unwrap_or((self.requests / LAST + 1) * LAST)
+    }
+}
+
 /// The routes that failed within the last ten minutes, by origin address.
 #[derive(Debug, Clone, Default)]
 pub struct Failures {
@@ -46,7 +69,8 @@ pub struct Failures {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// When it failed last.
+    /// When it failed first, and last.
+    since: Duration,
     at: Duration,
     /// How many requests have met it since it was new.
     requests: u64,
@@ -78,7 +102,7 @@ impl Failures {
         let key = (address, route, fault);
         if let Some(entry) = self.entries.get_mut(&key) {
             if entry.is_over(now) {
-                entry.requests = 0;
+                (entry.since, entry.requests) = (now, 0);
             }
             entry.at = now;
             return;
@@ -86,7 +110,7 @@ impl Failures {
         if self.entries.len() >= MOST {
             self.make_room(now);
         }
-        self.entries.insert(key, Entry { at: now, requests: 0 });
+        self.entries.insert(key, Entry { since: now, at: now, requests: 0 });
     }
 
     /// A route led to a response: nothing is left of its failures. Those of other routes to the same origin stay, whatever this one says.
@@ -97,10 +121,23 @@ impl Failures {
         }
     }
 
-    /// What is remembered now, for the operator: origin address, route, what went wrong, and how many requests have met it.
-    pub fn listed(&self, now: Duration) -> impl Iterator<Item = (SocketAddr, Route, Fault, u64)> + '_ {
+    /// A route led to a connection, of which more is not known: what was wrong with the connection before is over.
+    pub fn connected(&mut self, address: SocketAddr, route: Route) {
+        for fault in [Fault::NoSynAck, Fault::Refused] {
+            self.entries.remove(&(address, route, fault));
+        }
+    }
+
+    /// What is remembered now, for the operator.
+    pub fn listed(&self, now: Duration) -> impl Iterator<Item = Listed> + '_ {
         let kept = self.entries.iter().filter(move |(_, entry)| !entry.is_over(now));
-        kept.map(|(&(address, route, fault), entry)| (address, route, fault, entry.requests))
+        kept.map(|(&(address, route, fault), &Entry { since, requests, .. })| Listed {
+            address,
+            route,
+            fault,
+            since,
+            requests,
+        })
     }
 
     fn of(&mut self, address: SocketAddr, route: Route) -> impl Iterator<Item = &mut Entry> {
@@ -129,8 +166,11 @@ fn span(address: SocketAddr, route: Route) -> std::ops::RangeInclusive<(SocketAd
 
 /// Whether the request with this number tries the route again.
 fn is_test(number: u64) -> bool {
-    matches!(number, 5 | 25 | 125 | 625) || number > 0 && number.is_multiple_of(3125)
+    matches!(number, 5 | 25 | 125 | 625) || number > 0 && number.is_multiple_of(LAST)
 }
+
+/// From here on each request whose number is a multiple of this.
+const LAST: u64 = 3125;
 
 /// After this a route is as good as new.
 const LIFETIME: Duration = Duration::from_secs(600);
@@ -150,6 +190,30 @@ mod tests {
 
     fn s(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_operator_sees_when_a_route_is_tried_again() {
+        let mut failures = Failures::default();
+        failures.failed(s(1), origin(), DIRECT, Fault::Refused);
+        let listed = |failures: &Failures| failures.listed(s(9)).next().unwrap();
+        assert_eq!(listed(&failures).next_test_at(), 5);
+        for (requests, next) in [(5, 25), (124, 125), (625, 3125), (3125, 6250), (6249, 6250)] {
+            assert_eq!(Listed { requests, ..listed(&failures) }.next_test_at(), next, "after {requests}");
+        }
+        failures.failed(s(8), origin(), DIRECT, Fault::Refused);
+        assert_eq!(listed(&failures).since, s(1));
+    }
+
+    #[test]
+    fn a_connection_says_nothing_of_what_comes_after_it() {
+        let mut failures = Failures::default();
+        for fault in [Fault::NoSynAck, Fault::Refused, Fault::Tls, Fault::NoFirstByte] {
+            failures.failed(s(1), origin(), DIRECT, fault);
+        }
+        failures.connected(origin(), DIRECT);
+        let left: Vec<_> = failures.listed(s(2)).map(|listed| listed.fault).collect();
+        assert_eq!(left, [Fault::Tls, Fault::NoFirstByte]);
     }
 
     #[test]
@@ -193,7 +257,7 @@ mod tests {
         assert_eq!(failures.meet(s(500), origin(), DIRECT), Met::Test);
         failures.failed(s(500), origin(), DIRECT, Fault::Refused);
         assert_eq!(failures.meet(s(1099), origin(), DIRECT), Met::Failed);
-        assert_eq!(failures.listed(s(1099)).next(), Some((origin(), DIRECT, Fault::Refused, 6)));
+        assert_eq!(failures.listed(s(1099)).next().map(|listed| listed.requests), Some(6));
         assert_eq!(failures.listed(s(1100)).next(), None);
     }
 

@@ -35,7 +35,7 @@ pub use self::{
     centre::{Centre, CentreId},
     custom::{Custom, Loop},
     detour::Detours,
-    failures::{Failures, Fault, Met, Route},
+    failures::{Failures, Fault, Listed, Met, Route},
     health::{Health, State},
     key::KeyHash,
     ledger::{Ledger, LogId, News, NoPosition, Piece, Position, REMEMBERED},

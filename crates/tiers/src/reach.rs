@@ -135,13 +135,34 @@ impl Reach {
         match route {
             Route::Through(centre) => self.detours.worked(now, address, centre, latency),
             Route::Direct => {
-                let Some(connect) = connect else { return };
-                if self.patience.len() >= MOST_ADDRESSES && !self.patience.contains_key(&address) {
-                    self.patience.pop_first();
+                if let Some(connect) = connect {
+                    self.learn(address, connect);
                 }
-                self.patience.entry(address).or_default().learn(connect);
             }
         }
+    }
+
+    fn learn(&mut self, address: SocketAddr, connect: Duration) {
+        if self.patience.len() >= MOST_ADDRESSES && !self.patience.contains_key(&address) {
+            self.patience.pop_first();
+        }
+        self.patience.entry(address).or_default().learn(connect);
+    }
+
+    /// Somebody tried to connect directly, without a request: how long it took, or why there was no connection.
+    pub fn probed(&mut self, now: Duration, address: SocketAddr, outcome: Result<Duration, Fault>) {
+        match outcome {
+            Err(fault) => self.failures.failed(now, address, Route::Direct, fault),
+            Ok(took) => {
+                self.failures.connected(address, Route::Direct);
+                self.learn(address, took);
+            }
+        }
+    }
+
+    /// The detour that would be taken now, for the operator.
+    pub fn detour(&self, now: Duration, address: SocketAddr, around: &Surroundings<'_>) -> Option<Route> {
+        self.clean_detour(now, address, &[], around)
     }
 
     /// What failed of late.

@@ -9,7 +9,11 @@ use http::client::Trace;
 
 /// What one visitor's requests to origins have taken so far.
 #[derive(Debug, Default)]
-pub(crate) struct AtOrigin(Mutex<Option<Times>>);
+pub(crate) struct AtOrigin {
+    times: Mutex<Option<Times>>,
+    /// Who had the answer, if another data centre gave it: one with it in its store, or "origin".
+    tier: Mutex<Option<String>>,
+}
 
 /// Nanoseconds; what did not happen is absent. Several requests, of which all but the last failed, add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,13 +40,23 @@ impl AtOrigin {
             send: span(trace.first_write(), sent),
             wait: span(sent, Some(end)),
         };
-        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         *times = Some(times.unwrap_or_default().and(took));
+    }
+
+    /// Another data centre gave the answer, which it has from here.
+    pub(crate) fn came_from(&self, tier: &str) {
+        *self.tier.lock().unwrap_or_else(PoisonError::into_inner) = Some(tier.to_owned());
+    }
+
+    /// From where another data centre gave the answer, if one did.
+    pub(crate) fn tier(&self) -> Option<String> {
+        self.tier.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What they took, if an origin was asked.
     pub(crate) fn times(&self) -> Option<Times> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

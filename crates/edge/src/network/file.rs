@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
 
-use super::{DataCentre, Disk, Network, Purpose, Rule, Zone, rule::Conditions, tiers};
+use super::{DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, links, rule::Conditions, tiers};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +25,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Name {
     name: Spanned<String>,
+    authority: Option<PathBuf>,
 }
 
 #[derive(Deserialize, Default)]
@@ -59,6 +60,9 @@ struct Centre {
     region: Option<String>,
     #[serde(default = "weight")]
     weight: NonZero<u32>,
+    address: Option<Spanned<SocketAddr>>,
+    link_certificate: Option<PathBuf>,
+    link_key: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -85,6 +89,8 @@ struct WrittenZone {
     compress: Vec<Spanned<String>>,
     tiers: Option<Spanned<tiers::Written>>,
     regional: Option<Spanned<bool>>,
+    #[serde(default)]
+    detours: Detours,
     #[serde(default)]
     rule: Vec<Spanned<WrittenRule>>,
 }
@@ -164,12 +170,24 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     let data_centres: Vec<_> =
         file.data_centre.iter().map(|centre| checked.centre(centre)).collect::<Result<_, _>>()?;
     checked.are_different(file.data_centre.iter().map(|centre| &centre.name), "data centre")?;
+    if purpose == Purpose::Run {
+        let names = file.data_centre.iter().map(|centre| centre.name.span());
+        let addresses = file.data_centre.iter().map(|centre| centre.address.as_ref().map(Spanned::span));
+        let places: Vec<_> = names.zip(addresses).collect();
+        links::check(document, file.network.authority.as_deref(), &data_centres, &places)?;
+    }
     let zone = |zone: &WrittenZone| checked.zone(zone, &data_centres);
     let zones = file.zone.iter().map(zone).collect::<Result<_, _>>()?;
     checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
     let tokens = file.admin.tokens.iter().map(|token| checked.token(token)).collect::<Result<_, _>>()?;
-    Ok(Network { name: checked.token_name(&file.network.name)?, data_centres, zones, tokens })
+    Ok(Network {
+        name: checked.token_name(&file.network.name)?,
+        authority: file.network.authority,
+        data_centres,
+        zones,
+        tokens,
+    })
 }
 
 struct Checks<'d> {
@@ -205,6 +223,21 @@ impl Checks<'_> {
             (None, Some(_)) => return wrong("has a disk_size and no disk, the directory that it is for"),
             (None, None) => None,
         };
+        let link = match (&centre.address, &centre.link_certificate, &centre.link_key) {
+            (None, None, None) => None,
+            (Some(address), Some(certificate), Some(key)) => Some(links::Link {
+                address: *address.get_ref(),
+                certificate: certificate.clone(),
+                key: key.clone(),
+            }),
+            // Only those that run need files.
+            _ if self.purpose == Purpose::Simulation => None,
+            _ => {
+                return wrong(
+                    "needs address, link_certificate and link_key together: where other data centres reach it, and what it shows them",
+                );
+            }
+        };
         let city = centre.city.as_ref().map(|city| tiers::city(self.document, city)).transpose()?;
         if self.purpose == Purpose::Simulation && city.is_none() {
             return wrong("is nowhere: distances follow from city = \"london\"");
@@ -223,6 +256,7 @@ impl Checks<'_> {
             access_log: centre.access_log.clone(),
             handover: centre.handover.clone(),
             drain: centre.drain,
+            link,
             name,
         })
     }
@@ -238,6 +272,7 @@ impl Checks<'_> {
         Ok(Zone {
             tiers,
             regional,
+            detours: zone.detours,
             name: zone.name.get_ref().clone(),
             hosts: zone.hosts.iter().map(|host| self.host(host)).collect::<Result<_, _>>()?,
             origins: zone.origin.iter().map(|origin| self.origin(origin)).collect::<Result<_, _>>()?,

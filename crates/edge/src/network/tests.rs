@@ -194,26 +194,69 @@ fn mistakes_in_tiers_have_a_place_and_a_remedy() {
     }
 }
 
-#[test]
-fn what_is_only_simulated_is_not_run() {
-    let listening = PLANNED.replace("city =", "listen = [\"127.0.0.1:0\"]\ncity =");
-    for (tiers, expected) in [
-        (
-            "{ nyc = \"lhr\" }",
-            Err(
-                "n.toml:28:9: data centres that run ask the origin themselves: this version simulates other tiers",
-            ),
-        ),
-        ("\"smart\"", Err("n.toml:28:9: data centres that run")),
-        ("\"none\"", Ok(())),
-    ] {
-        let text =
-            listening.replace("{ nyc = \"lhr\", lhr = \"fra\" }", tiers).replace("regional = true", "");
-        match (read(&text), expected) {
-            (Ok(network), Ok(())) => assert_eq!(network.zones[0].tiers, Tiers::None),
-            (Err(said), Err(expected)) => assert!(said.contains(expected), "{said}"),
-            (got, _) => panic!("{tiers}: {got:?}"),
-        }
+/// The same, to be run: each data centre with a link.
+fn linked() -> String {
+    let mut text = PLANNED.replace("name = \"example\"", "name = \"example\"\nauthority = \"ca.pem\"");
+    for (number, name) in (1..).zip(["lhr", "nyc", "fra"]) {
+        let centre = format!("name = \"{name}\"\n");
+        let link = format!(
+            "name = \"{name}\"\nlisten = [\"127.0.0.1:0\"]\naddress = \"10.0.0.{number}:4400\"\nlink_certificate = \"c\"\nlink_key = \"k\"\n"
+        );
+        text = text.replacen(&centre, &link, 1);
     }
+    text
+}
+
+#[test]
+fn data_centres_with_links_may_ask_one_another() {
+    let network = read(&linked()).unwrap();
+    assert_eq!(network.authority.as_deref(), Some(std::path::Path::new("ca.pem")));
+    let addresses: Vec<_> =
+        network.data_centres.iter().map(|centre| centre.link.as_ref().unwrap().address.to_string()).collect();
+    assert_eq!(addresses, ["10.0.0.1:4400", "10.0.0.2:4400", "10.0.0.3:4400"]);
+    assert_eq!(network.zones[0].detours, Detours::On);
+    let off = linked().replace("regional = true", "detours = \"off\"");
+    assert_eq!(read(&off).unwrap().zones[0].detours, Detours::Off);
+}
+
+#[test]
+fn mistakes_in_links_have_a_place_and_a_remedy() {
+    let listening = PLANNED.replace("city =", "listen = [\"127.0.0.1:0\"]\ncity =");
     assert!(read(PLANNED).unwrap_err().contains("n.toml:6:8: data centre \"lhr\" listens nowhere"));
+    let said = read(&listening.replace("regional = true", "")).unwrap_err();
+    assert!(
+        said.contains("n.toml:28:9: data centres ask one another over links, and these have none"),
+        "{said}"
+    );
+    let none =
+        listening.replace("{ nyc = \"lhr\", lhr = \"fra\" }", "\"none\"").replace("regional = true", "");
+    assert_eq!(read(&none).unwrap().zones[0].tiers, Tiers::None);
+    for (from, to, expected) in [
+        (
+            "authority = \"ca.pem\"\n",
+            "",
+            "n.toml:8:11: data centre \"lhr\" has an address for others, which need the authority",
+        ),
+        (
+            "address = \"10.0.0.2:4400\"\nlink_certificate = \"c\"\nlink_key = \"k\"\n",
+            "",
+            "n.toml:17:8: data centre \"nyc\" has no address, and \"lhr\" has one: all data centres of a network are linked, or none",
+        ),
+        (
+            "link_key = \"k\"\n",
+            "",
+            "n.toml:7:8: data centre \"lhr\" needs address, link_certificate and link_key together",
+        ),
+        ("10.0.0.3", "10.0.0.2", "n.toml:28:11: data centre \"fra\" has the address of \"nyc\""),
+        (
+            "regional = true",
+            "detours = \"of\"",
+            "unknown variant `of`, expected one of `off`, `on`, `faster`",
+        ),
+    ] {
+        let text = linked().replacen(from, to, 1);
+        assert_ne!(text, linked());
+        let said = read(&text).unwrap_err();
+        assert!(said.contains(expected), "expected {expected}\n  but got {said}");
+    }
 }

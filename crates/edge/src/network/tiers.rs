@@ -90,9 +90,10 @@ pub(super) fn read(
             Written::Map(pairs) => custom(document, written, pairs, centres)?,
         },
     };
-    if let (Purpose::Run, Some(written)) = (purpose, tiers.filter(|_| found != Tiers::None)) {
-        let message = "data centres that run ask the origin themselves: this version simulates other tiers (`longhaul edge simulate`), \
-                       and does not run them; expected \"none\"";
+    let are_linked = centres.iter().all(|centre| centre.link.is_some());
+    if let (Purpose::Run, Some(written)) = (purpose, tiers.filter(|_| found != Tiers::None && !are_linked)) {
+        let message = "data centres ask one another over links, and these have none: each needs an address = \"10.0.1.1:4400\" with \
+                       link_certificate and link_key, and [network] an authority";
         return Err(document.mistake(written.span(), message));
     }
     let Some(regional) = regional.filter(|regional| *regional.get_ref()) else { return Ok((found, false)) };

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Family, limits};
+use crate::{Family, Membership, limits};
 
 /// How a client makes connections: protocol, trust, addresses, and what it keeps.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Config {
     pub lookups: Lookups,
     /// Whose certificates count.
     pub trust: Trust,
+    /// As a member of which circle it makes connections over TLS; then that says whose certificates count, and HTTP/2 is spoken.
+    pub member: Option<Membership>,
     /// Which of a name's addresses are used.
     pub family: Family,
     /// Addresses of names at a port, which are then not looked up.
@@ -46,6 +48,7 @@ impl Default for Config {
             windows: Windows::default(),
             lookups: Lookups::Once,
             trust: Trust::System,
+            member: None,
             family: Family::default(),
             known: Vec::new(),
             dns: Vec::new(),

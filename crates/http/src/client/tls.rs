@@ -30,6 +30,8 @@ use crate::{Error, Failure, clock::Clock, limits};
 pub(crate) struct Tls {
     protocol: Protocol,
     trust: Trust,
+    /// Handshakes of a member of a closed circle, which has a certificate too.
+    member: Option<TlsConnector>,
     /// Whether sessions are resumed. Otherwise each handshake is a whole one.
     resumes: bool,
     clock: Clock,
@@ -64,7 +66,8 @@ impl Tls {
         let (protocol, trust) = (config.protocol, config.trust.clone());
         let resumes = matches!(config.connections, Connections::Resume | Connections::Early);
         let (sessions, picked, ready) = (Mutex::default(), Mutex::default(), OnceLock::new());
-        let tls = Self { protocol, trust, resumes, clock, sessions, picked, ready };
+        let member = config.member.as_ref().map(|member| TlsConnector::from(member.client()));
+        let tls = Self { protocol, trust, member, resumes, clock, sessions, picked, ready };
         if matches!(tls.trust, Trust::File(_)) {
             tls.prepare()?;
         }
@@ -104,12 +107,12 @@ impl Tls {
         trace: &mut Trace,
     ) -> Result<TlsStream<Counted<TcpStream>>, Failure> {
         trace.opening = Step::Tls;
-        let ready = self.ready().map_err(|_| UNTRUSTING)?;
-        let stream = ready
-            .connector
-            .connect(name_of(host)?, stream)
-            .await
-            .map_err(|error| Failure::from_io(&error))?;
+        let connector = match &self.member {
+            Some(member) => member,
+            None => &self.ready().map_err(|_| UNTRUSTING)?.connector,
+        };
+        let stream =
+            connector.connect(name_of(host)?, stream).await.map_err(|error| Failure::from_io(&error))?;
         let (tcp, session) = stream.get_ref();
         // What was done for the ClientHello is no part of the handshake: keys are made, and memory is sought.
         trace.tls = tcp.began().map(|began| self.clock.now().saturating_sub(began));

@@ -2,11 +2,7 @@
 
 mod witness;
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{env, path::PathBuf, sync::Arc};
 
 use rustls::{
     CertificateError, DigitallySignedStruct, Error as TlsError, RootCertStore, SignatureScheme,
@@ -16,13 +12,17 @@ use rustls::{
         verify_server_name,
     },
     crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature},
-    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+    pki_types::{CertificateDer, ServerName, UnixTime},
     server::ParsedCertificate,
 };
 
 pub(crate) use self::witness::{Handshake, Witness};
 use super::config::Trust;
-use crate::{Error, failure::is_authority};
+use crate::{
+    Error,
+    failure::is_authority,
+    pem::{certificates, roots},
+};
 
 /// How a client sees whose certificate it is shown.
 pub(crate) fn verifier(
@@ -38,32 +38,10 @@ pub(crate) fn verifier(
         Trust::Anyone => Arc::new(Anyone(Arc::clone(provider))),
         Trust::System => chain(system(&named_by_environment())?),
         Trust::File(path) => {
-            let given = in_file(path)?;
+            let given = certificates(path).map_err(|why| Error::Trust { path: path.clone(), why })?;
             Arc::new(Given { chain: chain(roots(path, &given)?), given })
         }
     })
-}
-
-/// The certificates of a file.
-fn in_file(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let refused = |why: String| Error::Trust { path: path.to_owned(), why };
-    let found = CertificateDer::pem_file_iter(path).map_err(|error| refused(error.to_string()))?;
-    let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| refused(error.to_string()))?;
-    if found.is_empty() {
-        return Err(refused(
-            "it contains no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"".to_owned(),
-        ));
-    }
-    Ok(found)
-}
-
-fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
-    let mut roots = RootCertStore::empty();
-    for certificate in given {
-        let refused = |error: TlsError| Error::Trust { path: path.to_owned(), why: error.to_string() };
-        roots.add(certificate.clone()).map_err(refused)?;
-    }
-    Ok(roots)
 }
 
 /// The paths that the environment names instead of the system's own, as in OpenSSL.

@@ -8,14 +8,16 @@ use std::{
 use quinn::crypto::rustls::QuicServerConfig;
 use rustls::{
     ServerConfig,
-    crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     server::{ClientHello, ResolvesServerCert, ServerSessionMemoryCache},
     sign::CertifiedKey,
 };
 
 use super::authority::Authority;
-use crate::Error;
+use crate::{
+    Error,
+    pem::{certified, provider},
+};
 
 /// What a server needs for TLS: its certificate, those that lead from it to an authority, and its key.
 ///
@@ -144,25 +146,6 @@ fn over_quic(mut config: ServerConfig) -> Arc<QuicServerConfig> {
     Arc::new(
         QuicServerConfig::try_from(config).expect("ring's provider has the suite of QUIC's first packets"),
     )
-}
-
-/// What is in two files.
-fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error> {
-    let refused = |path: &Path, why: String| Error::Identity { path: path.to_owned(), why };
-    let certificates = CertificateDer::pem_file_iter(chain)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| refused(chain, error.to_string()))?;
-    if certificates.is_empty() {
-        let why = "it contains no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"";
-        return Err(refused(chain, why.to_owned()));
-    }
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| refused(key, error.to_string()))?;
-    let certified = CertifiedKey::from_der(certificates, secret, &provider());
-    certified.map_err(|error| refused(key, error.to_string()))
-}
-
-pub(super) fn provider() -> CryptoProvider {
-    ring::default_provider()
 }
 
 /// Sessions that are kept, as many as the library keeps by default; the oldest gives way.

@@ -9,7 +9,7 @@ use tracing::debug;
 use super::{
     context::Context, handler::Handler, http1::Http1, peer::Peer, proxied::read_proxy_header, wire::Wire,
 };
-use crate::Scheme;
+use crate::{Caller, Scheme};
 
 /// Version of HTTP on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,14 +33,29 @@ impl<H: Handler> Context<H> {
         match &self.tls {
             None => {
                 if let Some(version) = self.opened(first_words(&stream), address).await {
-                    self.speak(version, stream, Peer { address, scheme: Scheme::Http }, None).await;
+                    self.speak(version, stream, (Peer { address, scheme: Scheme::Http }, None), None).await;
                 }
             }
             Some(tls) => {
-                if let Some(stream) = self.opened(tls.accept(stream), address).await {
-                    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let handshake = async {
+                    let accepted = tls.accept(stream).await;
+                    if let (Some(refused), Err(error)) = (&self.members, &accepted) {
+                        refused.tell(address, error);
+                    }
+                    accepted
+                };
+                if let Some(stream) = self.opened(handshake, address).await {
+                    let session = stream.get_ref().1;
+                    let is_http2 = session.alpn_protocol() == Some(b"h2");
+                    let certificate = session.peer_certificates().and_then(<[_]>::first);
+                    let caller = self.members.as_ref().and(certificate).map(Caller::of);
+                    // Whoever serves members does not serve one who has not said which.
+                    if self.members.is_some() && (caller.is_none() || !is_http2) {
+                        return;
+                    }
                     let version = if is_http2 { Version::Http2 } else { Version::Http1 };
-                    self.speak(version, stream, Peer { address, scheme: Scheme::Https }, alternative).await;
+                    let peer = Peer { address, scheme: Scheme::Https };
+                    self.speak(version, stream, (peer, caller), alternative).await;
                 }
             }
         }
@@ -71,12 +86,18 @@ impl<H: Handler> Context<H> {
     }
 
     /// Serves requests until the connection ends; `alternative` tells of another protocol.
-    async fn speak(&self, version: Version, stream: impl Wire, peer: Peer, alternative: Option<HeaderValue>) {
+    async fn speak(
+        &self,
+        version: Version,
+        stream: impl Wire,
+        (peer, caller): (Peer, Option<Caller>),
+        alternative: Option<HeaderValue>,
+    ) {
         if version == Version::Http1 {
             return Http1::new(stream, peer, alternative, self).serve(self).await;
         }
         // In a box, as it takes more room than a connection of HTTP/1.1.
-        Box::pin(self.serve_http2(stream, peer, alternative)).await;
+        Box::pin(self.serve_http2(stream, (peer, caller), alternative)).await;
     }
 }
 

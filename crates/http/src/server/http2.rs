@@ -50,11 +50,16 @@ use super::{
     upload::{patient, told_to_go_on},
     wire::Wire,
 };
-use crate::{Body, http1::framing, limits};
+use crate::{Body, Caller, http1::framing, limits};
 
 impl<H: Handler> Context<H> {
     /// Serves requests until the connection ends; `alternative` tells of another protocol.
-    pub(super) async fn serve_http2(&self, stream: impl Wire, peer: Peer, alternative: Option<HeaderValue>) {
+    pub(super) async fn serve_http2(
+        &self,
+        stream: impl Wire,
+        (peer, caller): (Peer, Option<Caller>),
+        alternative: Option<HeaderValue>,
+    ) {
         let (stream, sender) = gathered(stream);
         let to_its_end = async {
             let mut builder = Builder::new();
@@ -69,6 +74,7 @@ impl<H: Handler> Context<H> {
                     connection,
                     context: self,
                     peer,
+                    caller,
                     alternative,
                     conduct: Arc::default(),
                     answering: JoinSet::new(),
@@ -87,6 +93,8 @@ struct Http2<'c, H, S: Wire> {
     connection: Connection<Gathered<S>, Bytes>,
     context: &'c Context<H>,
     peer: Peer,
+    /// Who the client is, where only members are served.
+    caller: Option<Caller>,
     /// Tells of another protocol, in each response.
     alternative: Option<HeaderValue>,
     conduct: Arc<Conduct>,
@@ -217,6 +225,9 @@ impl<H: Handler, S: Wire> Http2<'_, H, S> {
         };
         let mut request = Request::from_parts(head, body);
         request.extensions_mut().insert(self.peer);
+        if let Some(caller) = &self.caller {
+            request.extensions_mut().insert(caller.clone());
+        }
         request.extensions_mut().insert(interim);
         let exchange = self.exchange(None);
         self.answering.spawn(exchange.run(request, respond, interims));

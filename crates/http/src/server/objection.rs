@@ -5,7 +5,8 @@ use std::sync::PoisonError;
 use rustls::pki_types::{ServerName, UnixTime};
 use webpki::{EndEntityCert, KeyUsage};
 
-use super::certificate::{Identity, provider};
+use super::certificate::Identity;
+use crate::pem::provider;
 
 /// Why clients refuse a certificate, whoever signed it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -23,6 +23,8 @@ mod http3;
 #[cfg(test)]
 mod interim;
 #[cfg(test)]
+mod members;
+#[cfg(test)]
 mod names;
 #[cfg(test)]
 mod no_body;

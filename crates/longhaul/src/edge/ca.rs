@@ -39,7 +39,7 @@ pub(crate) struct Issue {
     folder: PathBuf,
     /// The data centre
     name: String,
-    /// A host name or an address that it is for; may be given several times [default: NAME]
+    /// A host name or an address that it is for, besides NAME; may be given several times
     #[arg(long = "for", value_name = "HOST")]
     hosts: Vec<String>,
     /// How long it is good, in days
@@ -55,7 +55,6 @@ impl Ca {
         let (written, json) = match self {
             Self::New(New { folder, json }) => (Certificate::of_new_authority(&folder)?, json),
             Self::Issue(Issue { folder, name, hosts, days, json }) => {
-                let hosts = if hosts.is_empty() { vec![name.clone()] } else { hosts };
                 (Certificate::issue(&folder, &name, &hosts, days)?, json)
             }
         };

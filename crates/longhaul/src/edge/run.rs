@@ -129,4 +129,7 @@ fn announce(ready: &Ready) {
             say(&format!("listening on {scheme}://{address}/"));
         }
     }
+    for address in &ready.links {
+        say(&format!("other data centres at {address}"));
+    }
 }

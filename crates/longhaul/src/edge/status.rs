@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use edge::operator::{self, LogStatus, OriginStatus, Usage};
+use edge::operator::{self, LinkStatus, LogStatus, OriginStatus, RouteStatus, TierStatus, Usage};
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, share};
 
@@ -35,7 +35,7 @@ impl Status {
 }
 
 fn text(status: &operator::Status) -> String {
-    let operator::Status { data_centre, epoch, requests, store, log, origins } = status;
+    let operator::Status { data_centre, epoch, requests, store, log, origins, .. } = status;
     #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
     let of_all = |number: u64| {
         if requests.total == 0 { "-".to_owned() } else { share(number as f64 / requests.total as f64) }
@@ -43,7 +43,7 @@ fn text(status: &operator::Status) -> String {
     let words = requests.by_cache_status.named();
     let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
     format!(
-        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n{}{}\n{}",
+        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n{}{}\n{}{}",
         count(requests.total),
         table(["cache", "requests", "share"].map(str::to_owned), rows),
         bytes(store.memory_bytes),
@@ -53,8 +53,52 @@ fn text(status: &operator::Status) -> String {
         disk(store),
         log.as_ref().map(log_line).unwrap_or_default(),
         table(ORIGINS.map(str::to_owned), origins.iter().map(row)),
+        network(status),
     )
 }
+
+/// What there is where data centres are linked: tiers, links, and ways that failed.
+fn network(operator::Status { tiers, links, routes, requests_of_others, .. }: &operator::Status) -> String {
+    let Some(requests) = requests_of_others else { return String::new() };
+    let tier = |tier: &TierStatus| {
+        let upper = tier.upper.as_ref().map_or_else(String::new, |upper| format!(", {upper}"));
+        format!("{}: {}{upper}: {}\n", tier.zone, tier.mode, tier.why)
+    };
+    let link = |link: &LinkStatus| {
+        [
+            link.to.clone(),
+            if link.up { "up".to_owned() } else { link.error.clone().unwrap_or_else(|| "down".to_owned()) },
+            link.rtt_ms.map_or_else(|| "-".to_owned(), latency),
+            count(link.requests),
+            count(link.failures),
+        ]
+    };
+    let route = |route: &RouteStatus| {
+        [
+            route.origin.clone(),
+            route.route.clone(),
+            route.error.clone(),
+            format!("{} s", route.since_s),
+            count(route.requests),
+            count(route.next_test_at),
+            route.detour.clone().unwrap_or_else(|| "-".to_owned()),
+        ]
+    };
+    let mut text = format!(
+        "\nother data centres asked {} times\n{}{}",
+        count(requests.total),
+        tiers.iter().map(tier).collect::<String>(),
+        table(LINKS.map(str::to_owned), links.iter().map(link)),
+    );
+    if !routes.is_empty() {
+        text.push('\n');
+        text.push_str(&table(ROUTES.map(str::to_owned), routes.iter().map(route)));
+    }
+    text
+}
+
+const LINKS: [&str; 5] = ["link", "state", "rtt ms", "requests", "failed"];
+const ROUTES: [&str; 7] = ["origin", "way", "error", "since", "requests", "tried again at", "instead"];
 
 /// A line about the disk, if there is one.
 fn disk(store: &Usage) -> String {

@@ -185,7 +185,7 @@ fn the_nearest_detour_that_works_is_taken() {
     assert_eq!(world.attempts, 3);
     assert!(world.request(CentreId(0), Role::Lower, 2, &[]));
     assert_eq!(world.attempts, 4);
-    let failed: Vec<_> = world.reach[0].failures().listed(world.now).map(|(_, route, ..)| route).collect();
+    let failed: Vec<_> = world.reach[0].failures().listed(world.now).map(|listed| listed.route).collect();
     assert_eq!(failed, [Route::Direct, Route::Through(CentreId(1))]);
 }
 

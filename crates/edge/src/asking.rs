@@ -1,0 +1,145 @@
+//! Who is asked for what is not here: another data centre, as the zone's tiers have it, or an origin.
+//!
+//! A data centre that does not answer, or has no answer, is passed over for the next candidate, and in the end for the origin: a visitor
+//! sees an error only if nobody has an answer.
+
+use std::sync::Arc;
+
+use ::tiers::{CentreId, Hop};
+use cache::Time;
+use http::{
+    Body, Client, HeaderMap, Request, Response,
+    client::{Informed, Trace},
+};
+
+use crate::{
+    core::Core,
+    origins::{pass_on, received, refusal_for},
+    others::Others,
+    toward::Unanswered,
+    visit::{BUSY, Refusal, TOO_SLOW, UNREACHABLE, Visit},
+};
+
+/// Where an answer may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// From the store of another data centre: it is something that many ask for.
+    Tiers,
+    /// From the origin alone.
+    Origin,
+}
+
+impl Core {
+    /// Asks for what a visit is about. The response has a date, and nothing that was about a connection.
+    pub(crate) async fn ask(
+        &self,
+        visit: &Visit,
+        headers: HeaderMap,
+        body: Body,
+        now: Time,
+        aim: Aim,
+    ) -> Result<Response<Body>, Refusal> {
+        let client = &self.clients.usual;
+        let Some(others) = self.others() else {
+            return self.ask_origins(client, visit, headers, body, now, None).await;
+        };
+        // Boxed, as requests of a data centre without others would have to carry the room for it.
+        Box::pin(async move {
+            if aim == Aim::Tiers
+                && let Some(answered) = self.ask_tiers(&others, visit, &headers).await
+            {
+                return answered;
+            }
+            self.ask_origins(client, visit, headers, body, now, Some(&others)).await
+        })
+        .await
+    }
+
+    /// Asks other data centres, one after another. `None` if the origin is next.
+    async fn ask_tiers(
+        &self,
+        others: &Others,
+        visit: &Visit,
+        headers: &HeaderMap,
+    ) -> Option<Result<Response<Body>, Refusal>> {
+        let (role, key) = (visit.role(), visit.key_hash());
+        let mut through: Vec<_> = visit.through().iter().filter_map(|name| others.id(name)).collect();
+        for _ in 0..MOST_ASKED {
+            let Hop::Centre { centre, role } = others.next(&visit.zone().name, role, key, &through) else {
+                return None;
+            };
+            let answered =
+                self.ask_other(others, (centre, role), visit, headers.clone(), Body::empty()).await;
+            match answered {
+                Ok(response) => return Some(Ok(received(response, visit.zone().next_byte + MARGIN))),
+                Err(unanswered) => {
+                    note(others, centre, visit, &unanswered);
+                    match unanswered {
+                        // The origin was asked, and would be asked once more.
+                        Unanswered::Refused(word) if word == TOO_SLOW.word => return Some(Err(TOO_SLOW)),
+                        Unanswered::Refused(word) if word == BUSY.word => return Some(Err(BUSY)),
+                        _ => through.push(centre),
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Asks the zone's origins for what the request is about, in their order, those that failed last; a second one only if the
+    /// request is safe and has no body, as another one may have acted on it.
+    pub(crate) async fn ask_origins(
+        &self,
+        client: &Client,
+        visit: &Visit,
+        headers: HeaderMap,
+        body: Body,
+        now: Time,
+        others: Option<&Arc<Others>>,
+    ) -> Result<Response<Body>, Refusal> {
+        let origins = self.origins.in_order(visit.zone(), now);
+        let may_repeat = visit.method.is_safe();
+        let mut left = Some((headers, body));
+        let mut refusal = UNREACHABLE;
+        for (number, origin) in origins.iter().enumerate() {
+            let Some((headers, body)) = left.take() else { break };
+            if may_repeat && number + 1 < origins.len() {
+                left = body.again().map(|body| (headers.clone(), body));
+            }
+            let mut request = Request::new(body);
+            *request.method_mut() = visit.method.clone();
+            *request.uri_mut() = visit.url.clone();
+            *request.headers_mut() = headers;
+            if let Some(interim) = visit.interim.clone() {
+                request
+                    .extensions_mut()
+                    .insert(Informed::new(move |code, fields| pass_on(&interim, code, fields)));
+            }
+            let answered = match others {
+                Some(others) => self.by_some_route(others, (client, origin), request, visit, now).await,
+                None => {
+                    let mut trace = Trace::start(client.clock().now());
+                    let asked = self.origins.exchange(client, origin, request, visit, now, &mut trace).await;
+                    asked.map_err(refusal_for)
+                }
+            };
+            match answered {
+                Ok(response) => return Ok(received(response, visit.zone().next_byte)),
+                Err(why) => refusal = why,
+            }
+        }
+        Err(refusal)
+    }
+}
+
+/// Tells the log that a data centre was passed over.
+fn note(others: &Others, centre: CentreId, visit: &Visit, unanswered: &Unanswered) {
+    let (data_centre, zone) = (others.name(centre), &visit.zone().name);
+    tracing::info!(data_centre, zone, why = %unanswered, "another data centre is passed over");
+}
+
+/// As what those may be asked that a visitor's own data centre asks, and so on: each asks three at most.
+const MOST_ASKED: usize = 3;
+
+/// How much longer than the next one a data centre waits, so that it hears what became of the request.
+const MARGIN: std::time::Duration = std::time::Duration::from_secs(2);

@@ -1,0 +1,228 @@
+//! What data centres tell one another in the fields of a request over a link, and of its response.
+//!
+//! All of these names are the network's own (`cache::internal`): visitors' are cleared before anything is looked at, and so is what goes to
+//! origins and visitors. They count only from a caller whose certificate says that it is the data centre that it names.
+
+use std::net::SocketAddr;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Scheme};
+use tiers::{KeyHash, Role};
+
+/// A request that came from another data centre.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Came {
+    /// As what this one is asked.
+    pub(crate) role: Role,
+    /// The names of the data centres through which it came, at least one; the last one sent it.
+    pub(crate) through: Vec<String>,
+    /// The name of its zone.
+    pub(crate) zone: String,
+    /// What its sender takes for its key.
+    pub(crate) key: KeyHash,
+    /// Its visitor.
+    pub(crate) visitor: SocketAddr,
+    /// How that one came.
+    pub(crate) scheme: Scheme,
+}
+
+/// What is wrong with a request over a link, for its sender's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Wrong {
+    /// A field is missing, or not what it should be.
+    #[error("its field {0} is missing or wrong")]
+    Field(&'static str),
+    /// It is in another version of what is agreed on here.
+    #[error("it is in another version of this protocol")]
+    Version,
+}
+
+impl Came {
+    /// The data centre that sent it.
+    pub(crate) fn sender(&self) -> &str {
+        self.through.last().map_or("", String::as_str)
+    }
+
+    /// Puts it down in a header.
+    pub(crate) fn write(&self, headers: &mut HeaderMap) {
+        let mut set = |name: HeaderName, value: &str| {
+            // Names are tokens, and all else is digits.
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(name, value);
+            }
+        };
+        set(VERSION, CURRENT);
+        set(ROLE, &word(self.role));
+        set(PATH, &self.through.join(","));
+        set(ZONE, &self.zone);
+        set(KEY, &format!("{:016x}", self.key.0));
+        set(VISITOR, &self.visitor.to_string());
+        set(SCHEME, self.scheme.name());
+    }
+
+    /// Reads it from a header.
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Self, Wrong> {
+        let field = |name: HeaderName| {
+            let mut lines = headers.get_all(&name).iter();
+            lines.next().filter(|_| lines.next().is_none()).and_then(|line| line.to_str().ok())
+        };
+        if field(VERSION) != Some(CURRENT) {
+            return Err(Wrong::Version);
+        }
+        let through: Vec<_> = field(PATH).ok_or(Wrong::Field("lh-tier-path"))?.split(',').collect();
+        if through.len() > MOST_HOPS || !through.iter().all(|name| is_name(name)) {
+            return Err(Wrong::Field("lh-tier-path"));
+        }
+        let key = field(KEY).filter(|key| key.len() == 16);
+        let key = key.and_then(|key| u64::from_str_radix(key, 16).ok());
+        Ok(Self {
+            role: field(ROLE).and_then(role).ok_or(Wrong::Field("lh-tier-name"))?,
+            through: through.into_iter().map(str::to_owned).collect(),
+            zone: field(ZONE).ok_or(Wrong::Field("lh-zone-name"))?.to_owned(),
+            key: KeyHash(key.ok_or(Wrong::Field("lh-cache-key"))?),
+            visitor: field(VISITOR)
+                .and_then(|address| address.parse().ok())
+                .ok_or(Wrong::Field("lh-visitor-address"))?,
+            scheme: match field(SCHEME) {
+                Some("http") => Scheme::Http,
+                Some("https") => Scheme::Https,
+                _ => return Err(Wrong::Field("lh-visitor-protocol")),
+            },
+        })
+    }
+}
+
+/// Whether what is read of a header is the same when it is written and read again; `None` if nothing is. For the fuzz target.
+pub fn is_read_as_written(headers: &HeaderMap) -> Option<bool> {
+    let came = Came::read(headers).ok()?;
+    let mut again = HeaderMap::new();
+    came.write(&mut again);
+    Some(Came::read(&again) == Ok(came))
+}
+
+fn is_name(name: &str) -> bool {
+    let is_plain = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.bytes().all(is_plain)
+}
+
+fn word(role: Role) -> String {
+    match role {
+        Role::Lower => "lower".to_owned(),
+        Role::Regional => "regional".to_owned(),
+        Role::Upper(step) => format!("upper-{step}"),
+        Role::Former => "former".to_owned(),
+        Role::Detour => "detour".to_owned(),
+    }
+}
+
+/// Nobody is asked as a lower tier.
+fn role(word: &str) -> Option<Role> {
+    Some(match word {
+        "regional" => Role::Regional,
+        "former" => Role::Former,
+        "detour" => Role::Detour,
+        upper => Role::Upper(upper.strip_prefix("upper-")?.parse().ok().filter(|step| *step > 0)?),
+    })
+}
+
+/// Data centres that a request goes through at most. More tiers than an operator's map has in practice; and what no loop gets past.
+pub(crate) const MOST_HOPS: usize = 16;
+
+/// As long as a label of a name in DNS.
+const LONGEST_NAME: usize = 63;
+
+const CURRENT: &str = "1";
+const VERSION: HeaderName = HeaderName::from_static("lh-peer-version");
+const ROLE: HeaderName = HeaderName::from_static("lh-tier-name");
+const PATH: HeaderName = HeaderName::from_static("lh-tier-path");
+const ZONE: HeaderName = HeaderName::from_static("lh-zone-name");
+const KEY: HeaderName = HeaderName::from_static("lh-cache-key");
+const VISITOR: HeaderName = HeaderName::from_static("lh-visitor-address");
+const SCHEME: HeaderName = HeaderName::from_static("lh-visitor-protocol");
+
+/// Of a request: what it is about, if not an object.
+pub(crate) const KIND: HeaderName = HeaderName::from_static("lh-request-kind");
+/// Of a request without an object: who sends it.
+pub(crate) const NODE: HeaderName = HeaderName::from_static("lh-peer-node");
+/// Of a request: on which connection it comes. Of a response: that it is to be asked for on the other one.
+pub(crate) const LANE: HeaderName = HeaderName::from_static("lh-fill-priority");
+/// The connection for large bodies.
+pub(crate) const BULK: HeaderValue = HeaderValue::from_static("bulk");
+/// Of a response: from whose store it is, or "origin".
+pub(crate) const TIER: HeaderName = HeaderName::from_static("lh-cache-tier");
+/// Of a response: the data centre has none, for the reason that this word says.
+pub(crate) const REFUSED: HeaderName = HeaderName::from_static("lh-route-reason");
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn roles() -> impl Strategy<Value = Role> {
+        prop_oneof![
+            Just(Role::Regional),
+            (1..=u16::MAX).prop_map(Role::Upper),
+            Just(Role::Former),
+            Just(Role::Detour),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_was_written(
+            role in roles(),
+            through in prop::collection::vec("[a-z0-9._-]{1,20}", 1..MOST_HOPS),
+            key: u64,
+            visitor: SocketAddr,
+            is_secure: bool,
+        ) {
+            let scheme = if is_secure { Scheme::Https } else { Scheme::Http };
+            // A flow label is not said.
+            let visitor = SocketAddr::new(visitor.ip(), visitor.port());
+            let came = Came { role, through, zone: "shop".into(), key: KeyHash(key), visitor, scheme };
+            let mut headers = HeaderMap::new();
+            came.write(&mut headers);
+            prop_assert!(headers.keys().all(|name| cache::internal::is_internal(name.as_str().as_bytes())));
+            prop_assert_eq!(Came::read(&headers), Ok(came));
+        }
+
+        #[test]
+        fn a_field_that_is_wrong_is_refused(name in 0..7_usize, value in "[ -~]{0,40}") {
+            let name = [VERSION, ROLE, PATH, ZONE, KEY, VISITOR, SCHEME][name].clone();
+            let mut headers = HeaderMap::new();
+            let visitor = ([192, 0, 2, 1], 5).into();
+            let (through, zone) = (vec!["lhr".to_owned()], "shop".to_owned());
+            let came = Came { role: Role::Former, through, zone, key: KeyHash(1), visitor, scheme: Scheme::Http };
+            came.write(&mut headers);
+            headers.insert(name.clone(), value.parse().unwrap());
+            if let Ok(read) = Came::read(&headers) {
+                // Whatever is taken says the same when it is written.
+                let mut again = HeaderMap::new();
+                read.write(&mut again);
+                prop_assert_eq!(Came::read(&again), Ok(read));
+            }
+            headers.remove(&name);
+            prop_assert!(Came::read(&headers).is_err());
+        }
+    }
+
+    #[test]
+    fn nobody_is_asked_as_the_visitors_own_data_centre_or_by_too_many() {
+        let visitor = ([192, 0, 2, 1], 5).into();
+        let of = |role, hops| Came {
+            role,
+            through: vec!["a".into(); hops],
+            zone: "z".into(),
+            key: KeyHash(0),
+            visitor,
+            scheme: Scheme::Http,
+        };
+        for (came, field) in
+            [(of(Role::Lower, 1), "lh-tier-name"), (of(Role::Former, MOST_HOPS + 1), "lh-tier-path")]
+        {
+            let mut headers = HeaderMap::new();
+            came.write(&mut headers);
+            assert_eq!(Came::read(&headers), Err(Wrong::Field(field)));
+        }
+    }
+}

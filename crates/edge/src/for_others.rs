@@ -1,0 +1,139 @@
+//! What other data centres ask over links: for objects, as visitors do, and how this one is.
+
+use std::sync::Arc;
+
+use http::{
+    Body, Caller, Failure, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header,
+    server::Handler,
+};
+
+use crate::{
+    came::{BULK, Came, KIND, LANE, NODE, REFUSED, TIER},
+    core::Core,
+    kept::Kept,
+    log::AtOrigin,
+    others::{Hello, Others},
+    visit::{Refusal, Visit},
+};
+
+/// Who answers the data centres that ask a core.
+pub(crate) struct ForOthers(pub(crate) Arc<Core>);
+
+impl Handler for ForOthers {
+    type Note = ();
+
+    async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
+        Ok(self.0.serve_other(request).await)
+    }
+}
+
+impl Core {
+    /// Answers another data centre.
+    pub(crate) async fn serve_other(self: &Arc<Self>, request: Request<Body>) -> Response<Body> {
+        let Some(others) = self.others() else { return denied("this data centre has no links") };
+        if request.headers().contains_key(KIND) {
+            return self.greet(&others, &request);
+        }
+        let came = match Came::read(request.headers()) {
+            Ok(came) => came,
+            Err(wrong) => return denied(&wrong.to_string()),
+        };
+        if let Err(why) = is_known(&others, request.extensions().get(), came.sender()) {
+            return denied(&why);
+        }
+        if came.through.iter().any(|name| name.eq_ignore_ascii_case(&self.centre)) {
+            return refused(self.refuse(LOOP));
+        }
+        let may_come_back =
+            request.method() == Method::GET && request.headers().get(LANE).is_none_or(|lane| *lane != BULK);
+        let (mut visit, body) = match Visit::admit_from_other(&self.network(), &self.centre, request, came) {
+            Ok(admitted) => admitted,
+            Err(refusal) => return refused(self.refuse(refusal)),
+        };
+        let at_origin: Arc<AtOrigin> = Arc::default();
+        visit.at_origin = Some(Arc::clone(&at_origin));
+        let mut response = self.answer_visit(visit, body).await;
+        let is_large = announced(&response) > LARGE && response.extensions().get::<Kept>().is_some();
+        if is_large && may_come_back {
+            return elsewhere();
+        }
+        let tier = at_origin.tier().or_else(|| at_origin.times().map(|_| "origin".to_owned()));
+        let tier = tier.unwrap_or_else(|| self.centre.clone());
+        put(&mut response, TIER, &tier);
+        refused(response)
+    }
+
+    /// Tells another data centre that this one is there, and what it measured.
+    fn greet(&self, others: &Others, request: &Request<Body>) -> Response<Body> {
+        let node = request.headers().get(NODE).and_then(|node| node.to_str().ok()).unwrap_or_default();
+        if let Err(why) = is_known(others, request.extensions().get(), node) {
+            return denied(&why);
+        }
+        let Some(hello) = request.uri().query().and_then(Hello::read) else {
+            return denied("the question is not as agreed on");
+        };
+        if hello.network != others.network_name() {
+            return denied(&format!("this data centre is of the network \"{}\"", others.network_name()));
+        }
+        let text = serde_json::to_vec(&others.told(&hello)).unwrap_or_default();
+        let mut response = Response::new(Body::whole(text));
+        put(&mut response, header::CONTENT_TYPE, "application/json");
+        response
+    }
+}
+
+/// Whether a caller is the data centre of this network that it says it is.
+fn is_known(others: &Others, caller: Option<&Caller>, name: &str) -> Result<(), String> {
+    let names = || caller.map(|caller| caller.names().collect::<Vec<_>>().join(", ")).unwrap_or_default();
+    let why = match others.id(name) {
+        _ if !caller.is_some_and(|caller| caller.is(name)) => {
+            format!("it calls itself \"{name}\", and its certificate is for {}", names())
+        }
+        None => format!("the network has no data centre \"{name}\""),
+        Some(id) if id == others.here() => format!("\"{name}\" is this data centre itself"),
+        Some(_) => return Ok(()),
+    };
+    tracing::warn!("a data centre is refused: {why}");
+    Err(why)
+}
+
+/// Has a response that says that there is none say so to the data centre that asked.
+fn refused(mut response: Response<Body>) -> Response<Body> {
+    if let Some(refusal) = response.extensions().get::<Refusal>().copied() {
+        put(&mut response, REFUSED, refusal.word);
+    }
+    response
+}
+
+/// A response that says that the request was not understood, or not from anybody here.
+fn denied(why: &str) -> Response<Body> {
+    let mut response = Response::new(Body::whole(format!("{why}\n")));
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    put(&mut response, REFUSED, "denied");
+    response
+}
+
+/// A response that says that the body is large, and is to be asked for on the other connection.
+fn elsewhere() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response.headers_mut().insert(LANE, BULK);
+    response
+}
+
+fn announced(response: &Response<Body>) -> u64 {
+    let length = response.headers().get(header::CONTENT_LENGTH);
+    length.and_then(|length| length.to_str().ok()?.parse().ok()).unwrap_or(0)
+}
+
+fn put(response: &mut Response<Body>, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+const LOOP: Refusal =
+    Refusal { status: StatusCode::LOOP_DETECTED, word: "loop", sentence: "The request was here before." };
+
+/// Bytes from which a body is sent on the connection for large ones: a tenth of a second at 84 Mbit/s.
+const LARGE: u64 = 1 << 20;

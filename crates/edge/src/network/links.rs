@@ -1,0 +1,70 @@
+//! What a network's file says of links: how data centres reach one another, and which zones may use that for detours.
+
+use std::{
+    net::SocketAddr,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use document::{Document, Mistake};
+use serde::Deserialize;
+
+use super::DataCentre;
+
+/// How other data centres reach one, and what it shows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Where it listens for them.
+    pub address: SocketAddr,
+    /// Its certificate for its own name, signed by the network's authority, in PEM.
+    pub certificate: PathBuf,
+    /// The key of that, in PEM.
+    pub key: PathBuf,
+}
+
+/// Whether requests may reach an origin through another data centre, so that they come from its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Detours {
+    /// Each data centre connects to the origin itself, or not at all.
+    Off,
+    /// Where it cannot, another one does.
+    #[default]
+    On,
+    /// Also where another one is nearer to the origin, the way to it included.
+    Faster,
+}
+
+/// Whether all data centres are linked, or none is. `places` is where each one's name and address are written.
+pub(super) fn check(
+    document: &Document,
+    authority: Option<&Path>,
+    centres: &[DataCentre],
+    places: &[(Range<usize>, Option<Range<usize>>)],
+) -> Result<(), Mistake> {
+    let linked = || centres.iter().zip(places).filter(|(centre, _)| centre.link.is_some());
+    let Some((first, (place, address))) = linked().next() else { return Ok(()) };
+    if authority.is_none() {
+        let message = format!(
+            "data centre \"{}\" has an address for others, which need the authority that signs for all of them: [network] authority = \
+             \"ca.pem\" (`longhaul edge ca new` makes one)",
+            first.name
+        );
+        return Err(document.mistake(address.clone().unwrap_or_else(|| place.clone()), message));
+    }
+    if let Some((other, (place, _))) = centres.iter().zip(places).find(|(centre, _)| centre.link.is_none()) {
+        let message = format!(
+            "data centre \"{}\" has no address, and \"{}\" has one: all data centres of a network are linked, or none",
+            other.name, first.name
+        );
+        return Err(document.mistake(place.clone(), message));
+    }
+    for (number, (centre, (place, address))) in linked().enumerate() {
+        let own = |centre: &DataCentre| centre.link.as_ref().map(|link| link.address);
+        if let Some((other, _)) = linked().take(number).find(|(other, _)| own(other) == own(centre)) {
+            let message = format!("data centre \"{}\" has the address of \"{}\"", centre.name, other.name);
+            return Err(document.mistake(address.clone().unwrap_or_else(|| place.clone()), message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Connections to other data centres: two to each, so that a large body that is on its way does not delay a small one.
+//!
+//! Requests begin on the first. Who is asked there for what it knows to be large says so instead of sending it, and is asked again on the
+//! second: a round trip more for what takes many anyway. Each has windows of its own, so that a body that nobody reads for a while holds up
+//! none on the other; and each its own place in the network's queues.
+
+use std::net::SocketAddr;
+
+use http::{
+    Client, Membership,
+    client::{Config, Known, Limits, Lookups, Protocol},
+};
+
+use crate::Error;
+
+/// Which of the connections to a data centre.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// For what is small, or not known to be large.
+    Small,
+    /// For large bodies.
+    Bulk,
+}
+
+/// Both.
+pub(crate) struct Lanes {
+    small: Client,
+    bulk: Client,
+}
+
+impl Lanes {
+    /// To data centres with these names and addresses.
+    pub(super) fn new(own: &Membership, addresses: &[(String, SocketAddr)]) -> Result<Self, Error> {
+        let known = |(name, address): &(String, SocketAddr)| Known {
+            host: name.to_ascii_lowercase(),
+            port: address.port(),
+            address: address.ip(),
+        };
+        let config = Config {
+            protocol: Protocol::Http2,
+            limits: Limits {
+                connections: CONNECTIONS,
+                waiting: WAITING,
+                origins: addresses.len().max(1),
+                ..Limits::default()
+            },
+            lookups: Lookups::Once,
+            member: Some(own.clone()),
+            known: addresses.iter().map(known).collect(),
+            ..Config::default()
+        };
+        Ok(Self { small: Client::new(&config)?, bulk: Client::new(&config)? })
+    }
+
+    pub(crate) fn of(&self, lane: Lane) -> &Client {
+        match lane {
+            Lane::Small => &self.small,
+            Lane::Bulk => &self.bulk,
+        }
+    }
+}
+
+/// One, and others while what is on it is ended.
+const CONNECTIONS: usize = 4;
+
+/// Requests that may wait for a stream: as many as visitors may wait for an origin.
+const WAITING: usize = 20_000;

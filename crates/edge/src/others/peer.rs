@@ -1,0 +1,171 @@
+//! One other data centre: whether it answers, how far it is, and what was asked of it.
+
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use http::Origin;
+use tokio::sync::watch;
+
+/// Another data centre.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) name: String,
+    /// Where it is reached, under its name.
+    pub(crate) origin: Origin,
+    /// Whether it does not answer.
+    is_lost: watch::Sender<bool>,
+    state: Mutex<State>,
+    /// Nanoseconds, smoothed; 0 before the first.
+    round_trip: AtomicU64,
+    /// When it answered last, ns.
+    heard: AtomicU64,
+    requests: AtomicU64,
+    failures: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// When that changed last, ns.
+    since: u64,
+    /// Why it does not answer.
+    why: String,
+}
+
+/// What the operator is told of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) is_lost: bool,
+    pub(crate) since: u64,
+    pub(crate) why: Option<String>,
+    pub(crate) round_trip: Option<Duration>,
+    pub(crate) requests: u64,
+    pub(crate) failures: u64,
+}
+
+impl Peer {
+    pub(crate) fn new(name: String, origin: Origin) -> Self {
+        Self {
+            name,
+            origin,
+            is_lost: watch::channel(false).0,
+            state: Mutex::default(),
+            round_trip: AtomicU64::new(0),
+            heard: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            failures: AtomicU64::new(0),
+        }
+    }
+
+    /// It answered. Returns whether that is news.
+    pub(super) fn heard(&self, now: u64) -> bool {
+        self.heard.store(now, Relaxed);
+        let is_news = self.is_lost.send_if_modified(|is_lost| std::mem::take(is_lost));
+        if is_news {
+            *self.state() = State { since: now, why: String::new() };
+        }
+        is_news
+    }
+
+    /// It does not answer. Returns whether that is news.
+    pub(super) fn lost(&self, now: u64, why: &str) -> bool {
+        let is_news = self.is_lost.send_if_modified(|is_lost| !std::mem::replace(is_lost, true));
+        let mut state = self.state();
+        if is_news {
+            state.since = now;
+        }
+        why.clone_into(&mut state.why);
+        is_news
+    }
+
+    /// Whether it has not answered since then, ns.
+    pub(super) fn is_silent_since(&self, then: u64) -> bool {
+        *self.is_lost.borrow() || self.heard.load(Relaxed) < then
+    }
+
+    /// A round trip took so long.
+    pub(super) fn measured(&self, took: Duration) {
+        let took = http::clock::nanos(took).max(1);
+        let before = self.round_trip.load(Relaxed);
+        let smoothed = if before == 0 { took } else { (before / 8).saturating_mul(7) + took / 8 };
+        self.round_trip.store(smoothed, Relaxed);
+    }
+
+    pub(crate) fn round_trip(&self) -> Option<Duration> {
+        let round_trip = self.round_trip.load(Relaxed);
+        (round_trip > 0).then(|| Duration::from_nanos(round_trip))
+    }
+
+    /// Waits until it does not answer.
+    pub(crate) fn is_gone(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut is_lost = self.is_lost.subscribe();
+        async move {
+            // Whoever waits does so no longer than there are others.
+            if is_lost.wait_for(|is_lost| *is_lost).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// Counts a request.
+    pub(crate) fn asked(&self) {
+        self.requests.fetch_add(1, Relaxed);
+    }
+
+    /// Counts one of them that got no response.
+    pub(crate) fn failed(&self) {
+        self.failures.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        let is_lost = *self.is_lost.borrow();
+        let state = self.state();
+        Seen {
+            is_lost,
+            since: state.since,
+            why: is_lost.then(|| state.why.clone()),
+            round_trip: self.round_trip(),
+            requests: self.requests.load(Relaxed),
+            failures: self.failures.load(Relaxed),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer() -> Peer {
+        Peer::new("fra".into(), "https://fra:4400".parse().unwrap())
+    }
+
+    #[tokio::test]
+    async fn who_waits_learns_that_it_is_gone() {
+        let peer = peer();
+        let gone = tokio::spawn(peer.is_gone());
+        assert!(peer.lost(1, "refused") && !peer.lost(2, "refused again"));
+        gone.await.unwrap();
+        assert_eq!(peer.seen().why.as_deref(), Some("refused again"));
+        assert_eq!(peer.seen().since, 1);
+        assert!(peer.heard(3) && !peer.heard(4));
+        assert_eq!((peer.seen().why, peer.seen().since), (None, 3));
+        assert!(peer.is_silent_since(5) && !peer.is_silent_since(4));
+    }
+
+    #[test]
+    fn round_trips_are_smoothed() {
+        let peer = peer();
+        assert_eq!(peer.round_trip(), None);
+        peer.measured(Duration::from_millis(80));
+        peer.measured(Duration::from_millis(160));
+        assert_eq!(peer.round_trip(), Some(Duration::from_millis(90)));
+    }
+}

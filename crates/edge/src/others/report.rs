@@ -1,0 +1,132 @@
+//! What the operator is told of tiers, links and routes.
+
+use std::time::Duration;
+
+use ::tiers::{Basis, Fault, Listed, Route, Topology, Zone as TiersOf};
+
+use super::{Others, ways::Around};
+use crate::{
+    network::{Detours, Network, Zone},
+    operator::{Candidate, LinkStatus, RouteStatus, TierStatus},
+};
+
+impl Others {
+    /// Whom each zone's misses go to, and why.
+    pub(crate) fn report_tiers(&self, network: &Network) -> Vec<TierStatus> {
+        let of = |zone: &Zone| self.tiers_of(&zone.name, |tiers| self.report_tier(zone, tiers));
+        network.zones.iter().filter_map(of).collect()
+    }
+
+    fn report_tier(&self, zone: &Zone, tiers: &TiersOf) -> TierStatus {
+        let name = |id| self.name(id).to_owned();
+        let large = || self.centres().large().members().map(name).collect::<Vec<_>>().join(", ");
+        let (mode, upper, why) = match tiers.topology() {
+            Topology::None => ("none", None, "each data centre asks the origin".to_owned()),
+            Topology::Generic => {
+                ("generic", None, format!("each key has one of the large data centres: {}", large()))
+            }
+            Topology::Custom(map) => {
+                let upper = map.above(self.here()).map(name);
+                let why = match &upper {
+                    Some(upper) => format!("the network's file says that {} asks {upper}", name(self.here())),
+                    None => format!("the network's file says that {} asks the origin", name(self.here())),
+                };
+                ("custom", upper, why)
+            }
+            Topology::Smart(smart) => {
+                let choice = smart.choice();
+                let upper = match choice.basis {
+                    Basis::Nearest(upper) => Some(name(upper)),
+                    Basis::Unknown | Basis::SeveralPlaces => None,
+                };
+                ("smart", upper, choice.reason.clone())
+            }
+        };
+        let (now, ways) = (self.now(), self.ways());
+        let measured = zone.origins.first().and_then(|origin| ways.measured(origin));
+        let candidate = |id| {
+            let typical = measured?.typical(now, id)?;
+            Some(Candidate {
+                data_centre: name(id),
+                connect_ms: ms(typical.connect),
+                n: typical.samples as u64,
+            })
+        };
+        let mut candidates: Vec<_> = self.centres().ids().filter_map(candidate).collect();
+        candidates.sort_by(|a, b| a.connect_ms.total_cmp(&b.connect_ms));
+        TierStatus { zone: zone.name.clone(), mode: mode.to_owned(), upper, why, candidates }
+    }
+
+    /// How the other data centres are.
+    pub(crate) fn report_links(&self) -> Vec<LinkStatus> {
+        let of = |(_, peer): (_, &super::Peer)| {
+            let seen = peer.seen();
+            let since = self.now().saturating_sub(Duration::from_nanos(seen.since));
+            LinkStatus {
+                to: peer.name.clone(),
+                rtt_ms: seen.round_trip.map(ms),
+                up: !seen.is_lost,
+                since_s: since.as_secs(),
+                error: seen.why,
+                requests: seen.requests,
+                failures: seen.failures,
+            }
+        };
+        self.all().map(of).collect()
+    }
+
+    /// The ways to origins that failed of late.
+    pub(crate) fn report_routes(&self, network: &Network) -> Vec<RouteStatus> {
+        let (now, health, round_trips) = (self.now(), self.health(), self.round_trips());
+        let mut ways = self.ways();
+        let listed: Vec<_> = ways.reach.failures().listed(now).collect();
+        let of = |listed: Listed| {
+            let origin = ways.origin_at(listed.address).cloned();
+            let forbids = |zone: &Zone| {
+                origin.as_ref().is_some_and(|origin| zone.origins.contains(origin))
+                    && zone.detours == Detours::Off
+            };
+            let around = Around {
+                network: self.centres(),
+                health: &health,
+                through: &[],
+                round_trips: &round_trips,
+                allows_detours: !network.zones.iter().any(forbids),
+            };
+            let detour = origin.as_ref().and_then(|origin| {
+                ways.search(origin, &around, |reach, around| reach.detour(now, listed.address, around))
+            });
+            RouteStatus {
+                origin: origin.map_or_else(|| listed.address.to_string(), |origin| origin.to_string()),
+                address: listed.address.to_string(),
+                route: self.route(listed.route),
+                error: error(listed.fault).to_owned(),
+                since_s: now.saturating_sub(listed.since).as_secs(),
+                requests: listed.requests,
+                next_test_at: listed.next_test_at(),
+                detour: detour.map(|route| self.route(route)),
+            }
+        };
+        listed.into_iter().map(of).collect()
+    }
+
+    fn route(&self, route: Route) -> String {
+        match route {
+            Route::Direct => "direct".to_owned(),
+            Route::Through(centre) => self.name(centre).to_owned(),
+        }
+    }
+}
+
+fn error(fault: Fault) -> &'static str {
+    match fault {
+        Fault::NoSynAck => "no SYN-ACK",
+        Fault::Refused => "refused",
+        Fault::Tls => "TLS failed",
+        Fault::NoFirstByte => "no first byte",
+    }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

@@ -1,0 +1,207 @@
+//! What all data centres measured of the ways to origins, and what failed of late: the state of the engine's `Reach`, and where origins are.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    net::SocketAddr,
+    time::Duration,
+};
+
+use ::tiers::{CentreId, Fault, Health, Measurements, Network, Reach, Surroundings};
+use http::Origin;
+
+use super::hello::{OfOrigin, Sample};
+
+/// What is known of the ways to origins.
+#[derive(Debug)]
+pub(crate) struct Ways {
+    pub(crate) reach: Reach,
+    origins: HashMap<Origin, Known>,
+    centres: usize,
+    here: CentreId,
+    /// The number of the next sample of this data centre.
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Known {
+    address: Option<SocketAddr>,
+    measured: Measurements,
+    /// What this data centre measured last: number, time, connect time.
+    own: VecDeque<(u64, Duration, Duration)>,
+}
+
+/// Where a request is that looks for a way.
+pub(crate) struct Around<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) health: &'a Health,
+    pub(crate) through: &'a [CentreId],
+    pub(crate) round_trips: &'a [Duration],
+    pub(crate) allows_detours: bool,
+}
+
+impl Ways {
+    pub(super) fn new(centres: usize, here: CentreId) -> Self {
+        Self { reach: Reach::new(MOST_TRIES), origins: HashMap::new(), centres, here, next: 1 }
+    }
+
+    /// Looks for ways to an origin.
+    pub(crate) fn search<T>(
+        &mut self,
+        origin: &Origin,
+        around: &Around<'_>,
+        look: impl FnOnce(&mut Reach, &Surroundings<'_>) -> T,
+    ) -> T {
+        let nothing = Measurements::new(0);
+        let measured = self.origins.get(origin).map_or(&nothing, |known| &known.measured);
+        let surroundings = Surroundings {
+            here: self.here,
+            network: around.network,
+            health: around.health,
+            through: around.through,
+            links: around.round_trips,
+            measured,
+            allows_detours: around.allows_detours,
+        };
+        look(&mut self.reach, &surroundings)
+    }
+
+    pub(crate) fn address(&self, origin: &Origin) -> Option<SocketAddr> {
+        self.origins.get(origin).and_then(|known| known.address)
+    }
+
+    /// The origin that has this address.
+    pub(crate) fn origin_at(&self, address: SocketAddr) -> Option<&Origin> {
+        self.origins.iter().find(|(_, known)| known.address == Some(address)).map(|(origin, _)| origin)
+    }
+
+    /// An origin was found at an address.
+    pub(crate) fn found(&mut self, origin: &Origin, address: SocketAddr) {
+        self.known(origin).address = Some(address);
+    }
+
+    /// This data centre connected to an origin in so long, with a request or to find out.
+    pub(crate) fn connected(&mut self, now: Duration, origin: &Origin, took: Duration) {
+        let (here, number) = (self.here, self.next);
+        self.next += 1;
+        let known = self.known(origin);
+        known.measured.add(now, here, took);
+        if known.own.len() == MOST_TOLD {
+            known.own.pop_front();
+        }
+        known.own.push_back((number, now, took));
+    }
+
+    /// It tried to, without a request.
+    pub(crate) fn probed(&mut self, now: Duration, origin: &Origin, outcome: Result<Duration, Fault>) {
+        if let Some(address) = self.address(origin) {
+            self.reach.probed(now, address, outcome);
+        }
+        if let Ok(took) = outcome {
+            self.connected(now, origin, took);
+        }
+    }
+
+    /// When this data centre connected to an origin last.
+    pub(super) fn last(&self, origin: &Origin) -> Option<Duration> {
+        self.origins.get(origin)?.own.back().map(|(_, at, _)| *at)
+    }
+
+    /// How many connect times of its own it has of an origin that still count.
+    pub(super) fn samples(&self, now: Duration, origin: &Origin) -> usize {
+        let own = self.origins.get(origin).map(|known| &known.own);
+        let is_fresh = |at: Duration| now.saturating_sub(at) <= Measurements::FRESH;
+        own.map_or(0, |own| own.iter().filter(|(_, at, _)| is_fresh(*at)).count())
+    }
+
+    pub(crate) fn measured(&self, origin: &Origin) -> Option<&Measurements> {
+        self.origins.get(origin).map(|known| &known.measured)
+    }
+
+    /// What this data centre measured from a number on, for others; with the number of what comes next.
+    pub(super) fn told(&self, now: Duration, from: u64) -> (Vec<OfOrigin>, u64) {
+        let of = |(origin, known): (&Origin, &Known)| {
+            let samples = known
+                .own
+                .iter()
+                .filter(|(number, at, _)| *number >= from && now.saturating_sub(*at) <= Measurements::FRESH);
+            let sample = |&(_, at, took): &(u64, Duration, Duration)| Sample {
+                age_ms: millis(now.saturating_sub(at)),
+                connect_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            };
+            OfOrigin { origin: origin.to_string(), samples: samples.map(sample).collect() }
+        };
+        let all = self.origins.iter().map(of).filter(|told| !told.samples.is_empty());
+        (all.collect(), self.next)
+    }
+
+    /// What another data centre measured. Of origins that are not known here nothing is kept.
+    pub(crate) fn take(&mut self, now: Duration, centre: CentreId, told: &[OfOrigin]) {
+        for OfOrigin { origin, samples } in told {
+            let Ok(origin) = origin.parse::<Origin>() else { continue };
+            let Some(known) = self.origins.get_mut(&origin) else { continue };
+            for Sample { age_ms, connect_us } in samples.iter().take(MOST_TOLD) {
+                let at = now.saturating_sub(Duration::from_millis(*age_ms));
+                known.measured.add(at, centre, Duration::from_micros(*connect_us));
+            }
+        }
+    }
+
+    /// Knows of these origins, and forgets all others.
+    pub(super) fn keep(&mut self, origins: &[Origin]) {
+        self.origins.retain(|origin, _| origins.contains(origin));
+        for origin in origins {
+            self.known(origin);
+        }
+    }
+
+    fn known(&mut self, origin: &Origin) -> &mut Known {
+        let centres = self.centres;
+        self.origins.entry(origin.clone()).or_insert_with(|| Known {
+            address: None,
+            measured: Measurements::new(centres),
+            own: VecDeque::new(),
+        })
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Routes that one request tries: the direct one and two others. Of an origin that is down each costs a time-out.
+const MOST_TRIES: usize = 3;
+
+/// Samples of one origin that are told: as many as the engine keeps.
+pub(super) const MOST_TOLD: usize = 31;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn what_one_measures_the_others_know_once() {
+        let origin: Origin = "https://origin.example".parse().unwrap();
+        let [mut lhr, mut fra] = [0, 1].map(|here| Ways::new(2, CentreId(here)));
+        fra.keep(&[origin.clone()]);
+        for number in 0..40 {
+            lhr.connected(ms(number), &origin, ms(20));
+        }
+        let (told, next) = lhr.told(ms(100), 0);
+        assert_eq!((told[0].samples.len(), next), (MOST_TOLD, 41));
+        assert_eq!(told[0].samples[0], Sample { age_ms: 100 - 9, connect_us: 20_000 });
+        fra.take(ms(5000), CentreId(0), &told);
+        let typical = fra.measured(&origin).unwrap().typical(ms(5000), CentreId(0)).unwrap();
+        assert_eq!((typical.connect, typical.samples), (ms(20), MOST_TOLD));
+        assert!(lhr.told(ms(100), next).0.is_empty(), "nothing is new");
+        lhr.connected(ms(101), &origin, ms(30));
+        assert_eq!(lhr.told(ms(101), next).0[0].samples, [Sample { age_ms: 0, connect_us: 30_000 }]);
+        // What it does not ask, it does not remember.
+        fra.keep(&[]);
+        fra.take(ms(5000), CentreId(0), &told);
+        assert!(fra.measured(&origin).is_none());
+    }
+}

@@ -1,0 +1,151 @@
+//! Three data centres with links between them, in one process: what the tests of tiers and of detours have in common.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use document::Document;
+use http::{Body, Method, Request, Response, Server, Stop, client::Trust, server::listen};
+
+use super::{Came, came, request};
+use crate::{Network, centre::Edge, clients::Clients, core::Core, for_others::ForOthers, others::Others};
+
+pub(super) const NAMES: [&str; 3] = ["lhr", "fra", "syd"];
+
+/// The data centres, and an origin that answers with `respond`.
+pub(super) struct World {
+    pub(super) centres: Vec<Centre>,
+    pub(super) folder: tempfile::TempDir,
+    asked: Arc<AtomicUsize>,
+    origin: Stop,
+}
+
+/// One data centre.
+pub(super) struct Centre {
+    pub(super) core: Arc<Core>,
+    pub(super) address: SocketAddr,
+    stop: Stop,
+}
+
+impl World {
+    /// All of them with the same zone.
+    pub(super) fn new<F>(
+        zone: &str,
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
+        Self::with([(); 3].map(|()| (zone.to_owned(), None)), respond)
+    }
+
+    /// Each with a zone of its own, and the address at which it looks for the origin, if that is not the origin's.
+    pub(super) fn with<F>(
+        zones: [(String, Option<SocketAddr>); 3],
+        respond: impl Fn(Request<Body>, usize) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Response<Body>> + Send,
+    {
+        let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+        let there = server.addresses().unwrap()[0];
+        let (asked, origin) = (Arc::new(AtomicUsize::new(0)), Stop::new());
+        let (counter, respond, ending) = (Arc::clone(&asked), Arc::new(respond), origin.clone());
+        let handler = move |request: Request<Body>| {
+            let (number, respond) = (counter.fetch_add(1, SeqCst), Arc::clone(&respond));
+            async move { Ok(respond(request, number).await) }
+        };
+        tokio::spawn(async move { server.serve(handler, &ending).await });
+        let folder = tempfile::tempdir().unwrap();
+        crate::Certificate::of_new_authority(folder.path()).unwrap();
+        let mut sockets: Vec<_> =
+            NAMES.iter().map(|_| listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().remove(0)).collect();
+        let addresses: Vec<_> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+        for name in NAMES {
+            crate::Certificate::issue(folder.path(), name, &[], 1).unwrap();
+        }
+        let centres = zones.into_iter().enumerate().map(|(number, (zone, found_at))| {
+            let text = text(folder.path(), &addresses, found_at.unwrap_or(there), &zone);
+            let network = Network::read(&Document::new("n.toml", text)).unwrap();
+            Centre::begin(NAMES[number], network, sockets.remove(0))
+        });
+        Self { centres: centres.collect(), folder, asked, origin }
+    }
+
+    pub(super) fn asked(&self) -> usize {
+        self.asked.load(SeqCst)
+    }
+
+    pub(super) async fn get(&self, centre: usize, path: &str) -> Came {
+        self.send(centre, request(Method::GET, path, &[])).await
+    }
+
+    pub(super) async fn send(&self, centre: usize, request: Request<Body>) -> Came {
+        came(self.centres[centre].core.serve(request).await).await
+    }
+
+    pub(super) fn others(&self, centre: usize) -> Arc<Others> {
+        self.centres[centre].core.others().unwrap()
+    }
+
+    /// Requests that a data centre got from others.
+    pub(super) fn asked_by_others(&self, centre: usize) -> u64 {
+        self.centres[centre].core.counts_of_others.report().total
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.centres.iter().for_each(Centre::die);
+        self.origin.ask();
+        self.origin.ask();
+    }
+}
+
+impl Centre {
+    fn begin(name: &str, network: Network, socket: TcpListener) -> Self {
+        let address = socket.local_addr().unwrap();
+        let others = Others::new(&network, name).unwrap().unwrap();
+        let server = Server::on(vec![socket]).unwrap().with_members(&others.membership);
+        let edge = Arc::new(Edge::new(name.into(), network, super::MEMORY * 4, None, None, 1));
+        edge.link(Some(others));
+        let core = Arc::new(Core::new(edge, 0, Clients::new(Trust::System).unwrap()));
+        let (stop, for_others) = (Stop::new(), ForOthers(Arc::new(core.for_others())));
+        let ending = stop.clone();
+        tokio::spawn(async move { server.serve(for_others, &ending).await });
+        Self { core, address, stop }
+    }
+
+    /// Is gone for others at once.
+    pub(super) fn die(&self) {
+        self.stop.ask();
+        self.stop.ask();
+    }
+}
+
+fn text(folder: &Path, addresses: &[SocketAddr], origin: SocketAddr, zone: &str) -> String {
+    let file = |name: &str| folder.join(name).display().to_string();
+    let centre = |(name, address): (&str, &SocketAddr)| {
+        format!(
+            "[[data_centre]]\nname = \"{name}\"\nlisten = [\"127.0.0.1:0\"]\naddress = \"{address}\"\n\
+             link_certificate = \"{}\"\nlink_key = \"{}\"\n",
+            file(&format!("{name}.pem")),
+            file(&format!("{name}-key.pem"))
+        )
+    };
+    let centres: String = NAMES.into_iter().zip(addresses).map(centre).collect();
+    format!(
+        "[network]\nname = \"n\"\nauthority = \"{}\"\n{centres}\
+         [[zone]]\nname = \"z\"\nhosts = [\"shop.example\"]\norigin = [\"http://{origin}\"]\n{zone}",
+        file("ca.pem")
+    )
+}

@@ -1,0 +1,315 @@
+//! Data centres that ask one another: one request at the origin for all, who filled, who is let in, and what happens when one is gone.
+
+use std::{sync::Arc, time::Duration};
+
+use cache::internal::is_internal;
+use http::{
+    Body, Client, Membership, Method, Request, Response,
+    client::{Config, Known, Protocol, Trace},
+};
+use tiers::{CentreId, Hop, KeyHash, Role};
+use tokio::sync::Notify;
+
+use super::{
+    Came,
+    network::{NAMES, World},
+    request, with,
+};
+use crate::{came, others::Hello};
+
+const LHR: usize = 0;
+const FRA: usize = 1;
+const SYD: usize = 2;
+
+/// Both others ask fra.
+const TO_FRA: &str = "tiers = { lhr = \"fra\", syd = \"fra\" }\n";
+
+#[tokio::test]
+async fn any_number_of_visitors_anywhere_are_one_request_at_the_origin() {
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let told = (Arc::clone(&begun), Arc::clone(&go_on));
+    let world = Arc::new(World::new(TO_FRA, move |_, number| {
+        let (begun, go_on) = (Arc::clone(&told.0), Arc::clone(&told.1));
+        async move {
+            begun.notify_one();
+            go_on.notified().await;
+            with("max-age=60", format!("answer {number}"))
+        }
+    }));
+    let mut visitors = tokio::task::JoinSet::new();
+    for number in 0..300 {
+        let world = Arc::clone(&world);
+        visitors.spawn(async move { world.get(number % NAMES.len(), "/").await });
+    }
+    begun.notified().await;
+    // All of them are on their way by now, and those of other data centres have asked fra.
+    while [LHR, SYD].iter().any(|&centre| requests(&world, centre) == 0) {
+        tokio::task::yield_now().await;
+    }
+    go_on.notify_one();
+    while let Some(came) = visitors.join_next().await {
+        assert_eq!(came.unwrap().body, "answer 0");
+    }
+    assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
+}
+
+/// How many requests a data centre has made of fra.
+fn requests(world: &World, centre: usize) -> u64 {
+    world.others(centre).peer(CentreId(1)).seen().requests
+}
+
+#[tokio::test]
+async fn who_filled_is_told_and_age_is_not_added_twice() {
+    let world = World::new(TO_FRA, async |_, _| {
+        let mut response = with("max-age=600", "it");
+        response.headers_mut().insert("age", "100".parse().unwrap());
+        response.headers_mut().insert("cache-tag", "Prices, offers".parse().unwrap());
+        response
+    });
+    let at = async |centre: usize| {
+        let response = world.centres[centre].core.serve(request(Method::GET, "/", &[])).await;
+        let field = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        let told = (field("cache-status").unwrap(), field("age").unwrap().parse::<u64>().unwrap());
+        assert!(!response.headers().keys().any(|name| is_internal(name.as_str().as_bytes())));
+        assert_eq!(field("cache-tag"), None);
+        assert_eq!(response.into_body().collect(10).await.unwrap(), "it");
+        told
+    };
+    let (first, age) = at(LHR).await;
+    assert!(
+        first.starts_with("fra; fwd=uri-miss; fwd-status=200; stored; ttl=")
+            && first.contains(", lhr; fwd=uri-miss; fwd-status=200; stored"),
+        "{first}"
+    );
+    // It is a test of seconds that were told, not of any that passed.
+    assert!((100..200).contains(&age), "{age}");
+    let (second, age) = at(SYD).await;
+    assert!(second.starts_with("fra; hit; ttl=") && second.contains(", syd; fwd=uri-miss"), "{second}");
+    assert!((100..200).contains(&age), "{age}");
+    let (hit, age) = at(SYD).await;
+    assert!(hit.starts_with("fra; hit; ttl=") && hit.contains(", syd; hit; ttl="), "{hit}");
+    assert!((100..200).contains(&age), "{age}");
+    assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
+    // Purges know it by its tags in all of them.
+    for centre in &world.centres {
+        let purges = vec![cache::purge::Purge::Tag("prices".into())];
+        assert_eq!(centre.core.purge("z", purges, cache::purge::Depth::Hard).unwrap().1, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_origin_sees_one_visitor_and_none_of_the_networks_own_fields() {
+    let world = World::new(TO_FRA, async |request: Request<Body>, _| {
+        let headers = request.headers();
+        assert!(!headers.keys().any(|name| is_internal(name.as_str().as_bytes())));
+        let names = ["via", "cdn-loop", "x-forwarded-for", "forwarded", "host", "if-none-match", "my-own"];
+        let of = |name: &&str| headers.get(*name).map(|value| value.to_str().unwrap().to_owned());
+        with("max-age=60", format!("{:?}", names.iter().map(of).collect::<Vec<_>>()))
+    });
+    let fields = [
+        ("x-forwarded-for", "203.0.113.9"),
+        ("if-none-match", "\"a\""),
+        ("my-own", "1"),
+        // What no visitor may say.
+        ("lh-tier-path", "syd"),
+        ("lh-tier-name", "detour"),
+        ("lh-peer-version", "1"),
+    ];
+    let seen = world.send(LHR, request(Method::GET, "/", &fields)).await.body;
+    let expected = [
+        Some("1.1 lhr, 2 fra"),
+        Some("longhaul;network=n;data-centre=lhr, longhaul;network=n;data-centre=fra"),
+        Some("203.0.113.9, 192.0.2.1"),
+        Some("for=192.0.2.1;proto=http"),
+        Some("shop.example"),
+        None,
+        Some("1"),
+    ];
+    assert_eq!(String::from_utf8(seen.to_vec()).unwrap(), format!("{expected:?}"));
+    assert_eq!(world.asked_by_others(FRA), 1);
+}
+
+#[tokio::test]
+async fn when_the_upper_tier_is_gone_nobody_sees_an_error() {
+    let world = World::new(TO_FRA, async |_, number| with("max-age=60", format!("{number}")));
+    assert_eq!(world.get(LHR, "/a").await.status, 200);
+    world.centres[FRA].die();
+    for number in 0..20 {
+        let came = world.get(LHR, &format!("/{number}")).await;
+        assert_eq!((came.status, came.told.as_str()), (200, "lhr; fwd=uri-miss; fwd-status=200; stored"));
+    }
+    // It is known to be gone, and asked no more.
+    let seen = world.others(LHR).peer(CentreId(1)).seen();
+    assert!(seen.is_lost && seen.requests < 21, "{seen:?}");
+    assert_eq!(world.asked(), 21);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_with_its_data_centre_goes_on_from_another() {
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let told = (Arc::clone(&begun), Arc::clone(&go_on));
+    let world = Arc::new(World::new(TO_FRA, move |request: Request<Body>, number| {
+        let (begun, go_on) = (Arc::clone(&told.0), Arc::clone(&told.1));
+        async move {
+            let mut response = with("max-age=60", "");
+            response.headers_mut().insert("etag", "\"a\"".parse().unwrap());
+            if number > 0 {
+                assert_eq!(request.headers().get("range").unwrap(), "bytes=6-");
+                *response.status_mut() = http::StatusCode::PARTIAL_CONTENT;
+                response.headers_mut().insert("content-range", "bytes 6-11/12".parse().unwrap());
+                *response.body_mut() = Body::whole("second");
+                return response;
+            }
+            response.headers_mut().insert("content-length", 12.into());
+            let (sender, body) = Body::channel(1);
+            tokio::spawn(async move {
+                sender.send("first ").await.unwrap();
+                begun.notify_one();
+                go_on.notified().await;
+                drop(sender);
+            });
+            *response.body_mut() = body;
+            response
+        }
+    }));
+    let mut response = world.centres[LHR].core.serve(request(Method::GET, "/", &[])).await;
+    assert_eq!(response.body_mut().data().await.unwrap().unwrap(), "first ");
+    begun.notified().await;
+    world.centres[FRA].die();
+    let rest = response.into_body().collect(100).await;
+    assert_eq!(rest.unwrap(), "second");
+    go_on.notify_one();
+}
+
+#[tokio::test]
+async fn data_centres_that_have_each_other_for_the_upper_tier_end_at_the_origin() {
+    let zones = ["tiers = { lhr = \"fra\" }", "tiers = { fra = \"syd\" }", "tiers = { syd = \"lhr\" }"];
+    let world = World::with(zones.map(|zone| (zone.to_owned(), None)), async |_, number| {
+        with("max-age=60", format!("{number}"))
+    });
+    let came = world.get(LHR, "/").await;
+    assert_eq!((came.status, world.asked()), (200, 1));
+    assert_eq!([LHR, FRA, SYD].map(|centre| world.asked_by_others(centre)), [0, 1, 1]);
+}
+
+#[tokio::test]
+async fn what_is_large_comes_on_a_connection_of_its_own_and_is_fetched_once() {
+    let body = vec![b'x'; 3 << 20];
+    let sent = body.clone();
+    let world = World::new(TO_FRA, move |_, _| std::future::ready(with("max-age=60", sent.clone())));
+    let came = world.get(LHR, "/").await;
+    assert!(came.status == 200 && came.body == body);
+    // It was asked for on the one connection, and then on the other.
+    assert_eq!((world.asked(), world.asked_by_others(FRA)), (1, 2));
+    let client =
+        |lane| world.others(LHR).lanes.of(lane).connections(&world.others(LHR).peer(CentreId(1)).origin);
+    assert_eq!([crate::others::Lane::Small, crate::others::Lane::Bulk].map(client), [1, 1]);
+}
+
+#[tokio::test]
+async fn the_upper_tier_is_the_one_that_measured_the_least() {
+    let world = World::new("tiers = \"smart\"\n", async |_, _| with("max-age=60", "it"));
+    let others = [LHR, FRA, SYD].map(|centre| world.others(centre));
+    let network = world.centres[LHR].core.network();
+    let origin = network.zones[0].origins[0].clone();
+    for (others, ms) in others.iter().zip([80, 5, 250]) {
+        for _ in 0..5 {
+            others.ways().connected(others.now(), &origin, Duration::from_millis(ms));
+        }
+    }
+    for others in &others {
+        for (number, other) in (0..).zip(&others_of(&world)) {
+            let told = other.told(&Hello { network: "n".into(), process: 0, from: 0 });
+            if CentreId(number) != others.here() {
+                others.ways().take(others.now(), CentreId(number), &told.origins);
+            }
+        }
+        others.review(&network);
+    }
+    let next = |centre: usize, role| others[centre].next("z", role, KeyHash(1), &[]);
+    let fra = Hop::Centre { centre: CentreId(1), role: Role::Upper(1) };
+    assert_eq!([LHR, SYD].map(|centre| next(centre, Role::Lower)), [fra, fra]);
+    assert_eq!(next(FRA, Role::Lower), Hop::Origin);
+    let status = &others[LHR].report_tiers(&network)[0];
+    assert_eq!((status.mode.as_str(), status.upper.as_deref()), ("smart", Some("fra")));
+    assert!(status.why.contains("fra connects to the origin in 5.0 ms"), "{}", status.why);
+    assert_eq!(
+        status.candidates.iter().map(|one| one.data_centre.as_str()).collect::<Vec<_>>(),
+        ["fra", "lhr", "syd"]
+    );
+    let told = world.get(LHR, "/").await.told;
+    assert!(told.starts_with("fra; fwd=uri-miss"), "{told}");
+}
+
+fn others_of(world: &World) -> [Arc<crate::others::Others>; 3] {
+    [LHR, FRA, SYD].map(|centre| world.others(centre))
+}
+
+/// A request that says that it came from `sender`, with the certificate of another name or network.
+async fn knock(world: &World, own: Membership, sender: &str) -> Result<(u16, String), String> {
+    let address = world.centres[FRA].address;
+    let known = vec![Known { host: "fra".into(), port: address.port(), address: address.ip() }];
+    let config = Config { protocol: Protocol::Http2, known, member: Some(own), ..Config::default() };
+    let client = Client::new(&config).unwrap();
+    let mut request: Request<Body> = Request::new(Body::empty());
+    request.headers_mut().insert("host", "shop.example".parse().unwrap());
+    let told = came::Came {
+        role: Role::Upper(1),
+        through: vec![sender.to_owned()],
+        zone: "z".into(),
+        key: KeyHash::of(b"http://shop.example/"),
+        visitor: ([192, 0, 2, 1], 5).into(),
+        scheme: http::Scheme::Http,
+    };
+    told.write(request.headers_mut());
+    let mut trace = Trace::start(client.clock().now());
+    let origin = format!("https://fra:{}", address.port()).parse().unwrap();
+    let response: Response<Body> =
+        client.send(&origin, request, &mut trace).await.map_err(|failure| failure.to_string())?;
+    let status = response.status().as_u16();
+    let body = response.into_body().collect(1000).await.unwrap();
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
+}
+
+#[tokio::test]
+async fn nobody_is_let_in_but_a_data_centre_under_its_own_name() {
+    let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
+    let elsewhere = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
+    let member = |world: &World, name: &str| {
+        let (certificate, key) = (format!("{name}.pem"), format!("{name}-key.pem"));
+        Membership::read(&world.file("ca.pem"), &world.file(&certificate), &world.file(&key)).unwrap()
+    };
+    assert_eq!(knock(&world, member(&world, "lhr"), "lhr").await, Ok((200, "it".to_owned())));
+    let (status, why) = knock(&world, member(&world, "lhr"), "syd").await.unwrap();
+    assert_eq!((status, why.trim_end()), (403, "it calls itself \"syd\", and its certificate is for lhr"));
+    let (status, why) = knock(&world, member(&world, "fra"), "fra").await.unwrap();
+    assert_eq!((status, why.trim_end()), (403, "\"fra\" is this data centre itself"));
+    crate::Certificate::issue(world.folder.path(), "nyc", &[], 1).unwrap();
+    let (status, why) = knock(&world, member(&world, "nyc"), "nyc").await.unwrap();
+    assert_eq!((status, why.trim_end()), (403, "the network has no data centre \"nyc\""));
+    // One of another network, which takes this one for its own.
+    let file = |name: &str| elsewhere.file(name);
+    let own = Membership::read(&world.file("ca.pem"), &file("lhr.pem"), &file("lhr-key.pem")).unwrap();
+    assert!(knock(&world, own, "lhr").await.unwrap_err().starts_with("tls: "));
+    assert_eq!(world.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_link_with_the_certificate_of_another_is_not_begun() {
+    let world = World::new(TO_FRA, async |_, _| with("max-age=60", "it"));
+    let mut network = crate::Network::clone(&world.centres[LHR].core.network());
+    let link = network.data_centres[LHR].link.as_mut().unwrap();
+    (link.certificate, link.key) = (world.file("syd.pem"), world.file("syd-key.pem"));
+    let error = crate::others::Others::new(&network, "lhr").err().unwrap().to_string();
+    assert!(error.contains("syd.pem: it is for syd") && error.contains("has to be for \"lhr\""), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_not_stored_is_asked_of_the_origin_itself_next_time() {
+    let world = World::new(TO_FRA, async |_, number| with("no-store", format!("{number}")));
+    let Came { status, told, .. } = world.get(LHR, "/").await;
+    assert_eq!((status, world.asked_by_others(FRA)), (200, 1));
+    assert!(told.starts_with("fra; fwd=uri-miss; detail=no-store, lhr; "), "{told}");
+    assert!(!world.get(LHR, "/").await.told.contains("fra"));
+    assert_eq!((world.asked(), world.asked_by_others(FRA)), (2, 1));
+}

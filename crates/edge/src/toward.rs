@@ -1,0 +1,217 @@
+//! One request to another data centre, and its response.
+
+use std::{
+    fmt,
+    pin::{Pin, pin},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use ::tiers::{CentreId, Role};
+use http::{
+    Body, Bytes, Failure, HeaderMap, Method, Request, Response,
+    body::{Frame, Frames, SizeHint},
+    client::{Informed, Trace},
+    header,
+};
+use tokio::time::timeout;
+
+use crate::{
+    came::{BULK, Came, LANE, MOST_HOPS, REFUSED, TIER},
+    core::Core,
+    origins::{FORWARDED_FOR, FORWARDED_PROTO, pass_on},
+    others::{Lane, Others},
+    visit::Visit,
+};
+
+/// Why another data centre has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// It says so, with this word.
+    Refused(String),
+    /// It was not reached, or broke off.
+    Failed(Failure),
+    /// It does not answer questions either.
+    Gone,
+    /// The request went through too many already.
+    Far,
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(word) => f.write_str(word),
+            Self::Failed(failure) => failure.fmt(f),
+            Self::Gone => f.write_str("it does not answer"),
+            Self::Far => f.write_str("the request went through too many data centres"),
+        }
+    }
+}
+
+impl Core {
+    /// Asks another data centre as `role` for what the visit is about.
+    pub(crate) async fn ask_other(
+        &self,
+        others: &Others,
+        (centre, role): (CentreId, Role),
+        visit: &Visit,
+        headers: HeaderMap,
+        body: Body,
+    ) -> Result<Response<Body>, Unanswered> {
+        let through: Vec<_> = visit.through().iter().cloned().chain([self.centre.clone()]).collect();
+        if through.len() > MOST_HOPS {
+            return Err(Unanswered::Far);
+        }
+        let mut headers = as_it_came(headers, &visit.headers);
+        let came = Came {
+            role,
+            through,
+            zone: visit.zone().name.clone(),
+            key: visit.key_hash(),
+            visitor: visit.peer.address,
+            scheme: visit.peer.scheme,
+        };
+        came.write(&mut headers);
+        let peer = others.peer(centre);
+        peer.asked();
+        let asked = async {
+            let again = body.again().filter(|_| visit.method == Method::GET);
+            let response = send(others, centre, Lane::Small, visit, headers.clone(), body).await?;
+            match again {
+                // It is large, and comes on the other connection.
+                Some(body) if response.headers().get(LANE).is_some_and(|lane| *lane == BULK) => {
+                    send(others, centre, Lane::Bulk, visit, headers, body).await
+                }
+                _ => Ok(response),
+            }
+        };
+        // Whoever asks waits longer than who is asked, which may try several ways.
+        let patience = visit.zone().first_byte.saturating_mul(WAYS) + MARGIN;
+        let mut gone = pin!(peer.is_gone());
+        let answered = tokio::select! {
+            biased;
+            answered = timeout(patience, asked) => answered.unwrap_or(Err(Failure::Timeout)),
+            () = gone.as_mut() => {
+                peer.failed();
+                return Err(Unanswered::Gone);
+            }
+        };
+        match answered {
+            Ok(response) => {
+                others.heard(centre);
+                accepted(response, visit, peer.is_gone())
+            }
+            Err(failure) => {
+                peer.failed();
+                if is_of_link(failure) {
+                    others.lost(centre, &failure.to_string());
+                }
+                Err(Unanswered::Failed(failure))
+            }
+        }
+    }
+}
+
+async fn send(
+    others: &Others,
+    centre: CentreId,
+    lane: Lane,
+    visit: &Visit,
+    mut headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Failure> {
+    let (client, peer) = (others.lanes.of(lane), others.peer(centre));
+    if lane == Lane::Bulk {
+        headers.insert(LANE, BULK);
+    }
+    let mut request = Request::new(body);
+    *request.method_mut() = visit.method.clone();
+    *request.uri_mut() = visit.url.clone();
+    *request.headers_mut() = headers;
+    if let Some(interim) = visit.interim.clone() {
+        let tell = Informed::new(move |code, fields: &HeaderMap| pass_on(&interim, code, fields));
+        request.extensions_mut().insert(tell);
+    }
+    let mut trace = Trace::start(client.clock().now());
+    client.send(&peer.origin, request, &mut trace).await
+}
+
+/// A response as it concerns this data centre, if it is one; it breaks off when the other one is gone.
+fn accepted(
+    mut response: Response<Body>,
+    visit: &Visit,
+    gone: impl Future<Output = ()> + Send + 'static,
+) -> Result<Response<Body>, Unanswered> {
+    let headers = response.headers_mut();
+    headers.remove(LANE);
+    if let Some(word) = headers.remove(REFUSED) {
+        return Err(Unanswered::Refused(word.to_str().unwrap_or_default().to_owned()));
+    }
+    let tier = headers.remove(TIER);
+    if let (Some(at_origin), Some(tier)) =
+        (&visit.at_origin, tier.and_then(|tier| Some(tier.to_str().ok()?.to_owned())))
+    {
+        at_origin.came_from(&tier);
+    }
+    Ok(response.map(|body| Body::stream(UntilGone { body, gone: Box::pin(gone) })))
+}
+
+/// A header that was made for an origin, as it goes to another data centre: that one says who the visitor is.
+fn as_it_came(mut headers: HeaderMap, visitor: &HeaderMap) -> HeaderMap {
+    for name in [FORWARDED_FOR, FORWARDED_PROTO, header::FORWARDED] {
+        headers.remove(&name);
+        for line in visitor.get_all(&name) {
+            headers.append(name.clone(), line.clone());
+        }
+    }
+    headers
+}
+
+/// Whether a failure is the link's, and not of one request.
+fn is_of_link(failure: Failure) -> bool {
+    matches!(
+        failure,
+        Failure::Refused
+            | Failure::Reset
+            | Failure::Unreachable
+            | Failure::KernelTimeout
+            | Failure::Tls(_)
+            | Failure::Closed(_)
+    )
+}
+
+/// A body that breaks off when who sends it is gone, which may be long before its connection is given up.
+struct UntilGone {
+    body: Body,
+    gone: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Frames for UntilGone {
+    type Data = Bytes;
+    type Error = Failure;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        match Pin::new(&mut self.body).poll_frame(cx) {
+            Poll::Pending if self.gone.as_mut().poll(cx).is_ready() => {
+                Poll::Ready(Some(Err(Failure::Timeout)))
+            }
+            polled => polled,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Ways that a data centre may try, each for as long as a zone waits for its origin.
+const WAYS: u32 = 4;
+
+const MARGIN: Duration = Duration::from_secs(2);

@@ -1,0 +1,46 @@
+//! Files in PEM: certificates that are shown to others with their key, and those by which others are trusted.
+
+use std::path::Path;
+
+use rustls::{
+    Error as TlsError, RootCertStore,
+    crypto::{CryptoProvider, ring},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    sign::CertifiedKey,
+};
+
+use crate::Error;
+
+/// The certificates of a file, one or more.
+pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
+    let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    if found.is_empty() {
+        return Err("it contains no certificate; expected PEM, \"-----BEGIN CERTIFICATE-----\"".to_owned());
+    }
+    Ok(found)
+}
+
+/// A certificate and its key, from two files.
+pub(crate) fn certified(chain: &Path, key: &Path) -> Result<CertifiedKey, Error> {
+    let refused = |path: &Path, why: String| Error::Identity { path: path.to_owned(), why };
+    let certificates = certificates(chain).map_err(|why| refused(chain, why))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| refused(key, error.to_string()))?;
+    let certified = CertifiedKey::from_der(certificates, secret, &provider());
+    certified.map_err(|error| refused(key, error.to_string()))
+}
+
+/// Certificates of a file at `path` as those by which others are trusted.
+pub(crate) fn roots(path: &Path, given: &[CertificateDer<'static>]) -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    for certificate in given {
+        let refused = |error: TlsError| Error::Trust { path: path.to_owned(), why: error.to_string() };
+        roots.add(certificate.clone()).map_err(refused)?;
+    }
+    Ok(roots)
+}
+
+/// What computes for all of TLS here.
+pub(crate) fn provider() -> CryptoProvider {
+    ring::default_provider()
+}

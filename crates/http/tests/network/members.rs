@@ -1,0 +1,103 @@
+//! A closed circle: who shows a certificate of its authority is served, and knows whom it called.
+
+use std::path::{Path, PathBuf};
+
+use http::{
+    Body, Caller, Client, Membership, Request, Response, Server, Stop,
+    client::{Config, Known, Protocol, Trace, Trust},
+    server::Authority,
+};
+
+use crate::support::request;
+
+/// A folder with the files of an authority.
+struct Circle {
+    folder: tempfile::TempDir,
+    authority: Authority,
+}
+
+impl Circle {
+    fn new() -> Self {
+        let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::make().unwrap());
+        std::fs::write(folder.path().join("ca.pem"), authority.certificate_pem()).unwrap();
+        Self { folder, authority }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn member(&self, name: &str) -> Membership {
+        self.member_of(&self.path("ca.pem"), name)
+    }
+
+    /// One that is signed here, and takes the members of another authority for its own.
+    fn member_of(&self, authority: &Path, name: &str) -> Membership {
+        let issued = self.authority.issue(name, &[name.to_owned()], None).unwrap();
+        let (certificate, key) = (self.path(&format!("{name}.pem")), self.path(&format!("{name}-key.pem")));
+        std::fs::write(&certificate, issued.certificate_pem).unwrap();
+        std::fs::write(&key, issued.key_pem).unwrap();
+        Membership::read(authority, &certificate, &key).unwrap()
+    }
+}
+
+/// What a request under this name to a server comes to: the names that it saw, or why there are none.
+async fn ask(name: &str, server: std::net::SocketAddr, config: Config) -> Result<String, String> {
+    let known = vec![Known { host: name.to_owned(), port: server.port(), address: server.ip() }];
+    let client = Client::new(&Config { known, protocol: Protocol::Http2, ..config }).unwrap();
+    let origin = format!("https://{name}:{}", server.port()).parse().unwrap();
+    let mut trace = Trace::start(client.clock().now());
+    let response = client.send(&origin, request("GET", Body::empty()), &mut trace).await;
+    let response = response.map_err(|failure| failure.to_string())?;
+    let body = response.into_body().collect(1000).await.unwrap();
+    Ok(String::from_utf8(body.to_vec()).unwrap())
+}
+
+fn serve(own: &Membership) -> (std::net::SocketAddr, Stop) {
+    let server = Server::listen(&["127.0.0.1:0".parse().unwrap()]).unwrap().with_members(own);
+    let (address, stop) = (server.addresses().unwrap()[0], Stop::new());
+    let asked = stop.clone();
+    let handler = async |request: Request<Body>| {
+        let caller: &Caller = request.extensions().get().unwrap();
+        Ok(Response::new(Body::whole(caller.names().collect::<Vec<_>>().join(" "))))
+    };
+    tokio::spawn(async move { server.serve(handler, &asked).await });
+    (address, stop)
+}
+
+#[tokio::test]
+async fn members_know_each_other_and_nobody_else() {
+    let (circle, other) = (Circle::new(), Circle::new());
+    let (fra, _stop) = serve(&circle.member("fra"));
+    let as_member = |member| Config { member: Some(member), ..Config::default() };
+    assert_eq!(ask("fra", fra, as_member(circle.member("lhr"))).await, Ok("lhr".to_owned()));
+    // It is another member than the one that was called.
+    let wrong = ask("syd", fra, as_member(circle.member("lhr"))).await;
+    assert_eq!(wrong, Err("tls: certificate for another name".to_owned()));
+    // Of another circle, whether it takes this server for one of its own or not.
+    let stranger = ask("fra", fra, as_member(other.member("lhr"))).await;
+    assert!(stranger.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{stranger:?}");
+    let deceived = other.member_of(&circle.path("ca.pem"), "lhr");
+    let stranger = ask("fra", fra, as_member(deceived)).await;
+    assert!(stranger.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{stranger:?}");
+    // Without any certificate.
+    let trust = Trust::File(circle.path("ca.pem"));
+    let nobody = ask("fra", fra, Config { trust, ..Config::default() }).await;
+    assert!(nobody.as_ref().is_err_and(|why| why.starts_with("tls: ")), "{nobody:?}");
+}
+
+#[tokio::test]
+async fn a_member_that_was_renewed_is_shown_on_the_same_sockets() {
+    let circle = Circle::new();
+    let own = circle.member("fra");
+    let (address, _stop) = serve(&own);
+    let lhr = Config { member: Some(circle.member("lhr")), ..Config::default() };
+    // Under the files of one, the certificate of another.
+    let issued = circle.authority.issue("ams", &["ams".to_owned()], None).unwrap();
+    std::fs::write(circle.path("fra.pem"), issued.certificate_pem).unwrap();
+    std::fs::write(circle.path("fra-key.pem"), issued.key_pem).unwrap();
+    assert!(ask("ams", address, lhr.clone()).await.is_err());
+    own.read_again().unwrap();
+    assert_eq!(own.names(), ["ams"]);
+    assert_eq!(ask("ams", address, lhr).await, Ok("lhr".to_owned()));
+}

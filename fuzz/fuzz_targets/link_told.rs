@@ -1,0 +1,16 @@
+//! Any bytes are what another data centre measured, or they are not; what is read is bounded, and the same when it is written and read again.
+//!
+//! `cargo +nightly fuzz run link_told corpus/link_told seeds/link_told`
+
+#![no_main]
+
+use edge::Told;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Some(told) = Told::read(bytes) {
+        assert!(told.origins.len() <= 1000);
+        let text = serde_json::to_vec(&told).expect("numbers and strings are always JSON");
+        assert_eq!(Told::read(&text), Some(told));
+    }
+});
