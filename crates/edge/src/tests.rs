@@ -12,6 +12,7 @@ mod only_on_disk;
 mod partial;
 mod relay;
 mod restart;
+mod traces;
 
 use std::{
     sync::{

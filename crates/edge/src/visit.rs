@@ -14,6 +14,7 @@ use http::{
 use crate::{
     log::AtOrigin,
     network::{Asked, Network, Rule, Zone},
+    traces::Traced,
 };
 
 /// A request that was let in, without its body.
@@ -35,6 +36,8 @@ pub(crate) struct Visit {
     pub(crate) wishes: Wishes,
     /// Takes what origins took, where there is a log to say it in.
     pub(crate) at_origin: Option<Arc<AtOrigin>>,
+    /// Its trace, if it has one.
+    pub(crate) traced: Option<Arc<Traced>>,
 }
 
 /// Why there is no response from anywhere else.
@@ -82,6 +85,7 @@ impl Visit {
             key,
             wishes: if zone.obeys_clients { wishes } else { wishes.ignored() },
             at_origin: None,
+            traced: parts.extensions.get().cloned(),
         };
         Ok((visit, body))
     }

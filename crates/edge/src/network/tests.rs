@@ -76,6 +76,26 @@ fn mistakes_have_a_place_and_a_remedy() {
             "compress = [\"br\", \"gzipp\"]\norigin = ",
             "n.toml:12:19: \"gzipp\" is not a coding: expected \"zstd\", \"br\" or \"gzip\"; did you mean \"gzip\"?",
         ),
+        (
+            "listen = ",
+            "connections_per_address = 0\nlisten = ",
+            "n.toml:7:27: invalid value: integer `0`, expected a nonzero u32",
+        ),
+        (
+            "[[data_centre]]",
+            "[traces]\nendpoint = \"127.0.0.1:4318\"\nshare = \"1%\"\n[[data_centre]]",
+            "n.toml:6:12: \"127.0.0.1:4318\" is no collector: it has to begin with http:// or https://; expected",
+        ),
+        (
+            "[[data_centre]]",
+            "[traces]\nendpoint = \"http://a\"\nshare = \"101%\"\n[[data_centre]]",
+            "n.toml:7:9: \"101%\" is out of range",
+        ),
+        (
+            "[[data_centre]]",
+            "[traces]\nendpoint = \"http://a\"\n[[data_centre]]",
+            "n.toml:5:1: no request has traces: share = \"1%\" has some",
+        ),
         ("[[data_centre]]", "[admin]\ntokens = [\"secret\"]\n[[data_centre]]", "not the SHA-256 of a token"),
     ] {
         let said = read(&NETWORK.replacen(from, to, 1)).unwrap_err();
