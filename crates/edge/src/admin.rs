@@ -14,7 +14,7 @@ use crate::{
     log::Log,
     metrics,
     on_disk::OnDisk,
-    operator::{Envelope, Fault, Purged, Purges, Status, Usage},
+    operator::{Connections, Envelope, Fault, Purged, Purges, Status, Usage},
 };
 
 /// A token that may purge: `edge token --json`.
@@ -89,6 +89,11 @@ fn status(edge: &Edge) -> Status {
         data_centre: edge.centre.clone(),
         epoch: edge.store.epoch(),
         requests: edge.counts.report(),
+        connections: Connections {
+            open: edge.per_address.open(),
+            refused: edge.per_address.refused(),
+            limit_per_address: edge.per_address.most() as u64,
+        },
         store: Usage {
             memory_bytes: usage.bytes,
             memory_limit_bytes: edge.store.capacity(),
@@ -98,6 +103,7 @@ fn status(edge: &Edge) -> Status {
             evicted: usage.evicted,
         },
         log: edge.log.as_ref().map(Log::report),
+        traces: edge.traces.report(),
         origins: edge.origins.report(origins.into_iter(), |origin| edge.connections(origin), edge.now()),
         requests_of_others: others.as_ref().map(|_| edge.counts_of_others.report()),
         tiers: others.as_ref().map_or_else(Vec::new, |others| others.report_tiers(&network)),

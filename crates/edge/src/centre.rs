@@ -7,13 +7,13 @@ use cache::{
     purge::{Depth, Purge, Subject},
 };
 
-use http::{Client, Origin};
+use http::{Client, Origin, server::PerAddress};
 use tokio::sync::Semaphore;
 
 use crate::{
     Error, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log,
     network::Network, note::Noted, on_disk::OnDisk, origins::Origins, others::Others, passing::Passing,
-    store::Store, ways::Ways,
+    store::Store, traces::Traces, ways::Ways,
 };
 
 /// A data centre at work.
@@ -30,6 +30,9 @@ pub(crate) struct Edge {
     others: RwLock<Option<Arc<Others>>>,
     pub(crate) on_disk: Option<OnDisk>,
     pub(crate) log: Option<Log>,
+    pub(crate) traces: Arc<Traces>,
+    /// Connections of visitors.
+    pub(crate) per_address: Arc<PerAddress>,
     /// For bodies that are being compressed.
     pub(crate) coders: Arc<Semaphore>,
     /// Connections to origins, of all cores.
@@ -52,6 +55,8 @@ impl Edge {
         log: Option<Log>,
         cores: usize,
     ) -> Self {
+        let traces = Arc::new(Traces::new(cores));
+        traces.set(network.traces.as_ref());
         let network = RwLock::new(Arc::new(network));
         let hits = (0..cores).map(|_| Mutex::new(Hits::new(memory, cores))).collect();
         let ways = (0..cores).map(|_| Mutex::default()).collect();
@@ -68,12 +73,19 @@ impl Edge {
             others: RwLock::default(),
             on_disk,
             log,
+            traces,
+            per_address: PerAddress::at_most(usize::MAX),
             clients: Mutex::default(),
             coders: Arc::new(Semaphore::new(cores * CODERS)),
             hits,
             ways,
             is_leaving: RwLock::default(),
         }
+    }
+
+    /// The same behind doors that count connections there.
+    pub(crate) fn behind(self, per_address: Arc<PerAddress>) -> Self {
+        Self { per_address, ..self }
     }
 
     /// Counts these connections to origins too.
@@ -120,6 +132,10 @@ impl Edge {
 
     /// Goes on with another network; requests that are under way end with the old one.
     pub(crate) fn replace(&self, network: Network) {
+        if let Ok(centre) = network.data_centre(&self.centre) {
+            self.per_address.allow(centre.connections_per_address);
+        }
+        self.traces.set(network.traces.as_ref());
         *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
         for core in 0..self.hits.len() {
             self.hits(core).clear();

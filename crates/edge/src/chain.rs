@@ -28,7 +28,8 @@ impl Core {
             Ok(admitted) => admitted,
             Err(refusal) => return self.refuse(refusal),
         };
-        let zone = self.log.as_ref().map(|_| visit.zone().name.clone());
+        let is_told = self.log.is_some() || visit.traced.is_some();
+        let zone = is_told.then(|| visit.zone().name.clone());
         visit.at_origin = self.log.as_ref().map(|_| Arc::default());
         let at_origin = visit.at_origin.clone();
         let mut response = self.answer_visit(visit, body).await;
@@ -36,7 +37,7 @@ impl Core {
         response
     }
 
-    /// Completes what a response says for the log, if there is one.
+    /// Completes what a response says for the log and its trace, if there is either.
     pub(crate) fn complete(&self, response: &mut Response<Body>, zone: &str, at_origin: Option<&AtOrigin>) {
         if let Some(outcome) = response.extensions_mut().get_mut::<Outcome>() {
             outcome.zone = Some(zone.to_owned());
@@ -272,10 +273,10 @@ impl Core {
         response
     }
 
-    /// Counts what the cache did, and notes it in the response for the log.
+    /// Counts what the cache did, and notes it in the response for the log and for traces.
     fn count(&self, word: Word, response: &mut Response<Body>) {
         self.counted().add(word);
-        if self.log.is_some() {
+        if self.log.is_some() || self.traces.is_on() {
             response.extensions_mut().insert(Outcome { word, zone: None, at_origin: None, tier: None });
         }
     }

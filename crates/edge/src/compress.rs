@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use ::disk::Wait;
 use cache::{Coding, Form};
-use http::{Body, Failure, HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use http::{Body, Bytes, Failure, HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use tokio::task::spawn_blocking;
 
 use crate::{
     centre::Edge,
     coder::{Permit, coded},
     fill::{Fill, Keeping},
+    on_disk::OfCoded,
     store::Object,
     visit::Visit,
 };
@@ -16,8 +19,12 @@ use crate::{
 impl Edge {
     /// The form in which an object is sent for this request.
     pub(crate) fn form(&self, visit: &Visit, object: &Object) -> Form {
+        let is_on_disk =
+            |coding| self.on_disk.as_ref().is_some_and(|disk| disk.may_have_coded(object, coding));
+        let is_in_memory = object.body.keeping() == Keeping::Memory;
         let can_be_had = |coding| match object.body.coded(coding) {
-            Some(coded) if object.body.keeping() == Keeping::Memory => !coded.is_broken(),
+            Some(coded) if is_in_memory => !coded.is_broken(),
+            None if is_in_memory && is_on_disk(coding) => true,
             _ => self.coders.available_permits() > 0,
         };
         match usual_form(visit, object) {
@@ -26,19 +33,63 @@ impl Edge {
         }
     }
 
-    /// The body of an object in a coding, which is made while it is read, and even while the object's body is still coming. What has no
-    /// room in memory has none there in a coding either: that is for one visitor alone.
+    /// The body of an object in a coding, from the disk or else made while it is read, and even while the object's body is still coming.
+    /// What has no room in memory has none there in a coding either: that is for one visitor alone.
     pub(crate) fn coded(self: &Arc<Self>, object: &Arc<Object>, coding: Coding) -> Arc<Fill> {
-        let begin = |fill: &Arc<Fill>| {
-            let body = coded(Body::stream(object.body.read()), coding, self.permit());
-            tokio::spawn(pour(Arc::clone(self), Arc::clone(object), Arc::clone(fill), body));
-        };
-        if object.body.keeping() == Keeping::Memory {
-            return object.body.coded_or(coding, begin);
+        if object.body.keeping() != Keeping::Memory {
+            let fill = Arc::default();
+            tokio::spawn(Arc::clone(self).code(Arc::clone(object), coding, Arc::clone(&fill)));
+            return fill;
         }
-        let fill = Arc::default();
-        begin(&fill);
+        let mut source = None;
+        let fill = object.body.coded_or(coding, || {
+            let (fill, found) = Source::of(self.coded_on_disk(object, coding, Wait::Never));
+            source = Some(found);
+            Arc::new(fill)
+        });
+        if let Some(source) = source {
+            self.bring(source, Arc::clone(object), coding, Arc::clone(&fill));
+        }
         fill
+    }
+
+    /// Brings the bytes of a coding from where they are.
+    fn bring(self: &Arc<Self>, source: Source, object: Arc<Object>, coding: Coding, fill: Arc<Fill>) {
+        let edge = Arc::clone(self);
+        match source {
+            Source::Here => drop(self.store.recount(&object)),
+            Source::Disk(found) => drop(spawn_blocking(move || load(&edge, &object, found, &fill))),
+            Source::Coder => drop(tokio::spawn(edge.code(object, coding, fill))),
+            Source::PerhapsDisk => drop(tokio::spawn(async move {
+                let (searching, of) = (Arc::clone(&edge), Arc::clone(&object));
+                let search = move || searching.coded_on_disk(&of, coding, Wait::ForDisk);
+                match spawn_blocking(search).await {
+                    Ok(Ok(Some(found))) => drop(spawn_blocking(move || load(&edge, &object, found, &fill))),
+                    _ => edge.code(object, coding, fill).await,
+                }
+            })),
+        }
+    }
+
+    fn coded_on_disk(
+        &self,
+        object: &Object,
+        coding: Coding,
+        wait: Wait,
+    ) -> Result<Option<OfCoded>, ::disk::Error> {
+        let on_disk = self.on_disk.as_ref().filter(|disk| disk.may_have_coded(object, coding));
+        on_disk.map_or(Ok(None), |disk| disk.coded(object, coding, wait))
+    }
+
+    /// Codes an object's body. What is whole in memory then goes to the disk too.
+    async fn code(self: Arc<Self>, object: Arc<Object>, coding: Coding, fill: Arc<Fill>) {
+        let body = coded(Body::stream(object.body.read()), coding, self.permit());
+        if pour(&object, fill, body).await == Keeping::Memory
+            && self.store.recount(&object)
+            && let Some(on_disk) = &self.on_disk
+        {
+            on_disk.keep_coded(&object, coding);
+        }
     }
 
     /// A response that is not stored, for this request.
@@ -94,25 +145,76 @@ pub(crate) fn usual_form(visit: &Visit, object: &Object) -> Form {
     Form::of(&visit.headers, (object.stored.status, &object.stored.headers), visit.compress())
 }
 
-/// Moves a coded body to where it is stored; or passes it on, if the object is not stored in memory.
-async fn pour(edge: Arc<Edge>, object: Arc<Object>, fill: Arc<Fill>, mut body: Body) {
+/// Where the bytes of a coding come from.
+enum Source {
+    /// They are here.
+    Here,
+    Disk(OfCoded),
+    /// The disk would have to be waited for to know.
+    PerhapsDisk,
+    /// They are made.
+    Coder,
+}
+
+impl Source {
+    /// From what the disk had at once, with as much of the body as is here by that.
+    fn of(found: Result<Option<OfCoded>, ::disk::Error>) -> (Fill, Self) {
+        match found {
+            Ok(Some(mut found)) => {
+                let fill = std::mem::take(&mut found.fill);
+                let source = if found.rest.is_some() { Self::Disk(found) } else { Self::Here };
+                (fill, source)
+            }
+            Ok(None) => (Fill::default(), Self::Coder),
+            Err(_) => (Fill::default(), Self::PerhapsDisk),
+        }
+    }
+}
+
+/// Reads a body in a coding from the disk into memory. Blocks.
+fn load(edge: &Edge, object: &Object, mut found: OfCoded, fill: &Fill) {
+    if let Some(&id) = found.fill.on_disk.get() {
+        let _ = fill.on_disk.set(id);
+    }
+    // One of a single block is read by whoever looks for it.
+    let here = found.fill.pieces().into_iter().map(Ok);
+    let rest = found.rest.take().into_iter().flatten().map(|piece| piece.map(Bytes::from_owner));
+    for piece in here.chain(rest) {
+        match piece {
+            Ok(piece) => fill.push(piece),
+            Err(error) => {
+                tracing::warn!(%error, key = %object.key, "a coded body on disk cannot be read");
+                fill.finish(Err(Failure::Source));
+                return found.remove();
+            }
+        }
+    }
+    fill.finish(Ok(()));
+    edge.store.recount(object);
+}
+
+/// Moves a coded body to where it is kept, or passes it on if the object is not stored in memory. Returns where it is kept as a whole.
+async fn pour(object: &Object, fill: Arc<Fill>, mut body: Body) -> Keeping {
     let ending = Ending(fill);
     let fill = &ending.0;
     loop {
         match body.data().await {
             Ok(Some(piece)) => fill.push(piece),
             Ok(None) => break,
-            Err(failure) => return fill.finish(Err(failure)),
+            Err(failure) => {
+                fill.finish(Err(failure));
+                return Keeping::Nowhere;
+            }
         }
         if object.body.keeping() != Keeping::Memory {
             fill.pass_on();
         }
         if fill.room().await.is_err() {
-            return;
+            return Keeping::Nowhere;
         }
     }
     fill.finish(Ok(()));
-    edge.store.recount(&object);
+    fill.keeping()
 }
 
 /// Ends a body whose coder is gone before its end, for those who wait for it.

@@ -17,9 +17,10 @@ use crate::{
     compress::usual_form,
     counts::{Counts, Word},
     hits::Match,
-    log::{Log, Note},
+    log::{Log, Outcome},
     ready::Shape,
     relay::may_be_relayed,
+    sending::Sending,
     store::Object,
     visit::Visit,
     ways::{Reason, Ways},
@@ -129,29 +130,33 @@ impl Visitors {
         request: &Glance<'_>,
         shape: Shape,
         answer: impl FnOnce(&Match, Time) -> Option<T>,
-    ) -> Option<(T, Option<Note>)> {
+    ) -> Option<(T, Option<Sending>)> {
         let core = &self.0;
+        if core.traces.is_due(core.number, request) {
+            return None;
+        }
         let began = core.log.as_ref().map(Log::now);
         let now = core.now();
         let found = core.hits(core.number).find(&core.store, now, request, shape)?;
         let answered = answer(&found, now)?;
         core.counts.add(Word::Hit);
+        core.traces.pass(core.number);
         let note = core.log.as_ref().zip(began).zip(found.about);
         let note = note.map(|((log, began), about)| log.note_of_hit(began, request.peer, about));
-        Some((answered, note))
+        Some((answered, Sending::new(note, None)))
     }
 }
 
 impl Handler for Visitors {
     const ANSWERS_AT_ONCE: bool = true;
 
-    type Note = Note;
+    type Note = Sending;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Sending>)> {
         self.glance(request, Shape::Lines, |found, now| found.write(request, now, head))
     }
 
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Sending>)> {
         self.glance(request, Shape::Fields, |found, now| found.response(request, now))
     }
 
@@ -159,22 +164,30 @@ impl Handler for Visitors {
         &'h self,
         request: &Glance<'_>,
         interim: impl FnOnce() -> Interim,
-    ) -> Option<Relaying<'h, Note>> {
+    ) -> Option<Relaying<'h, Sending>> {
         self.relayed(request, interim)
     }
 
-    async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
+    async fn handle(&self, mut request: Request<Body>) -> Result<Response<Body>, Failure> {
         let core = &self.0;
-        let Some(log) = &core.log else { return Ok(core.serve(request).await) };
-        let asked = log.asked(core.number, &request);
+        let asked = core.log.as_ref().map(|log| log.asked(core.number, &request));
+        let underway = core.traces.begin(core.number, &mut request);
+        if asked.is_none() && underway.is_none() {
+            return Ok(core.serve(request).await);
+        }
         let mut response = core.serve(request).await;
-        asked.answered(&mut response);
+        let (status, outcome) = (response.status(), response.extensions_mut().remove::<Outcome>());
+        let traced = underway.and_then(|underway| {
+            underway.answered(status, outcome.iter().flat_map(|outcome| outcome.told(&core.centre)))
+        });
+        let line = asked.map(|asked| asked.noted(status, outcome.as_ref()));
+        if let Some(sending) = Sending::new(line, traced) {
+            response.extensions_mut().insert(sending);
+        }
         Ok(response)
     }
 
-    fn sent(&self, note: Note, delivery: Delivery) {
-        if let Some(log) = &self.0.log {
-            log.sent(self.0.number, &note, delivery);
-        }
+    fn sent(&self, sending: Sending, delivery: Delivery) {
+        sending.tell(&self.0, delivery);
     }
 }

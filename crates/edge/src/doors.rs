@@ -4,12 +4,13 @@ use std::{
     io,
     net::{SocketAddr, TcpListener, UdpSocket},
     os::fd::OwnedFd,
+    sync::Arc,
     time::Duration,
 };
 
 use http::{
     Membership, Server,
-    server::{Config, Identity, bind_udp, share},
+    server::{Config, Identity, PerAddress, bind_udp, share},
 };
 
 use crate::{Error, network::DataCentre, sockets::Sockets};
@@ -24,6 +25,8 @@ pub(crate) struct Doors {
     identity: Option<Identity>,
     /// What visitors of one core may cost.
     config: Config,
+    /// What those of one address may, on all cores together.
+    per_address: Arc<PerAddress>,
 }
 
 /// What one core serves.
@@ -40,12 +43,14 @@ pub(crate) struct Quic {
     sockets: Vec<UdpSocket>,
     identity: Identity,
     config: Config,
+    per_address: Arc<PerAddress>,
 }
 
 impl Quic {
     /// The server that reads them from now on, in the runtime in which this is called.
     pub(crate) fn server(self) -> Result<Server, Error> {
-        Ok(Server::over_quic(self.sockets, &self.identity)?.with_config(self.config))
+        let server = Server::over_quic(self.sockets, &self.identity)?;
+        Ok(server.with_config(self.config).with_most_per_address(&self.per_address))
     }
 }
 
@@ -60,7 +65,7 @@ impl Doors {
         let link: Vec<_> = centre.link.iter().map(|link| link.address).collect();
         let links = tcp(&link, cores, there)?;
         let all = Config::default();
-        let connections = all.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
+        let connections = centre.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
         let config = Config {
             connections: connections.max(1),
             proxy_protocol: centre.proxy_protocol,
@@ -68,12 +73,18 @@ impl Doors {
             idle_grace: centre.drain.min(IDLE_GRACE),
             ..all
         };
-        Ok(Self { clear, tls, udp, links, identity, config })
+        let per_address = PerAddress::at_most(centre.connections_per_address);
+        Ok(Self { clear, tls, udp, links, identity, config, per_address })
     }
 
     /// What visitors see over TLS.
     pub(crate) fn identity(&self) -> Option<Identity> {
         self.identity.clone()
+    }
+
+    /// Who counts the connections of each address.
+    pub(crate) fn per_address(&self) -> Arc<PerAddress> {
+        Arc::clone(&self.per_address)
     }
 
     /// Addresses without and with TLS.
@@ -102,16 +113,19 @@ impl Doors {
             servers.push(Server::on(sockets)?);
         }
         let mut quic = None;
-        if let (Some(sockets), Some(identity)) = (self.tls.pop(), &self.identity) {
-            servers.push(Server::on(sockets)?.with_http3_elsewhere(identity));
+        if let (Some(sockets), Some(identity)) = (self.tls.pop(), self.identity.clone()) {
+            servers.push(Server::on(sockets)?.with_http3_elsewhere(&identity));
             let is_last = self.tls.is_empty();
             quic = is_last.then(|| Quic {
                 sockets: self.udp.drain(..).collect(),
-                identity: identity.clone(),
+                identity,
                 config: self.config,
+                per_address: self.per_address(),
             });
         }
-        let servers = servers.into_iter().map(|server| server.with_config(self.config)).collect();
+        let limited =
+            |server: Server| server.with_config(self.config).with_most_per_address(&self.per_address);
+        let servers = servers.into_iter().map(limited).collect();
         let sockets = self.links.pop().filter(|sockets| !sockets.is_empty());
         let links = match (sockets, member) {
             (Some(sockets), Some(member)) => {

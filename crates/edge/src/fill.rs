@@ -166,17 +166,9 @@ impl Fill {
         self.coded[coding as usize].get()
     }
 
-    /// The same in a coding. Who is the first to want it is told to `begin`: the body is empty until then.
-    pub(crate) fn coded_or(&self, coding: Coding, begin: impl FnOnce(&Arc<Self>)) -> Arc<Self> {
-        let mut is_new = false;
-        let coded = self.coded[coding as usize].get_or_init(|| {
-            is_new = true;
-            Arc::default()
-        });
-        if is_new {
-            begin(coded);
-        }
-        Arc::clone(coded)
+    /// The same in a coding. Who is the first to want it has to `make` it, or what it will come to.
+    pub(crate) fn coded_or(&self, coding: Coding, make: impl FnOnce() -> Arc<Self>) -> Arc<Self> {
+        Arc::clone(self.coded[coding as usize].get_or_init(make))
     }
 
     /// How many bytes it has here in codings in which it is whole.

@@ -26,7 +26,8 @@
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
 //! | certificates that an operator signs for data centres | `authority.rs` |
-//! | what is counted, and the access log | `counts.rs`, `log.rs` |
+//! | what is counted, and the access log | `counts.rs`, `log.rs`, `sending.rs` |
+//! | requests with a trace: which, their spans, and where those go | `traces.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
 //!
 //! What may be stored and used is decided in the crate `cache`, which has neither clock nor socket; HTTP is spoken by the crate
@@ -78,12 +79,14 @@ mod ready;
 mod relay;
 mod routes;
 mod run;
+mod sending;
 mod sequence;
 mod sockets;
 mod store;
 #[cfg(test)]
 mod tests;
 mod toward;
+mod traces;
 mod trailers;
 mod upgrade;
 mod visit;

@@ -14,7 +14,7 @@ use std::{
 };
 
 use http::{
-    Body, Method, Request, Response, StatusCode, Version,
+    Body, Method, Request, StatusCode, Version,
     clock::Clock,
     header,
     server::{Delivery, Glance, Peer},
@@ -59,6 +59,19 @@ pub(crate) struct Asked<'l> {
     version: Version,
     url: String,
     is_answered: bool,
+}
+
+impl Outcome {
+    /// What the cache did, where that was and for whom, by the names that traces have for it.
+    pub(crate) fn told(&self, centre: &str) -> impl Iterator<Item = (&'static str, String)> {
+        let tier = self.tier.as_deref().or_else(|| tier(self.word, centre)).map(ToOwned::to_owned);
+        let told = [
+            ("longhaul.cache", Some(self.word.name().to_owned())),
+            ("longhaul.tier", tier),
+            ("longhaul.zone", self.zone.clone()),
+        ];
+        told.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
 }
 
 impl Log {
@@ -112,7 +125,7 @@ impl Log {
         let outcome =
             Outcome { word: Word::Hit, zone: Some(visit.zone().name.clone()), at_origin: None, tier: None };
         let request = (&visit.method, visit.version, &visit.url.to_string()[..]);
-        about(request, Some(status), Some(&outcome), self.tier(Word::Hit))
+        about(request, Some(status), Some(&outcome), tier(Word::Hit, &self.centre))
     }
 
     /// What is known of a hit that was answered at once.
@@ -153,35 +166,18 @@ impl Log {
             self.shared.lost.fetch_add(1, Relaxed);
         }
     }
-
-    /// Where the answer came from: this data centre, or the origin.
-    fn tier(&self, word: Word) -> Option<&str> {
-        match word {
-            Word::Hit | Word::Stale => Some(&self.centre),
-            Word::Miss | Word::Revalidated | Word::Bypass | Word::Collapsed => Some("origin"),
-            Word::Refused => None,
-        }
-    }
 }
 
 impl Asked<'_> {
-    /// Has the server tell when the response was sent.
-    pub(crate) fn answered(mut self, response: &mut Response<Body>) {
-        self.is_answered = true;
-        let outcome = response.extensions_mut().remove::<Outcome>();
-        let note = self.note(Some(response.status().as_u16()), outcome.as_ref());
-        response.extensions_mut().insert(note);
-    }
-
     /// What the server gives back when a response was sent with this status.
-    pub(crate) fn noted(mut self, status: StatusCode, outcome: &Outcome) -> Note {
+    pub(crate) fn noted(mut self, status: StatusCode, outcome: Option<&Outcome>) -> Note {
         self.is_answered = true;
-        self.note(Some(status.as_u16()), Some(outcome))
+        self.note(Some(status.as_u16()), outcome)
     }
 
     fn note(&self, status: Option<u16>, outcome: Option<&Outcome>) -> Note {
         let told = outcome.and_then(|outcome| outcome.tier.as_deref());
-        let tier = told.or_else(|| outcome.and_then(|outcome| self.log.tier(outcome.word)));
+        let tier = told.or_else(|| outcome.and_then(|outcome| tier(outcome.word, &self.log.centre)));
         Note {
             began: self.began,
             answered: self.log.now(),
@@ -203,6 +199,15 @@ impl Drop for Asked<'_> {
 impl Drop for Log {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// Where the answer came from: this data centre, or the origin.
+fn tier(word: Word, centre: &str) -> Option<&str> {
+    match word {
+        Word::Hit | Word::Stale => Some(centre),
+        Word::Miss | Word::Revalidated | Word::Bypass | Word::Collapsed => Some("origin"),
+        Word::Refused => None,
     }
 }
 

@@ -6,12 +6,16 @@ use crate::operator::Status;
 
 /// All of it, as one page.
 pub(crate) fn prometheus(status: &Status) -> String {
-    let Status { data_centre, epoch, requests, store, log, origins, .. } = status;
+    let Status { data_centre, epoch, requests, connections, store, log, traces, origins, .. } = status;
     let mut page = Page { text: String::new(), data_centre };
     page.family("requests_total", "counter", "Requests of visitors, by what the cache did.");
     for (word, number) in requests.by_cache_status.named() {
         page.value("requests_total", &[("cache", word)], number);
     }
+    page.family("connections", "gauge", "Connections of visitors.");
+    page.value("connections", &[], connections.open);
+    page.family("connections_refused_total", "counter", "Connections of addresses that had too many.");
+    page.value("connections_refused_total", &[], connections.refused);
     page.family("store_bytes", "gauge", "Bytes of stored objects.");
     page.value("store_bytes", &[("tier", "memory")], store.memory_bytes);
     if let Some(bytes) = store.disk_bytes {
@@ -32,6 +36,13 @@ pub(crate) fn prometheus(status: &Status) -> String {
         page.value("log_lost_total", &[], log.lost);
         page.family("log_working", "gauge", "Whether the access log is written.");
         page.value("log_working", &[], u8::from(log.error.is_none()));
+    }
+    if let Some(traces) = traces {
+        page.family("spans_total", "counter", "Spans of traces, by what became of them.");
+        page.value("spans_total", &[("fate", "sent")], traces.sent);
+        page.value("spans_total", &[("fate", "lost")], traces.lost);
+        page.family("traces_working", "gauge", "Whether the collector takes traces.");
+        page.value("traces_working", &[], u8::from(traces.error.is_none()));
     }
     page.family("origin_healthy", "gauge", "Whether an origin is asked in its turn.");
     for origin in origins {
@@ -114,7 +125,9 @@ const PREFIX: &str = "longhaul_edge_";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operator::{ByCacheStatus, LinkStatus, LogStatus, OriginStatus, Requests, Usage};
+    use crate::operator::{
+        ByCacheStatus, Connections, LinkStatus, LogStatus, OriginStatus, Requests, TraceStatus, Usage,
+    };
 
     #[test]
     fn a_page_has_each_figure_with_its_labels() {
@@ -124,6 +137,7 @@ mod tests {
             data_centre: "lhr".into(),
             epoch: 7,
             requests: Requests { total: 6, by_cache_status },
+            connections: Connections { open: 8, refused: 1, limit_per_address: 4 },
             store: Usage {
                 memory_bytes: 100,
                 memory_limit_bytes: 1000,
@@ -133,6 +147,7 @@ mod tests {
                 evicted: 4,
             },
             log: Some(LogStatus { lost: 9, error: None }),
+            traces: Some(TraceStatus { sent: 30, lost: 12, waiting: 0, error: None }),
             origins: vec![OriginStatus {
                 address: "http://a:80".into(),
                 healthy: true,
@@ -159,11 +174,15 @@ mod tests {
         for line in [
             "# TYPE longhaul_edge_requests_total counter",
             "longhaul_edge_requests_total{data_centre=\"lhr\",cache=\"hit\"} 3",
+            "longhaul_edge_connections{data_centre=\"lhr\"} 8",
+            "longhaul_edge_connections_refused_total{data_centre=\"lhr\"} 1",
             "longhaul_edge_store_bytes{data_centre=\"lhr\",tier=\"disk\"} 50",
             "longhaul_edge_disk_working{data_centre=\"lhr\"} 0",
             "longhaul_edge_store_evicted_total{data_centre=\"lhr\"} 4",
             "longhaul_edge_log_lost_total{data_centre=\"lhr\"} 9",
             "longhaul_edge_log_working{data_centre=\"lhr\"} 1",
+            "longhaul_edge_spans_total{data_centre=\"lhr\",fate=\"lost\"} 12",
+            "longhaul_edge_traces_working{data_centre=\"lhr\"} 1",
             "longhaul_edge_purge_epoch{data_centre=\"lhr\"} 7",
             "longhaul_edge_origin_healthy{data_centre=\"lhr\",origin=\"http://a:80\"} 1",
             "longhaul_edge_origin_requests_total{data_centre=\"lhr\",origin=\"http://a:80\"} 5",
@@ -177,6 +196,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 20, "{page}");
+        assert_eq!(names.len(), 25, "{page}");
     }
 }

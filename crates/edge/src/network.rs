@@ -5,6 +5,7 @@ mod links;
 mod pattern;
 mod rule;
 mod tiers;
+mod traces;
 
 use std::{
     net::SocketAddr,
@@ -26,6 +27,7 @@ pub use self::{
     pattern::Pattern,
     rule::{Asked, Rule},
     tiers::Tiers,
+    traces::Collector,
 };
 use crate::Error;
 
@@ -40,6 +42,8 @@ pub struct Network {
     pub data_centres: Vec<DataCentre>,
     /// What it serves.
     pub zones: Vec<Zone>,
+    /// Where traces of requests go, if there are any.
+    pub traces: Option<Collector>,
     /// SHA-256 of the tokens that may change something, in hexadecimal digits.
     pub tokens: Vec<String>,
 }
@@ -57,6 +61,10 @@ pub struct DataCentre {
     pub identity: Option<(PathBuf, PathBuf)>,
     /// Whether visitors' connections begin with a header of the PROXY protocol.
     pub proxy_protocol: bool,
+    /// Connections of visitors at once, if the limit of open files allows.
+    pub connections: usize,
+    /// Of them, those of one address, or of one IPv6 /64.
+    pub connections_per_address: usize,
     /// Where the operator's requests are answered.
     pub admin: Option<SocketAddr>,
     /// Bytes that stored objects may have in memory.

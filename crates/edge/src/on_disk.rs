@@ -2,6 +2,7 @@
 //!
 //! One thread writes, in the order in which it was told; what there is too much of for it is not written. Visitors wait for reads alone.
 
+mod coded;
 mod head;
 mod stream;
 
@@ -16,11 +17,11 @@ use std::{
 };
 
 use ::disk::{Body, Found, Id, Short, State, Store, Wait, format::BLOCK};
-use cache::{Key, purge::REMEMBERED};
+use cache::{Coding, Key, purge::REMEMBERED};
 use http::{Bytes, HeaderMap, HeaderName};
 use tracing::{info, warn};
 
-pub(crate) use self::stream::Stream;
+pub(crate) use self::{coded::OfCoded, stream::Stream};
 use crate::{
     Error,
     fill::Fill,
@@ -42,6 +43,8 @@ pub(crate) struct OnDisk {
 enum Job {
     /// An object whose body is whole.
     Keep(Arc<Object>),
+    /// What its body is in a coding, which is whole.
+    KeepCoded(Arc<Object>, Coding),
     /// What has come of one that is written while it comes.
     Write(Arc<Stream>, Arc<Object>),
     /// The head of one that was confirmed by its origin.
@@ -67,6 +70,9 @@ impl OfDisk {
     /// Takes it off the disk: it cannot be read, or was purged.
     pub(crate) fn remove(&self) {
         remove(&self.store, self.id);
+        if let Err(error) = coded::remove(&self.store, &self.object.key, self.id) {
+            info!(%error, "codings of an object were not removed from the disk");
+        }
     }
 }
 
@@ -141,6 +147,32 @@ impl OnDisk {
         share: u64,
     ) -> Option<OfDisk> {
         search(&self.store, key, (request, targets), share, Wait::Never).ok().flatten()
+    }
+
+    /// Whether there is probably a body in a coding that was made of an object's.
+    pub(crate) fn may_have_coded(&self, object: &Object, coding: Coding) -> bool {
+        object.body.on_disk.get().is_some() && coded::may_be(&self.store, &object.key, coding)
+    }
+
+    /// Looks for that, where the disk has to be waited for only as this says.
+    pub(crate) fn coded(
+        &self,
+        object: &Object,
+        coding: Coding,
+        wait: Wait,
+    ) -> Result<Option<OfCoded>, ::disk::Error> {
+        coded::search(&self.store, object, coding, wait)
+    }
+
+    /// Has a body in a coding written that is whole, unless too many wait for that.
+    pub(crate) fn keep_coded(&self, object: &Arc<Object>, coding: Coding) {
+        let bytes = coded_bytes(object, coding);
+        if self.waiting.load(Relaxed) + bytes <= MOST_WAITING {
+            self.waiting.fetch_add(bytes, Relaxed);
+            if !self.tell(Job::KeepCoded(Arc::clone(object), coding)) {
+                self.waiting.fetch_sub(bytes, Relaxed);
+            }
+        }
     }
 
     /// Has a body written while it comes; `None` if the disk has more to write already than it should, or is another process's.
@@ -231,6 +263,11 @@ impl Writer {
                     self.waiting.fetch_sub(bytes(&object), Relaxed);
                     kept
                 }
+                Job::KeepCoded(object, coding) => {
+                    let kept = coded::write(&self.store, &object, coding);
+                    self.waiting.fetch_sub(coded_bytes(&object, coding), Relaxed);
+                    kept
+                }
                 Job::Write(stream, object) => stream.write(&self.store, &object),
                 Job::Refresh(object) => match object.body.on_disk.get() {
                     Some(&id) => self.store.replace(id, &head::write(&object)).map(|_| ()),
@@ -247,7 +284,9 @@ impl Writer {
         for piece in object.body.pieces() {
             writer.write(&piece)?;
         }
-        take_place(&self.store, object, writer.finish()?)
+        take_place(&self.store, object, writer.finish()?)?;
+        // Those that were made while it waited.
+        Coding::ALL.into_iter().try_for_each(|coding| coded::write(&self.store, object, coding))
     }
 }
 
@@ -258,6 +297,7 @@ fn take_place(store: &Store, object: &Object, id: Id) -> Result<(), ::disk::Erro
         let other = head::read(&older.head, &object.key, &[], Arc::default());
         if other.is_none_or(|other| other.stored.selection == object.stored.selection) {
             store.remove(older.id)?;
+            coded::remove(store, &object.key, older.id)?;
         }
     }
     Ok(())
@@ -358,6 +398,11 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// What an object costs while it waits: small ones too are not nothing.
 fn bytes(object: &Object) -> u64 {
     object.body.bytes() + LEAST
+}
+
+/// The same of its body in a coding.
+fn coded_bytes(object: &Object, coding: Coding) -> u64 {
+    object.body.coded(coding).map_or(0, |coded| coded.bytes()) + LEAST
 }
 
 const LEAST: u64 = 4096;

@@ -17,11 +17,17 @@ pub struct Status {
     pub epoch: u64,
     /// Requests since it was started.
     pub requests: Requests,
+    /// Connections of visitors.
+    #[serde(default)]
+    pub connections: Connections,
     /// What is stored.
     pub store: Usage,
     /// How the access log fares, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<LogStatus>,
+    /// How traces fare, if any are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traces: Option<TraceStatus>,
     /// All origins of its zones.
     pub origins: Vec<OriginStatus>,
     /// Requests of other data centres since it was started, where there are links to them.
@@ -152,6 +158,17 @@ impl ByCacheStatus {
     }
 }
 
+/// Connections of visitors, over TCP and QUIC.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Connections {
+    /// At this moment.
+    pub open: u64,
+    /// Those that were refused since the start, as their address had too many.
+    pub refused: u64,
+    /// How many an address may have, an IPv6 /64 being one.
+    pub limit_per_address: u64,
+}
+
 /// What is stored, and how much can be.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
@@ -177,6 +194,20 @@ pub struct LogStatus {
     /// Lines that are in no file, as it could not be written, or not fast enough.
     pub lost: u64,
     /// Why it is not written; absent while it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// How traces fare: their spans, which are the steps of requests.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TraceStatus {
+    /// Spans that the collector has.
+    pub sent: u64,
+    /// Spans that nobody has: there was no room for them any more, or the collector did not want them.
+    pub lost: u64,
+    /// Spans that wait to be sent.
+    pub waiting: u64,
+    /// Why the collector takes none; absent while it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -64,17 +64,22 @@ impl Origins {
         &self,
         client: &Client,
         origin: &Origin,
-        request: Request<Body>,
+        mut request: Request<Body>,
         visit: &Visit,
         now: Time,
         trace: &mut Trace,
     ) -> Result<Response<Body>, Failure> {
         let asking = self.begin(origin, now);
+        let traced = visit.traced.as_ref();
+        let traced = traced.and_then(|traced| traced.ask(origin, &mut request, trace.started));
         let patience = visit.zone().first_byte;
         let answered = tokio::time::timeout(patience, client.send(origin, request, trace)).await;
         let answered = answered.unwrap_or(Err(Failure::Timeout));
         if let Some(at_origin) = &visit.at_origin {
             at_origin.add(trace, client.clock().now());
+        }
+        if let Some(traced) = traced {
+            traced.answered(trace, answered.as_ref(), client.clock().now());
         }
         asking.answered(trace, answered.as_ref().err(), now);
         answered

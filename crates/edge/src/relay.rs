@@ -19,8 +19,9 @@ pub(crate) use self::lines::may_be_relayed;
 use crate::{
     core::{Core, Visitors},
     counts::Word,
-    log::{Asked, AtOrigin, Note, Outcome},
+    log::{Asked, AtOrigin, Outcome},
     origins::{received, refusal_for},
+    sending::Sending,
     trailers::cleared,
     visit::{Refusal, Visit},
     ways::Way,
@@ -51,12 +52,16 @@ impl Visitors {
         &'h self,
         request: &Glance<'_>,
         interim: impl FnOnce() -> Interim,
-    ) -> Option<Relaying<'h, Note>> {
+    ) -> Option<Relaying<'h, Sending>> {
         let core = &self.0;
+        if core.traces.is_due(core.number(), request) {
+            return None;
+        }
         let requested = core.now();
         let way = core.own_ways().find(requested, request)?;
         let hop = lines::Hop { network: &way.network().name, centre: &core.centre, peer: request.peer };
         let head = lines::onward(request, &hop)?;
+        core.traces.pass(core.number());
         let relay = Relay {
             core,
             way,
@@ -71,7 +76,7 @@ impl Visitors {
 }
 
 impl Relay<'_> {
-    async fn run(self, head: Vec<u8>) -> Result<Relayed<Note>, Failure> {
+    async fn run(self, head: Vec<u8>) -> Result<Relayed<Sending>, Failure> {
         let Self { core, way, .. } = &self;
         let answered = core.origins.relay(
             &core.clients.usual,
@@ -105,20 +110,22 @@ impl Relay<'_> {
         Some(Back { status: reply.status, framing: reply.framing, head })
     }
 
-    fn pass_back(self, Back { status, framing, head }: Back, body: Body) -> Relayed<Note> {
+    fn pass_back(self, Back { status, framing, head }: Back, body: Body) -> Relayed<Sending> {
         let word = if self.way.forward() == Forward::Bypass { Word::Bypass } else { Word::Miss };
         self.core.counts.add(word);
         let zone = self.way.zone();
-        let note = self.asked.map(|asked| {
+        let line = self.asked.map(|asked| {
             let at_origin = self.at_origin.as_deref().and_then(AtOrigin::times);
-            asked.noted(status, &Outcome { word, zone: Some(zone.name.clone()), at_origin, tier: None })
+            let outcome = Outcome { word, zone: Some(zone.name.clone()), at_origin, tier: None };
+            asked.noted(status, Some(&outcome))
         });
+        let note = Sending::new(line, None);
         let body = cleared(body.within(zone.next_byte));
         Relayed::Lines(Lines { head, framing, body, note })
     }
 
     /// Passes a response back that has to be looked at closely, or may be stored.
-    fn judge(self, response: Response<Body>) -> Relayed<Note> {
+    fn judge(self, response: Response<Body>) -> Relayed<Sending> {
         let Self { core, way, requested, began, .. } = &self;
         let visit = match self.visit() {
             Ok(visit) => visit,
@@ -137,7 +144,7 @@ impl Relay<'_> {
     }
 
     /// Has the request answered as any other: it was not made, or another origin may be asked.
-    async fn start_over(self) -> Result<Relayed<Note>, Failure> {
+    async fn start_over(self) -> Result<Relayed<Sending>, Failure> {
         let request = self.original.request().ok_or(Failure::Garbled)?;
         let response = Box::pin(self.core.serve(request)).await;
         Ok(self.respond(response))
@@ -148,15 +155,17 @@ impl Relay<'_> {
         Visit::admit(&self.core.network(), &self.core.centre, request).map(|(visit, _)| visit)
     }
 
-    fn refuse(self, refusal: Refusal) -> Relayed<Note> {
+    fn refuse(self, refusal: Refusal) -> Relayed<Sending> {
         let mut response = self.core.refuse(refusal);
         self.core.complete(&mut response, &self.way.zone().name, self.at_origin.as_deref());
         self.respond(response)
     }
 
-    fn respond(self, mut response: Response<Body>) -> Relayed<Note> {
-        if let Some(asked) = self.asked {
-            asked.answered(&mut response);
+    fn respond(self, mut response: Response<Body>) -> Relayed<Sending> {
+        let (status, outcome) = (response.status(), response.extensions_mut().remove::<Outcome>());
+        let line = self.asked.map(|asked| asked.noted(status, outcome.as_ref()));
+        if let Some(sending) = Sending::new(line, None) {
+            response.extensions_mut().insert(sending);
         }
         Relayed::Response(response)
     }

@@ -32,6 +32,7 @@ use crate::{
     on_disk::OnDisk,
     others::Others,
     sockets::Sockets,
+    traces::Sender,
     worker::{Worker, own_runtime},
 };
 
@@ -97,7 +98,9 @@ pub fn run(
     handover.relieve()?;
     let centre = config.data_centre;
     let (on_disk, noted) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
-    let edge = Arc::new(Edge::new(centre.name, network, centre.memory, on_disk, log, cores));
+    let name = network.name.clone();
+    let edge = Edge::new(centre.name, network, centre.memory, on_disk, log, cores);
+    let edge = Arc::new(edge.behind(doors.per_address()));
     edge.store.resume(noted.unwrap_or_default());
     let runtime = own_runtime()?;
     let (operator, hangups) = {
@@ -116,6 +119,8 @@ pub fn run(
         let _here = runtime.enter();
         edge.link(others);
     }
+    let sender = Sender::new(Arc::clone(&edge.traces), clients.usual.fresh(), &name, &edge.centre);
+    let (over, is_over) = watch::channel(());
     let (ended, mut ends) = mpsc::unbounded_channel();
     let (together, all_ended) = watch::channel(());
     let alone = handover.take_over()?;
@@ -131,6 +136,7 @@ pub fn run(
         .map_err(Error::Runtime)?;
     drop(ended);
     ready(&Ready { clear, tls, links, admin, took_over });
+    let sending = runtime.spawn(sender.run(is_over));
     let (end, successor) = runtime.block_on(async {
         let reloading =
             tokio::spawn(reload(Arc::clone(&edge), (config.path, identity), hangups, tell.clone()));
@@ -149,6 +155,9 @@ pub fn run(
     for thread in threads {
         let _ = thread.join();
     }
+    // Now no request has anything more to say.
+    drop(over);
+    let _ = runtime.block_on(sending);
     runtime.shutdown_background();
     if let Some(on_disk) = &edge.on_disk {
         on_disk.close();

@@ -15,6 +15,7 @@ mod partial;
 mod relay;
 mod restart;
 mod tiers;
+mod traces;
 
 use std::{
     sync::{

@@ -16,6 +16,7 @@ use crate::{
     came::Came,
     log::AtOrigin,
     network::{Asked, Network, Rule, Zone},
+    traces::Traced,
 };
 
 /// A request that was let in, without its body.
@@ -39,6 +40,8 @@ pub(crate) struct Visit {
     pub(crate) came: Option<Arc<Came>>,
     /// Takes what origins took, where there is a log to say it in.
     pub(crate) at_origin: Option<Arc<AtOrigin>>,
+    /// Its trace, if it has one.
+    pub(crate) traced: Option<Arc<Traced>>,
 }
 
 /// Why there is no response from anywhere else.
@@ -112,6 +115,7 @@ impl Visit {
             wishes: if zone.obeys_clients { wishes } else { wishes.ignored() },
             came,
             at_origin: None,
+            traced: parts.extensions.get().cloned(),
         };
         Ok((visit, body))
     }

@@ -29,6 +29,7 @@ mod interim;
 mod listen;
 mod objection;
 mod peer;
+mod per_address;
 mod proxied;
 mod quic;
 mod refused;
@@ -64,6 +65,7 @@ pub use self::{
     listen::{listen, share},
     objection::Objection,
     peer::Peer,
+    per_address::PerAddress,
     proxied::read_proxy_header,
     quic::bind_udp,
     relay::{Lines, Original, Relayed, Relaying},
@@ -80,6 +82,7 @@ pub struct Server {
     http3: Option<Http3>,
     /// Whether HTTP/3 is announced: it is spoken here, or by another server of this process.
     announces_http3: bool,
+    per_address: Option<Arc<PerAddress>>,
     config: Config,
 }
 
@@ -130,6 +133,7 @@ impl Server {
             members: None,
             http3: None,
             announces_http3: false,
+            per_address: None,
             config: Config::default(),
         })
     }
@@ -178,6 +182,13 @@ impl Server {
         Self { config, ..self }
     }
 
+    /// Refuses connections of addresses that have as many as this allows; all servers that it is given to count together. Without it
+    /// nobody is refused.
+    #[must_use]
+    pub fn with_most_per_address(self, per_address: &Arc<PerAddress>) -> Self {
+        Self { per_address: Some(Arc::clone(per_address)), ..self }
+    }
+
     /// Where it listens, in the order in which it was told to, with the ports that were free where it was told 0.
     ///
     /// # Errors
@@ -203,6 +214,7 @@ impl Server {
             tls: self.tls,
             members: self.members,
             has_http3: self.announces_http3,
+            per_address: self.per_address,
             config: self.config,
             stop: stop.clone(),
         });
@@ -247,6 +259,13 @@ async fn accept<H: Handler>(
         };
         match accepted {
             Ok((stream, address)) => {
+                // Behind a load balancer, nobody knows yet whose it is.
+                let admission =
+                    if context.config.proxy_protocol { Some(None) } else { context.admit(address) };
+                let Some(counted) = admission else {
+                    per_address::reset(&stream);
+                    continue;
+                };
                 debug!(client = %address, "a connection was accepted");
                 let (context, mut cut) = (Arc::clone(&context), cut.clone());
                 tokio::spawn(async move {
@@ -254,7 +273,7 @@ async fn accept<H: Handler>(
                         () = context.serve(stream, address) => {}
                         _ = cut.changed() => {}
                     }
-                    drop(permit);
+                    drop((counted, permit));
                 });
             }
             // The connection is gone already, or the machine is short of something: other connections may

@@ -9,7 +9,9 @@ use serde::Deserialize;
 use toml::Spanned;
 use units::Bytes;
 
-use super::{DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, links, rule::Conditions, tiers};
+use super::{
+    DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, links, rule::Conditions, tiers, traces,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +19,7 @@ struct File {
     network: Name,
     #[serde(default)]
     admin: Admin,
+    traces: Option<Spanned<traces::Written>>,
     data_centre: Vec<Centre>,
     zone: Vec<WrittenZone>,
 }
@@ -47,6 +50,10 @@ struct Centre {
     key: Option<PathBuf>,
     #[serde(default)]
     proxy_protocol: bool,
+    #[serde(default = "connections")]
+    connections: NonZero<u32>,
+    #[serde(default = "connections_per_address")]
+    connections_per_address: NonZero<u32>,
     admin: Option<SocketAddr>,
     #[serde(default = "memory")]
     memory: Bytes,
@@ -127,12 +134,27 @@ struct WrittenKey {
     header: Vec<Spanned<String>>,
 }
 
+/// A number in a file as one of things in memory.
+fn many(number: NonZero<u32>) -> usize {
+    usize::try_from(number.get()).unwrap_or(usize::MAX)
+}
+
 fn drain() -> Duration {
     Duration::from_secs(30)
 }
 
 fn weight() -> NonZero<u32> {
     NonZero::<u32>::MIN
+}
+
+/// As many as a server of the crate `http` takes.
+fn connections() -> NonZero<u32> {
+    u32::try_from(http::limits::CONNECTIONS).ok().and_then(NonZero::new).unwrap_or(NonZero::<u32>::MAX)
+}
+
+/// A quarter of those: many people behind one address have room, and one address does not have it all.
+fn connections_per_address() -> NonZero<u32> {
+    NonZero::new(connections().get() / 4).unwrap_or(NonZero::<u32>::MIN)
 }
 
 fn memory() -> Bytes {
@@ -181,11 +203,13 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     checked.are_different(file.zone.iter().map(|zone| &zone.name), "zone")?;
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
     let tokens = file.admin.tokens.iter().map(|token| checked.token(token)).collect::<Result<_, _>>()?;
+    let traces = file.traces.as_ref().map(|written| traces::read(document, written)).transpose()?;
     Ok(Network {
         name: checked.token_name(&file.network.name)?,
         authority: file.network.authority,
         data_centres,
         zones,
+        traces,
         tokens,
     })
 }
@@ -250,6 +274,8 @@ impl Checks<'_> {
             listen_tls: centre.listen_tls.clone(),
             identity,
             proxy_protocol: centre.proxy_protocol,
+            connections: many(centre.connections),
+            connections_per_address: many(centre.connections_per_address),
             admin: centre.admin,
             memory: centre.memory.0,
             disk,

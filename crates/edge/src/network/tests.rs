@@ -76,6 +76,26 @@ fn mistakes_have_a_place_and_a_remedy() {
             "compress = [\"br\", \"gzipp\"]\norigin = ",
             "n.toml:12:19: \"gzipp\" is not a coding: expected \"zstd\", \"br\" or \"gzip\"; did you mean \"gzip\"?",
         ),
+        (
+            "listen = ",
+            "connections_per_address = 0\nlisten = ",
+            "n.toml:7:27: invalid value: integer `0`, expected a whole number from 1 to 4294967295, such as 4",
+        ),
+        (
+            "[[data_centre]]",
+            "[traces]\nendpoint = \"127.0.0.1:4318\"\nshare = \"1%\"\n[[data_centre]]",
+            "n.toml:6:12: \"127.0.0.1:4318\" is no collector: it has to begin with http:// or https://; expected",
+        ),
+        (
+            "[[data_centre]]",
+            "[traces]\nendpoint = \"http://a\"\nshare = \"101%\"\n[[data_centre]]",
+            "n.toml:7:9: \"101%\" is out of range",
+        ),
+        (
+            "[[data_centre]]",
+            "[traces]\nendpoint = \"http://a\"\n[[data_centre]]",
+            "n.toml:5:1: no request has traces: share = \"1%\" has some",
+        ),
         ("[[data_centre]]", "[admin]\ntokens = [\"secret\"]\n[[data_centre]]", "not the SHA-256 of a token"),
     ] {
         let said = read(&NETWORK.replacen(from, to, 1)).unwrap_err();
@@ -210,7 +230,7 @@ fn linked() -> String {
 #[test]
 fn data_centres_with_links_may_ask_one_another() {
     let network = read(&linked()).unwrap();
-    assert_eq!(network.authority.as_deref(), Some(std::path::Path::new("ca.pem")));
+    assert_eq!(network.authority.as_deref(), Some(Path::new("ca.pem")));
     let addresses: Vec<_> =
         network.data_centres.iter().map(|centre| centre.link.as_ref().unwrap().address.to_string()).collect();
     assert_eq!(addresses, ["10.0.0.1:4400", "10.0.0.2:4400", "10.0.0.3:4400"]);

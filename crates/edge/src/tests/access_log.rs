@@ -126,9 +126,7 @@ async fn a_log_is_kept_when_another_begins_and_moved_when_it_is_asked_to() {
     let log = Log::open(&path, "lhr", 1).unwrap();
     let write = |path: &str| {
         let request = super::request(http::Method::GET, path, &[]);
-        let mut response = http::Response::new(Body::empty());
-        log.asked(0, &request).answered(&mut response);
-        let note = response.extensions_mut().remove().unwrap();
+        let note = log.asked(0, &request).noted(http::StatusCode::OK, None);
         log.sent(0, &note, Delivery { is_whole: true, body_bytes: 0, bytes: None });
     };
     write("/first");

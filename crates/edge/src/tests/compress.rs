@@ -372,17 +372,85 @@ async fn who_comes_when_too_many_bodies_are_coded_gets_it_as_it_came() {
     assert_eq!(stage.edge.coders.available_permits(), all as usize);
 }
 
+/// Bodies on disk in a coding, of one key.
+fn on_disk(stage: &Stage, coding: Coding) -> usize {
+    let key = format!("{}\nhttp://shop.example/", coding.token());
+    stage.edge.on_disk.as_ref().unwrap().store().find(key.as_bytes()).unwrap().len()
+}
+
+/// A text of which half is left at best, as each byte has 4 bits that nobody could foretell.
+fn digits(length: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let mut digit = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b"0123456789abcdef"[(state >> 28) as usize]
+    };
+    std::iter::repeat_with(&mut digit).take(length).collect()
+}
+
 #[tokio::test]
-async fn it_is_compressed_again_after_a_restart() {
+async fn what_was_compressed_survives_a_restart() {
+    // One block on disk, and more than one.
+    for (length, is_short) in [(20_000, true), (150_000, false)] {
+        let directory = TempDir::new().unwrap();
+        let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
+        let mut stage = Stage::with_disk(Some(&disk), ZONE, move |_, _| async move {
+            document(0).map(|_| Body::whole(digits(length)))
+        });
+        get(&stage, "br", &[]).await;
+        get(&stage, "gzip", &[]).await;
+        stage.restart(&disk).await;
+        assert_eq!(Coding::ALL.map(|coding| on_disk(&stage, coding)).iter().sum::<usize>(), 2);
+        // Nobody can compress anything now.
+        let coders = Arc::clone(&stage.edge.coders);
+        let all = u32::try_from(coders.available_permits()).unwrap();
+        let _all = coders.acquire_many(all).await.unwrap();
+        for (accepted, token) in [("br", "br"), ("gzip", "gzip"), ("br", "br"), ("zstd", ""), ("", "")] {
+            let (_, headers, body) = get(&stage, accepted, &[]).await;
+            assert!(field(&headers, "cache-status").starts_with("lhr; hit"));
+            assert_eq!(field(&headers, "content-encoding"), token, "{accepted}");
+            assert!(body == digits(length) && headers.contains_key("content-length"));
+        }
+        let object = stage.stored("/").unwrap();
+        let coded = object.body.coded(Coding::Brotli).unwrap();
+        assert_eq!(coded.bytes() <= 64 << 10, is_short, "{}", coded.bytes());
+        assert_eq!(stage.asked(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_was_compressed_of_another_body_goes_with_that() {
     let directory = TempDir::new().unwrap();
     let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
-    let mut stage = Stage::with_disk(Some(&disk), ZONE, async |_, _| document(100_000));
+    let mut stage = Stage::with_disk(Some(&disk), ZONE, async |_, number| document(50_000 + 1000 * number));
     get(&stage, "br", &[]).await;
     stage.restart(&disk).await;
-    for accepted in ["br", "gzip", "br", ""] {
-        let (_, headers, body) = get(&stage, accepted, &[]).await;
-        assert!(field(&headers, "cache-status").starts_with("lhr; hit"));
-        assert_eq!((field(&headers, "content-encoding"), body), (accepted, text(100_000).into()));
+    stage.edge.purge("z", vec![Purge::Everything], Depth::Hard);
+    assert_eq!(get(&stage, "br", &[]).await.2, text(51_000));
+    stage.restart(&disk).await;
+    assert_eq!((on_disk(&stage, Coding::Brotli), stage.asked()), (1, 2));
+    let (_, headers, body) = get(&stage, "br", &[]).await;
+    assert!(field(&headers, "cache-status").starts_with("lhr; hit"));
+    assert_eq!((body, stage.asked()), (text(51_000).into(), 2));
+}
+
+#[tokio::test]
+async fn a_coded_body_that_is_damaged_on_disk_is_made_again() {
+    let directory = TempDir::new().unwrap();
+    let disk = Disk { path: directory.path().join("cache"), bytes: 64 << 20 };
+    let mut stage = Stage::with_disk(Some(&disk), ZONE, async |_, _| document(20_000));
+    get(&stage, "", &[]).await;
+    get(&stage, "br", &[]).await;
+    stage.edge.on_disk.as_ref().unwrap().close();
+    let segment = disk.path.join("segment-00000001.log");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    // The body lies before it as it came.
+    bytes[22_000] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    stage.restart(&disk).await;
+    for _ in 0..2 {
+        let (_, headers, body) = get(&stage, "br", &[]).await;
+        assert_eq!((field(&headers, "content-encoding"), body), ("br", text(20_000).into()));
     }
     assert_eq!(stage.asked(), 1);
 }

@@ -11,7 +11,7 @@ use std::{
 
 use http::{
     Body, Bytes, Failure, Request, Response, Server,
-    server::{Glance, Handler, Interim, Relaying},
+    server::{Delivery, Glance, Handler, Interim, Relaying},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use super::Stage;
-use crate::{core::Visitors, log::Note};
+use crate::{core::Visitors, sending::Sending};
 
 /// A core's visitors, and how many were answered at once or passed on line by line.
 struct Counted {
@@ -31,15 +31,15 @@ struct Counted {
 impl Handler for Counted {
     const ANSWERS_AT_ONCE: bool = true;
 
-    type Note = Note;
+    type Note = Sending;
 
-    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Note>)> {
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<Sending>)> {
         let answered = self.visitors.at_once(request, head)?;
         self.at_once.fetch_add(1, SeqCst);
         Some(answered)
     }
 
-    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Note>)> {
+    fn fields_at_once(&self, request: &Glance<'_>) -> Option<(Response<Bytes>, Option<Sending>)> {
         let answered = self.visitors.fields_at_once(request)?;
         self.at_once.fetch_add(1, SeqCst);
         Some(answered)
@@ -49,7 +49,7 @@ impl Handler for Counted {
         &'h self,
         request: &Glance<'_>,
         interim: impl FnOnce() -> Interim,
-    ) -> Option<Relaying<'h, Note>> {
+    ) -> Option<Relaying<'h, Sending>> {
         let relaying = self.visitors.relay(request, interim)?;
         self.relayed.fetch_add(1, SeqCst);
         Some(relaying)
@@ -57,6 +57,10 @@ impl Handler for Counted {
 
     fn handle(&self, request: Request<Body>) -> impl Future<Output = Result<Response<Body>, Failure>> + Send {
         self.visitors.handle(request)
+    }
+
+    fn sent(&self, sending: Sending, delivery: Delivery) {
+        self.visitors.sent(sending, delivery);
     }
 }
 

@@ -7,7 +7,8 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::{
-    context::Context, handler::Handler, http1::Http1, peer::Peer, proxied::read_proxy_header, wire::Wire,
+    context::Context, handler::Handler, http1::Http1, peer::Peer, per_address::reset,
+    proxied::read_proxy_header, wire::Wire,
 };
 use crate::{Caller, Scheme};
 
@@ -22,11 +23,15 @@ impl<H: Handler> Context<H> {
     /// Serves a connection to its end. How it ended is the client's business.
     pub(super) async fn serve(&self, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
+        let mut _counted = None;
         if self.config.proxy_protocol {
             let Some(client) = self.opened(read_proxy_header(&mut stream, address), address).await else {
                 return;
             };
-            address = client;
+            let Some(admitted) = self.admit(client) else {
+                return reset(&stream);
+            };
+            (address, _counted) = (client, admitted);
         }
         let port = self.has_http3.then(|| stream.local_addr().ok()).flatten();
         let alternative = port.and_then(|local| alternative(local.port()));

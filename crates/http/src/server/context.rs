@@ -1,10 +1,15 @@
 //! What all connections of a server share.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use tokio_rustls::TlsAcceptor;
+use tracing::debug;
 
-use super::{config::Config, refused::Refused};
+use super::{
+    config::Config,
+    per_address::{Counted, PerAddress},
+    refused::Refused,
+};
 use crate::Stop;
 
 /// What all connections share.
@@ -15,11 +20,23 @@ pub(super) struct Context<H> {
     pub(super) members: Option<Refused>,
     /// Whether HTTP/3 is spoken on the UDP port of the same number, by this server or another.
     pub(super) has_http3: bool,
+    pub(super) per_address: Option<Arc<PerAddress>>,
     pub(super) config: Config,
     pub(super) stop: Stop,
 }
 
 impl<H> Context<H> {
+    /// Counts a connection of this client until the result is dropped; `None` if it has too many. Without a limit there is nothing to
+    /// count.
+    pub(super) fn admit(&self, client: SocketAddr) -> Option<Option<Counted>> {
+        let Some(per_address) = &self.per_address else { return Some(None) };
+        let counted = per_address.admit(client);
+        if counted.is_none() {
+            debug!(%client, "a connection was refused, as its address has too many");
+        }
+        counted.map(Some)
+    }
+
     /// Waits until the server is asked to stop, and those have had their time who may be sending a request.
     pub(super) async fn idle_ended(&self) {
         self.stop.asked().await;

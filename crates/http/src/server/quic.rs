@@ -66,8 +66,8 @@ pub(super) struct Permits {
     pub(super) room: usize,
 }
 
-/// Accepts connections until asked to stop, and refuses them from then on. With all permits taken, no new ones are answered; when half of them are, a client
-/// has to show that it receives what is sent to its address.
+/// Accepts connections until asked to stop, and refuses them from then on. With all permits taken, no new ones are answered; when half of them are, or
+/// half of what its address may have, a client has to show that it receives what is sent to its address.
 pub(super) async fn accept<H: Handler>(
     endpoint: Endpoint,
     early: EarlyData,
@@ -82,19 +82,26 @@ pub(super) async fn accept<H: Handler>(
             () = context.stop.asked() => break,
         };
         let Some(incoming) = incoming else { return };
-        let is_busy = permits.all.available_permits() < permits.room / 2;
+        let client = incoming.remote_address();
+        let is_busy = permits.all.available_permits() < permits.room / 2
+            || context.per_address.as_ref().is_some_and(|all| all.is_half_full(client));
         if is_busy && incoming.may_retry() && !incoming.remote_address_validated() {
             let _ = incoming.retry();
             continue;
         }
-        debug!(client = %incoming.remote_address(), "a QUIC connection began");
+        // Whoever moves to another address goes on with the place that it has.
+        let Some(counted) = context.admit(client) else {
+            incoming.refuse();
+            continue;
+        };
+        debug!(%client, "a QUIC connection began");
         let (context, mut cut) = (Arc::clone(&context), cut.clone());
         tokio::spawn(async move {
             tokio::select! {
                 () = serve(&context, incoming, early) => {}
                 _ = cut.changed() => {}
             }
-            drop(permit);
+            drop((counted, permit));
         });
     }
     // Connections that are there live on. Who hears that a new one is refused tries TCP at once.

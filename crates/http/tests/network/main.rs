@@ -29,6 +29,8 @@ mod names;
 #[cfg(test)]
 mod no_body;
 #[cfg(test)]
+mod per_address;
+#[cfg(test)]
 mod pool;
 #[cfg(test)]
 mod seeds;

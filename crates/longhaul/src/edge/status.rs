@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use edge::operator::{self, LinkStatus, LogStatus, OriginStatus, RouteStatus, TierStatus, Usage};
+use edge::operator::{
+    self, Connections, LinkStatus, LogStatus, OriginStatus, RouteStatus, TierStatus, TraceStatus, Usage,
+};
 use report::terminal::table::table;
 use units::show::{bytes, count, latency, plural, share};
 
@@ -35,7 +37,8 @@ impl Status {
 }
 
 fn text(status: &operator::Status) -> String {
-    let operator::Status { data_centre, epoch, requests, store, log, origins, .. } = status;
+    let operator::Status { data_centre, epoch, requests, connections, store, log, traces, origins, .. } =
+        status;
     #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
     let of_all = |number: u64| {
         if requests.total == 0 { "-".to_owned() } else { share(number as f64 / requests.total as f64) }
@@ -43,15 +46,17 @@ fn text(status: &operator::Status) -> String {
     let words = requests.by_cache_status.named();
     let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
     format!(
-        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\nmemory: {} of {} in {} objects, {} evicted\n{}{}\n{}{}",
+        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\n{}memory: {} of {} in {} objects, {} evicted\n{}{}{}\n{}{}",
         count(requests.total),
         table(["cache", "requests", "share"].map(str::to_owned), rows),
+        connections_line(connections),
         bytes(store.memory_bytes),
         bytes(store.memory_limit_bytes),
         count(store.objects),
         count(store.evicted),
         disk(store),
         log.as_ref().map(log_line).unwrap_or_default(),
+        traces.as_ref().map(traces_line).unwrap_or_default(),
         table(ORIGINS.map(str::to_owned), origins.iter().map(row)),
         network(status),
     )
@@ -100,6 +105,18 @@ fn network(operator::Status { tiers, links, routes, requests_of_others, .. }: &o
 const LINKS: [&str; 5] = ["link", "state", "rtt ms", "requests", "failed"];
 const ROUTES: [&str; 7] = ["origin", "way", "error", "since", "requests", "tried again at", "instead"];
 
+/// A line about the connections of visitors.
+fn connections_line(connections: &Connections) -> String {
+    let Connections { open, refused, limit_per_address } = connections;
+    let refused = match refused {
+        0 => String::new(),
+        some => {
+            format!(", {} refused as their address had {} already", count(*some), count(*limit_per_address))
+        }
+    };
+    format!("connections: {}{refused}\n", count(*open))
+}
+
 /// A line about the disk, if there is one.
 fn disk(store: &Usage) -> String {
     let state = store.disk_error.as_ref().map(|why| format!(", not written to: {why}")).unwrap_or_default();
@@ -113,6 +130,14 @@ fn log_line(log: &LogStatus) -> String {
         return String::new();
     }
     format!("access log: {} lost{state}\n", plural(log.lost, "line"))
+}
+
+/// A line about traces.
+fn traces_line(traces: &TraceStatus) -> String {
+    let TraceStatus { sent, lost, waiting, error } = traces;
+    let state = error.as_ref().map(|why| format!(", not sent: {why}")).unwrap_or_default();
+    let (sent, lost, waiting) = (plural(*sent, "span"), count(*lost), count(*waiting));
+    format!("traces: {sent} sent, {lost} lost, {waiting} waiting{state}\n")
 }
 
 fn row(origin: &OriginStatus) -> [String; 7] {

@@ -25,7 +25,11 @@ fn hits(policy: Policy, bytes: u64) -> u64 {
 #[test]
 fn the_published_policies_are_the_same_to_the_request() {
     for (bytes, theirs) in THEIRS {
-        assert_eq!([Policy::Fifo, Policy::Lru, Policy::S3Fifo].map(|policy| hits(policy, bytes)), theirs, "{bytes}");
+        assert_eq!(
+            [Policy::Fifo, Policy::Lru, Policy::S3Fifo].map(|policy| hits(policy, bytes)),
+            theirs,
+            "{bytes}"
+        );
     }
 }
 

@@ -1,0 +1,102 @@
+//! Bodies in content codings on disk, each under a name of its own. It says of which body it was made, and is of use while that is its
+//! object's.
+//!
+//! ```text
+//! key: coding | line feed | the object's key
+//! head: version u8 | hash u64 | number u64, of the body's object, little-endian
+//! ```
+
+use std::sync::Arc;
+
+use ::disk::{Body, Error, Id, Store, Wait};
+use cache::{Coding, Key};
+use tracing::warn;
+
+use super::body;
+use crate::{fill::Fill, store::Object};
+
+/// One that was found.
+pub(crate) struct OfCoded {
+    pub(crate) fill: Fill,
+    /// What is to be read into memory of it; nothing, if that is there already.
+    pub(crate) rest: Option<Body>,
+    id: Id,
+    store: Store,
+}
+
+impl OfCoded {
+    /// Takes it off the disk: it cannot be read.
+    pub(crate) fn remove(&self) {
+        super::remove(&self.store, self.id);
+    }
+}
+
+/// What an object's body is in a coding, if the disk has that.
+pub(super) fn search(
+    store: &Store,
+    object: &Object,
+    coding: Coding,
+    wait: Wait,
+) -> Result<Option<OfCoded>, Error> {
+    let Some(&of) = object.body.on_disk.get() else { return Ok(None) };
+    let found = store.look(&name(&object.key, coding), wait)?;
+    let Some(found) = found.into_iter().find(|found| found.head == head(of)) else { return Ok(None) };
+    // It belongs to a body in memory, and so into memory.
+    let (fill, rest) = match body(&found, u64::MAX, wait) {
+        Ok(body) => body,
+        Err(error) if wait == Wait::Never => return Err(error),
+        Err(error) => {
+            warn!(%error, key = %object.key, "a coded body on disk cannot be read");
+            super::remove(store, found.id);
+            return Ok(None);
+        }
+    };
+    let _ = fill.on_disk.set(found.id);
+    Ok(Some(OfCoded { fill, rest, id: found.id, store: store.clone() }))
+}
+
+/// Whether there is probably something of a coding of a key's object.
+pub(super) fn may_be(store: &Store, key: &Key, coding: Coding) -> bool {
+    store.contains(&name(key, coding))
+}
+
+/// Writes what an object's body is in a coding, if that is whole in memory, and the disk has the body but not this.
+pub(super) fn write(store: &Store, object: &Object, coding: Coding) -> Result<(), Error> {
+    let (Some(&of), Some(fill)) = (object.body.on_disk.get(), object.body.coded(coding)) else {
+        return Ok(());
+    };
+    let Some(whole) = whole(fill) else { return Ok(()) };
+    let mut writer = store.begin(&name(&object.key, coding), &head(of))?;
+    whole.iter().try_for_each(|piece| writer.write(piece))?;
+    let _ = fill.on_disk.set(writer.finish()?);
+    Ok(())
+}
+
+/// All pieces of a body that is whole here, and not on disk.
+fn whole(fill: &Arc<Fill>) -> Option<Vec<http::Bytes>> {
+    let length = fill.length().filter(|_| fill.on_disk.get().is_none())?;
+    let pieces = fill.pieces();
+    (pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() == length).then_some(pieces)
+}
+
+/// Removes what was made of a body that is not there any more.
+pub(super) fn remove(store: &Store, key: &Key, of: Id) -> Result<(), Error> {
+    for name in Coding::ALL.map(|coding| name(key, coding)).iter().filter(|name| store.contains(name)) {
+        for found in store.find(name)?.into_iter().filter(|found| found.head == head(of)) {
+            store.remove(found.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// No object has it: the key of one begins with a scheme.
+fn name(key: &Key, coding: Coding) -> Vec<u8> {
+    [coding.token().as_bytes(), b"\n", key.as_str().as_bytes()].concat()
+}
+
+/// An object keeps its number for as long as it is there, and no other one ever gets it.
+fn head(of: Id) -> Vec<u8> {
+    [&[VERSION][..], &of.hash.to_le_bytes(), &of.number.to_le_bytes()].concat()
+}
+
+const VERSION: u8 = 1;

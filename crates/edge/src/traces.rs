@@ -1,0 +1,191 @@
+//! Which requests have a trace: a share of them, and those whose visitors say so, if they are believed.
+//!
+//! Each core counts down to its next one, so that a request without a trace costs a look at a number. One that is due is not answered at
+//! once: all that is said of it is found on the whole path.
+
+mod queue;
+mod sender;
+mod traced;
+
+use std::sync::{
+    Arc, PoisonError, RwLock,
+    atomic::{
+        AtomicBool, AtomicU64,
+        Ordering::{Acquire, Relaxed, Release},
+    },
+};
+
+use http::{Body, HeaderMap, Request, clock::Clock, server::Glance};
+use otlp::{Context, SpanId, TraceId};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use self::queue::Queue;
+pub(crate) use self::{
+    sender::Sender,
+    traced::{Parent, Traced, Underway},
+};
+use crate::{network::Collector, operator::TraceStatus};
+
+/// The traces of a data centre.
+#[derive(Debug)]
+pub(crate) struct Traces {
+    clock: Clock,
+    queue: Arc<Queue>,
+    turns: Vec<Turn>,
+    is_on: AtomicBool,
+    obeys_clients: AtomicBool,
+    collector: RwLock<Option<Collector>>,
+}
+
+/// How many requests of a core have no trace before the next one that has. No other core writes it, unless the share changes.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Turn(AtomicU64);
+
+impl Traces {
+    /// For so many cores; none until it is told where they go.
+    pub(crate) fn new(cores: usize) -> Self {
+        Self {
+            clock: Clock::start(),
+            queue: Arc::default(),
+            turns: (0..cores).map(|_| Turn(AtomicU64::new(NEVER))).collect(),
+            is_on: AtomicBool::new(false),
+            obeys_clients: AtomicBool::new(false),
+            collector: RwLock::default(),
+        }
+    }
+
+    /// From now on they go there, and are of these requests.
+    pub(crate) fn set(&self, collector: Option<&Collector>) {
+        let obeys_clients = collector.is_some_and(|collector| collector.obeys_clients);
+        *self.collector.write().unwrap_or_else(PoisonError::into_inner) = collector.cloned();
+        self.obeys_clients.store(obeys_clients, Relaxed);
+        self.turns.iter().for_each(|turn| turn.0.store(self.draw(), Relaxed));
+        self.is_on.store(collector.is_some(), Release);
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on.load(Acquire)
+    }
+
+    /// Whether this request is to have a trace, as far as can be seen at a glance.
+    pub(crate) fn is_due(&self, core: usize, request: &Glance<'_>) -> bool {
+        let is_told =
+            || request.fields().any(|(name, _)| name.eq_ignore_ascii_case(traced::TRACEPARENT.as_str()));
+        self.turns[core].0.load(Relaxed) == 0 || (self.obeys_clients.load(Relaxed) && is_told())
+    }
+
+    /// Counts a request that was answered, or passed on, after a glance.
+    pub(crate) fn pass(&self, core: usize) {
+        let turn = &self.turns[core].0;
+        let left = turn.load(Relaxed);
+        if left != NEVER {
+            turn.store(left.saturating_sub(1), Relaxed);
+        }
+    }
+
+    /// Begins the trace of a request that takes the whole path, if it is to have one.
+    pub(crate) fn begin(&self, core: usize, request: &mut Request<Body>) -> Option<Underway> {
+        if !self.is_on() {
+            return None;
+        }
+        let believed = self.obeys_clients.load(Relaxed).then(|| context(request.headers())).flatten();
+        let is_sampled = match believed {
+            Some(context) => context.is_sampled,
+            None => self.take(core),
+        };
+        if !is_sampled {
+            return None;
+        }
+        let parent = match believed {
+            Some(context) => Parent::Visitor(context),
+            None => Parent::None(TraceId::new(random()?)?),
+        };
+        let traced = Arc::new(Traced::begin(Arc::clone(&self.queue), self.clock, parent, request)?);
+        request.extensions_mut().insert(Arc::clone(&traced));
+        Some(Underway::new(traced))
+    }
+
+    /// Whether it is the turn of this request.
+    fn take(&self, core: usize) -> bool {
+        let is_due = self.turns[core].0.load(Relaxed) == 0;
+        if is_due {
+            self.turns[core].0.store(self.draw(), Relaxed);
+        } else {
+            self.pass(core);
+        }
+        is_due
+    }
+
+    /// How many requests are left out until the next one.
+    fn draw(&self) -> u64 {
+        let collector = self.collector.read().unwrap_or_else(PoisonError::into_inner);
+        let share = collector.as_ref().map_or(0.0, |collector| collector.share.get());
+        random().map_or(NEVER, |bytes| left_out(u64::from_ne_bytes(bytes), share))
+    }
+
+    /// How they fare, if there are any.
+    pub(crate) fn report(&self) -> Option<TraceStatus> {
+        self.is_on().then(|| self.queue.report())
+    }
+
+    fn collector(&self) -> Option<Collector> {
+        self.collector.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The trace that a request says it belongs to.
+fn context(headers: &HeaderMap) -> Option<Context> {
+    let mut fields = headers.get_all(traced::TRACEPARENT).iter();
+    let field = fields.next().filter(|_| fields.next().is_none())?;
+    Context::parse(field.as_bytes())
+}
+
+/// How many are left out before one that counts, if each counts with the chance `share`: from a number of which all bits are random.
+fn left_out(random: u64, share: f64) -> u64 {
+    if share <= 0.0 {
+        return NEVER;
+    }
+    // 53 bits are as many as the fraction of a number has: above 0, and 1 at most.
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
+    let chance = ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    // The inverse of the geometric distribution; of a share of 1, the divisor is infinite.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative; what is too large counts as never"
+    )]
+    let left_out = (chance.ln() / (-share).ln_1p()).floor() as u64;
+    left_out.min(NEVER)
+}
+
+/// Bytes that nobody can foretell; `None` if the system has none.
+fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).ok().map(|()| bytes)
+}
+
+fn new_span() -> Option<SpanId> {
+    SpanId::new(random()?)
+}
+
+const NEVER: u64 = u64::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_all_requests_has_its_turn() {
+        for random in [0, 1, u64::MAX / 2, u64::MAX] {
+            assert_eq!((left_out(random, 1.0), left_out(random, 0.0)), (0, NEVER));
+        }
+        // The median of a geometric distribution: half of all waits are shorter than ln(1/2) / ln(1 - share) = 68.97.
+        assert_eq!((left_out(u64::MAX / 2, 0.01), left_out(u64::MAX, 0.01)), (68, 0));
+        // Evenly spread chances have the mean (1 - share) / share = 9.
+        let many = 100_000_u64;
+        let sum: u64 =
+            (0..many).map(|number| left_out(u64::MAX / many * number + u64::MAX / many / 2, 0.1)).sum();
+        assert_eq!(sum.div_ceil(many), 9, "{sum}");
+    }
+}

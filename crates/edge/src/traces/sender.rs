@@ -1,0 +1,124 @@
+//! Takes spans to the collector, many at a time, beside the requests.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, Client, Failure, HeaderValue, Method, Request, client::Trace, header};
+use otlp::{Answer, Attribute, Resource, Span, spans};
+use tokio::{sync::watch, time};
+
+use super::Traces;
+use crate::network::Collector;
+
+/// Whoever sends them.
+pub(crate) struct Sender {
+    traces: Arc<Traces>,
+    client: Client,
+    resource: Resource,
+}
+
+/// Whether the collector takes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Made,
+    None,
+}
+
+impl Sender {
+    /// Sends what a data centre has, as a client of its own.
+    pub(crate) fn new(traces: Arc<Traces>, client: Client, network: &str, centre: &str) -> Self {
+        let attributes = vec![
+            Attribute::text("service.name", "longhaul-edge"),
+            Attribute::text("service.namespace", network),
+            Attribute::text("service.instance.id", centre),
+            Attribute::text("service.version", env!("CARGO_PKG_VERSION")),
+        ];
+        let resource = Resource { attributes, scope: "longhaul edge", version: env!("CARGO_PKG_VERSION") };
+        Self { traces, client, resource }
+    }
+
+    /// Sends until `over` is closed, and then what there is, if the collector takes it soon.
+    pub(crate) async fn run(self, mut over: watch::Receiver<()>) {
+        let queue = &self.traces.queue;
+        while over.has_changed().is_ok() {
+            tokio::select! {
+                () = queue.is_worth_a_look.notified() => {}
+                _ = over.changed() => break,
+            }
+            // More may come.
+            while !queue.is_empty() {
+                let pause = if queue.is_full_batch() { Duration::ZERO } else { PAUSE };
+                tokio::select! {
+                    () = time::sleep(pause) => {}
+                    () = queue.is_worth_a_look.notified() => {}
+                    _ = over.changed() => break,
+                }
+                if self.send().await == Progress::None {
+                    tokio::select! {
+                        () = time::sleep(REST) => {}
+                        _ = over.changed() => break,
+                    }
+                }
+            }
+        }
+        let rest = async { while !queue.is_empty() && self.send().await == Progress::Made {} };
+        let _ = time::timeout(LAST, rest).await;
+    }
+
+    /// Sends one message.
+    pub(crate) async fn send(&self) -> Progress {
+        let queue = &self.traces.queue;
+        let taken = queue.take();
+        let Some(collector) = self.traces.collector() else {
+            queue.were_lost(taken.len() as u64);
+            return Progress::Made;
+        };
+        let count = taken.len() as u64;
+        let answer = time::timeout(PATIENCE, self.post(&collector, &taken)).await;
+        let (answer, why) = match answer.unwrap_or(Err(Failure::Timeout)) {
+            Ok((status, body)) => (Answer::read(status, &body), format!("it answers {status}")),
+            Err(failure) => (Answer::Later, failure.to_string()),
+        };
+        let why = format!("{}{}: {why}", collector.origin, collector.path);
+        match answer {
+            Answer::Taken { refused } => {
+                let refused = refused.min(count);
+                queue.were_sent(count - refused);
+                queue.were_lost(refused);
+                queue.say(None);
+                Progress::Made
+            }
+            Answer::Refused => {
+                queue.were_lost(count);
+                queue.say(Some(why));
+                Progress::None
+            }
+            Answer::Later => {
+                queue.put_back(taken);
+                queue.say(Some(why));
+                Progress::None
+            }
+        }
+    }
+
+    async fn post(&self, to: &Collector, taken: &[Span]) -> Result<(u16, http::Bytes), Failure> {
+        let mut request = Request::new(Body::whole(spans(&self.resource, taken).to_string()));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = to.path.parse().map_err(|_| Failure::Source)?;
+        let json = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(header::CONTENT_TYPE, json);
+        let mut trace = Trace::start(self.client.clock().now());
+        let response = self.client.send(&to.origin, request, &mut trace).await?;
+        let status = response.status().as_u16();
+        Ok((status, response.into_body().collect(LARGEST_ANSWER).await?))
+    }
+}
+
+/// How long spans wait for others.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long a collector that failed is left alone.
+const REST: Duration = Duration::from_secs(5);
+/// A collector that takes longer has failed.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the end of the process may wait for the collector.
+const LAST: Duration = Duration::from_secs(2);
+const LARGEST_ANSWER: usize = 64 << 10;
