@@ -1,0 +1,115 @@
+//! What a key may be: up to 512 bytes of UTF-8, and nothing that a path would lose.
+
+use std::{fmt, str};
+
+/// A key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(Box<str>);
+
+/// Why something is not a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// It has no byte.
+    #[error("Key names must not be empty")]
+    Empty,
+    /// It is `.` or `..`, which URLs lose.
+    #[error("Illegal key name \"{0}\". Please use a different name.")]
+    Dots(&'static str),
+    /// It is too long.
+    #[error("UTF-8 encoded length of {bytes} exceeds key length limit of {MOST_KEY_BYTES}.")]
+    TooLong {
+        /// How long.
+        bytes: usize,
+    },
+    /// Its percent-encoding is wrong, or what it stands for is not UTF-8.
+    #[error("Could not URL-decode key name")]
+    Encoding,
+}
+
+impl Key {
+    /// # Errors
+    /// When it cannot be one.
+    pub fn new(name: &str) -> Result<Self, KeyError> {
+        match name {
+            "" => Err(KeyError::Empty),
+            "." => Err(KeyError::Dots(".")),
+            ".." => Err(KeyError::Dots("..")),
+            _ if name.len() > MOST_KEY_BYTES => Err(KeyError::TooLong { bytes: name.len() }),
+            _ => Ok(Self(name.into())),
+        }
+    }
+
+    /// From a segment of a path, percent-encoded.
+    ///
+    /// # Errors
+    /// When it cannot be one.
+    pub fn from_path(segment: &str) -> Result<Self, KeyError> {
+        Self::new(&decoded(segment).ok_or(KeyError::Encoding)?)
+    }
+
+    /// As it is.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Text without its percent-encoding; `None` where a `%` is not followed by two hexadecimal digits, or what they stand for is not UTF-8.
+pub fn decoded(text: &str) -> Option<String> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        plain.push(if byte == b'%' {
+            let (digits, after) = rest.split_at_checked(2)?;
+            rest = after;
+            // A sign is no digit, though from_str_radix takes one.
+            let digits =
+                str::from_utf8(digits).ok().filter(|two| two.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+            u8::from_str_radix(digits, 16).ok()?
+        } else {
+            byte
+        });
+    }
+    String::from_utf8(plain).ok()
+}
+
+/// Bytes of the longest key.
+pub const MOST_KEY_BYTES: usize = 512;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_a_path_or_the_limit_would_lose_is_no_key() {
+        assert_eq!(Key::new(""), Err(KeyError::Empty));
+        assert_eq!(Key::from_path("%2e"), Err(KeyError::Dots(".")));
+        assert_eq!(Key::from_path(".."), Err(KeyError::Dots("..")));
+        // 171 times three bytes are 513.
+        assert_eq!(Key::new(&"€".repeat(171)), Err(KeyError::TooLong { bytes: 513 }));
+        assert!(Key::new(&"k".repeat(512)).is_ok());
+        for wrong in ["%", "%4", "%+1", "%zz", "%ff", "a%C3"] {
+            assert_eq!(Key::from_path(wrong), Err(KeyError::Encoding), "{wrong}");
+        }
+        assert_eq!(Key::from_path("a%2Fb%20%C3%A4+").unwrap().as_str(), "a/b ä+");
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_comes_back_from_its_path(name in "\\PC{1,100}") {
+            let path: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            match Key::new(&name) {
+                Ok(key) => prop_assert_eq!(Key::from_path(&path), Ok(key)),
+                Err(error) => prop_assert_eq!(Key::from_path(&path), Err(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A key-value store whose values have copies in many places: what is a key, which of two values is newer, which copy may be the answer.
+//!
+//! | to see | look into |
+//! | --- | --- |
+//! | what a key may be, in a URL and as bytes | [`Key`], [`KeyError`] |
+//! | which of two values counts: hybrid logical clocks, ties by the store's name | [`Version`], [`Clock`] |
+//! | what is known of a key: a value with its expiration and metadata, or that it was deleted | [`Record`], [`About`] |
+//! | how long a value is there, and how long it is remembered that it is not | [`Expiration`], [`Sweep`] |
+//! | JSON beside a value | [`Metadata`] |
+//! | whether a copy may be the answer, and when it is asked for again | [`Copy`], [`Terms`], [`Use`] |
+//! | pages of keys, and where the next one begins | [`Cursor`], [`Page`] |
+//! | in which data centres a key has copies, and who is told of a write | [`Places`] |
+//! | two stores that are asked and written to at once, and what has to be repaired then | [`Race`], [`Write`] |
+//!
+//! Nothing here has a clock or a socket. Two kinds of time come from the caller: milliseconds since 1970 for what travels between machines
+//! ([`Millis`]), and for ages the time since any beginning, which does not run backwards.
+
+mod copy;
+mod cursor;
+mod expiration;
+mod key;
+mod metadata;
+mod page;
+mod places;
+mod race;
+mod record;
+mod version;
+mod write;
+
+pub use self::{
+    copy::{Copy, Terms, Use},
+    cursor::{Cursor, CursorError},
+    expiration::{Expiration, ExpirationError, LEAST_TTL},
+    key::{Key, KeyError, MOST_KEY_BYTES, decoded},
+    metadata::{MOST_METADATA_BYTES, Metadata, MetadataError},
+    page::{MOST_KEYS, Page, PageError},
+    places::{Places, Told},
+    race::{Answer, Heard, Race, Repair, Side},
+    record::{About, Content, Damaged, Record, Sweep, TOMBSTONE},
+    version::{Clock, NoVersion, StoreName, Version},
+    write::{Acknowledgement, Write},
+};
+
+/// The time of day, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// Whole seconds, rounded down.
+    pub fn seconds(self) -> u64 {
+        self.0 / 1000
+    }
+}
+
+/// Bytes of the largest value: 25 MiB.
+pub const MOST_VALUE_BYTES: u64 = 25 << 20;

@@ -1,0 +1,87 @@
+//! What a reader asks of a list: which keys, how many, and from where on.
+
+use crate::{Cursor, CursorError, KeyError, MOST_KEY_BYTES};
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// What its keys begin with.
+    pub prefix: String,
+    /// The key before its first one.
+    pub after: Option<String>,
+    /// How many keys it has at most.
+    pub limit: usize,
+}
+
+/// Why there is no such page.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PageError {
+    /// The limit is no number above 0.
+    #[error("Invalid key_count_limit of {0}. Please specify an integer greater than 0.")]
+    NoLimit(String),
+    /// The limit is too large.
+    #[error("Invalid key_count_limit of {0}. Please specify an integer less than {MOST_KEYS}.")]
+    LargeLimit(u64),
+    /// The prefix is longer than any key.
+    #[error(transparent)]
+    Prefix(KeyError),
+    /// The cursor is not one of this list.
+    #[error(transparent)]
+    Cursor(#[from] CursorError),
+}
+
+impl Page {
+    /// As it is asked for.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn asked(
+        namespace: &str,
+        limit: Option<&str>,
+        prefix: Option<&str>,
+        cursor: Option<&str>,
+    ) -> Result<Self, PageError> {
+        let limit = match limit {
+            None => MOST_KEYS,
+            Some(text) => {
+                let limit: Option<u64> = text.parse().ok().filter(|&limit| limit > 0);
+                let limit = limit.ok_or_else(|| PageError::NoLimit(text.to_owned()))?;
+                let fits = usize::try_from(limit).ok().filter(|&limit| limit <= MOST_KEYS);
+                fits.ok_or(PageError::LargeLimit(limit))?
+            }
+        };
+        let prefix = prefix.unwrap_or_default();
+        if prefix.len() > MOST_KEY_BYTES {
+            return Err(PageError::Prefix(KeyError::TooLong { bytes: prefix.len() }));
+        }
+        // An empty cursor is how some clients ask for the first page.
+        let cursor = cursor.filter(|cursor| !cursor.is_empty());
+        let cursor = cursor.map(|cursor| Cursor::read(cursor, namespace, prefix)).transpose()?;
+        Ok(Self { prefix: prefix.to_owned(), after: cursor.map(|cursor| cursor.last), limit })
+    }
+}
+
+/// Keys of the longest page.
+pub const MOST_KEYS: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_refused_or_as_it_was_asked_for() {
+        let asked = |limit, prefix, cursor| Page::asked("ns", limit, prefix, cursor);
+        let page = |prefix: &str, after: Option<&str>, limit| Page {
+            prefix: prefix.into(),
+            after: after.map(Into::into),
+            limit,
+        };
+        assert_eq!(asked(None, None, Some("")), Ok(page("", None, 1000)));
+        let cursor = Cursor { last: "a7".into() }.text("ns", "a");
+        assert_eq!(asked(Some("7"), Some("a"), Some(&cursor)), Ok(page("a", Some("a7"), 7)));
+        assert_eq!(asked(None, None, Some(&cursor)), Err(PageError::Cursor(CursorError::AnotherList)));
+        assert_eq!(asked(Some("0"), None, None), Err(PageError::NoLimit("0".into())));
+        assert_eq!(asked(Some("1001"), None, None), Err(PageError::LargeLimit(1001)));
+        assert!(matches!(asked(None, Some(&"p".repeat(513)), None), Err(PageError::Prefix(_))));
+    }
+}

@@ -1,0 +1,181 @@
+//! Which of two values is newer: hybrid logical clocks (Kulkarni et al. 2014), and the store's name where they are equal.
+//!
+//! A clock that is set back by hours makes no older versions: the count beside the time goes on from the last version that was made or
+//! heard of. One that is set forward takes all others along, so that the last writer still wins.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use crate::Millis;
+
+/// The name of a store: letters, digits, `-`, `_` and `.`, up to 64 of them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StoreName(Arc<str>);
+
+impl StoreName {
+    /// `None` if it is not one.
+    pub fn new(name: &str) -> Option<Self> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let is_one = (1..=64).contains(&name.len()) && name.bytes().all(is_plain);
+        is_one.then(|| Self(name.into()))
+    }
+
+    /// As it is.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// When a value was written, and to which store. The greater one is the newer one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// Milliseconds since 1970, times 2^16, and a count.
+    stamp: u64,
+    store: StoreName,
+}
+
+/// Why a text is not a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a version such as 0199a3f0c2b1-0000-lhr, as KV-Version gives it")]
+pub struct NoVersion;
+
+impl Version {
+    /// From its parts, as [`Self::stamp`] and [`Self::store`] give them.
+    pub fn from_parts(stamp: u64, store: StoreName) -> Self {
+        Self { stamp, store }
+    }
+
+    /// The time and the count, in one number that grows with both.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// The store that it was written to.
+    pub fn store(&self) -> &StoreName {
+        &self.store
+    }
+
+    /// When it was made, by the clock of its store.
+    pub fn made(&self) -> Millis {
+        Millis(self.stamp >> COUNT_BITS)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (millis, count) = (self.stamp >> COUNT_BITS, self.stamp & MOST_COUNT);
+        write!(f, "{millis:012x}-{count:04x}-{}", self.store.0)
+    }
+}
+
+impl FromStr for Version {
+    type Err = NoVersion;
+
+    fn from_str(text: &str) -> Result<Self, NoVersion> {
+        let mut parts = text.splitn(3, '-');
+        let mut number = |digits: usize| {
+            let part = parts.next().filter(|part| part.len() == digits).ok_or(NoVersion)?;
+            let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+            let is_number = part.bytes().all(is_digit);
+            u64::from_str_radix(part, 16).ok().filter(|_| is_number).ok_or(NoVersion)
+        };
+        let stamp = number(12)? << COUNT_BITS | number(4)?;
+        let store = parts.next().and_then(StoreName::new).ok_or(NoVersion)?;
+        Ok(Self { stamp, store })
+    }
+}
+
+/// Makes the versions of one store.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    store: StoreName,
+    last: u64,
+}
+
+impl Clock {
+    /// The clock of a store whose last version had this stamp; 0 before its first one.
+    pub fn resume(store: StoreName, last: u64) -> Self {
+        Self { store, last }
+    }
+
+    /// The stamp of the last version.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Whose versions it makes.
+    pub fn store(&self) -> &StoreName {
+        &self.store
+    }
+
+    /// A version newer than all that were made here or heard of.
+    pub fn next(&mut self, now: Millis) -> Version {
+        // 48 bits of milliseconds last until the year 10889; whatever counts beyond stays at the end.
+        let now = now.0.min(u64::MAX >> COUNT_BITS) << COUNT_BITS;
+        self.last = now.max(self.last.saturating_add(1));
+        Version { stamp: self.last, store: self.store.clone() }
+    }
+
+    /// Hears of another store's version, so that the next one of this store is newer.
+    pub fn hear(&mut self, version: &Version) {
+        self.last = self.last.max(version.stamp);
+    }
+}
+
+const COUNT_BITS: u32 = 16;
+const MOST_COUNT: u64 = (1 << COUNT_BITS) - 1;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(crate) fn version(stamp: u64, store: &str) -> Version {
+        Version::from_parts(stamp, StoreName::new(store).unwrap())
+    }
+
+    proptest! {
+        /// Steps of the clock of hours in both directions.
+        #[test]
+        fn versions_only_grow_whatever_the_clock_does(
+            steps in prop::collection::vec((-40_000_000_i64..40_000_000, any::<bool>()), 1..50),
+        ) {
+            let mut clocks = ["a", "b"].map(|name| Clock::resume(StoreName::new(name).unwrap(), 0));
+            let mut now = 1_700_000_000_000_i64;
+            let mut newest: Option<Version> = None;
+            for (step, at_a) in steps {
+                now += step;
+                let clock = &mut clocks[usize::from(at_a)];
+                if let Some(newest) = &newest {
+                    clock.hear(newest);
+                }
+                let next = clock.next(Millis(now.unsigned_abs()));
+                prop_assert!(newest.is_none_or(|newest| newest < next));
+                newest = Some(next);
+            }
+        }
+
+        #[test]
+        fn a_version_comes_back_from_its_text_which_sorts_as_it_does(a in any::<u64>(), b in any::<u64>()) {
+            let (a, b) = (version(a, "lhr"), version(b, "fra.2"));
+            prop_assert_eq!(a.to_string().parse(), Ok(a.clone()));
+            prop_assert_eq!(a.cmp(&b), a.to_string().cmp(&b.to_string()));
+        }
+    }
+
+    #[test]
+    fn the_stores_name_decides_where_times_are_equal() {
+        assert!(version(7, "a") < version(7, "b") && version(8, "a") > version(7, "b"));
+        assert_eq!(version(0x0199_a3f0_c2b1_0002, "lhr").to_string(), "0199a3f0c2b1-0002-lhr");
+        for wrong in [
+            "",
+            "0199a3f0c2b1-0002",
+            "0199a3f0c2b1-0002-",
+            "0199A3F0C2B1-0002-lhr",
+            "+199a3f0c2b1-0002-lhr",
+            "0199a3f0c2b1-0002-l r",
+        ] {
+            assert_eq!(wrong.parse::<Version>(), Err(NoVersion), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! How keys and values lie in the file: five tables, and what is in a row of each.
+
+use kv::{Damaged, Record};
+use redb::TableDefinition;
+
+/// A namespace and a key, in the order of lists.
+pub(crate) type FullKey<'k> = &'k [u8];
+
+/// What is known of each key: which value is its, and a record. Lists read no more than this.
+pub(crate) const HEADS: TableDefinition<FullKey<'static>, &[u8]> = TableDefinition::new("heads");
+
+/// Values, in pieces that fill pages of the file.
+pub(crate) const VALUES: TableDefinition<(u64, u32), &[u8]> = TableDefinition::new("values");
+
+/// In which second time makes something of a record.
+pub(crate) const DUE: TableDefinition<(u64, FullKey<'static>), ()> = TableDefinition::new("due");
+
+/// Values of which pieces are stored and no head yet. Whatever is here when the file is opened was broken off.
+pub(crate) const UPLOADS: TableDefinition<u64, ()> = TableDefinition::new("uploads");
+
+/// A few numbers about all.
+pub(crate) const NUMBERS: TableDefinition<&str, u64> = TableDefinition::new("numbers");
+
+/// A few texts about all.
+pub(crate) const TEXTS: TableDefinition<&str, &str> = TableDefinition::new("texts");
+
+/// In [`NUMBERS`]: the format's version; the stamp of the last version that was made; the number of the next value.
+pub(crate) const FORMAT: &str = "format";
+pub(crate) const CLOCK: &str = "clock";
+pub(crate) const NEXT_VALUE: &str = "next value";
+/// In [`TEXTS`]: the store's name, which is a part of all its versions.
+pub(crate) const NAME: &str = "name";
+
+/// The version of this layout.
+pub(crate) const VERSION: u64 = 1;
+
+/// Bytes of a piece. With its key and what redb puts around both it fills a page of 256 KiB, and no page of 512.
+pub(crate) const PIECE: usize = (256 << 10) - 1024;
+
+/// A key with its namespace in front.
+pub(crate) fn full_key(namespace: &str, key: &str) -> Vec<u8> {
+    // No namespace has such a byte in its name.
+    [namespace.as_bytes(), b"\0", key.as_bytes()].concat()
+}
+
+/// The head of a key.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// Which value is its; of no use if it has none.
+    pub(crate) value: u64,
+    pub(crate) record: Record,
+}
+
+impl Head {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        [&self.value.to_be_bytes()[..], &self.record.encode()].concat()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Damaged> {
+        let (value, record) = bytes.split_first_chunk().ok_or(Damaged)?;
+        Ok(Self { value: u64::from_be_bytes(*value), record: Record::decode(record)? })
+    }
+}
+
+/// How many pieces a value of so many bytes has.
+pub(crate) fn pieces(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(PIECE as u64)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,35 @@
+//! Keys with their values and versions in one file, which survives whatever ends the process: the embedded store of the key-value store.
+//!
+//! | to see | look into |
+//! | --- | --- |
+//! | what is asked of it | [`Vault`] |
+//! | how it lies in the file, and which file is not one | `layout.rs`, `file.rs` |
+//! | one thread that writes, and many writes that become durable at once | `writer.rs` |
+//! | what a write does to the tables | `change.rs` |
+//! | a value that comes in pieces | [`Upload`] |
+//! | a value that is read in pieces | [`Reading`] |
+//! | pages of keys | [`Listed`] |
+//!
+//! The file is redb's: B-trees that are never written over, so that a crash leaves the last state that was made durable. What a
+//! version is, when a value is over and what a page holds says the engine, `kv`.
+
+mod change;
+mod error;
+mod file;
+mod layout;
+mod listed;
+mod reading;
+mod upload;
+mod vault;
+mod writer;
+
+pub use self::{
+    error::Error,
+    listed::{Listed, ListedKey},
+    reading::{Found, Reading},
+    upload::Upload,
+    vault::{Config, Put, Usage, Vault},
+};
+
+#[cfg(test)]
+mod tests;

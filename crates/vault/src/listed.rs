@@ -1,0 +1,72 @@
+//! A page of keys, in the order of their bytes.
+
+use std::ops::Bound;
+
+use kv::{Cursor, Expiration, Metadata, Millis, Page};
+
+use crate::{
+    Error,
+    file::File,
+    layout::{HEADS, Head, full_key},
+};
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its keys.
+    pub keys: Vec<ListedKey>,
+    /// Where the next page begins; `None` if this was the last one. There may be one behind a page with few keys or none: keys without a
+    /// value are passed over, and a page ends after many of them.
+    pub next: Option<Cursor>,
+}
+
+/// A key in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedKey {
+    /// The key.
+    pub name: String,
+    /// When its value is over.
+    pub expiration: Option<Expiration>,
+    /// What was said of its value.
+    pub metadata: Option<Metadata>,
+}
+
+/// Reads a page.
+pub(crate) fn list(file: &File, namespace: &str, page: &Page, now: Millis) -> Result<Listed, Error> {
+    let failed = |error: redb::Error| file.failed("read", error);
+    let heads = file.begin_read()?.open_table(HEADS).map_err(|error| failed(error.into()))?;
+    let first = full_key(namespace, &page.prefix);
+    let after = page.after.as_ref().map(|after| full_key(namespace, after));
+    let start = match &after {
+        Some(after) if *after >= first => Bound::Excluded(&after[..]),
+        _ => Bound::Included(&first[..]),
+    };
+    let range = heads.range::<&[u8]>((start, Bound::Unbounded)).map_err(|error| failed(error.into()))?;
+    let (mut keys, mut looked) = (Vec::new(), 0);
+    let mut last = None;
+    for entry in range {
+        let (key, head) = entry.map_err(|error| failed(error.into()))?;
+        if !key.value().starts_with(&first) {
+            return Ok(Listed { keys, next: None });
+        }
+        if keys.len() == page.limit || looked == MOST_LOOKED {
+            return Ok(Listed { keys, next: last.map(|last| Cursor { last }) });
+        }
+        looked += 1;
+        let name = &key.value()[namespace.len() + 1..];
+        let name = std::str::from_utf8(name).map_err(|_| file.damaged("a key is not UTF-8"))?;
+        let Head { record, .. } = Head::decode(head.value()).map_err(|damaged| file.damaged(damaged))?;
+        last = Some(name.to_owned());
+        if let Some(about) = record.value(now) {
+            keys.push(ListedKey {
+                name: name.to_owned(),
+                expiration: about.expiration,
+                metadata: about.metadata.clone(),
+            });
+        }
+    }
+    Ok(Listed { keys, next: None })
+}
+
+/// Keys that one page looks at, with or without a value: some tens of milliseconds.
+const MOST_LOOKED: usize = 50_000;

@@ -1,0 +1,197 @@
+//! A store on a real file, or on one that is full or fails.
+
+mod trouble;
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use bytes::Bytes;
+use kv::{Content, Expiration, Metadata, Millis, Page, StoreName, Version};
+use tempfile::TempDir;
+
+use super::*;
+use crate::layout::PIECE;
+
+/// A day in 2025.
+const DAY: u64 = 1_760_000_000;
+
+fn day() -> Millis {
+    Millis(DAY * 1000)
+}
+
+fn config(directory: &TempDir) -> Config {
+    let name = StoreName::new("lhr").unwrap();
+    Config { path: directory.path().join("kv.redb"), name, memory: 1 << 20 }
+}
+
+fn open(directory: &TempDir, now: fn() -> Millis) -> Vault {
+    Vault::open(&config(directory), now).unwrap()
+}
+
+/// Closes it, as no runtime's thread may.
+async fn close(vault: Vault) {
+    tokio::task::spawn_blocking(move || vault.close()).await.unwrap();
+}
+
+async fn put(vault: &Vault, key: &str, value: &[u8]) -> Version {
+    let mut upload = vault.upload();
+    upload.add(value).await.unwrap();
+    upload.finish("ns", key, None, None).await.unwrap()
+}
+
+/// The value of a key, and its version.
+fn value(vault: &Vault, key: &str) -> Option<(Vec<u8>, Version)> {
+    let Found { record, value: mut reading } = vault.look("ns", key).unwrap()?;
+    let Content::Value(about) = &record.content else { return None };
+    let mut bytes = Vec::new();
+    while let Some(piece) = reading.next().unwrap() {
+        bytes.extend_from_slice(&piece);
+    }
+    assert_eq!(about.bytes, bytes.len() as u64);
+    Some((bytes, record.version))
+}
+
+fn page(prefix: &str, after: Option<&str>, limit: usize) -> Page {
+    Page { prefix: prefix.into(), after: after.map(Into::into), limit }
+}
+
+fn names(listed: &Listed) -> Vec<&str> {
+    listed.keys.iter().map(|key| key.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_is_there_after_a_restart() {
+    let directory = TempDir::new().unwrap();
+    let vault = open(&directory, day);
+    let long: Vec<u8> = (0..2 * PIECE + 7).map(|at| (at % 251) as u8).collect();
+    let versions =
+        [put(&vault, "a", b"1").await, put(&vault, "empty", b"").await, put(&vault, "long", &long).await];
+    assert!(versions.is_sorted());
+    vault.delete("ns", &["a"]).await.unwrap();
+    close(vault).await;
+    let vault = open(&directory, || Millis(0));
+    assert_eq!(value(&vault, "a"), None);
+    assert_eq!(value(&vault, "empty"), Some((vec![], versions[1].clone())));
+    assert_eq!(value(&vault, "long"), Some((long, versions[2].clone())));
+    // Though its clock was set back by decades.
+    assert!(put(&vault, "a", b"2").await > versions[2]);
+    close(vault).await;
+}
+
+#[tokio::test]
+async fn a_value_is_read_as_it_was_when_that_began() {
+    let directory = TempDir::new().unwrap();
+    let vault = open(&directory, day);
+    let long = vec![1; 3 * PIECE];
+    put(&vault, "k", &long).await;
+    let mut reading = vault.look("ns", "k").unwrap().unwrap().value;
+    let mut read = reading.next().unwrap().unwrap().to_vec();
+    put(&vault, "k", b"another").await;
+    while let Some(piece) = reading.next().unwrap() {
+        read.extend_from_slice(&piece);
+    }
+    assert!(read == long);
+    assert_eq!(value(&vault, "k").unwrap().0, b"another");
+    close(vault).await;
+}
+
+#[tokio::test]
+async fn a_value_that_broke_off_never_was_and_leaves_nothing() {
+    let directory = TempDir::new().unwrap();
+    let vault = open(&directory, day);
+    put(&vault, "k", b"before").await;
+    let mut upload = vault.upload();
+    upload.add(&vec![1; 2 * PIECE]).await.unwrap();
+    // As if the process were killed here.
+    std::mem::forget(upload);
+    assert_eq!(trouble::pieces(&vault), 2);
+    close(vault).await;
+    let vault = open(&directory, day);
+    assert_eq!(value(&vault, "k").unwrap().0, b"before");
+    assert_eq!(trouble::pieces(&vault), 1);
+    let mut upload = vault.upload();
+    upload.add(&vec![1; 2 * PIECE]).await.unwrap();
+    drop(upload);
+    // Behind what was dropped.
+    put(&vault, "other", b"1").await;
+    assert_eq!(trouble::pieces(&vault), 2);
+    close(vault).await;
+}
+
+#[tokio::test]
+async fn a_list_is_in_the_order_of_bytes_and_its_own_namespaces() {
+    let directory = TempDir::new().unwrap();
+    let vault = open(&directory, day);
+    for key in ["b", "a", "ä", "aa", "Z", "a/b", "c"] {
+        put(&vault, key, b"").await;
+    }
+    vault.delete("ns", &["c"]).await.unwrap();
+    for namespace in ["n", "ns2"] {
+        let put = Put { key: "a".into(), value: Bytes::new(), expiration: None, metadata: None };
+        vault.put(namespace, vec![put]).await.unwrap();
+    }
+    let all = vault.list("ns", &page("", None, 1000)).unwrap();
+    assert_eq!((names(&all), &all.next), (vec!["Z", "a", "a/b", "aa", "b", "ä"], &None));
+    let first = vault.list("ns", &page("a", None, 2)).unwrap();
+    assert_eq!(names(&first), ["a", "a/b"]);
+    let last = first.next.unwrap().last;
+    let second = vault.list("ns", &page("a", Some(&last), 2)).unwrap();
+    assert_eq!((names(&second), &second.next), (vec!["aa"], &None));
+    assert_eq!(names(&vault.list("ns2", &page("", None, 9)).unwrap()), ["a"]);
+    close(vault).await;
+}
+
+#[tokio::test]
+async fn what_is_over_is_removed_and_then_forgotten() {
+    static NOW: AtomicU64 = AtomicU64::new(DAY);
+    let now = || Millis(NOW.load(SeqCst) * 1000);
+    let directory = TempDir::new().unwrap();
+    let vault = open(&directory, now);
+    let metadata = Metadata::new(b"{\"a\":1}").ok();
+    let ends = |seconds| Put {
+        key: format!("in {seconds}"),
+        value: Bytes::from_static(b"v"),
+        expiration: Some(Expiration(DAY + seconds)),
+        metadata: metadata.clone(),
+    };
+    vault.put("ns", vec![ends(60), ends(70), ends(80)]).await.unwrap();
+    // This one stays, as it was written again without an end.
+    put(&vault, "in 70", b"w").await;
+    assert_eq!(vault.sweep().await.unwrap(), (vec![], false));
+    NOW.store(DAY + 75, SeqCst);
+    let listed = vault.list("ns", &page("", None, 9)).unwrap();
+    assert_eq!(names(&listed), ["in 70", "in 80"]);
+    assert_eq!(
+        (listed.keys[1].expiration, &listed.keys[1].metadata),
+        (Some(Expiration(DAY + 80)), &metadata)
+    );
+    assert_eq!(vault.sweep().await.unwrap(), (vec![("ns".into(), "in 60".into())], false));
+    assert_eq!(trouble::pieces(&vault), 2);
+    assert!(vault.look("ns", "in 60").unwrap().is_some());
+    NOW.store(DAY + 60 + 24 * 3600, SeqCst);
+    assert_eq!(vault.sweep().await.unwrap(), (vec![("ns".into(), "in 80".into())], false));
+    assert!(vault.look("ns", "in 60").unwrap().is_none());
+    assert_eq!(value(&vault, "in 70").unwrap().0, b"w");
+    close(vault).await;
+}
+
+#[tokio::test]
+async fn writes_that_wait_become_durable_at_once() {
+    let directory = TempDir::new().unwrap();
+    let vault = std::sync::Arc::new(open(&directory, day));
+    let before = vault.usage();
+    let mut writers = tokio::task::JoinSet::new();
+    for number in 0..200 {
+        let vault = std::sync::Arc::clone(&vault);
+        writers.spawn(async move { put(&vault, &format!("{number}"), b"v").await });
+    }
+    let mut versions = writers.join_all().await;
+    let usage = vault.usage();
+    assert_eq!(usage.writes - before.writes, 200);
+    // All were asked for before this thread let the first one be answered.
+    assert!(usage.commits - before.commits < 100, "{usage:?}");
+    versions.sort();
+    versions.dedup();
+    assert_eq!(versions.len(), 200);
+    let vault = std::sync::Arc::into_inner(vault).unwrap();
+    close(vault).await;
+}

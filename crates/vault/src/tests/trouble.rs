@@ -1,0 +1,181 @@
+//! Files that are locked, damaged, something else, from a newer program, or full.
+
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+};
+
+use redb::{
+    BackendError, Builder, Database, ReadableTableMetadata as _, StorageBackend, backends::FileBackend,
+};
+
+use super::*;
+use crate::layout::{FORMAT, NUMBERS, VALUES};
+
+/// How many pieces of values are stored.
+pub(super) fn pieces(vault: &Vault) -> u64 {
+    vault.view().open_table(VALUES).unwrap().len().unwrap()
+}
+
+fn refused(directory: &TempDir) -> String {
+    let refused = Vault::open(&config(directory), day).unwrap_err().to_string();
+    refused.replace(&directory.path().display().to_string(), "DIR")
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_the_store_is_refused_in_a_sentence() {
+    let directory = TempDir::new().unwrap();
+    let path = config(&directory).path;
+    let vault = open(&directory, day);
+    assert_eq!(
+        refused(&directory),
+        "the store DIR/kv.redb is in use by another process; end that one, or give this one a file of its own"
+    );
+    put(&vault, "k", b"v").await;
+    close(vault).await;
+    let database = Database::open(&path).unwrap();
+    let work = database.begin_write().unwrap();
+    work.open_table(NUMBERS).unwrap().insert(FORMAT, 2).unwrap();
+    work.commit().unwrap();
+    drop(database);
+    assert_eq!(
+        refused(&directory),
+        "the store DIR/kv.redb has version 2 of the format, and this program knows only 1; use the program that wrote it"
+    );
+    fs::remove_file(&path).unwrap();
+    let database = Database::create(&path).unwrap();
+    let work = database.begin_write().unwrap();
+    work.open_table(redb::TableDefinition::<u64, u64>::new("other")).unwrap();
+    work.commit().unwrap();
+    drop(database);
+    let foreign = "DIR/kv.redb is not a store; move it away, or name another file";
+    assert_eq!(refused(&directory), foreign);
+    fs::write(&path, "[network]\nname = \"n\"\n".repeat(1000)).unwrap();
+    assert_eq!(refused(&directory), foreign);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(refused(&directory), "cannot open the store DIR/kv.redb: Is a directory (os error 21)");
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_refused_or_what_was_acknowledged() {
+    let directory = TempDir::new().unwrap();
+    let path = config(&directory).path;
+    let vault = open(&directory, day);
+    put(&vault, "k", &vec![7; PIECE]).await;
+    close(vault).await;
+    let whole = fs::read(&path).unwrap();
+    let (mut refusals, mut opened) = (0, 0);
+    for at in (0..whole.len()).step_by(whole.len() / 97) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x55;
+        damaged[at / 2] ^= 0x55;
+        fs::write(&path, &damaged).unwrap();
+        match Vault::open(&config(&directory), day) {
+            Err(Error::Damaged { .. } | Error::Foreign { .. }) => refusals += 1,
+            Err(error) => panic!("{error}"),
+            Ok(vault) => {
+                opened += 1;
+                close(vault).await;
+            }
+        }
+    }
+    assert!(refusals > 0 && opened > 0, "{refusals} refusals, {opened} opened");
+}
+
+/// A file whose disk has room for no more than so many bytes.
+#[derive(Debug)]
+struct Small {
+    file: FileBackend,
+    room: Arc<AtomicU64>,
+}
+
+impl StorageBackend for Small {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        // A file that is made longer takes no room until it is written to.
+        if offset + data.len() as u64 > self.room.load(SeqCst) {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        self.file.write(offset, data)
+    }
+
+    fn try_lock_range(
+        &self,
+        start: std::ops::Bound<u64>,
+        end: std::ops::Bound<u64>,
+    ) -> Result<bool, BackendError> {
+        self.file.try_lock_range(start, end)
+    }
+
+    fn unlock_range(
+        &self,
+        start: std::ops::Bound<u64>,
+        end: std::ops::Bound<u64>,
+    ) -> Result<(), BackendError> {
+        self.file.unlock_range(start, end)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.file.close()
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_writes_and_nothing_that_was_acknowledged_is_lost() {
+    let directory = TempDir::new().unwrap();
+    let Config { path, name, memory } = config(&directory);
+    let room = Arc::new(AtomicU64::new(2 << 20));
+    let (at, left) = (path.clone(), Arc::clone(&room));
+    let opening = move || {
+        let file = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&at)?;
+        let small = Small { file: FileBackend::new(file)?, room: Arc::clone(&left) };
+        Builder::new().set_cache_size(memory).create_with_backend(small)
+    };
+    let vault = Vault::open_by(&path, Box::new(opening), &name, day).unwrap();
+    let mut acknowledged = 0;
+    let full = loop {
+        let mut upload = vault.upload();
+        let stored = async {
+            upload.add(&vec![1; PIECE]).await?;
+            upload.finish("ns", &format!("{acknowledged}"), None, None).await
+        };
+        match stored.await {
+            Ok(_) => acknowledged += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(full, Error::Full { .. }), "{full}");
+    assert!(acknowledged > 1);
+    // Reads go on, and so do writes for which there is room again.
+    for number in 0..acknowledged {
+        assert_eq!(value(&vault, &format!("{number}")).unwrap().0, vec![1; PIECE]);
+    }
+    assert_eq!(value(&vault, &format!("{acknowledged}")), None);
+    room.store(u64::MAX, SeqCst);
+    put(&vault, "later", &vec![2; 4 * PIECE]).await;
+    close(vault).await;
+    let vault = open(&directory, day);
+    assert_eq!(value(&vault, "later").unwrap().0, vec![2; 4 * PIECE]);
+    assert_eq!(value(&vault, "0").unwrap().0, vec![1; PIECE]);
+    close(vault).await;
+}

@@ -1,0 +1,232 @@
+//! What is asked of the store.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+};
+
+use bytes::Bytes;
+use kv::{About, Clock, Expiration, Metadata, Millis, Page, StoreName, Version};
+use redb::{Builder, Database, DatabaseError, ReadableTable as _};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Error, Found, Listed, Upload,
+    change::Change,
+    file::{File, Opening},
+    layout::{DUE, full_key},
+    listed::list,
+    reading::look,
+    writer::{Order, Swept, Writer},
+};
+
+/// Where a store is, and who it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The file; made if it is not there.
+    pub path: PathBuf,
+    /// The name that a new store gets. One that exists keeps its own.
+    pub name: StoreName,
+    /// Bytes of memory for what was read from the file.
+    pub memory: usize,
+}
+
+/// A store. It is closed when it is dropped.
+pub struct Vault {
+    file: Arc<File>,
+    name: StoreName,
+    orders: mpsc::Sender<Order>,
+    next_value: Arc<AtomicU64>,
+    commits: Arc<AtomicU64>,
+    writes: AtomicU64,
+    now: fn() -> Millis,
+}
+
+/// What a store has done since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Writes that were asked for.
+    pub writes: u64,
+    /// How often something was made durable: once for all that waited.
+    pub commits: u64,
+}
+
+/// One of several values that are written at once.
+#[derive(Debug, Clone)]
+pub struct Put {
+    /// The key.
+    pub key: String,
+    /// Its value.
+    pub value: Bytes,
+    /// When it is over.
+    pub expiration: Option<Expiration>,
+    /// What is said of it.
+    pub metadata: Option<Metadata>,
+}
+
+impl Vault {
+    /// Opens a store, or makes one. `now` is the time of day.
+    ///
+    /// # Errors
+    /// When the file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    pub fn open(config: &Config, now: fn() -> Millis) -> Result<Self, Error> {
+        let (path, memory) = (config.path.clone(), config.memory);
+        let opening = move || database(&path, memory);
+        Self::open_by(&config.path, Box::new(opening), &config.name, now)
+    }
+
+    pub(crate) fn open_by(
+        path: &Path,
+        opening: Opening,
+        name: &StoreName,
+        now: fn() -> Millis,
+    ) -> Result<Self, Error> {
+        let (file, said) = File::open(path, opening, name)?;
+        let file = Arc::new(file);
+        let next_value = Arc::new(AtomicU64::new(said.next_value));
+        let commits = Arc::default();
+        // As many wait as are made durable at once.
+        let (orders, receiver) = mpsc::channel(QUEUE);
+        let writer = Writer {
+            file: Arc::clone(&file),
+            clock: Clock::resume(said.name.clone(), said.clock),
+            next_value: Arc::clone(&next_value),
+            now,
+            orders: receiver,
+            commits: Arc::clone(&commits),
+        };
+        let started = thread::Builder::new().name("store".into()).spawn(move || writer.work());
+        started.map_err(|source| Error::Io {
+            operation: "start a thread for",
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Self { file, name: said.name, orders, next_value, commits, writes: AtomicU64::new(0), now })
+    }
+
+    /// The store's name, which its versions have.
+    pub fn name(&self) -> &StoreName {
+        &self.name
+    }
+
+    /// What is known of a key; `None` if nothing is. Blocks while it is read from the disk.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn look(&self, namespace: &str, key: &str) -> Result<Option<Found>, Error> {
+        look(&self.file, &full_key(namespace, key))
+    }
+
+    /// A page of the keys that have a value. Blocks while it is read from the disk.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn list(&self, namespace: &str, page: &Page) -> Result<Listed, Error> {
+        list(&self.file, namespace, page, (self.now)())
+    }
+
+    /// Begins to take a value in pieces.
+    pub fn upload(&self) -> Upload<'_> {
+        Upload::new(self, self.next_value.fetch_add(1, Relaxed))
+    }
+
+    /// Sets several keys, all of them or none, durably.
+    ///
+    /// # Errors
+    /// When that cannot be stored; then all keys are as they were.
+    pub async fn put(&self, namespace: &str, puts: Vec<Put>) -> Result<Vec<Version>, Error> {
+        let change = |put: Put| {
+            let Put { key, value, expiration, metadata } = put;
+            let about = About { bytes: value.len() as u64, expiration, metadata };
+            let number = self.next_value.fetch_add(1, Relaxed);
+            Change::Put { key: full_key(namespace, &key), value: number, rest: value, about }
+        };
+        self.write(puts.into_iter().map(change).collect()).await
+    }
+
+    /// Says that keys have no value any more, all of them or none, durably.
+    ///
+    /// # Errors
+    /// When that cannot be stored; then all keys are as they were.
+    pub async fn delete(&self, namespace: &str, keys: &[&str]) -> Result<Vec<Version>, Error> {
+        let change = |key: &&str| Change::Delete { key: full_key(namespace, key) };
+        self.write(keys.iter().map(change).collect()).await
+    }
+
+    /// Removes values that are over, and forgets what need not be known any more; to be called now and then. Returns the keys, with their
+    /// namespaces, whose values were over, and whether there is more to do at once.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub async fn sweep(&self) -> Result<(Vec<(String, String)>, bool), Error> {
+        if !is_due(&self.file, (self.now)())? {
+            return Ok((Vec::new(), false));
+        }
+        let (done, swept) = oneshot::channel();
+        self.orders.send(Order::Sweep { done }).await.map_err(|_| Error::Released)?;
+        let Swept { ended, is_more } = swept.await.map_err(|_| Error::Released)??;
+        let parts = |key: Vec<u8>| {
+            let key = String::from_utf8(key).ok()?;
+            key.split_once('\0').map(|(namespace, key)| (namespace.to_owned(), key.to_owned()))
+        };
+        Ok((ended.into_iter().filter_map(parts).collect(), is_more))
+    }
+
+    /// What it has done.
+    pub fn usage(&self) -> Usage {
+        Usage { writes: self.writes.load(Relaxed), commits: self.commits.load(Relaxed) }
+    }
+
+    /// Makes durable what waits, and leaves the file to whoever opens it next. What is asked for later fails. Blocks; not to be called in
+    /// a runtime.
+    pub fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        if self.orders.blocking_send(Order::Close { done }).is_ok() {
+            let _ = closed.blocking_recv();
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn view(&self) -> redb::ReadTransaction {
+        self.file.begin_read().expect("it is open")
+    }
+
+    pub(crate) async fn write(&self, changes: Vec<Change>) -> Result<Vec<Version>, Error> {
+        self.writes.fetch_add(1, Relaxed);
+        let (done, written) = oneshot::channel();
+        self.orders.send(Order::Write { changes, done }).await.map_err(|_| Error::Released)?;
+        written.await.map_err(|_| Error::Released)?
+    }
+
+    /// Removes a value that will not be whole, without waiting. If the queue is full, it is removed when the store is opened the next time.
+    pub(crate) fn discard(&self, value: u64) {
+        let (done, _) = oneshot::channel();
+        let _ = self.orders.try_send(Order::Write { changes: vec![Change::Discard { value }], done });
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Vault {}", self.name.as_str())
+    }
+}
+
+/// Whether time asks for anything.
+fn is_due(file: &File, now: Millis) -> Result<bool, Error> {
+    let failed = |error: redb::Error| file.failed("read", error);
+    let due = file.begin_read()?.open_table(DUE).map_err(|error| failed(error.into()))?;
+    let first = due.first().map_err(|error| failed(error.into()))?;
+    Ok(first.is_some_and(|(key, _)| key.value().0 <= now.seconds()))
+}
+
+fn database(path: &Path, memory: usize) -> Result<Database, DatabaseError> {
+    Builder::new().set_cache_size(memory).create(path)
+}
+
+/// Writes that wait for the one before them to become durable.
+const QUEUE: usize = 1024;

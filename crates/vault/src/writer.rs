@@ -1,0 +1,185 @@
+//! The one thread that writes: it makes all that waits durable at once, and then says so to each of those who wait.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use kv::{Clock, Millis, Version};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Error,
+    change::{Change, Tables, Wrong},
+    file::File,
+};
+
+/// What the thread is asked for.
+pub(crate) enum Order {
+    /// Changes that become durable together or not at all.
+    Write { changes: Vec<Change>, done: oneshot::Sender<Result<Vec<Version>, Error>> },
+    /// What time asks for.
+    Sweep { done: oneshot::Sender<Result<Swept, Error>> },
+    /// The file is left to somebody else.
+    Close { done: oneshot::Sender<()> },
+}
+
+/// What time has made of keys.
+pub(crate) struct Swept {
+    /// Keys, with their namespaces, whose values are over.
+    pub(crate) ended: Vec<Vec<u8>>,
+    /// Whether there are more.
+    pub(crate) is_more: bool,
+}
+
+/// The thread's own.
+pub(crate) struct Writer {
+    pub(crate) file: Arc<File>,
+    pub(crate) clock: Clock,
+    pub(crate) next_value: Arc<AtomicU64>,
+    pub(crate) now: fn() -> Millis,
+    pub(crate) orders: mpsc::Receiver<Order>,
+    pub(crate) commits: Arc<AtomicU64>,
+}
+
+type Writes = Vec<(Vec<Change>, oneshot::Sender<Result<Vec<Version>, Error>>)>;
+
+impl Writer {
+    /// Works until the file is closed, or nobody is left who could ask.
+    pub(crate) fn work(mut self) {
+        while let Some(first) = self.orders.blocking_recv() {
+            let (mut writes, mut other) = (Writes::new(), None);
+            let mut bytes = 0;
+            let mut next = Some(first);
+            while let Some(order) = next.take() {
+                match order {
+                    Order::Write { changes, done } => {
+                        bytes += changes.iter().map(Change::bytes).sum::<usize>();
+                        writes.push((changes, done));
+                    }
+                    order => other = Some(order),
+                }
+                if other.is_none() && bytes < MOST_BYTES && writes.len() < MOST_WRITES {
+                    next = self.orders.try_recv().ok();
+                }
+            }
+            if !writes.is_empty() {
+                self.write(writes);
+            }
+            match other {
+                None | Some(Order::Write { .. }) => {}
+                Some(Order::Sweep { done }) => drop(done.send(self.sweep())),
+                Some(Order::Close { done }) => {
+                    self.file.close();
+                    let _ = done.send(());
+                    return;
+                }
+            }
+        }
+        self.file.close();
+    }
+
+    /// Makes them durable and says so. If that fails, each one is tried alone, so that a large one that finds no room fails without the
+    /// others.
+    fn write(&mut self, writes: Writes) {
+        let all: Vec<_> = writes.iter().map(|(changes, _)| &changes[..]).collect();
+        match self.commit(&all) {
+            Ok(versions) => {
+                for ((_, done), versions) in writes.into_iter().zip(versions) {
+                    let _ = done.send(Ok(versions));
+                }
+            }
+            Err(error) if writes.len() == 1 => {
+                for (_, done) in writes {
+                    // There is one.
+                    let _ = done.send(Err(error));
+                    return;
+                }
+            }
+            Err(_) => {
+                for (changes, done) in writes {
+                    let alone = self.commit(&[&changes[..]]);
+                    let _ = done.send(alone.map(|mut versions| versions.pop().unwrap_or_default()));
+                }
+            }
+        }
+    }
+
+    fn commit(&mut self, writes: &[&[Change]]) -> Result<Vec<Vec<Version>>, Error> {
+        let now = (self.now)();
+        self.durably(|tables, clock| {
+            let one = |changes: &&[Change]| {
+                let applied = changes.iter().map(|change| tables.apply(change, clock, now));
+                applied.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
+            };
+            writes.iter().map(one).collect()
+        })
+    }
+
+    fn sweep(&mut self) -> Result<Swept, Error> {
+        let now = (self.now)();
+        let (ended, is_more) = self.durably(|tables, _| tables.sweep(now, MOST_WRITES))?;
+        Ok(Swept { ended, is_more })
+    }
+
+    /// Does something to the tables and makes it durable. After a failure nothing of it has happened, and the file is opened again, since
+    /// redb wants to be closed then.
+    fn durably<T>(
+        &mut self,
+        work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,
+    ) -> Result<T, Error> {
+        if !self.file.is_open() {
+            self.file.reopen()?;
+        }
+        let mut clock = self.clock.clone();
+        // redb may panic over a file that something else has written to.
+        let done = catch_unwind(AssertUnwindSafe(|| self.transaction(&mut clock, work)));
+        let done = done.unwrap_or_else(|_| Err(self.file.damaged("its pages contradict each other")));
+        match done {
+            Ok(made) => {
+                self.clock = clock;
+                self.commits.fetch_add(1, Relaxed);
+                Ok(made)
+            }
+            Err(error) => {
+                // If this fails as well, the next write tries again, and says why it cannot be.
+                let _ = self.file.reopen();
+                Err(error)
+            }
+        }
+    }
+
+    fn transaction<T>(
+        &self,
+        clock: &mut Clock,
+        work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,
+    ) -> Result<T, Error> {
+        let wrong = |wrong| match wrong {
+            Wrong::File(error) => self.file.failed("write to", error),
+            Wrong::Content(damaged) => self.file.damaged(damaged),
+        };
+        let transaction = self.file.begin_write()?;
+        let mut tables = Tables::open(&transaction).map_err(wrong)?;
+        let made = work(&mut tables, clock).map_err(wrong)?;
+        tables.note(clock, self.next_value.load(Relaxed)).map_err(wrong)?;
+        drop(tables);
+        transaction.commit().map_err(|error| wrong(error.into()))?;
+        Ok(made)
+    }
+}
+
+impl Change {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Piece { bytes, .. } | Self::Put { rest: bytes, .. } => bytes.len(),
+            Self::Delete { .. } | Self::Discard { .. } => 0,
+        }
+    }
+}
+
+/// What becomes durable at once is no more than this, so that the first of them does not wait for long.
+const MOST_BYTES: usize = 8 << 20;
+const MOST_WRITES: usize = 1024;
