@@ -9,7 +9,7 @@ use std::{
 use ::tiers::{CentreId, Fault, Health, Measurements, Network, Reach, Surroundings};
 use http::Origin;
 
-use super::hello::{OfOrigin, Sample};
+use super::hello::{MOST_TOLD, OfOrigin, Sample};
 
 /// What is known of the ways to origins.
 #[derive(Debug)]
@@ -170,9 +170,6 @@ fn millis(time: Duration) -> u64 {
 
 /// Routes that one request tries: the direct one and two others. Of an origin that is down each costs a time-out.
 const MOST_TRIES: usize = 3;
-
-/// Samples of one origin that are told: as many as the engine keeps.
-pub(super) const MOST_TOLD: usize = 31;
 
 #[cfg(test)]
 mod tests {
