@@ -210,7 +210,7 @@ fn linked() -> String {
 #[test]
 fn data_centres_with_links_may_ask_one_another() {
     let network = read(&linked()).unwrap();
-    assert_eq!(network.authority.as_deref(), Some(std::path::Path::new("ca.pem")));
+    assert_eq!(network.authority.as_deref(), Some(Path::new("ca.pem")));
     let addresses: Vec<_> =
         network.data_centres.iter().map(|centre| centre.link.as_ref().unwrap().address.to_string()).collect();
     assert_eq!(addresses, ["10.0.0.1:4400", "10.0.0.2:4400", "10.0.0.3:4400"]);

@@ -183,7 +183,7 @@ mod tests {
     fn what_one_measures_the_others_know_once() {
         let origin: Origin = "https://origin.example".parse().unwrap();
         let [mut lhr, mut fra] = [0, 1].map(|here| Ways::new(2, CentreId(here)));
-        fra.keep(&[origin.clone()]);
+        fra.keep(std::slice::from_ref(&origin));
         for number in 0..40 {
             lhr.connected(ms(number), &origin, ms(20));
         }
