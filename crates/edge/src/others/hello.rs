@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Others, ways::MOST_TOLD};
-
 /// The question: who asks, and what it knows already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hello {
@@ -73,19 +71,15 @@ impl Told {
     pub fn read(text: &[u8]) -> Option<Self> {
         let told: Self = serde_json::from_slice(text.get(..text.len().min(Self::LONGEST))?).ok()?;
         let is_bounded = |of: &OfOrigin| of.samples.len() <= MOST_TOLD;
-        (told.origins.len() <= super::MOST_ORIGINS && told.origins.iter().all(is_bounded)).then_some(told)
+        (told.origins.len() <= MOST_ORIGINS && told.origins.iter().all(is_bounded)).then_some(told)
     }
 }
 
-impl Others {
-    /// What is answered to another data centre.
-    pub(crate) fn told(&self, hello: &Hello) -> Told {
-        // Whoever knew another process knows nothing of this one.
-        let from = if hello.process == self.process { hello.from } else { 0 };
-        let (origins, next) = self.ways().told(self.now(), from);
-        Told { network: self.name.clone(), process: self.process, next, origins }
-    }
-}
+/// Origins that are measured, and told of. Each costs a connection a minute, and 300 data centres tell of them.
+pub(super) const MOST_ORIGINS: usize = 1000;
+
+/// Samples of one origin that are told: as many as the engine keeps.
+pub(super) const MOST_TOLD: usize = 31;
 
 #[cfg(test)]
 mod tests {

@@ -64,7 +64,7 @@ impl Peer {
     /// It answered. Returns whether that is news.
     pub(super) fn heard(&self, now: u64) -> bool {
         self.heard.store(now, Relaxed);
-        let is_news = self.is_lost.send_if_modified(|is_lost| std::mem::take(is_lost));
+        let is_news = self.is_lost.send_if_modified(std::mem::take);
         if is_news {
             *self.state() = State { since: now, why: String::new() };
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ::tiers::{Basis, Fault, Listed, Route, Topology, Zone as TiersOf};
 
-use super::{Others, ways::Around};
+use super::{peer::Peer, view::Others, ways::Around};
 use crate::{
     network::{Detours, Network, Zone},
     operator::{Candidate, LinkStatus, RouteStatus, TierStatus},
@@ -59,7 +59,7 @@ impl Others {
 
     /// How the other data centres are.
     pub(crate) fn report_links(&self) -> Vec<LinkStatus> {
-        let of = |(_, peer): (_, &super::Peer)| {
+        let of = |(_, peer): (_, &Peer)| {
             let seen = peer.seen();
             let since = self.now().saturating_sub(Duration::from_nanos(seen.since));
             LinkStatus {

@@ -1,23 +1,52 @@
 //! Looks after links and origins while a data centre runs: live traffic tells first how they are, and where there is none, a small question.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use ::tiers::{CentreId, Fault, Measurements};
-use http::{Body, Failure, HeaderValue, Origin, Request, StatusCode, Uri, client::Trace, header};
+use http::{
+    Body, Failure, HeaderValue, Origin, Request, StatusCode, Uri, client::Trace, clock::nanos, header,
+};
 use tokio::{
     net::{TcpStream, lookup_host},
     task::AbortHandle,
     time::{Instant, sleep, timeout},
 };
 
-use super::{Hello, Lane, Others, Told, Watched, nanos};
+use super::{
+    hello::{Hello, Told},
+    lanes::Lane,
+    view::{Others, lock},
+};
 use crate::{
     came::{KIND, NODE},
     network::Network,
 };
 
-/// Begins all of it.
-pub(super) fn begin(
+impl Others {
+    /// Begins to watch links and origins, until this is dropped. To be called in a tokio runtime with I/O and time.
+    pub(crate) fn begin(self: &Arc<Self>, zones: impl Fn() -> Option<Arc<Network>> + Send + Sync + 'static) {
+        let tasks = tasks(&Arc::downgrade(self), zones);
+        lock(&self.watching).extend(tasks);
+    }
+
+    /// What is answered to another data centre.
+    pub(crate) fn told(&self, hello: &Hello) -> Told {
+        // Whoever knew another process knows nothing of this one.
+        let from = if hello.process == self.process { hello.from } else { 0 };
+        let (origins, next) = self.ways().told(self.now(), from);
+        Told { network: self.name.clone(), process: self.process, next, origins }
+    }
+}
+
+/// What a task has of the others, so that it ends with them.
+type Watched = Weak<Others>;
+
+/// The tasks that do all of it.
+fn tasks(
     others: &Watched,
     network: impl Fn() -> Option<Arc<Network>> + Send + Sync + 'static,
 ) -> Vec<AbortHandle> {

@@ -9,7 +9,7 @@ use std::{
 use ::tiers::{CentreId, Fault, Health, Measurements, Network, Reach, Surroundings};
 use http::Origin;
 
-use super::hello::{OfOrigin, Sample};
+use super::hello::{MOST_TOLD, OfOrigin, Sample};
 
 /// What is known of the ways to origins.
 #[derive(Debug)]
@@ -171,9 +171,6 @@ fn millis(time: Duration) -> u64 {
 /// Routes that one request tries: the direct one and two others. Of an origin that is down each costs a time-out.
 const MOST_TRIES: usize = 3;
 
-/// Samples of one origin that are told: as many as the engine keeps.
-pub(super) const MOST_TOLD: usize = 31;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +183,7 @@ mod tests {
     fn what_one_measures_the_others_know_once() {
         let origin: Origin = "https://origin.example".parse().unwrap();
         let [mut lhr, mut fra] = [0, 1].map(|here| Ways::new(2, CentreId(here)));
-        fra.keep(&[origin.clone()]);
+        fra.keep(std::slice::from_ref(&origin));
         for number in 0..40 {
             lhr.connected(ms(number), &origin, ms(20));
         }

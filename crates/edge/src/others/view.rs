@@ -1,0 +1,251 @@
+//! The other data centres of a network, as one of them sees them: which can be asked, who is next for a key, and what all of them
+//! measured of the ways to origins.
+//!
+//! What is decided is the engine's (`tiers`); here are its inputs, under locks that nobody holds while waiting. Nobody takes one for a hit.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard},
+    time::Duration,
+};
+
+use ::tiers::{
+    Asked, CentreId, Health, Hop, KeyHash, Regional, Role, Smart, Topology, Tuning, Zone as TiersOf,
+};
+use http::{
+    Membership, Origin, Scheme,
+    clock::{Clock, wall_ns},
+};
+use tokio::task::AbortHandle;
+
+use super::{hello::MOST_ORIGINS, lanes::Lanes, peer::Peer, ways::Ways};
+use crate::{
+    Error,
+    network::{Detours, Network, Tiers},
+};
+
+/// The other data centres.
+pub(crate) struct Others {
+    pub(super) clock: Clock,
+    pub(super) name: String,
+    /// Tells this process from those before it.
+    pub(super) process: u64,
+    here: CentreId,
+    centres: ::tiers::Network,
+    /// By their numbers; this one is among them, and never asked.
+    peers: Vec<Peer>,
+    pub(crate) membership: Membership,
+    pub(crate) lanes: Lanes,
+    zones: RwLock<HashMap<String, TiersOf>>,
+    /// Origins that are worth a measurement.
+    pub(super) origins: RwLock<Vec<Origin>>,
+    health: RwLock<Health>,
+    ways: Mutex<Ways>,
+    pub(super) watching: Mutex<Vec<AbortHandle>>,
+}
+
+impl Others {
+    /// What the data centre `here` has to do with the others; `None` where there are none, or no links to them.
+    pub(crate) fn new(network: &Network, here: &str) -> Result<Option<Arc<Self>>, Error> {
+        let centres = network.tiers();
+        let number = network.data_centres.iter().position(|centre| centre.name == here);
+        let found =
+            number.and_then(|number| Some((centres.ids().nth(number)?, &network.data_centres[number])));
+        let Some((here, own)) = found else { return Ok(None) };
+        let (Some(link), Some(authority)) = (&own.link, &network.authority) else { return Ok(None) };
+        if centres.len() < 2 {
+            return Ok(None);
+        }
+        let membership = Membership::read(authority, &link.certificate, &link.key)?;
+        if !membership.names().iter().any(|name| name.eq_ignore_ascii_case(&own.name)) {
+            let why = format!(
+                "it is for {}, and data centres know each other by their names: it has to be for \"{}\" \
+                 (`longhaul edge ca issue` makes such ones)",
+                membership.names().join(", "),
+                own.name
+            );
+            return Err(Error::Authority { path: link.certificate.clone(), why });
+        }
+        let linked = network.data_centres.iter().filter_map(|centre| Some((centre, centre.link.as_ref()?)));
+        let addresses: Vec<_> = linked.map(|(centre, link)| (centre.name.clone(), link.address)).collect();
+        let peers = addresses.iter().map(|(name, address)| {
+            let origin = Origin { scheme: Scheme::Https, host: name.clone(), port: address.port() };
+            Peer::new(name.clone(), origin)
+        });
+        let others = Self {
+            clock: Clock::start(),
+            name: network.name.clone(),
+            process: wall_ns().unsigned_abs(),
+            here,
+            peers: peers.collect(),
+            lanes: Lanes::new(&membership, &addresses)?,
+            membership,
+            zones: RwLock::default(),
+            origins: RwLock::default(),
+            health: RwLock::default(),
+            ways: Mutex::new(Ways::new(centres.len(), here)),
+            centres,
+            watching: Mutex::default(),
+        };
+        others.take(network);
+        Ok(Some(Arc::new(others)))
+    }
+
+    /// Whether a network has the same data centres, so that what is known of them stands.
+    pub(crate) fn are_those_of(&self, before: &Network, now: &Network) -> bool {
+        before.name == now.name
+            && before.authority == now.authority
+            && before.data_centres.len() == now.data_centres.len()
+            && before.data_centres.iter().zip(&now.data_centres).all(|(before, now)| {
+                (&before.name, &before.link, &before.region, &before.city, before.weight)
+                    == (&now.name, &now.link, &now.region, &now.city, now.weight)
+            })
+    }
+
+    /// Takes the zones of a network with the same data centres. A choice that was made for a zone stays.
+    pub(crate) fn take(&self, network: &Network) {
+        let mut zones = write(&self.zones);
+        let before = std::mem::take(&mut *zones);
+        for zone in &network.zones {
+            let topology = match &zone.tiers {
+                Tiers::None => Topology::None,
+                Tiers::Generic => Topology::Generic,
+                Tiers::Custom(map) => Topology::Custom(map.clone()),
+                Tiers::Smart => match before.get(&zone.name).map(TiersOf::topology) {
+                    Some(Topology::Smart(smart)) => Topology::Smart(smart.clone()),
+                    _ => Topology::Smart(Smart::new(Tuning::default())),
+                },
+            };
+            let regional = if zone.regional { Regional::Asked } else { Regional::Skipped };
+            zones.insert(zone.name.clone(), TiersOf::new(&self.centres, topology, regional));
+        }
+        let measured =
+            network.zones.iter().filter(|zone| zone.tiers == Tiers::Smart || zone.detours != Detours::Off);
+        let mut origins: Vec<_> = measured.flat_map(|zone| &zone.origins).cloned().collect();
+        origins.sort_by_key(ToString::to_string);
+        origins.dedup();
+        origins.truncate(MOST_ORIGINS);
+        *write(&self.origins) = origins;
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
+    pub(crate) fn here(&self) -> CentreId {
+        self.here
+    }
+
+    pub(crate) fn network_name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn centres(&self) -> &::tiers::Network {
+        &self.centres
+    }
+
+    /// The name of a data centre.
+    pub(crate) fn name(&self, centre: CentreId) -> &str {
+        &self.centres.centre(centre).name
+    }
+
+    /// The data centre of a name.
+    pub(crate) fn id(&self, name: &str) -> Option<CentreId> {
+        self.centres.ids().find(|&id| self.name(id).eq_ignore_ascii_case(name))
+    }
+
+    pub(crate) fn peer(&self, centre: CentreId) -> &Peer {
+        &self.peers[usize::from(centre.0)]
+    }
+
+    /// All but this one.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (CentreId, &Peer)> {
+        self.centres.ids().zip(&self.peers).filter(|(id, _)| *id != self.here)
+    }
+
+    /// Who is asked next for what is not here. `through` are those that are not asked again.
+    pub(crate) fn next(&self, zone: &str, role: Role, key: KeyHash, through: &[CentreId]) -> Hop {
+        let zones = self.zones.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(zone) = zones.get(zone) else { return Hop::Origin };
+        let health = self.health.read().unwrap_or_else(PoisonError::into_inner);
+        zone.next(self.now(), &self.centres, Asked { here: self.here, role, key, through }, &health)
+    }
+
+    /// Looks at the tiers of a zone.
+    pub(crate) fn tiers_of<T>(&self, zone: &str, look: impl FnOnce(&TiersOf) -> T) -> Option<T> {
+        self.zones.read().unwrap_or_else(PoisonError::into_inner).get(zone).map(look)
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        self.health.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What is known of the ways to origins.
+    pub(crate) fn ways(&self) -> MutexGuard<'_, Ways> {
+        lock(&self.ways)
+    }
+
+    /// Round trips to all data centres by their numbers; far ones where it is not known.
+    pub(crate) fn round_trips(&self) -> Vec<Duration> {
+        self.peers.iter().map(|peer| peer.round_trip().unwrap_or(FAR)).collect()
+    }
+
+    /// A data centre answered.
+    pub(crate) fn heard(&self, centre: CentreId) {
+        if self.peer(centre).heard(self.clock.now()) {
+            write(&self.health).set(centre, ::tiers::State::Up);
+            tracing::info!(data_centre = self.name(centre), "a data centre can be asked");
+        }
+    }
+
+    /// A data centre cannot be asked, in these words.
+    pub(crate) fn lost(&self, centre: CentreId, why: &str) {
+        if self.peer(centre).lost(self.clock.now(), why) {
+            write(&self.health).set(centre, ::tiers::State::Down);
+            tracing::warn!(data_centre = self.name(centre), why, "a data centre cannot be asked");
+        }
+    }
+
+    /// The address of an origin: what it was when it was last connected to, or looked up.
+    pub(crate) fn address(&self, origin: &Origin) -> Option<SocketAddr> {
+        self.ways().address(origin)
+    }
+
+    /// Has the choice of upper tiers looked at again.
+    pub(crate) fn review(&self, network: &Network) {
+        let (now, health) = (self.now(), self.health());
+        let mut zones = write(&self.zones);
+        let ways = self.ways();
+        for zone in &network.zones {
+            let Some(Topology::Smart(smart)) = zones.get_mut(&zone.name).map(TiersOf::topology_mut) else {
+                continue;
+            };
+            let Some(measured) = zone.origins.first().and_then(|origin| ways.measured(origin)) else {
+                continue;
+            };
+            let before = smart.choice().basis;
+            let choice = smart.review(now, &self.centres, measured, &health);
+            if choice.basis != before {
+                tracing::info!(zone = zone.name, "the upper tier changes: {}", choice.reason);
+            }
+        }
+    }
+}
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        lock(&self.watching).iter().for_each(AbortHandle::abort);
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A round trip that is not known: as far as anything on Earth.
+const FAR: Duration = Duration::from_millis(300);
