@@ -188,6 +188,6 @@ impl Handler for Visitors {
     }
 
     fn sent(&self, sending: Sending, delivery: Delivery) {
-        sending.tell(&self.0, delivery);
+        sending.tell(self.0.log.as_ref(), self.0.number(), delivery);
     }
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use http::server::Delivery;
 
-use crate::{core::Core, log::Note, traces::Traced};
+use crate::{
+    log::{Log, Note},
+    traces::Traced,
+};
 
 /// What is to be told when a response was sent, or broke off.
 #[derive(Debug, Clone)]
@@ -19,10 +22,10 @@ impl Sending {
         (line.is_some() || traced.is_some()).then_some(Self { line, traced })
     }
 
-    /// Tells them.
-    pub(crate) fn tell(self, core: &Core, delivery: Delivery) {
-        if let Some((log, line)) = core.log.as_ref().zip(self.line) {
-            log.sent(core.number(), &line, delivery);
+    /// Tells them, on this core.
+    pub(crate) fn tell(self, log: Option<&Log>, core: usize, delivery: Delivery) {
+        if let Some((log, line)) = log.zip(self.line) {
+            log.sent(core, &line, delivery);
         }
         if let Some(traced) = self.traced {
             traced.sent(delivery);

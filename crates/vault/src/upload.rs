@@ -1,5 +1,7 @@
 //! A value that comes in pieces: stored as they come, and there for readers when it is whole.
 
+// circle: what is uploaded is written by the store that hands it out.
+
 use bytes::{Bytes, BytesMut};
 use kv::{About, Expiration, Metadata, Version};
 
