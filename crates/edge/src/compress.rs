@@ -146,6 +146,7 @@ pub(crate) fn usual_form(visit: &Visit, object: &Object) -> Form {
 }
 
 /// Where the bytes of a coding come from.
+#[expect(clippy::large_enum_variant, reason = "it is looked at where it is made, and never kept")]
 enum Source {
     /// They are here.
     Here,

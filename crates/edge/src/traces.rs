@@ -155,8 +155,8 @@ fn left_out(random: u64, share: f64) -> u64 {
         clippy::cast_sign_loss,
         reason = "not negative; what is too large counts as never"
     )]
-    let left_out = (chance.ln() / (-share).ln_1p()).floor() as u64;
-    left_out.min(NEVER)
+    let requests = (chance.ln() / (-share).ln_1p()).floor() as u64;
+    requests
 }
 
 /// Bytes that nobody can foretell; `None` if the system has none.

@@ -114,7 +114,7 @@ mod tests {
         for &gap in gaps {
             now += Duration::from_millis(u64::from(gap));
             if let Some(began) = under_way.filter(|&began| began + delay <= now) {
-                copy = Some(Copy::of_value(began, began.as_nanos() as u64 / 7));
+                copy = Some(Copy::of_value(began, u64::try_from(began.as_nanos()).unwrap() / 7));
                 under_way = None;
             }
             match copy.as_mut().map_or(Use::Never, |copy| copy.judge(&terms, ttl, now)) {

@@ -24,6 +24,7 @@ pub(crate) mod transfer;
 
 /// A measurement with every name in it checked.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "a scenario has a handful of them")]
 pub enum Measurement {
     /// Requests from one host.
     Probe(probe::Probe),

@@ -52,7 +52,7 @@ impl Reading {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn next(&mut self) -> Result<Option<Bytes>, Error> {
+    pub fn piece(&mut self) -> Result<Option<Bytes>, Error> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first).filter(|first| !first.is_empty()));
         }

@@ -43,7 +43,7 @@ fn value(vault: &Vault, key: &str) -> Option<(Vec<u8>, Version)> {
     let Found { record, value: mut reading } = vault.look("ns", key).unwrap()?;
     let Content::Value(about) = &record.content else { return None };
     let mut bytes = Vec::new();
-    while let Some(piece) = reading.next().unwrap() {
+    while let Some(piece) = reading.piece().unwrap() {
         bytes.extend_from_slice(&piece);
     }
     assert_eq!(about.bytes, bytes.len() as u64);
@@ -62,7 +62,7 @@ fn names(listed: &Listed) -> Vec<&str> {
 async fn what_was_acknowledged_is_there_after_a_restart() {
     let directory = TempDir::new().unwrap();
     let vault = open(&directory, day);
-    let long: Vec<u8> = (0..2 * PIECE + 7).map(|at| (at % 251) as u8).collect();
+    let long: Vec<u8> = (0..2 * PIECE + 7).map(|at| u8::try_from(at % 251).unwrap()).collect();
     let versions =
         [put(&vault, "a", b"1").await, put(&vault, "empty", b"").await, put(&vault, "long", &long).await];
     assert!(versions.is_sorted());
@@ -84,9 +84,9 @@ async fn a_value_is_read_as_it_was_when_that_began() {
     let long = vec![1; 3 * PIECE];
     put(&vault, "k", &long).await;
     let mut reading = vault.look("ns", "k").unwrap().unwrap().value;
-    let mut read = reading.next().unwrap().unwrap().to_vec();
+    let mut read = reading.piece().unwrap().unwrap().to_vec();
     put(&vault, "k", b"another").await;
-    while let Some(piece) = reading.next().unwrap() {
+    while let Some(piece) = reading.piece().unwrap() {
         read.extend_from_slice(&piece);
     }
     assert!(read == long);

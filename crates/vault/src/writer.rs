@@ -82,21 +82,13 @@ impl Writer {
         self.file.close();
     }
 
-    /// Makes them durable and says so. If that fails, each one is tried alone, so that a large one that finds no room fails without the
-    /// others.
+    /// Makes them durable and says so. If that fails, each one is tried alone, so that one that is too large fails without the others.
     fn write(&mut self, writes: Writes) {
         let all: Vec<_> = writes.iter().map(|(changes, _)| &changes[..]).collect();
         match self.commit(&all) {
             Ok(versions) => {
                 for ((_, done), versions) in writes.into_iter().zip(versions) {
                     let _ = done.send(Ok(versions));
-                }
-            }
-            Err(error) if writes.len() == 1 => {
-                for (_, done) in writes {
-                    // There is one.
-                    let _ = done.send(Err(error));
-                    return;
                 }
             }
             Err(_) => {

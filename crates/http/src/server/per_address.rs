@@ -110,7 +110,6 @@ impl Client {
         // IPv4 on a socket for both is the same client as on one of its own.
         match address.to_canonical() {
             IpAddr::V4(address) => Self::V4(address.to_bits()),
-            #[expect(clippy::cast_possible_truncation, reason = "the first 64 bits")]
             IpAddr::V6(address) => Self::V6((address.to_bits() >> 64) as u64),
         }
     }
