@@ -1,14 +1,10 @@
 //! Which objects a full store gives up: as the edge does it, or as its simpler alternatives do.
 
-mod published;
 mod queue;
 
 use cache::Eviction;
 
-use self::{
-    published::S3Fifo,
-    queue::{OnHit, Queue},
-};
+use self::queue::{OnHit, Queue};
 
 /// The rule of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,16 +13,14 @@ pub enum Policy {
     Fifo,
     /// What was asked for longest ago.
     Lru,
-    /// S3-FIFO as its authors' simulator has it.
-    S3Fifo,
-    /// What data centres do, which is S3-FIFO for a store that also forgets and purges: [`Eviction`].
+    /// The edge's own: [`Eviction`].
     #[default]
-    Edge,
+    S3Fifo,
 }
 
 impl Policy {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fifo, Self::Lru, Self::S3Fifo, Self::Edge];
+    pub const ALL: [Self; 3] = [Self::Fifo, Self::Lru, Self::S3Fifo];
 
     /// As it is called.
     pub fn name(self) -> &'static str {
@@ -34,7 +28,6 @@ impl Policy {
             Self::Fifo => "fifo",
             Self::Lru => "lru",
             Self::S3Fifo => "s3-fifo",
-            Self::Edge => "edge",
         }
     }
 
@@ -43,8 +36,7 @@ impl Policy {
         match self {
             Self::Fifo => Order::Queue(Queue::new(capacity, OnHit::Stays)),
             Self::Lru => Order::Queue(Queue::new(capacity, OnHit::Moves)),
-            Self::S3Fifo => Order::S3Fifo(S3Fifo::new(capacity)),
-            Self::Edge => Order::Edge(Eviction::new(capacity)),
+            Self::S3Fifo => Order::S3Fifo(Eviction::new(capacity)),
         }
     }
 }
@@ -53,8 +45,7 @@ impl Policy {
 #[derive(Debug)]
 pub(crate) enum Order {
     Queue(Queue),
-    S3Fifo(S3Fifo),
-    Edge(Eviction),
+    S3Fifo(Eviction),
 }
 
 impl Order {
@@ -62,8 +53,7 @@ impl Order {
     pub(crate) fn insert(&mut self, number: u64, bytes: u64, gone: &mut Vec<u64>) {
         match self {
             Self::Queue(queue) => queue.insert(number, bytes, gone),
-            Self::S3Fifo(queues) => queues.insert(number, bytes, gone),
-            Self::Edge(eviction) => gone.extend(eviction.insert(number, bytes)),
+            Self::S3Fifo(eviction) => gone.extend(eviction.insert(number, bytes)),
         }
     }
 
@@ -71,8 +61,7 @@ impl Order {
     pub(crate) fn hit(&mut self, number: u64) {
         match self {
             Self::Queue(queue) => queue.hit(number),
-            Self::S3Fifo(queues) => queues.hit(number),
-            Self::Edge(eviction) => eviction.hit(number),
+            Self::S3Fifo(eviction) => eviction.hit(number),
         }
     }
 }

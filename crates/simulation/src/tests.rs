@@ -187,7 +187,7 @@ fn the_tables_name_all_that_matters() {
     let plan = plan(NETWORK, "frankfurt");
     let text = crate::table(&over(&plan, "0,a,1000,london\n1,a,1000,london\n2,a,1000,newyork\n", 3600));
     for expected in [
-        "example, zone shop: 3 requests in 2.0 s, 3.00 KB\n3 data centres with 768 MB of store in all (edge), origin frankfurt\n",
+        "example, zone shop: 3 requests in 2.0 s, 3.00 KB\n3 data centres with 768 MB of store in all (s3-fifo), origin frankfurt\n",
         "smart: fra connects to the origin in 0.3 ms, the median of 5; lhr, the next, in 9.",
         "smart+regional",
         "london (lhr)",

@@ -63,7 +63,7 @@ pub(crate) struct Simulate {
     /// Where visitors are of whom the requests do not say it
     #[arg(long, value_name = "CITY")]
     city: Option<String>,
-    /// Which objects a full store gives up: edge is what data centres do, the others are to compare it with
+    /// Which objects a full store gives up: s3-fifo is what data centres do
     #[arg(long, value_name = "POLICY", default_value = Policy::default().name(), value_parser = policies())]
     policy: Policy,
     /// Bytes that each data centre stores, instead of its `memory`

@@ -43,19 +43,20 @@ impl Queue {
     }
 
     pub(crate) fn insert(&mut self, number: u64, bytes: u64, gone: &mut Vec<u64>) {
-        self.remove(number);
+        if let Some(place) = self.places.remove(&number) {
+            self.take_out(place);
+        }
         if bytes > self.capacity {
             gone.push(number);
             return;
         }
         while self.bytes + bytes > self.capacity {
-            gone.extend(self.pop().map(|(oldest, _)| oldest));
+            let oldest = self.nodes[ENDS].newer;
+            let number = self.nodes[oldest].number;
+            self.places.remove(&number);
+            self.take_out(oldest);
+            gone.push(number);
         }
-        self.push(number, bytes);
-    }
-
-    /// Makes an object that is not in it its newest, whatever it has room for.
-    pub(super) fn push(&mut self, number: u64, bytes: u64) {
         let node = Node { number, bytes, older: ENDS, newer: ENDS };
         let place = match self.free.pop() {
             Some(place) => {
@@ -70,26 +71,6 @@ impl Queue {
         self.places.insert(number, place);
         self.bytes += bytes;
         self.link(place);
-    }
-
-    /// Takes out the oldest: its number and its bytes.
-    pub(super) fn pop(&mut self) -> Option<(u64, u64)> {
-        let oldest = self.nodes[self.nodes[ENDS].newer];
-        self.remove(oldest.number).then_some((oldest.number, oldest.bytes))
-    }
-
-    /// Takes an object out. Returns whether it was in it.
-    pub(super) fn remove(&mut self, number: u64) -> bool {
-        let place = self.places.remove(&number);
-        if let Some(place) = place {
-            self.take_out(place);
-        }
-        place.is_some()
-    }
-
-    /// How many bytes its objects have.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     pub(crate) fn hit(&mut self, number: u64) {

@@ -1,7 +1,7 @@
 //! Hits beside those of another simulator, libcachesim 0.3.5 of PyPI, over the same requests.
 //!
 //! `zipf.csv` has 5000 requests for 600 objects of 100 to 4099 bytes, by Zipf's law with exponent 0.9 (Python's `random.choices`, seed 7).
-//! The counts are those of `libcachesim.FIFO(bytes)`, `LRU(bytes)` and `S3FIFO(bytes)`, each asked with
+//! The counts are those of `libcachesim.FIFO(bytes)`, `LRU(bytes)` and `S3FIFO(bytes, move_to_main_threshold=1)`, each asked with
 //! `cache.get(request)` for one request after the other.
 
 use super::*;
@@ -10,7 +10,7 @@ const TRACE: &str = include_str!("zipf.csv");
 
 /// Bytes of the store; hits of FIFO, LRU and S3-FIFO.
 const THEIRS: [(u64, [u64; 3]); 3] =
-    [(60_000, [1331, 1541, 1999]), (150_000, [2130, 2358, 2769]), (400_000, [3175, 3409, 3542])];
+    [(60_000, [1331, 1541, 1997]), (150_000, [2130, 2358, 2767]), (400_000, [3175, 3409, 3543])];
 
 fn hits(policy: Policy, bytes: u64) -> u64 {
     let plan = plan(NETWORK, "frankfurt").with_policy(policy).with_stores(bytes);
@@ -23,6 +23,7 @@ fn hits(policy: Policy, bytes: u64) -> u64 {
 }
 
 #[test]
+<<<<<<< HEAD
 fn the_published_policies_are_the_same_to_the_request() {
     for (bytes, theirs) in THEIRS {
         assert_eq!(
@@ -30,16 +31,21 @@ fn the_published_policies_are_the_same_to_the_request() {
             theirs,
             "{bytes}"
         );
+=======
+fn fifo_and_lru_are_the_same_to_the_request() {
+    for (bytes, [fifo, lru, _]) in THEIRS {
+        assert_eq!((hits(Policy::Fifo, bytes), hits(Policy::Lru, bytes)), (fifo, lru), "{bytes}");
+>>>>>>> parent of 38bdf08 (simulation: S3-FIFO as its authors' simulator has it, beside the edge's own)
     }
 }
 
 #[test]
-fn what_data_centres_do_is_near_s3_fifo() {
-    // It moves an object to the main queue after one hit, not two, and remembers as many names as its main queue has objects. That is worth
-    // less than half a percent of requests: 25 of 5000.
-    for (bytes, [_, lru, s3_fifo]) in THEIRS {
-        let edge = hits(Policy::Edge, bytes);
-        assert!(edge.abs_diff(s3_fifo) < 25, "{bytes}: {edge} and {s3_fifo}");
-        assert!(edge > lru);
+fn s3_fifo_is_the_same_but_for_how_many_names_it_remembers() {
+    // Theirs remembers names of nine tenths of the store's bytes; the edge's as many as its main queue has objects. That is worth less than
+    // half a percent of requests: 25 of 5000.
+    for (bytes, [_, lru, theirs]) in THEIRS {
+        let ours = hits(Policy::S3Fifo, bytes);
+        assert!(ours.abs_diff(theirs) < 25, "{bytes}: {ours} and {theirs}");
+        assert!(ours > lru);
     }
 }
