@@ -13,7 +13,7 @@
 //! | interim responses ahead of the final one | `server/interim.rs` |
 //! | requests and responses that are passed on line by line | `server/relay.rs`; `client/relay.rs`, `client/reply.rs` |
 //! | what a handler is given and gives back | `server/handler.rs`, [`Body`] |
-//! | certificates of a server; of a closed circle of servers and clients | `server/certificate.rs`; `membership.rs`, `pem.rs` |
+//! | certificates of a server; of a closed circle of servers and clients | `server/certificate.rs`; `membership.rs`; `shown.rs`, `pem.rs` |
 //! | HTTP/1.1 as bytes: heads, framing, chunks | [`http1`] |
 //! | what goes on after a 101 | [`tunnel`] |
 //! | where else an origin is served | [`alt_svc`], `client/alternatives.rs` |
@@ -45,6 +45,7 @@ pub mod pages;
 mod patience;
 mod pem;
 pub mod server;
+mod shown;
 mod stop;
 mod sys;
 pub mod timer;

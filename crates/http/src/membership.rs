@@ -1,40 +1,30 @@
 //! One of a closed circle: everybody in it has a certificate that the same authority signed, shows it as a server and as a client, and
 //! takes nobody without one.
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{path::Path, sync::Arc};
 
 use rustls::{
-    ClientConfig, RootCertStore, ServerConfig, SignatureScheme,
-    client::{ResolvesClientCert, Resumption, WebPkiServerVerifier},
+    ClientConfig, RootCertStore, ServerConfig,
+    client::{Resumption, WebPkiServerVerifier},
     pki_types::CertificateDer,
-    server::{ClientHello, NoServerSessionStorage, ResolvesServerCert, WebPkiClientVerifier},
-    sign::CertifiedKey,
+    server::{NoServerSessionStorage, WebPkiClientVerifier},
     version::TLS13,
 };
 use webpki::EndEntityCert;
 
 use crate::{
     Error,
-    pem::{certificates, certified, provider, roots},
+    pem::{certificates, provider, roots},
+    shown::Shown,
 };
 
 /// A certificate, its key, and the authority that signs for all of the circle. Clones share it.
 ///
 /// A server's certificate has to be for the name by which it was called; a client's names are told to who answers it, as [`Caller`].
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Membership {
     shown: Arc<Shown>,
     authority: Arc<RootCertStore>,
-    files: Arc<Files>,
-}
-
-struct Files {
-    certificate: PathBuf,
-    key: PathBuf,
 }
 
 /// Who made a request over a connection to a member: it is among the request's extensions.
@@ -60,38 +50,6 @@ impl Caller {
     }
 }
 
-/// What is shown: another certificate after a while, on the same sockets.
-#[derive(Debug)]
-struct Shown(RwLock<Arc<CertifiedKey>>);
-
-impl Shown {
-    fn now(&self) -> Arc<CertifiedKey> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl ResolvesServerCert for Shown {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.now())
-    }
-}
-
-impl ResolvesClientCert for Shown {
-    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        Some(self.now())
-    }
-
-    fn has_certs(&self) -> bool {
-        true
-    }
-}
-
-impl fmt::Debug for Membership {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Membership").field("certificate", &self.files.certificate).finish_non_exhaustive()
-    }
-}
-
 impl Membership {
     /// Reads the authority's certificate, and the certificate and key of one member; all PEM.
     ///
@@ -100,13 +58,8 @@ impl Membership {
     pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Self, Error> {
         let given =
             certificates(authority).map_err(|why| Error::Trust { path: authority.to_owned(), why })?;
-        let shown = Shown(RwLock::new(Arc::new(certified(certificate, key)?)));
-        let files = Files { certificate: certificate.to_owned(), key: key.to_owned() };
-        Ok(Self {
-            shown: Arc::new(shown),
-            authority: Arc::new(roots(authority, &given)?),
-            files: Arc::new(files),
-        })
+        let shown = Shown::read(certificate, key)?;
+        Ok(Self { shown: Arc::new(shown), authority: Arc::new(roots(authority, &given)?) })
     }
 
     /// Reads its certificate and key again: connections that come from now on see what is there now. If that cannot be used, they see what
@@ -115,9 +68,7 @@ impl Membership {
     /// # Errors
     /// As [`Self::read`].
     pub fn read_again(&self) -> Result<(), Error> {
-        let certified = certified(&self.files.certificate, &self.files.key)?;
-        *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
-        Ok(())
+        self.shown.read_again()
     }
 
     /// The names that its own certificate is for.

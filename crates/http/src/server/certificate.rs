@@ -1,23 +1,17 @@
 //! The identity of a server: a certificate and its key, from files or made on the spot.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{path::Path, sync::Arc};
 
 use quinn::crypto::rustls::QuicServerConfig;
 use rustls::{
     ServerConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-    server::{ClientHello, ResolvesServerCert, ServerSessionMemoryCache},
+    server::ServerSessionMemoryCache,
     sign::CertifiedKey,
 };
 
 use super::authority::Authority;
-use crate::{
-    Error,
-    pem::{certified, provider},
-};
+use crate::{Error, pem::provider, shown::Shown};
 
 /// What a server needs for TLS: its certificate, those that lead from it to an authority, and its key.
 ///
@@ -28,8 +22,6 @@ pub struct Identity {
     quic: Arc<QuicServerConfig>,
     early: EarlyData,
     pub(super) shown: Arc<Shown>,
-    /// Of the certificates and of the key.
-    files: Option<(PathBuf, PathBuf)>,
 }
 
 /// Whether requests over QUIC may come ahead of the handshake (0-RTT). Whoever saw one can send it again.
@@ -37,16 +29,6 @@ pub struct Identity {
 pub(super) enum EarlyData {
     Accepted,
     Refused,
-}
-
-/// What clients are shown: another one after a while, on the same sockets.
-#[derive(Debug)]
-pub(super) struct Shown(pub(super) RwLock<Arc<CertifiedKey>>);
-
-impl ResolvesServerCert for Shown {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner)))
-    }
 }
 
 /// An identity made on the spot, and what a client must trust to talk to it.
@@ -63,8 +45,7 @@ impl Identity {
     /// # Errors
     /// When a file cannot be read or does not contain what it should, or the key is another certificate's.
     pub fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
-        let files = Some((chain.to_owned(), key.to_owned()));
-        Ok(Self { files, ..Self::showing(certified(chain, key)?) })
+        Shown::read(chain, key).map(Self::showing)
     }
 
     /// Reads its files again: connections that come from now on see what is there now. If that cannot be used, they see what they saw before.
@@ -72,11 +53,7 @@ impl Identity {
     /// # Errors
     /// As [`Self::read`].
     pub fn read_again(&self) -> Result<(), Error> {
-        if let Some((chain, key)) = &self.files {
-            let certified = Arc::new(certified(chain, key)?);
-            *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = certified;
-        }
-        Ok(())
+        self.shown.read_again()
     }
 
     /// Makes an authority, and a certificate for `names` (names and addresses) that it signs.
@@ -96,7 +73,8 @@ impl Identity {
             PrivateKeyDer::from_pem_slice(issued.key_pem.as_bytes()).map_err(|error| failed(error.into()))?;
         let certified = CertifiedKey::from_der(vec![certificate], key, &provider());
         let certified = certified.map_err(|error| failed(error.into()))?;
-        Ok(SelfSigned { identity: Self::showing(certified), ca_pem: authority.certificate_pem().to_owned() })
+        let identity = Self::showing(Shown::of(certified));
+        Ok(SelfSigned { identity, ca_pem: authority.certificate_pem().to_owned() })
     }
 
     /// Accepts what clients send ahead of QUIC's handshake, when they resume a session of this process (0-RTT). Each session is resumed once, so
@@ -111,8 +89,8 @@ impl Identity {
         Self { quic: over_quic(config), early: EarlyData::Accepted, ..self }
     }
 
-    fn showing(certified: CertifiedKey) -> Self {
-        let shown = Arc::new(Shown(RwLock::new(Arc::new(certified))));
+    fn showing(shown: Shown) -> Self {
+        let shown = Arc::new(shown);
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
             .with_safe_default_protocol_versions()
             .expect("ring's provider has suites for TLS 1.2 and 1.3")
@@ -122,7 +100,7 @@ impl Identity {
         config.max_early_data_size = 0;
         let quic = over_quic(config.clone());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Self { config: Arc::new(config), quic, early: EarlyData::Refused, shown, files: None }
+        Self { config: Arc::new(config), quic, early: EarlyData::Refused, shown }
     }
 
     pub(super) fn early(&self) -> EarlyData {

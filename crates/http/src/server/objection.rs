@@ -1,7 +1,5 @@
 //! What clients say against a certificate with which its server can begin all the same: it has expired, or is for other names.
 
-use std::sync::PoisonError;
-
 use rustls::pki_types::{ServerName, UnixTime};
 use webpki::{EndEntityCert, KeyUsage};
 
@@ -26,7 +24,7 @@ impl Identity {
     /// What clients who ask for these names, or addresses, have to say against the certificate that they are shown now. Who signed it is
     /// theirs to know.
     pub fn objections<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Objection> {
-        let shown = self.shown.0.read().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.shown.now();
         let Some(Ok(leaf)) = shown.cert.first().map(EndEntityCert::try_from) else { return Vec::new() };
         let algorithms = provider().signature_verification_algorithms.all;
         // Time is looked at first; that nobody is trusted here comes after it.

@@ -1,0 +1,64 @@
+//! A certificate that others are shown: another one after a while, on the same sockets.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use rustls::{
+    SignatureScheme,
+    client::ResolvesClientCert,
+    server::{ClientHello, ResolvesServerCert},
+    sign::CertifiedKey,
+};
+
+use crate::{Error, pem::certified};
+
+/// A certificate and its key, and the files that they are in, if they are in any.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    certified: RwLock<Arc<CertifiedKey>>,
+    files: Option<(PathBuf, PathBuf)>,
+}
+
+impl Shown {
+    /// One that stays.
+    pub(crate) fn of(certified: CertifiedKey) -> Self {
+        Self { certified: RwLock::new(Arc::new(certified)), files: None }
+    }
+
+    /// What is in two files: the certificate, its own first and then those that lead to an authority, and its key.
+    pub(crate) fn read(chain: &Path, key: &Path) -> Result<Self, Error> {
+        Ok(Self { files: Some((chain.to_owned(), key.to_owned())), ..Self::of(certified(chain, key)?) })
+    }
+
+    /// Reads its files again. If what is in them cannot be used, it stays as it was.
+    pub(crate) fn read_again(&self) -> Result<(), Error> {
+        if let Some((chain, key)) = &self.files {
+            let certified = Arc::new(certified(chain, key)?);
+            *self.certified.write().unwrap_or_else(PoisonError::into_inner) = certified;
+        }
+        Ok(())
+    }
+
+    /// What is shown at this moment.
+    pub(crate) fn now(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.certified.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.now())
+    }
+}
+
+impl ResolvesClientCert for Shown {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        Some(self.now())
+    }
+
+    fn has_certs(&self) -> bool {
+        true
+    }
+}
