@@ -82,7 +82,7 @@ pub struct Server {
     http3: Option<Http3>,
     /// Whether HTTP/3 is announced: it is spoken here, or by another server of this process.
     announces_http3: bool,
-    per_address: Option<Arc<PerAddress>>,
+    per_address: Arc<PerAddress>,
     config: Config,
 }
 
@@ -133,7 +133,7 @@ impl Server {
             members: None,
             http3: None,
             announces_http3: false,
-            per_address: None,
+            per_address: PerAddress::at_most(usize::MAX),
             config: Config::default(),
         })
     }
@@ -186,7 +186,7 @@ impl Server {
     /// nobody is refused.
     #[must_use]
     pub fn with_most_per_address(self, per_address: &Arc<PerAddress>) -> Self {
-        Self { per_address: Some(Arc::clone(per_address)), ..self }
+        Self { per_address: Arc::clone(per_address), ..self }
     }
 
     /// Where it listens, in the order in which it was told to, with the ports that were free where it was told 0.
@@ -260,12 +260,11 @@ async fn accept<H: Handler>(
         match accepted {
             Ok((stream, address)) => {
                 // Behind a load balancer, nobody knows yet whose it is.
-                let admission =
-                    if context.config.proxy_protocol { Some(None) } else { context.admit(address) };
-                let Some(counted) = admission else {
+                let counted = (!context.config.proxy_protocol).then(|| context.admit(address));
+                if let Some(None) = counted {
                     per_address::reset(&stream);
                     continue;
-                };
+                }
                 debug!(client = %address, "a connection was accepted");
                 let (context, mut cut) = (Arc::clone(&context), cut.clone());
                 tokio::spawn(async move {

@@ -23,7 +23,7 @@ impl<H: Handler> Context<H> {
     /// Serves a connection to its end. How it ended is the client's business.
     pub(super) async fn serve(&self, mut stream: TcpStream, mut address: SocketAddr) {
         let _ = stream.set_nodelay(true);
-        let mut _counted = None;
+        let _counted;
         if self.config.proxy_protocol {
             let Some(client) = self.opened(read_proxy_header(&mut stream, address), address).await else {
                 return;

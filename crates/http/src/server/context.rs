@@ -20,21 +20,19 @@ pub(super) struct Context<H> {
     pub(super) members: Option<Refused>,
     /// Whether HTTP/3 is spoken on the UDP port of the same number, by this server or another.
     pub(super) has_http3: bool,
-    pub(super) per_address: Option<Arc<PerAddress>>,
+    pub(super) per_address: Arc<PerAddress>,
     pub(super) config: Config,
     pub(super) stop: Stop,
 }
 
 impl<H> Context<H> {
-    /// Counts a connection of this client until the result is dropped; `None` if it has too many. Without a limit there is nothing to
-    /// count.
-    pub(super) fn admit(&self, client: SocketAddr) -> Option<Option<Counted>> {
-        let Some(per_address) = &self.per_address else { return Some(None) };
-        let counted = per_address.admit(client);
+    /// Counts a connection of this client until the result is dropped; `None` if it has too many.
+    pub(super) fn admit(&self, client: SocketAddr) -> Option<Counted> {
+        let counted = self.per_address.admit(client);
         if counted.is_none() {
             debug!(%client, "a connection was refused, as its address has too many");
         }
-        counted.map(Some)
+        counted
     }
 
     /// Waits until the server is asked to stop, and those have had their time who may be sending a request.

@@ -83,8 +83,8 @@ pub(super) async fn accept<H: Handler>(
         };
         let Some(incoming) = incoming else { return };
         let client = incoming.remote_address();
-        let is_busy = permits.all.available_permits() < permits.room / 2
-            || context.per_address.as_ref().is_some_and(|all| all.is_half_full(client));
+        let is_busy =
+            permits.all.available_permits() < permits.room / 2 || context.per_address.is_half_full(client);
         if is_busy && incoming.may_retry() && !incoming.remote_address_validated() {
             let _ = incoming.retry();
             continue;
