@@ -63,7 +63,7 @@ impl Core {
         headers: &HeaderMap,
     ) -> Option<Result<Response<Body>, Refusal>> {
         let (role, key) = (visit.role(), visit.key_hash());
-        let mut through: Vec<_> = visit.through().iter().filter_map(|name| others.id(name)).collect();
+        let mut through = others.ids(visit.through());
         for _ in 0..MOST_ASKED {
             let Hop::Centre { centre, role } = others.next(&visit.zone().name, role, key, &through) else {
                 return None;

@@ -3,7 +3,11 @@
 //! Which is tried, and when one that failed is tried again, the engine says (`tiers::Reach`). A request is sent again only if nothing of it
 //! was sent, or its method is safe; and only if its body is still here.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use ::tiers::{Fault, Health, Next, Replay, Role, Route, Tries};
 use cache::Time;
@@ -69,7 +73,7 @@ impl Core {
             visit,
             now,
             health: others.health(),
-            through: visit.through().iter().filter_map(|name| others.id(name)).collect(),
+            through: others.ids(visit.through()),
             round_trips: others.round_trips(),
         };
         search.run(request).await
@@ -205,30 +209,10 @@ impl Search<'_> {
             match timeout(delay, direct.as_mut()).await {
                 Ok(result) => Ok(result),
                 Err(_) => {
-                    let beside = spare.filter(|_| seen.first_write().is_none());
-                    let beside = beside.and_then(|spare| {
-                        let route = self.look(|reach, around| reach.beside(self.others.now(), tries, around));
-                        Some((route?, spare))
-                    });
-                    match beside {
+                    let spare = spare.filter(|_| seen.first_write().is_none());
+                    match spare.and_then(|spare| Some((self.beside(tries)?, spare))) {
+                        Some((route, spare)) => first(direct, self.through(route, spare)).await,
                         None => Ok(direct.await),
-                        Some((route, spare)) => {
-                            let mut detour = pin!(self.through(route, spare));
-                            tokio::select! {
-                                biased;
-                                result = direct.as_mut() => match result {
-                                    Ok(response) => Ok(Ok(response)),
-                                    Err(failure) => {
-                                        // The other one is on its way already.
-                                        let detour = detour.await;
-                                        if detour.result.is_ok() { Err(detour) } else { Ok(Err(failure)) }
-                                    }
-                                },
-                                detour = detour.as_mut() => {
-                                    if detour.result.is_ok() { Err(detour) } else { Ok(direct.await) }
-                                }
-                            }
-                        }
                     }
                 }
             }
@@ -240,6 +224,11 @@ impl Search<'_> {
                 detour
             }
         }
+    }
+
+    /// The route that is tried beside the direct one, if there is another.
+    fn beside(&self, tries: &mut Tries) -> Option<Route> {
+        self.look(|reach, around| reach.beside(self.others.now(), tries, around))
     }
 
     /// Finds out whether the direct route is broken or only slow.
@@ -312,6 +301,25 @@ impl Why {
             Self::Through(Unanswered::Refused(word)) if *word == TOO_SLOW.word => TOO_SLOW,
             Self::Through(Unanswered::Refused(word)) if *word == NOT_TRUSTED.word => NOT_TRUSTED,
             Self::Through(_) => UNREACHABLE,
+        }
+    }
+}
+
+/// Whichever of the direct route and a detour has a response first, or what is wrong with the direct one if neither has.
+async fn first(
+    mut direct: Pin<&mut impl Future<Output = Result<Response<Body>, Failure>>>,
+    detour: impl Future<Output = Tried>,
+) -> Result<Result<Response<Body>, Failure>, Tried> {
+    let mut detour = pin!(detour);
+    tokio::select! {
+        biased;
+        result = direct.as_mut() => {
+            // The other one is on its way already.
+            let detour = if result.is_err() { Some(detour.await) } else { None };
+            detour.filter(|detour| detour.result.is_ok()).map_or(Ok(result), Err)
+        }
+        detour = detour.as_mut() => {
+            if detour.result.is_ok() { Err(detour) } else { Ok(direct.await) }
         }
     }
 }

@@ -155,6 +155,11 @@ impl Others {
         self.centres.ids().find(|&id| self.name(id).eq_ignore_ascii_case(name))
     }
 
+    /// Those of these names that there are.
+    pub(crate) fn ids(&self, names: &[String]) -> Vec<CentreId> {
+        names.iter().filter_map(|name| self.id(name)).collect()
+    }
+
     pub(crate) fn peer(&self, centre: CentreId) -> &Peer {
         &self.peers[usize::from(centre.0)]
     }
