@@ -11,8 +11,8 @@ use units::Probability;
 pub struct Collector {
     /// A collector that takes OTLP over HTTP, in JSON.
     pub origin: Origin,
-    /// Where it takes traces.
-    pub path: String,
+    /// Where it takes traces, from the path on.
+    pub path: Uri,
     /// Which share of requests has traces.
     pub share: Probability,
     /// Whether a request that says whether it has a trace, and which, is believed.
@@ -45,7 +45,7 @@ pub(super) fn read(document: &Document, written: &Spanned<Written>) -> Result<Co
         let message = "no request has traces: share = \"1%\" has some, requests_decide = true those that ask";
         return Err(document.mistake(written.span(), message));
     }
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    let path = if path == "/" { "/v1/traces" } else { path };
-    Ok(Collector { origin, path: path.to_owned(), share: *share, obeys_clients: *requests_decide })
+    let path = uri.into_parts().path_and_query.filter(|path| *path != "/");
+    let path = path.map_or_else(|| Uri::from_static("/v1/traces"), Uri::from);
+    Ok(Collector { origin, path, share: *share, obeys_clients: *requests_decide })
 }

@@ -69,7 +69,8 @@ impl Told {
 
     /// Reads an answer; `None` if it is none, or tells more than there can be.
     pub fn read(text: &[u8]) -> Option<Self> {
-        let told: Self = serde_json::from_slice(text.get(..text.len().min(Self::LONGEST))?).ok()?;
+        let text = Some(text).filter(|text| text.len() <= Self::LONGEST)?;
+        let told: Self = serde_json::from_slice(text).ok()?;
         let is_bounded = |of: &OfOrigin| of.samples.len() <= MOST_TOLD;
         (told.origins.len() <= MOST_ORIGINS && told.origins.iter().all(is_bounded)).then_some(told)
     }

@@ -103,7 +103,7 @@ impl Sender {
     async fn post(&self, to: &Collector, taken: &[Span]) -> Result<(u16, http::Bytes), Failure> {
         let mut request = Request::new(Body::whole(spans(&self.resource, taken).to_string()));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = to.path.parse().map_err(|_| Failure::Source)?;
+        *request.uri_mut() = to.path.clone();
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(header::CONTENT_TYPE, json);
         let mut trace = Trace::start(self.client.clock().now());
