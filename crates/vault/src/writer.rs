@@ -82,7 +82,7 @@ impl Writer {
         self.file.close();
     }
 
-    /// Makes them durable and says so. If that fails, each one is tried alone, so that one that is too large fails without the others.
+    /// Makes them durable and says so. If that fails for several, each one is tried alone, so that one that is too large fails without the others.
     fn write(&mut self, writes: Writes) {
         let all: Vec<_> = writes.iter().map(|(changes, _)| &changes[..]).collect();
         match self.commit(&all) {
@@ -91,12 +91,15 @@ impl Writer {
                     let _ = done.send(Ok(versions));
                 }
             }
-            Err(_) => {
-                for (changes, done) in writes {
-                    let alone = self.commit(&[&changes[..]]);
-                    let _ = done.send(alone.map(|mut versions| versions.pop().unwrap_or_default()));
+            Err(error) => match <[_; 1]>::try_from(writes) {
+                Ok([(_, done)]) => drop(done.send(Err(error))),
+                Err(writes) => {
+                    for (changes, done) in writes {
+                        let alone = self.commit(&[&changes[..]]);
+                        let _ = done.send(alone.map(|mut versions| versions.pop().unwrap_or_default()));
+                    }
                 }
-            }
+            },
         }
     }
 
