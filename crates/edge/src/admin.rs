@@ -99,6 +99,7 @@ fn status(edge: &Edge) -> Status {
             memory_limit_bytes: edge.store.capacity(),
             disk_bytes,
             disk_error: disk_error.flatten(),
+            disk_given_up: edge.on_disk.as_ref().map(OnDisk::given_up),
             objects: usage.objects as u64,
             evicted: usage.evicted,
         },

@@ -63,8 +63,15 @@ impl Edge {
             Source::PerhapsDisk => drop(tokio::spawn(async move {
                 let (searching, of) = (Arc::clone(&edge), Arc::clone(&object));
                 let search = move || searching.coded_on_disk(&of, coding, Wait::ForDisk);
-                match spawn_blocking(search).await {
-                    Ok(Ok(Some(found))) => drop(spawn_blocking(move || load(&edge, &object, found, &fill))),
+                let found = match &edge.on_disk {
+                    Some(on_disk) => on_disk.wait_for(search).await,
+                    None => None,
+                };
+                match found {
+                    Some((Ok(Some(found)), place)) => drop(spawn_blocking(move || {
+                        load(&edge, &object, found, &fill);
+                        drop(place);
+                    })),
                     _ => edge.code(object, coding, fill).await,
                 }
             })),

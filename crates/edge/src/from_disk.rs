@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use crate::{
     compress::usual_form,
     core::Core,
-    on_disk::OfDisk,
+    on_disk::{OfDisk, Place},
     ready::OnlyOnDisk,
     store::{Found, Object},
     visit::Visit,
@@ -26,7 +26,7 @@ impl Core {
         let Some(on_disk) = on_disk.filter(|disk| disk.may_have(&visit.key)) else { return found };
         let targets = &visit.zone().targets;
         let at_once = on_disk.search_at_once(&visit.key, &visit.headers, targets, self.store.share());
-        at_once.and_then(|of_disk| self.take_in(visit, of_disk, now)).map_or(found, Found::Object)
+        at_once.and_then(|of_disk| self.take_in(visit, of_disk, None, now)).map_or(found, Found::Object)
     }
 
     /// What the disk has for a request, if it may still be used; its body may still be coming.
@@ -34,26 +34,40 @@ impl Core {
         let on_disk = self.on_disk.as_ref().filter(|disk| disk.may_have(&visit.key))?;
         let targets = &visit.zone().targets;
         let search = on_disk.search(&visit.key, &visit.headers, targets, self.store.share());
-        let found = spawn_blocking(search).await.ok().flatten()?;
-        self.take_in(visit, found, self.now())
+        let (found, place) = on_disk.wait_for(search).await?;
+        self.take_in(visit, found?, Some(place), self.now())
     }
 
-    /// Adds what was found to the store, and has the rest of its body read; unless it is as well off on disk.
-    fn take_in(self: &Arc<Self>, visit: &Visit, mut found: OfDisk, now: Time) -> Option<Arc<Object>> {
+    /// Adds what was found to the store, and has the rest of its body read, at the `place` of the one who found it if there is one;
+    /// unless it is as well off on disk. `None` if too many read from a slow disk for that.
+    fn take_in(
+        self: &Arc<Self>,
+        visit: &Visit,
+        mut found: OfDisk,
+        place: Option<Place>,
+        now: Time,
+    ) -> Option<Arc<Object>> {
         if let Some(only) = self.only_on_disk(visit, &found, now) {
             found.object.serving.only_on_disk = Some(Box::new(only));
             return Some(Arc::new(found.object));
         }
+        let rest = match found.rest.take() {
+            Some(body) => Some((body, place.or_else(|| self.on_disk.as_ref()?.place())?)),
+            None => None,
+        };
         let object = self.store.add(found.object.clone(), &visit.headers, now);
         // One that was purged is not added.
         if self.store.lease(&object).is_none() {
             spawn_blocking(move || found.remove());
             return None;
         }
-        match found.rest.take() {
-            Some(body) => {
+        match rest {
+            Some((body, place)) => {
                 let (core, filled) = (Arc::clone(self), Arc::clone(&object));
-                spawn_blocking(move || pour(&core, &filled, &found, body));
+                spawn_blocking(move || {
+                    pour(&core, &filled, &found, body);
+                    drop(place);
+                });
             }
             None => self.store.settle(&object),
         }

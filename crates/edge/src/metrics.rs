@@ -22,6 +22,12 @@ pub(crate) fn prometheus(status: &Status) -> String {
         page.value("store_bytes", &[("tier", "disk")], bytes);
         page.family("disk_working", "gauge", "Whether the disk is written to.");
         page.value("disk_working", &[], u8::from(store.disk_error.is_none()));
+        page.family(
+            "disk_given_up_total",
+            "counter",
+            "Looks at the disk that were given up, as it was too slow.",
+        );
+        page.value("disk_given_up_total", &[], store.disk_given_up.unwrap_or_default());
     }
     page.family("store_limit_bytes", "gauge", "Bytes that stored objects may have in memory.");
     page.value("store_limit_bytes", &[("tier", "memory")], store.memory_limit_bytes);
@@ -143,6 +149,7 @@ mod tests {
                 memory_limit_bytes: 1000,
                 disk_bytes: Some(50),
                 disk_error: Some("full".into()),
+                disk_given_up: Some(3),
                 objects: 2,
                 evicted: 4,
             },
@@ -178,6 +185,7 @@ mod tests {
             "longhaul_edge_connections_refused_total{data_centre=\"lhr\"} 1",
             "longhaul_edge_store_bytes{data_centre=\"lhr\",tier=\"disk\"} 50",
             "longhaul_edge_disk_working{data_centre=\"lhr\"} 0",
+            "longhaul_edge_disk_given_up_total{data_centre=\"lhr\"} 3",
             "longhaul_edge_store_evicted_total{data_centre=\"lhr\"} 4",
             "longhaul_edge_log_lost_total{data_centre=\"lhr\"} 9",
             "longhaul_edge_log_working{data_centre=\"lhr\"} 1",

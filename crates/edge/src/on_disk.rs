@@ -3,8 +3,10 @@
 //! One thread writes, in the order in which it was told; what there is too much of for it is not written. Visitors wait for reads alone.
 
 mod coded;
+mod ending;
 mod head;
 mod stream;
+mod waiting;
 
 use std::{
     collections::VecDeque,
@@ -21,7 +23,8 @@ use cache::{Coding, Key, purge::REMEMBERED};
 use http::{Bytes, HeaderMap, HeaderName};
 use tracing::{info, warn};
 
-pub(crate) use self::{coded::OfCoded, stream::Stream};
+pub(crate) use self::{coded::OfCoded, stream::Stream, waiting::Place};
+use self::{ending::Ending, waiting::Waiting};
 use crate::{
     Error,
     fill::Fill,
@@ -37,7 +40,9 @@ pub(crate) struct OnDisk {
     /// Bytes of objects that wait to be written, or are being.
     waiting: Arc<AtomicU64>,
     notes: Arc<Mutex<Notes>>,
+    ending: Arc<Ending>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    visitors: Waiting,
 }
 
 enum Job {
@@ -98,12 +103,17 @@ impl OnDisk {
         let mut notes = Notes { store: store.clone(), kept: noted.iter().cloned().collect(), added: 0 };
         notes.cut()?;
         let (jobs, told) = mpsc::channel();
-        let (waiting, notes) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(notes)));
-        let writer =
-            Writer { store: store.clone(), notes: Arc::clone(&notes), waiting: Arc::clone(&waiting) };
+        let (waiting, notes, ending) = (Arc::default(), Arc::new(Mutex::new(notes)), Arc::default());
+        let writer = Writer {
+            store: store.clone(),
+            notes: Arc::clone(&notes),
+            waiting: Arc::clone(&waiting),
+            ending: Arc::clone(&ending),
+        };
         let writer = thread::Builder::new().name("disk".into()).spawn(move || writer.write(&told));
         let writer = Mutex::new(Some(writer.map_err(Error::Runtime)?));
-        Ok((Self { store, jobs: Mutex::new(Some(jobs)), waiting, notes, writer }, noted))
+        let (jobs, visitors) = (Mutex::new(Some(jobs)), Waiting::default());
+        Ok((Self { store, jobs, waiting, notes, ending, writer, visitors }, noted))
     }
 
     /// Whether there is probably something for a key.
@@ -180,7 +190,7 @@ impl OnDisk {
         let is_possible = self.waiting.load(Relaxed) <= MOST_WAITING && lock(&self.jobs).is_some();
         is_possible.then(|| {
             object.body.go_to_disk();
-            Arc::new(Stream::new(Arc::clone(&self.waiting)))
+            Arc::new(Stream::new(Arc::clone(&self.waiting), Arc::clone(&self.ending)))
         })
     }
 
@@ -227,15 +237,34 @@ impl OnDisk {
         (self.store.usage().bytes, failing)
     }
 
-    /// Writes what waits, and ends. Blocks.
+    /// What a look at the disk finds, which blocks, and a place among those that wait for it. `None` if the disk is too slow for that.
+    pub(crate) async fn wait_for<T: Send + 'static>(
+        &self,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<(T, Place)> {
+        self.visitors.wait_for(look).await
+    }
+
+    /// A place among those that wait for the disk, if it is not too slow for one more.
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.visitors.place()
+    }
+
+    /// How many looks at the disk were given up since the start, as it was too slow.
+    pub(crate) fn given_up(&self) -> u64 {
+        self.visitors.given_up()
+    }
+
+    /// Writes what waits, as long as that does not take too long, and ends. Blocks.
     pub(crate) fn close(&self) {
+        self.ending.begin();
         drop(lock(&self.jobs).take());
         if let Some(writer) = lock(&self.writer).take() {
             let _ = writer.join();
         }
     }
 
-    /// Writes what waits, and leaves the directory to another process; reads go on. Blocks.
+    /// The same, and leaves the directory to another process; reads go on. Blocks.
     pub(crate) fn release(&self) {
         self.close();
         self.store.release();
@@ -252,6 +281,7 @@ struct Writer {
     store: Store,
     notes: Arc<Mutex<Notes>>,
     waiting: Arc<AtomicU64>,
+    ending: Arc<Ending>,
 }
 
 impl Writer {
@@ -264,7 +294,7 @@ impl Writer {
                     kept
                 }
                 Job::KeepCoded(object, coding) => {
-                    let kept = coded::write(&self.store, &object, coding);
+                    let kept = self.keep_coded(&object, coding);
                     self.waiting.fetch_sub(coded_bytes(&object, coding), Relaxed);
                     kept
                 }
@@ -278,15 +308,25 @@ impl Writer {
         }
     }
 
-    fn keep(&self, object: &Arc<Object>) -> Result<(), ::disk::Error> {
+    fn keep_coded(&self, object: &Object, coding: Coding) -> Result<(), ::disk::Error> {
+        if self.ending.is_over() { Ok(()) } else { coded::write(&self.store, object, coding) }
+    }
+
+    fn keep(&self, object: &Object) -> Result<(), ::disk::Error> {
+        if self.ending.is_over() {
+            return Ok(());
+        }
         let key = object.key.as_str().as_bytes();
         let mut writer = self.store.begin(key, &head::write(object))?;
         for piece in object.body.pieces() {
+            if self.ending.is_over() {
+                return Ok(());
+            }
             writer.write(&piece)?;
         }
         take_place(&self.store, object, writer.finish()?)?;
         // Those that were made while it waited.
-        Coding::ALL.into_iter().try_for_each(|coding| coded::write(&self.store, object, coding))
+        Coding::ALL.into_iter().try_for_each(|coding| self.keep_coded(object, coding))
     }
 }
 

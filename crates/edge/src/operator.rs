@@ -182,6 +182,9 @@ pub struct Usage {
     /// Why the disk is not written to; absent while it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk_error: Option<String>,
+    /// Looks at the disk that were given up since the start, as it was too slow: origins were asked instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_given_up: Option<u64>,
     /// Objects in memory, variants counted one by one.
     pub objects: u64,
     /// Objects in memory that gave way to others.

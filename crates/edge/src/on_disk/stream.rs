@@ -10,7 +10,7 @@ use std::sync::{
 
 use ::disk::{Error, Store, Writer};
 
-use super::{head, lock, take_place};
+use super::{ending::Ending, head, lock, take_place};
 use crate::{fill::Fill, store::Object};
 
 /// A body on its way to the disk.
@@ -25,12 +25,13 @@ pub(crate) struct Stream {
     written: AtomicU64,
     /// Bytes of all objects that wait to be written.
     waiting: Arc<AtomicU64>,
+    ending: Arc<Ending>,
 }
 
 impl Stream {
-    pub(super) fn new(waiting: Arc<AtomicU64>) -> Self {
+    pub(super) fn new(waiting: Arc<AtomicU64>, ending: Arc<Ending>) -> Self {
         let (writer, is_told) = (Mutex::default(), AtomicBool::new(false));
-        Self { writer, is_told, came: AtomicU64::new(0), written: AtomicU64::new(0), waiting }
+        Self { writer, is_told, came: AtomicU64::new(0), written: AtomicU64::new(0), waiting, ending }
     }
 
     /// Counts what came; whether the thread that writes does not know yet that there is something to do.
@@ -54,6 +55,10 @@ impl Stream {
         if !fill.is_going_to_disk() {
             return Ok(());
         }
+        if self.ending.is_over() {
+            fill.leave_disk();
+            return Ok(());
+        }
         let mut writer = match before {
             Some(writer) => writer,
             None => {
@@ -68,6 +73,9 @@ impl Stream {
             writer.write(&piece)?;
             self.count_written(writer.length());
             fill.was_written();
+            if self.ending.is_over() {
+                fill.leave_disk();
+            }
         }
         if fill.is_going_to_disk() && fill.length() == Some(writer.length()) {
             writer.replace_head(&head::write(object))?;

@@ -120,7 +120,11 @@ fn connections_line(connections: &Connections) -> String {
 /// A line about the disk, if there is one.
 fn disk(store: &Usage) -> String {
     let state = store.disk_error.as_ref().map(|why| format!(", not written to: {why}")).unwrap_or_default();
-    store.disk_bytes.map(|used| format!("disk: {}{state}\n", bytes(used))).unwrap_or_default()
+    let slow = match store.disk_given_up {
+        None | Some(0) => String::new(),
+        Some(times) => format!(", too slow {}: origins were asked instead", plural(times, "time")),
+    };
+    store.disk_bytes.map(|used| format!("disk: {}{state}{slow}\n", bytes(used))).unwrap_or_default()
 }
 
 /// A line about the access log, if it is not as it should be.

@@ -1,0 +1,106 @@
+//! Visitors who wait for the disk: so many at a time, and so long. Where a disk is slower than that, origins are asked instead.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::spawn_blocking,
+    time::timeout,
+};
+
+/// Those that wait for one disk.
+pub(super) struct Waiting {
+    places: Arc<Semaphore>,
+    given_up: AtomicU64,
+}
+
+/// A place among those that wait; free again when it is dropped, which whoever reads does when the disk has answered.
+pub(crate) type Place = OwnedSemaphorePermit;
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(MOST)), given_up: AtomicU64::new(0) }
+    }
+}
+
+impl Waiting {
+    /// A place, if one is free.
+    pub(super) fn place(&self) -> Option<Place> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok();
+        if place.is_none() {
+            self.given_up.fetch_add(1, Relaxed);
+        }
+        place
+    }
+
+    /// What a look at the disk finds, which blocks, with the place that it took. `None` if too many wait already or it takes too long; such
+    /// a look keeps its place until it ends, so that a disk that answers nothing has no more threads than places.
+    pub(super) async fn wait_for<T: Send + 'static>(
+        &self,
+        look: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<(T, Place)> {
+        let place = self.place()?;
+        let looking = spawn_blocking(move || (look(), place));
+        match timeout(LONGEST, looking).await {
+            Ok(found) => found.ok(),
+            Err(_) => {
+                self.given_up.fetch_add(1, Relaxed);
+                None
+            }
+        }
+    }
+
+    /// How many looks were given up since the start.
+    pub(super) fn given_up(&self) -> u64 {
+        self.given_up.load(Relaxed)
+    }
+}
+
+/// How many may wait at a time. Disks that are fast enough have an answer for thousands a second with fewer.
+const MOST: usize = 64;
+/// How long a look may take: few origins are further away.
+const LONGEST: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, mpsc};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_disk_that_does_not_answer_has_so_many_waiting_and_no_more() {
+        let waiting = Arc::new(Waiting::default());
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let looks: Vec<_> = (0..MOST)
+            .map(|_| {
+                let (waiting, held) = (Arc::clone(&waiting), Arc::clone(&held));
+                tokio::spawn(async move {
+                    let look = move || held.lock().unwrap().recv().is_ok();
+                    waiting.wait_for(look).await.is_some()
+                })
+            })
+            .collect();
+        for look in looks {
+            assert!(!look.await.unwrap());
+        }
+        assert_eq!(waiting.given_up(), MOST as u64);
+        // There is no thread for this one, and nobody waits.
+        assert!(waiting.wait_for(|| unreachable!()).await.is_none());
+        assert_eq!(waiting.given_up(), MOST as u64 + 1);
+        drop(release);
+        while waiting.places.available_permits() < MOST {
+            tokio::task::yield_now().await;
+        }
+        let (found, place) = waiting.wait_for(|| 7).await.unwrap();
+        assert_eq!((found, waiting.places.available_permits()), (7, MOST - 1));
+        drop(place);
+        assert_eq!(waiting.places.available_permits(), MOST);
+    }
+}
