@@ -204,6 +204,6 @@ mod tests {
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 24, "{page}");
+        assert_eq!(names.len(), 25, "{page}");
     }
 }
