@@ -32,6 +32,7 @@ mod peer;
 mod per_address;
 mod proxied;
 mod quic;
+mod reason;
 mod refused;
 mod relay;
 mod upload;
@@ -68,6 +69,7 @@ pub use self::{
     per_address::PerAddress,
     proxied::read_proxy_header,
     quic::bind_udp,
+    reason::Reason,
     relay::{Lines, Original, Relayed, Relaying},
 };
 use self::{certificate::EarlyData, context::Context, refused::Refused};

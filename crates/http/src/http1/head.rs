@@ -252,16 +252,16 @@ pub fn write_request(
     to.extend_from_slice(b"\r\n");
 }
 
-/// Writes a response's head. What `headers` say of the connection and of the body's length gives way to `framing` and `persistence`;
+/// Writes a response's head, with this reason or the usual one. What `headers` say of the connection and of the body's length gives way to `framing` and `persistence`;
 /// without a body (`Framing::None`) their Content-Length stays, as it is of what a GET would get.
 pub fn write_response(
     to: &mut Vec<u8>,
-    (version, status): (Version, StatusCode),
+    (version, status, reason): (Version, StatusCode, Option<&[u8]>),
     headers: &HeaderMap,
     framing: Framing,
     persistence: Persistence,
 ) {
-    write_status(to, version, status);
+    write_status(to, version, status, reason);
     let is_kept = |name: &HeaderName| match framing {
         Framing::Tunnel => true,
         Framing::None => !is_of_connection(name) && name != header::TRANSFER_ENCODING,
@@ -308,7 +308,7 @@ pub(crate) fn write_end(
 
 /// Writes an interim response's head.
 pub fn write_interim(to: &mut Vec<u8>, status: StatusCode, headers: &HeaderMap) {
-    write_status(to, Version::HTTP_11, status);
+    write_status(to, Version::HTTP_11, status, None);
     write_fields(to, headers.iter().filter(|(name, _)| !is_of_connection(name) && !is_framing(name)));
     to.extend_from_slice(b"\r\n");
 }
@@ -321,9 +321,9 @@ pub(crate) fn interim_length(headers: &HeaderMap) -> usize {
 }
 
 /// Writes a status line.
-fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode) {
+fn write_status(to: &mut Vec<u8>, version: Version, status: StatusCode, reason: Option<&[u8]>) {
     let version: &[u8] = if version == Version::HTTP_10 { b"HTTP/1.0 " } else { b"HTTP/1.1 " };
-    let reason = status.canonical_reason().unwrap_or_default().as_bytes();
+    let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().as_bytes());
     for part in [version, status.as_str().as_bytes(), b" ", reason, b"\r\n"] {
         to.extend_from_slice(part);
     }

@@ -10,7 +10,7 @@ use crate::{
     Body,
     clock::http_date,
     http1::{Framing, Outgoing, Persistence, Trailers, framing, head},
-    server::relay::Lines,
+    server::{reason::Reason, relay::Lines},
     tunnel::Downstream,
 };
 
@@ -42,7 +42,9 @@ pub(super) fn write(
     if !parts.headers.contains_key(header::DATE) && !parts.status.is_informational() {
         parts.headers.insert(header::DATE, http_date());
     }
-    head::write_response(outgoing.lines(), (version, parts.status), &parts.headers, framing, persistence);
+    let reason = parts.extensions.get().map(Reason::as_bytes);
+    let status = (version, parts.status, reason);
+    head::write_response(outgoing.lines(), status, &parts.headers, framing, persistence);
     outgoing.begin(body, framing, trailers);
     persistence
 }
