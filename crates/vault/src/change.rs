@@ -4,7 +4,9 @@ use bytes::Bytes;
 use kv::{About, Clock, Content, Damaged, Millis, Record, Sweep, Version};
 use redb::{ReadableTable as _, StorageError, Table, WriteTransaction};
 
-use crate::layout::{CLOCK, DUE, FullKey, HEADS, Head, NEXT_VALUE, NUMBERS, PIECE, UPLOADS, VALUES, pieces};
+use crate::layout::{
+    BYTES, CLOCK, DUE, FullKey, HEADS, Head, KEYS, NEXT_VALUE, NUMBERS, PIECE, UPLOADS, VALUES, pieces,
+};
 
 /// One write.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(crate) struct Tables<'w> {
     due: Table<'w, (u64, FullKey<'static>), ()>,
     uploads: Table<'w, u64, ()>,
     numbers: Table<'w, &'static str, u64>,
+    /// By how much there are more keys with a value, and bytes of values.
+    change: (i64, i64),
 }
 
 impl<'w> Tables<'w> {
@@ -49,6 +53,7 @@ impl<'w> Tables<'w> {
             due: work.open_table(DUE)?,
             uploads: work.open_table(UPLOADS)?,
             numbers: work.open_table(NUMBERS)?,
+            change: (0, 0),
         })
     }
 
@@ -124,11 +129,28 @@ impl<'w> Tables<'w> {
         Ok((ended, due.len() == most))
     }
 
-    /// Notes what must go on where it ended.
-    pub(crate) fn note(&mut self, clock: &Clock, next_value: u64) -> Result<(), Wrong> {
+    /// Notes what must go on where it ended; says how many keys have a value now, and the bytes of those.
+    pub(crate) fn note(&mut self, clock: &Clock, next_value: u64) -> Result<(u64, u64), Wrong> {
         self.numbers.insert(CLOCK, clock.last())?;
         self.numbers.insert(NEXT_VALUE, next_value)?;
-        Ok(())
+        let (keys, bytes) = self.change;
+        Ok((self.add(KEYS, keys)?, self.add(BYTES, bytes)?))
+    }
+
+    fn add(&mut self, name: &'static str, change: i64) -> Result<u64, Wrong> {
+        let before = self.numbers.get(name)?.map_or(0, |number| number.value());
+        let after = before.saturating_add_signed(change);
+        self.numbers.insert(name, after)?;
+        Ok(after)
+    }
+
+    /// Counts a value that is there from now on, or is not any more.
+    fn count(&mut self, record: &Record, by: i64) {
+        if let Content::Value(about) = &record.content {
+            let bytes = i64::try_from(about.bytes).unwrap_or(i64::MAX);
+            self.change.0 += by;
+            self.change.1 = self.change.1.saturating_add(bytes.saturating_mul(by));
+        }
     }
 
     /// Sets a key's head, and removes what belonged to the one before.
@@ -136,12 +158,14 @@ impl<'w> Tables<'w> {
         let before = self.heads.insert(key, &head.encode()[..])?.map(|bytes| Head::decode(bytes.value()));
         if let Some(before) = before.transpose().map_err(Wrong::Content)? {
             self.not_due(key, &before.record)?;
+            self.count(&before.record, -1);
             if let Content::Value(about) = &before.record.content {
                 for number in 0..pieces(about.bytes) {
                     self.values.remove((before.value, number))?;
                 }
             }
         }
+        self.count(&head.record, 1);
         if let Some(due) = head.record.due() {
             self.due.insert((due, key), ())?;
         }

@@ -17,7 +17,9 @@ use redb::{
 
 use crate::{
     Error,
-    layout::{CLOCK, DUE, FORMAT, HEADS, NAME, NEXT_VALUE, NUMBERS, TEXTS, UPLOADS, VALUES, VERSION},
+    layout::{
+        BYTES, CLOCK, DUE, FORMAT, HEADS, KEYS, NAME, NEXT_VALUE, NUMBERS, TEXTS, UPLOADS, VALUES, VERSION,
+    },
 };
 
 /// How a database is opened.
@@ -52,6 +54,8 @@ pub(crate) struct Said {
     pub(crate) name: StoreName,
     pub(crate) clock: u64,
     pub(crate) next_value: u64,
+    /// Keys with a value, and the bytes of those.
+    pub(crate) held: (u64, u64),
 }
 
 impl File {
@@ -134,6 +138,7 @@ impl File {
         }
         let number = |name| Ok(numbers.get(name).map_err(storage)?.map_or(0, |number| number.value()));
         let (clock, next_value) = (number(CLOCK)?, number(NEXT_VALUE)?);
+        let held = (number(KEYS)?, number(BYTES)?);
         let mut texts = work.open_table(TEXTS).map_err(|error| failed(error.into()))?;
         let known = texts.get(NAME).map_err(storage)?.map(|known| known.value().to_owned());
         let name = match known {
@@ -151,7 +156,7 @@ impl File {
             let value = broken_off.value();
             values.retain_in((value, 0)..=(value, u32::MAX), |_, _| false).map_err(storage)?;
         }
-        Ok(Said { name, clock, next_value })
+        Ok(Said { name, clock, next_value, held })
     }
 
     /// Whether there is no table but the one that was just opened.

@@ -28,6 +28,9 @@ pub(crate) const TEXTS: TableDefinition<&str, &str> = TableDefinition::new("text
 pub(crate) const FORMAT: &str = "format";
 pub(crate) const CLOCK: &str = "clock";
 pub(crate) const NEXT_VALUE: &str = "next value";
+/// How many keys have a value, and how many bytes those have together.
+pub(crate) const KEYS: &str = "keys";
+pub(crate) const BYTES: &str = "bytes";
 /// In [`TEXTS`]: the store's name, which is a part of all its versions.
 pub(crate) const NAME: &str = "name";
 

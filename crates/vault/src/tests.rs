@@ -195,3 +195,20 @@ async fn writes_that_wait_become_durable_at_once() {
     let vault = std::sync::Arc::into_inner(vault).unwrap();
     close(vault).await;
 }
+
+#[tokio::test]
+async fn keys_and_bytes_are_counted_and_found_again() {
+    let directory = TempDir::new().unwrap();
+    let vault = open(&directory, day);
+    let held = |vault: &Vault| (vault.usage().keys, vault.usage().bytes);
+    put(&vault, "a", b"123").await;
+    put(&vault, "a", b"12345").await;
+    put(&vault, "b", &vec![0; PIECE + 1]).await;
+    put(&vault, "c", b"").await;
+    vault.delete("ns", &["b", "never"]).await.unwrap();
+    assert_eq!(held(&vault), (2, 5));
+    close(vault).await;
+    let vault = open(&directory, day);
+    assert_eq!(held(&vault), (2, 5));
+    close(vault).await;
+}

@@ -22,7 +22,7 @@ use crate::{
     layout::{DUE, full_key},
     listed::list,
     reading::look,
-    writer::{Order, Swept, Writer},
+    writer::{Done, Order, Swept, Writer},
 };
 
 /// Where a store is, and who it is.
@@ -42,18 +42,22 @@ pub struct Vault {
     name: StoreName,
     orders: mpsc::Sender<Order>,
     next_value: Arc<AtomicU64>,
-    commits: Arc<AtomicU64>,
+    done: Arc<Done>,
     writes: AtomicU64,
     now: fn() -> Millis,
 }
 
-/// What a store has done since it was opened.
+/// What a store has done since it was opened, and what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
     /// Writes that were asked for.
     pub writes: u64,
     /// How often something was made durable: once for all that waited.
     pub commits: u64,
+    /// Keys that have a value, those among them that are over and not removed yet.
+    pub keys: u64,
+    /// Bytes of those values.
+    pub bytes: u64,
 }
 
 /// One of several values that are written at once.
@@ -89,7 +93,7 @@ impl Vault {
         let (file, said) = File::open(path, opening, name)?;
         let file = Arc::new(file);
         let next_value = Arc::new(AtomicU64::new(said.next_value));
-        let commits = Arc::default();
+        let done = Arc::new(Done { keys: said.held.0.into(), bytes: said.held.1.into(), ..Done::default() });
         // As many wait as are made durable at once.
         let (orders, receiver) = mpsc::channel(QUEUE);
         let writer = Writer {
@@ -98,7 +102,7 @@ impl Vault {
             next_value: Arc::clone(&next_value),
             now,
             orders: receiver,
-            commits: Arc::clone(&commits),
+            done: Arc::clone(&done),
         };
         let started = thread::Builder::new().name("store".into()).spawn(move || writer.work());
         started.map_err(|source| Error::Io {
@@ -106,7 +110,7 @@ impl Vault {
             path: path.to_owned(),
             source,
         })?;
-        Ok(Self { file, name: said.name, orders, next_value, commits, writes: AtomicU64::new(0), now })
+        Ok(Self { file, name: said.name, orders, next_value, done, writes: AtomicU64::new(0), now })
     }
 
     /// The store's name, which its versions have.
@@ -179,7 +183,12 @@ impl Vault {
 
     /// What it has done.
     pub fn usage(&self) -> Usage {
-        Usage { writes: self.writes.load(Relaxed), commits: self.commits.load(Relaxed) }
+        Usage {
+            writes: self.writes.load(Relaxed),
+            commits: self.done.commits.load(Relaxed),
+            keys: self.done.keys.load(Relaxed),
+            bytes: self.done.bytes.load(Relaxed),
+        }
     }
 
     /// Makes durable what waits, and leaves the file to whoever opens it next. What is asked for later fails. Blocks; not to be called in

@@ -42,7 +42,18 @@ pub(crate) struct Writer {
     pub(crate) next_value: Arc<AtomicU64>,
     pub(crate) now: fn() -> Millis,
     pub(crate) orders: mpsc::Receiver<Order>,
-    pub(crate) commits: Arc<AtomicU64>,
+    pub(crate) done: Arc<Done>,
+}
+
+/// What the thread has done, and what there is now.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    /// How often something was made durable.
+    pub(crate) commits: AtomicU64,
+    /// Keys with a value.
+    pub(crate) keys: AtomicU64,
+    /// Bytes of those values.
+    pub(crate) bytes: AtomicU64,
 }
 
 type Writes = Vec<(Vec<Change>, oneshot::Sender<Result<Vec<Version>, Error>>)>;
@@ -134,9 +145,11 @@ impl Writer {
         let done = catch_unwind(AssertUnwindSafe(|| self.transaction(&mut clock, work)));
         let done = done.unwrap_or_else(|_| Err(self.file.damaged("its pages contradict each other")));
         match done {
-            Ok(made) => {
+            Ok((made, (keys, bytes))) => {
                 self.clock = clock;
-                self.commits.fetch_add(1, Relaxed);
+                self.done.keys.store(keys, Relaxed);
+                self.done.bytes.store(bytes, Relaxed);
+                self.done.commits.fetch_add(1, Relaxed);
                 Ok(made)
             }
             Err(error) => {
@@ -151,7 +164,7 @@ impl Writer {
         &self,
         clock: &mut Clock,
         work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,
-    ) -> Result<T, Error> {
+    ) -> Result<(T, (u64, u64)), Error> {
         let wrong = |wrong| match wrong {
             Wrong::File(error) => self.file.failed("write to", error),
             Wrong::Content(damaged) => self.file.damaged(damaged),
@@ -159,10 +172,10 @@ impl Writer {
         let transaction = self.file.begin_write()?;
         let mut tables = Tables::open(&transaction).map_err(wrong)?;
         let made = work(&mut tables, clock).map_err(wrong)?;
-        tables.note(clock, self.next_value.load(Relaxed)).map_err(wrong)?;
+        let held = tables.note(clock, self.next_value.load(Relaxed)).map_err(wrong)?;
         drop(tables);
         transaction.commit().map_err(|error| wrong(error.into()))?;
-        Ok(made)
+        Ok((made, held))
     }
 }
 
