@@ -1,0 +1,227 @@
+//! Who may use which namespace: tokens, of which only hashes are known here.
+
+use std::{fmt::Write as _, str::FromStr};
+
+use http::{HeaderMap, HeaderName, StatusCode, header};
+
+use crate::problem::{Kind, Problem};
+
+/// Namespaces, and whose tokens are good for them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The namespaces.
+    pub namespaces: Vec<Namespace>,
+    /// Tokens that are good for all of them.
+    pub operators: Vec<TokenHash>,
+}
+
+/// A namespace: keys of its own, and tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Namespace {
+    /// As people call it.
+    pub name: String,
+    /// As URLs and the store's file have it: 32 hexadecimal digits.
+    pub id: String,
+    /// Tokens that may read and write here.
+    pub tokens: Vec<TokenHash>,
+}
+
+/// The SHA-256 of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenHash([u8; 32]);
+
+/// A text is not the SHA-256 of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the SHA-256 of a token, which has 64 hexadecimal digits: `longhaul edge token` makes one")]
+pub struct NoHash;
+
+impl TokenHash {
+    /// Of this token.
+    pub fn of(token: &[u8]) -> Self {
+        Self(digest(token))
+    }
+}
+
+impl FromStr for TokenHash {
+    type Err = NoHash;
+
+    fn from_str(text: &str) -> Result<Self, NoHash> {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(NoHash);
+        }
+        let mut hash = [0; 32];
+        for (byte, digits) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let digits = str::from_utf8(digits).map_err(|_| NoHash)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| NoHash)?;
+        }
+        Ok(Self(hash))
+    }
+}
+
+impl Namespace {
+    /// The id of a namespace that was given none: it follows from its name, and stays the same.
+    pub fn id_of(name: &str) -> String {
+        digest(name.as_bytes())[..16].iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    fn is_called(&self, name: &[u8]) -> bool {
+        self.name.as_bytes() == name || self.id.as_bytes().eq_ignore_ascii_case(name)
+    }
+}
+
+/// Comparing digests tells nobody how much of a token was right.
+fn digest(bytes: &[u8]) -> [u8; 32] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest.as_ref());
+    hash
+}
+
+/// Whose token a request has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    access: &'a Access,
+    token: TokenHash,
+}
+
+impl Access {
+    /// The namespace of this name or id.
+    pub(crate) fn named(&self, name: &str) -> Option<&Namespace> {
+        self.namespaces.iter().find(|namespace| namespace.is_called(name.as_bytes()))
+    }
+
+    /// Who has this Authorization field.
+    pub(crate) fn caller(&self, authorization: Option<&[u8]>) -> Result<Caller<'_>, Problem> {
+        let token = authorization.and_then(bearer).ok_or_else(|| {
+            Problem::of(Kind::NoToken, "the request has no token: expected Authorization: Bearer TOKEN")
+        })?;
+        let caller = Caller { access: self, token: TokenHash::of(token) };
+        if !caller.is_operator() && caller.namespaces().next().is_none() {
+            let message = "no namespace and no [admin] lists this token's SHA-256";
+            return Err(Problem::of(Kind::WrongToken, message));
+        }
+        Ok(caller)
+    }
+
+    /// The namespace that a request of the binding is about: the one that `KV-Namespace` names, or the only one that the token is for.
+    pub(crate) fn of_binding(
+        &self,
+        authorization: Option<&[u8]>,
+        named: Option<&[u8]>,
+    ) -> Result<&Namespace, Problem> {
+        let caller = self.caller(authorization)?;
+        if let Some(name) = named {
+            let found = self.namespaces.iter().find(|namespace| namespace.is_called(name));
+            return caller.checked(found, &String::from_utf8_lossy(name));
+        }
+        let mut own = caller.namespaces();
+        match (own.next(), own.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(Problem::new(
+                StatusCode::BAD_REQUEST,
+                "this token is for several namespaces: KV-Namespace has to name one",
+            )),
+        }
+    }
+}
+
+impl<'a> Caller<'a> {
+    fn is_operator(&self) -> bool {
+        self.access.operators.contains(&self.token)
+    }
+
+    fn may_use(&self, namespace: &Namespace) -> bool {
+        self.is_operator() || namespace.tokens.contains(&self.token)
+    }
+
+    /// The namespaces that the token is for.
+    pub(crate) fn namespaces(self) -> impl Iterator<Item = &'a Namespace> {
+        self.access.namespaces.iter().filter(move |namespace| self.may_use(namespace))
+    }
+
+    /// The namespace of this name or id, if the token is for it.
+    pub(crate) fn namespace(&self, name: &str) -> Result<&'a Namespace, Problem> {
+        self.checked(self.access.named(name), name)
+    }
+
+    fn checked(&self, found: Option<&'a Namespace>, name: &str) -> Result<&'a Namespace, Problem> {
+        match found {
+            Some(namespace) if self.may_use(namespace) => Ok(namespace),
+            Some(namespace) => {
+                let message = format!("this token is not for namespace \"{}\"", namespace.name);
+                Err(Problem::of(Kind::OtherNamespace, message))
+            }
+            None if self.is_operator() => {
+                let names: Vec<_> = self.namespaces().map(|namespace| namespace.name.as_str()).collect();
+                let message = format!("there is no namespace \"{name}\", only {}", names.join(", "));
+                Err(Problem::of(Kind::NoNamespace, message))
+            }
+            // Which others there are is not for everybody.
+            None => Err(Problem::of(Kind::NoNamespace, format!("there is no namespace \"{name}\""))),
+        }
+    }
+}
+
+/// A request's Authorization field.
+pub(crate) fn authorization(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get(header::AUTHORIZATION).map(|field| field.as_bytes())
+}
+
+fn bearer(authorization: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = authorization.split_at_checked(BEARER.len())?;
+    scheme.eq_ignore_ascii_case(BEARER).then(|| token.trim_ascii())
+}
+
+/// Which namespace a request of the binding is about, where its token does not say so.
+pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("kv-namespace");
+const BEARER: &[u8] = b"Bearer ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access() -> Access {
+        let namespace = |name: &str, tokens: &[&str]| Namespace {
+            name: name.into(),
+            id: Namespace::id_of(name),
+            tokens: tokens.iter().map(|token| TokenHash::of(token.as_bytes())).collect(),
+        };
+        Access {
+            namespaces: vec![namespace("sessions", &["a", "both"]), namespace("flags", &["b", "both"])],
+            operators: vec![TokenHash::of(b"root")],
+        }
+    }
+
+    #[test]
+    fn a_token_chooses_its_namespace_and_no_other() {
+        let access = access();
+        let of = |field: &str, named: Option<&str>| {
+            let found = access.of_binding(Some(field.as_bytes()), named.map(str::as_bytes));
+            found.map(|namespace| namespace.name.as_str()).map_err(|problem| problem.status.as_u16())
+        };
+        assert_eq!(of("Bearer a", None), Ok("sessions"));
+        assert_eq!(of("bearer b", Some("flags")), Ok("flags"));
+        assert_eq!(of("Bearer b", Some(&Namespace::id_of("flags").to_uppercase())), Ok("flags"));
+        assert_eq!(of("Bearer both", None), Err(400));
+        assert_eq!(of("Bearer both", Some("flags")), Ok("flags"));
+        assert_eq!(of("Bearer root", Some("sessions")), Ok("sessions"));
+        assert_eq!(of("Bearer root", None), Err(400));
+        assert_eq!(of("Bearer a", Some("flags")), Err(403));
+        assert_eq!(of("Bearer a", Some("flag")), Err(404));
+        assert_eq!(of("Bearer c", None), Err(401));
+        assert_eq!(of("Basic a", None), Err(401));
+        assert!(access.of_binding(None, None).is_err());
+    }
+
+    #[test]
+    fn a_hash_is_64_digits() {
+        // From `printf root | sha256sum`.
+        let text = "4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2";
+        assert_eq!(text.parse(), Ok(TokenHash::of(b"root")));
+        assert_eq!(text[1..].parse::<TokenHash>(), Err(NoHash));
+        assert_eq!(text.replace('4', "+").parse::<TokenHash>(), Err(NoHash));
+    }
+}

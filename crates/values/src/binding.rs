@@ -1,0 +1,156 @@
+//! The protocol in which workerd's `kvNamespace` binding asks for keys.
+//!
+//! | request | |
+//! | --- | --- |
+//! | `GET /KEY?urlencoded=true&cache_ttl=SECONDS` | a value |
+//! | `PUT /KEY?urlencoded=true&expiration=SECONDS` or `&expiration_ttl=SECONDS`, with `CF-KV-Metadata` | sets it |
+//! | `DELETE /KEY?urlencoded=true` | deletes it |
+//! | `GET /?key_count_limit=NUMBER&prefix=TEXT&cursor=TEXT` | a page of keys |
+//! | `POST /bulk/get` | several values at once |
+//!
+//! The namespace is that of the token in `Authorization`, or the one that `KV-Namespace` names.
+
+use std::sync::Arc;
+
+use http::{Body, HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
+use kv::{Expiration, Key, Metadata, Page};
+
+use crate::{
+    access::{NAMESPACE, authorization},
+    envelope,
+    incoming::Incoming,
+    json,
+    operations::Beside,
+    parameters::Parameters,
+    problem::{Kind, Problem},
+    service::{Service, now},
+    several::{self, Shape, cache_ttl},
+    value::{CACHE_STATUS, EXPIRATION, METADATA, Source, VERSION, set},
+};
+
+/// Answers a request.
+pub(crate) async fn answer(service: &Arc<Service>, request: Request<Body>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    answered(service, &parts, body).await.unwrap_or_else(Problem::plain)
+}
+
+async fn answered(service: &Arc<Service>, parts: &Parts, body: Body) -> Result<Response<Body>, Problem> {
+    let access = service.access();
+    let named = parts.headers.get(NAMESPACE).map(HeaderValue::as_bytes);
+    let namespace = &access.of_binding(authorization(&parts.headers), named)?.id;
+    let parameters = Parameters::of(parts.uri.query())?;
+    let path = parts.uri.path().strip_prefix('/').unwrap_or_default();
+    match (&parts.method, path) {
+        (&Method::GET, "") => list(service, namespace, &parameters).await,
+        (&Method::POST, "bulk/get") => {
+            let text = several::read(service, namespace, body, Shape::Binding).await?;
+            Ok(envelope::respond(StatusCode::OK, text))
+        }
+        (&Method::GET | &Method::HEAD, _) => {
+            let response = get(service, namespace, &key(path, &parameters)?, &parameters).await?;
+            Ok(if parts.method == Method::HEAD { response.map(|_| Body::empty()) } else { response })
+        }
+        (&Method::PUT, _) => {
+            let key = key(path, &parameters)?;
+            let beside = beside(&parts.headers, &parameters)?;
+            let version = service.put(namespace, key, beside, Incoming::Raw(body)).await?;
+            Ok(written(&version.to_string()))
+        }
+        (&Method::DELETE, _) => {
+            let versions = service.delete(namespace, vec![key(path, &parameters)?]).await?;
+            Ok(written(&versions.first().map(ToString::to_string).unwrap_or_default()))
+        }
+        _ => Err(Problem::method("GET, PUT or DELETE of a key, or POST of /bulk/get")),
+    }
+}
+
+/// The key that a path names.
+pub(crate) fn key(path: &str, parameters: &Parameters) -> Result<Key, Problem> {
+    let is_encoded = parameters.get("urlencoded").is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
+    Ok(if is_encoded { Key::from_path(path)? } else { Key::new(path)? })
+}
+
+/// What a write says besides the value.
+fn beside(headers: &HeaderMap, parameters: &Parameters) -> Result<Beside, Problem> {
+    let metadata = headers.get(METADATA).map(|field| Metadata::new(field.as_bytes())).transpose()?;
+    Ok(Beside { metadata, ..expiring(headers, parameters)? })
+}
+
+/// The same without metadata.
+pub(crate) fn expiring(headers: &HeaderMap, parameters: &Parameters) -> Result<Beside, Problem> {
+    let expiration =
+        Expiration::asked(parameters.get("expiration"), parameters.get("expiration_ttl"), now())?;
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let is_waiting = headers.contains_key(header::EXPECT);
+    Ok(Beside { expiration, metadata: None, length, is_waiting })
+}
+
+async fn get(
+    service: &Arc<Service>,
+    namespace: &str,
+    key: &Key,
+    parameters: &Parameters,
+) -> Result<Response<Body>, Problem> {
+    let ttl = cache_ttl(parameters.get("cache_ttl"))?;
+    let Some(found) = service.get(namespace, key, ttl).await? else {
+        let mut response = Problem::of(Kind::NoKey, "Not Found").plain();
+        let status = HeaderValue::from_static(Source::Store.cache_status());
+        response.headers_mut().insert(CACHE_STATUS, status);
+        return Ok(response);
+    };
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    found.describe(headers);
+    if let Some(expiration) = found.about.expiration {
+        headers.insert(EXPIRATION, expiration.0.into());
+    }
+    if let Some(metadata) = &found.about.metadata {
+        set(headers, METADATA, metadata.as_str());
+    }
+    *response.body_mut() = found.into_body();
+    Ok(response)
+}
+
+async fn list(
+    service: &Arc<Service>,
+    namespace: &str,
+    parameters: &Parameters,
+) -> Result<Response<Body>, Problem> {
+    let get = |name| parameters.get(name);
+    let page = Page::asked(namespace, get("key_count_limit"), get("prefix"), get("cursor"))?;
+    let prefix = page.prefix.clone();
+    let listed = service.page(namespace, page).await?;
+    let mut text = String::from("{\"keys\":");
+    json::between(&mut text, json::LIST, &listed.keys, |text, key| {
+        text.push_str("{\"name\":");
+        json::text(text, &key.name);
+        if let Some(expiration) = key.expiration {
+            text.push_str(&format!(",\"expiration\":{}", expiration.0));
+        }
+        if let Some(metadata) = &key.metadata {
+            // JSON in a text: workerd reads it once more.
+            text.push_str(",\"metadata\":");
+            json::text(text, metadata.as_str());
+        }
+        text.push('}');
+    });
+    match &listed.next {
+        None => text.push_str(",\"list_complete\":true}"),
+        Some(next) => {
+            text.push_str(",\"list_complete\":false,\"cursor\":");
+            json::text(&mut text, &next.text(namespace, &prefix));
+            text.push('}');
+        }
+    }
+    let mut response = envelope::respond(StatusCode::OK, text);
+    let status = HeaderValue::from_static(Source::Store.cache_status());
+    response.headers_mut().insert(CACHE_STATUS, status);
+    Ok(response)
+}
+
+/// What a write is answered with.
+fn written(version: &str) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    set(response.headers_mut(), VERSION, version);
+    response
+}

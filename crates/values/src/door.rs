@@ -1,0 +1,109 @@
+//! What answers requests. A read that a copy in memory answers takes no task and no map of its fields.
+
+use std::{io::Write as _, sync::Arc, time::Duration};
+
+use http::{
+    Body, Bytes, Failure, Request, Response, StatusCode,
+    clock::http_date,
+    server::{Glance, Handler},
+};
+use kv::Key;
+
+use crate::{
+    access::NAMESPACE,
+    binding,
+    parameters::Parameters,
+    rest,
+    service::Service,
+    several::cache_ttl,
+    value::{Held, Source},
+};
+
+/// Answers a store's requests; each server has one.
+#[derive(Debug, Clone)]
+pub struct Door(Arc<Service>);
+
+impl Door {
+    /// The door of this store.
+    pub fn of(service: &Arc<Service>) -> Self {
+        Self(Arc::clone(service))
+    }
+
+    /// The copy that answers a plain read of the binding, and its age.
+    fn copy(&self, request: &Glance<'_>) -> Option<(Arc<Held>, Duration)> {
+        let (path, query) = request.target.split_once('?').unwrap_or((request.target, ""));
+        let path = path.strip_prefix('/').filter(|path| !path.is_empty())?;
+        if request.is_head || request.target.starts_with(rest::PREFIX) {
+            return None;
+        }
+        let (mut authorization, mut named) = (None, None);
+        for (name, value) in request.fields() {
+            if name.eq_ignore_ascii_case("authorization") {
+                authorization = Some(value);
+            } else if name.eq_ignore_ascii_case(NAMESPACE.as_str()) {
+                named = Some(value);
+            }
+        }
+        let access = self.0.access();
+        let namespace = access.of_binding(authorization, named).ok()?;
+        let (key, ttl) = if query == "urlencoded=true" {
+            (Key::from_path(path).ok()?, None)
+        } else {
+            let parameters = Parameters::of(Some(query)).ok()?;
+            (binding::key(path, &parameters).ok()?, cache_ttl(parameters.get("cache_ttl")).ok()?)
+        };
+        self.0.copy(&namespace.id, key.as_str(), ttl)
+    }
+}
+
+impl Handler for Door {
+    const ANSWERS_AT_ONCE: bool = true;
+
+    type Note = ();
+
+    fn at_once(&self, request: &Glance<'_>, head: &mut Vec<u8>) -> Option<(Bytes, Option<()>)> {
+        let (held, age) = self.copy(request)?;
+        write_head(head, &held, age);
+        Some((held.value.clone(), None))
+    }
+
+    async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
+        let Self(service) = self;
+        let is_rest = request.uri().path().starts_with(rest::PREFIX);
+        // In boxes, so that none of them takes room for the others.
+        let response = if is_rest {
+            Box::pin(rest::answer(service, request)).await
+        } else {
+            Box::pin(binding::answer(service, request)).await
+        };
+        let status = response.status();
+        if status != StatusCode::NOT_FOUND && !status.is_success() {
+            service.counts.refused.add(1);
+        }
+        Ok(response)
+    }
+}
+
+/// The same as the binding's answer to a read has, as lines.
+fn write_head(head: &mut Vec<u8>, held: &Held, age: Duration) {
+    let Held { value, about, version } = held;
+    // Writing into memory cannot fail.
+    let _ = write!(
+        head,
+        "HTTP/1.1 200 OK\r\nkv-age: {}\r\nkv-source: {}\r\ncf-cache-status: {}\r\nkv-version: {version}\r\n\
+         content-length: {}\r\ncontent-type: application/octet-stream\r\n",
+        age.as_secs(),
+        Source::Lower.name(),
+        Source::Lower.cache_status(),
+        value.len(),
+    );
+    if let Some(expiration) = about.expiration {
+        let _ = write!(head, "cf-expiration: {}\r\n", expiration.0);
+    }
+    if let Some(metadata) = &about.metadata {
+        let _ = write!(head, "cf-kv-metadata: {}\r\n", metadata.as_str());
+    }
+    head.extend_from_slice(b"date: ");
+    head.extend_from_slice(http_date().as_bytes());
+    head.extend_from_slice(b"\r\n");
+}

@@ -1,0 +1,131 @@
+//! A value on its way in: a request's body as it is, or the part of a form.
+
+use http::{Body, Bytes, Failure, HeaderMap, StatusCode, header};
+use kv::{MOST_METADATA_BYTES, Metadata};
+
+use crate::{
+    multipart::{Event, Multipart, boundary},
+    problem::Problem,
+};
+
+/// A value on its way in.
+pub(crate) enum Incoming {
+    Raw(Body),
+    Form(Form),
+}
+
+/// A form with a value, and perhaps metadata.
+pub(crate) struct Form {
+    body: Body,
+    parts: Multipart,
+    part: Part,
+    metadata: Option<Vec<u8>>,
+    has_value: bool,
+}
+
+/// Which part is being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Value,
+    Metadata,
+    Other,
+}
+
+impl Incoming {
+    /// Of a request with this header.
+    pub(crate) fn of(headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let form = "multipart/form-data";
+        if !kind.get(..form.len()).is_some_and(|start| start.eq_ignore_ascii_case(form)) {
+            return Ok(Self::Raw(body));
+        }
+        let boundary = boundary(kind)
+            .ok_or_else(|| Problem::bad("Content-Type is multipart/form-data without a boundary"))?;
+        let parts = Multipart::new(boundary);
+        Ok(Self::Form(Form { body, parts, part: Part::Other, metadata: None, has_value: false }))
+    }
+
+    /// The next piece of the value; `None` at its end.
+    pub(crate) async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
+        match self {
+            Self::Raw(body) => body.data().await.map_err(broken_off),
+            Self::Form(form) => form.data().await,
+        }
+    }
+
+    /// What came beside the value; to be asked for after its end.
+    pub(crate) fn metadata(&self) -> Result<Option<Metadata>, Problem> {
+        let Self::Form(Form { metadata: Some(metadata), .. }) = self else { return Ok(None) };
+        // An empty field of a form, or a null, is none.
+        if metadata.is_empty() || metadata == b"null" {
+            return Ok(None);
+        }
+        Ok(Some(Metadata::new(metadata)?))
+    }
+
+    /// Reads what is still coming, within reason: clients that send all before they read the answer see it then.
+    pub(crate) async fn throw_away(self) -> u64 {
+        let mut body = match self {
+            Self::Raw(body) => body,
+            Self::Form(form) => form.body,
+        };
+        let mut thrown = 0;
+        while thrown < MOST_THROWN_AWAY
+            && let Ok(Some(data)) = body.data().await
+        {
+            thrown += data.len() as u64;
+        }
+        thrown
+    }
+}
+
+impl Form {
+    async fn data(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            match self.parts.next().map_err(|error| Problem::bad(error.to_string()))? {
+                Some(Event::Part(name)) => {
+                    self.part = match &name[..] {
+                        "value" => Part::Value,
+                        "metadata" => Part::Metadata,
+                        _ => Part::Other,
+                    };
+                    self.has_value |= self.part == Part::Value;
+                    if self.part == Part::Metadata {
+                        self.metadata = Some(Vec::new());
+                    }
+                }
+                Some(Event::Data(data)) => match (self.part, &mut self.metadata) {
+                    (Part::Value, _) => return Ok(Some(data)),
+                    // One byte more than may be is enough to say so.
+                    (Part::Metadata, Some(metadata)) if metadata.len() <= MOST_METADATA_BYTES => {
+                        metadata.extend_from_slice(&data);
+                    }
+                    _ => {}
+                },
+                Some(Event::End) if self.has_value => return Ok(None),
+                Some(Event::End) => return Err(Problem::bad("the form has no field \"value\"")),
+                None => match self.body.data().await.map_err(broken_off)? {
+                    Some(data) => self.parts.add(&data),
+                    None => return Err(Problem::bad("the form ends before its last boundary")),
+                },
+            }
+        }
+    }
+}
+
+/// A body that is not too long, in memory.
+pub(crate) async fn collected(body: Body, most: usize) -> Result<Bytes, Problem> {
+    body.collect(most).await.map_err(|failure| match failure {
+        Failure::TooLarge => {
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the request is longer than {most} bytes"))
+        }
+        failure => broken_off(failure),
+    })
+}
+
+fn broken_off(failure: Failure) -> Problem {
+    Problem::bad(format!("the request broke off: {failure}"))
+}
+
+/// Twice the largest value: who sends more is not worth the time.
+const MOST_THROWN_AWAY: u64 = 50 << 20;

@@ -1,0 +1,58 @@
+//! A key-value store over HTTP: as workerd's `kvNamespace` binding asks for it, as operators and their programs do, and as the command
+//! line does.
+//!
+//! | to see | look into |
+//! | --- | --- |
+//! | what is served, and who may use it | [`Config`], [`Access`], [`Namespace`], [`TokenHash`] |
+//! | what all requests share: opened, left to another process, closed | [`Service`] |
+//! | what answers requests, and the reads that take no more than a look | [`Door`] |
+//! | what a read, a write, a page and many keys at once are | `operations.rs`, `several.rs` |
+//! | copies of values in memory | `copies.rs` |
+//! | the protocol of workerd's binding | `binding.rs` |
+//! | the REST API, in the envelope of its field | `rest.rs`, `envelope.rs` |
+//! | a value that comes in a form, or as it is | [`multipart`], `incoming.rs` |
+//! | many pairs in one body of JSON | [`pairs`] |
+//! | parameters of a URL | [`Parameters`] |
+//! | why a request is refused, as a status and a sentence | `problem.rs` |
+//! | what is counted, and what the operator is told | [`Status`] |
+//! | the store from outside: one command, one request | [`Remote`]; a line of an export: [`Line`] |
+//!
+//! What a key, a version and a page are says the engine, `kv`; what is on disk is the crate `vault`'s.
+
+mod access;
+mod binding;
+mod config;
+mod copies;
+mod counts;
+mod door;
+mod envelope;
+mod error;
+mod incoming;
+mod json;
+mod line;
+pub mod multipart;
+mod operations;
+pub mod pairs;
+mod parameters;
+mod problem;
+mod remote;
+mod rest;
+mod service;
+mod several;
+mod value;
+
+pub use self::{
+    access::{Access, Namespace, NoHash, TokenHash},
+    config::Config,
+    counts::Status,
+    door::Door,
+    error::Error,
+    line::{Line, LineError},
+    parameters::Parameters,
+    problem::Problem,
+    remote::{Came, Listed, ListedKey, Put, Remote, Written},
+    service::Service,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! A line of an export: a key with its value and all that is said of it, in JSON as `wrangler kv bulk put` takes it in a list.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use kv::{Expiration, Key, Metadata};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A line of an export.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// The key.
+    pub key: String,
+    /// Its value: text, or base64.
+    pub value: String,
+    /// Whether it is base64, as the value is not UTF-8.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub base64: bool,
+    /// The second in which it is over, counted from 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiration: Option<u64>,
+    /// What its writer said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
+/// Why a line cannot be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// It is not a pair in JSON.
+    #[error("not a line of an export: {0}")]
+    NoPair(#[from] serde_json::Error),
+    /// Its key cannot be one.
+    #[error(transparent)]
+    Key(#[from] kv::KeyError),
+    /// Its metadata are too long.
+    #[error(transparent)]
+    Metadata(#[from] kv::MetadataError),
+    /// Its value is not base64, though it says so.
+    #[error("its value is not base64: {0}")]
+    Base64(#[from] base64::DecodeError),
+    /// Its value is too long.
+    #[error("its value has {0} bytes, and none may have more than 25 MiB")]
+    TooLong(usize),
+}
+
+impl Line {
+    /// Of a key and its value.
+    pub fn of(key: String, value: &[u8], expiration: Option<u64>, metadata: Option<Value>) -> Self {
+        let (value, base64) = match std::str::from_utf8(value) {
+            Ok(text) => (text.to_owned(), false),
+            Err(_) => (STANDARD.encode(value), true),
+        };
+        Self { key, value, base64, expiration, metadata }
+    }
+
+    /// Reads a line and checks all of it.
+    ///
+    /// # Errors
+    /// When it is not one that could be imported.
+    pub fn read(text: &str) -> Result<Self, LineError> {
+        let line: Self = serde_json::from_str(text)?;
+        Key::new(&line.key)?;
+        let length = if line.base64 { STANDARD.decode(&line.value)?.len() } else { line.value.len() };
+        if length as u64 > kv::MOST_VALUE_BYTES {
+            return Err(LineError::TooLong(length));
+        }
+        if let Some(metadata) = &line.metadata {
+            Metadata::new(metadata.to_string().as_bytes())?;
+        }
+        Ok(line)
+    }
+
+    /// Whether it is over in less than a minute, so that no store takes it.
+    pub fn is_almost_over(&self, now_s: u64) -> bool {
+        let at = |at| Expiration(at).0 < now_s.saturating_add(kv::LEAST_TTL);
+        self.expiration.is_some_and(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_line_comes_back_from_its_text(
+            key in "[a-z/]{1,20}",
+            value in prop::collection::vec(any::<u8>(), 0..50),
+            expiration in prop::option::of(any::<u64>()),
+            says in prop::option::of("\\PC{0,20}"),
+        ) {
+            prop_assume!(Key::new(&key).is_ok());
+            let line = Line::of(key, &value, expiration, says.map(Value::from));
+            let text = serde_json::to_string(&line).unwrap();
+            prop_assert!(!text.contains('\n'));
+            prop_assert_eq!(Line::read(&text).unwrap(), line);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_imported_is_said() {
+        let refused = |text: &str| Line::read(text).unwrap_err().to_string();
+        assert!(refused("{").starts_with("not a line of an export"));
+        assert!(refused(r#"{"key":"a"}"#).contains("missing field `value`"));
+        assert!(refused(r#"{"key":"a","value":"","ttl":1}"#).contains("unknown field `ttl`"));
+        assert!(refused(r#"{"key":"..","value":""}"#).contains("Illegal key name"));
+        assert!(refused(r#"{"key":"a","value":"?","base64":true}"#).contains("not base64"));
+        let line = Line::read(r#"{"key":"a","value":"","expiration":100}"#).unwrap();
+        assert!(line.is_almost_over(41) && !line.is_almost_over(40));
+    }
+}

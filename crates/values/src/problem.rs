@@ -1,0 +1,127 @@
+//! Why a request is refused: a status, a number that clients of the field know, and a sentence.
+
+use http::{Body, HeaderValue, Response, StatusCode, header, server::Reason};
+use kv::{CursorError, ExpirationError, KeyError, MetadataError, PageError};
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The response's status.
+    pub status: StatusCode,
+    /// As the field numbers its errors.
+    pub code: u32,
+    /// In a sentence, with a remedy where there is one.
+    pub message: String,
+}
+
+/// Problems that have a number of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    NoToken,
+    WrongToken,
+    OtherNamespace,
+    NoNamespace,
+    NoKey,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, code: 10_000 + u32::from(status.as_u16()), message: message.into() }
+    }
+
+    /// The request is wrong.
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    pub(crate) fn of(kind: Kind, message: impl Into<String>) -> Self {
+        let (status, code) = match kind {
+            Kind::NoToken | Kind::WrongToken => (StatusCode::UNAUTHORIZED, 10_000),
+            Kind::OtherNamespace => (StatusCode::FORBIDDEN, 10_000),
+            Kind::NoNamespace => (StatusCode::NOT_FOUND, 10_013),
+            Kind::NoKey => (StatusCode::NOT_FOUND, 10_009),
+        };
+        Self { status, code, message: message.into() }
+    }
+
+    /// There is nothing of this kind.
+    pub(crate) fn method(allowed: &str) -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("expected {allowed}"))
+    }
+
+    pub(crate) fn too_large(bytes: u64, largest: u64) -> Self {
+        let message = format!("Value length of {bytes} exceeds limit of {largest}.");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+    }
+
+    /// As text. A Worker sees the reason in the first line.
+    pub(crate) fn plain(self) -> Response<Body> {
+        let reason = Reason::new(&self.message);
+        let mut response = Response::new(Body::whole(self.message));
+        *response.status_mut() = self.status;
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(header::CONTENT_TYPE, text);
+        response.extensions_mut().insert(reason);
+        response
+    }
+}
+
+impl From<KeyError> for Problem {
+    fn from(error: KeyError) -> Self {
+        let status = match error {
+            KeyError::TooLong { .. } => StatusCode::URI_TOO_LONG,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<MetadataError> for Problem {
+    fn from(error: MetadataError) -> Self {
+        let status = match error {
+            MetadataError::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            MetadataError::NotJson { .. } => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<ExpirationError> for Problem {
+    fn from(error: ExpirationError) -> Self {
+        Self::bad(error.to_string())
+    }
+}
+
+impl From<CursorError> for Problem {
+    fn from(error: CursorError) -> Self {
+        Self::bad(error.to_string())
+    }
+}
+
+impl From<PageError> for Problem {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Prefix(error) => error.into(),
+            PageError::Cursor(error) => error.into(),
+            error => Self::bad(error.to_string()),
+        }
+    }
+}
+
+impl From<vault::Error> for Problem {
+    fn from(error: vault::Error) -> Self {
+        tracing::warn!(%error, "the store failed");
+        // Where its file is concerns the operator alone.
+        let (status, message) = match error {
+            vault::Error::Released => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "another process takes this one's place: ask again in a moment",
+            ),
+            vault::Error::Full { .. } => {
+                (StatusCode::INSUFFICIENT_STORAGE, "the store's disk is full, and nothing was written")
+            }
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "the store failed; its operator's log says why"),
+        };
+        Self::new(status, message)
+    }
+}

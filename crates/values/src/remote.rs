@@ -1,0 +1,225 @@
+//! The store from outside, over HTTP: what the command line asks.
+
+mod exchange;
+
+use std::net::SocketAddr;
+
+use http::{Body, HeaderMap, Method, StatusCode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::exchange::Exchange;
+use crate::{
+    Error,
+    line::Line,
+    value::{AGE, EXPIRATION, METADATA, SOURCE, VERSION},
+};
+
+/// A namespace of a store that is reached over HTTP. Its methods block; they are to be called outside of any tokio runtime.
+#[derive(Debug)]
+pub struct Remote {
+    exchange: Exchange,
+}
+
+/// A value that came.
+#[derive(Debug, Clone)]
+pub struct Came {
+    /// Its bytes.
+    pub value: Vec<u8>,
+    /// Its version, if the store says so.
+    pub version: Option<String>,
+    /// How old the copy was, in seconds.
+    pub age_s: Option<u64>,
+    /// Where the answer comes from.
+    pub source: Option<String>,
+    /// The second in which it is over, counted from 1970.
+    pub expiration: Option<u64>,
+    /// What its writer said of it.
+    pub metadata: Option<Value>,
+}
+
+/// What is to be written.
+#[derive(Debug, Clone, Default)]
+pub struct Put {
+    /// The value.
+    pub value: Vec<u8>,
+    /// The second in which it is over, counted from 1970.
+    pub expiration: Option<u64>,
+    /// Seconds after which it is over.
+    pub expiration_ttl: Option<u64>,
+    /// JSON that is kept beside it.
+    pub metadata: Option<String>,
+}
+
+/// What a write came to: `edge kv put --json` and `edge kv delete --json`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Written {
+    /// The key.
+    pub key: String,
+    /// The version that this write made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// Keys: `edge kv list --json`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Listed {
+    /// In the order of their bytes.
+    pub keys: Vec<ListedKey>,
+    /// Whether there are no more.
+    #[serde(rename(deserialize = "list_complete"))]
+    pub complete: bool,
+    /// Where the next page begins, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// A key in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ListedKey {
+    /// The key.
+    pub name: String,
+    /// The second in which its value is over, counted from 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expiration: Option<u64>,
+    /// What its writer said of it.
+    #[serde(default, deserialize_with = "inner", skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
+impl Remote {
+    /// The store at this address, and the namespace that `namespace` names or the token is for.
+    ///
+    /// # Errors
+    /// When no runtime can be started.
+    pub fn at(address: SocketAddr, namespace: Option<&str>, token: &str) -> Result<Self, Error> {
+        Ok(Self { exchange: Exchange::with(address, namespace, token)? })
+    }
+
+    /// The value of a key; `None` if there is none.
+    ///
+    /// # Errors
+    /// When the store does not answer, or refuses.
+    pub fn get(&self, key: &str) -> Result<Option<Came>, Error> {
+        let target = format!("/{}?urlencoded=true", encoded(key));
+        let (status, headers, value) =
+            self.exchange.ask(Method::GET, &target, HeaderMap::new(), Body::empty())?;
+        if status == StatusCode::NOT_FOUND && headers.contains_key(crate::value::CACHE_STATUS) {
+            return Ok(None);
+        }
+        self.exchange.checked(status, &value)?;
+        let text = |name| headers.get(name).and_then(|field| field.to_str().ok());
+        let number = |name| text(name).and_then(|text| text.parse().ok());
+        Ok(Some(Came {
+            version: text(VERSION).map(str::to_owned),
+            age_s: number(AGE),
+            source: text(SOURCE).map(str::to_owned),
+            expiration: number(EXPIRATION),
+            metadata: headers.get(METADATA).and_then(|field| serde_json::from_slice(field.as_bytes()).ok()),
+            value: value.into(),
+        }))
+    }
+
+    /// Sets a key.
+    ///
+    /// # Errors
+    /// When the store does not answer, or refuses.
+    pub fn put(&self, key: &str, put: Put) -> Result<Written, Error> {
+        let mut target = format!("/{}?urlencoded=true", encoded(key));
+        for (name, number) in [("expiration", put.expiration), ("expiration_ttl", put.expiration_ttl)] {
+            if let Some(number) = number {
+                target.push_str(&format!("&{name}={number}"));
+            }
+        }
+        let mut headers = HeaderMap::new();
+        if let Some(metadata) = &put.metadata {
+            crate::value::set(&mut headers, METADATA, metadata);
+        }
+        let (status, headers, text) =
+            self.exchange.ask(Method::PUT, &target, headers, Body::whole(put.value))?;
+        self.exchange.checked(status, &text)?;
+        Ok(written(key, &headers))
+    }
+
+    /// Deletes a key, whether it has a value or not.
+    ///
+    /// # Errors
+    /// When the store does not answer, or refuses.
+    pub fn delete(&self, key: &str) -> Result<Written, Error> {
+        let target = format!("/{}?urlencoded=true", encoded(key));
+        let (status, headers, text) =
+            self.exchange.ask(Method::DELETE, &target, HeaderMap::new(), Body::empty())?;
+        self.exchange.checked(status, &text)?;
+        Ok(written(key, &headers))
+    }
+
+    /// A page of keys, of at most a thousand.
+    ///
+    /// # Errors
+    /// When the store does not answer, or refuses.
+    pub fn list(&self, prefix: &str, limit: usize, cursor: Option<&str>) -> Result<Listed, Error> {
+        let cursor = cursor.map_or_else(String::new, |cursor| format!("&cursor={}", encoded(cursor)));
+        let target = format!("/?key_count_limit={limit}&prefix={}{cursor}", encoded(prefix));
+        let (status, _, text) = self.exchange.ask(Method::GET, &target, HeaderMap::new(), Body::empty())?;
+        self.exchange.checked(status, &text)?;
+        serde_json::from_slice(&text)
+            .map_err(|error| self.exchange.refused(&format!("its answer is not as expected: {error}")))
+    }
+
+    /// Sets many keys, all or none.
+    ///
+    /// # Errors
+    /// When the store does not answer, or refuses.
+    pub fn put_several(&self, namespace: &str, lines: &[Line]) -> Result<(), Error> {
+        let text = serde_json::to_vec(lines).unwrap_or_default();
+        let target = format!("/client/v4/accounts/any/storage/kv/namespaces/{}/bulk", encoded(namespace));
+        let (status, _, answer) =
+            self.exchange.ask(Method::PUT, &target, HeaderMap::new(), Body::whole(text))?;
+        self.exchange.checked(status, &answer)
+    }
+
+    /// The names of the namespaces that the token is for.
+    ///
+    /// # Errors
+    /// When the store does not answer, or refuses.
+    pub fn namespaces(&self) -> Result<Vec<String>, Error> {
+        #[derive(Deserialize)]
+        struct Envelope {
+            result: Vec<Titled>,
+        }
+        #[derive(Deserialize)]
+        struct Titled {
+            title: String,
+        }
+        let target = "/client/v4/accounts/any/storage/kv/namespaces?per_page=1000";
+        let (status, _, text) = self.exchange.ask(Method::GET, target, HeaderMap::new(), Body::empty())?;
+        self.exchange.checked(status, &text)?;
+        let envelope: Envelope = serde_json::from_slice(&text)
+            .map_err(|error| self.exchange.refused(&format!("its answer is not as expected: {error}")))?;
+        Ok(envelope.result.into_iter().map(|titled| titled.title).collect())
+    }
+}
+
+fn written(key: &str, headers: &HeaderMap) -> Written {
+    let version = headers.get(VERSION).and_then(|field| field.to_str().ok()).map(str::to_owned);
+    Written { key: key.to_owned(), version }
+}
+
+/// Metadata in a list are JSON in a text.
+fn inner<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+/// A text as a part of a URL.
+fn encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    match text {
+        // Else they would say where in a path it goes on.
+        "." => "%2E".to_owned(),
+        ".." => "%2E%2E".to_owned(),
+        text => text.bytes().map(one).collect(),
+    }
+}

@@ -1,0 +1,105 @@
+//! One request to a store and its answer.
+
+use std::{net::SocketAddr, time::Duration};
+
+use http::{
+    Body, Bytes, Client, Failure, HeaderMap, HeaderValue, Method, Origin, Request, Scheme, StatusCode, header,
+};
+use serde::Deserialize;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{Error, access::NAMESPACE};
+
+/// How a store is asked: where, by whom, about which namespace.
+pub(super) struct Exchange {
+    runtime: Runtime,
+    client: Client,
+    address: SocketAddr,
+    headers: HeaderMap,
+}
+
+impl Exchange {
+    pub(super) fn with(address: SocketAddr, namespace: Option<&str>, token: &str) -> Result<Self, Error> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
+        let client = Client::new(&http::client::Config::default());
+        let client = client.map_err(|error| Error::Runtime(std::io::Error::other(error)))?;
+        let field = |text: &str, what: &str| {
+            let why = format!("the {what} has characters that cannot be sent");
+            HeaderValue::from_str(text).map_err(|_| Error::Refused { address, why })
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, field(&format!("Bearer {token}"), "token")?);
+        if let Some(namespace) = namespace {
+            headers.insert(NAMESPACE, field(namespace, "namespace")?);
+        }
+        Ok(Self { runtime, client, address, headers })
+    }
+
+    /// Makes a request; returns the answer as a whole.
+    pub(super) fn ask(
+        &self,
+        method: Method,
+        target: &str,
+        more: HeaderMap,
+        body: Body,
+    ) -> Result<(StatusCode, HeaderMap, Bytes), Error> {
+        let asking =
+            async { tokio::time::timeout(PATIENCE, self.exchange(method, target, more, body)).await };
+        let asked = self.runtime.block_on(asking).unwrap_or(Err(Failure::Timeout));
+        asked.map_err(|failure| Error::Unreachable { address: self.address, failure })
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        target: &str,
+        more: HeaderMap,
+        body: Body,
+    ) -> Result<(StatusCode, HeaderMap, Bytes), Failure> {
+        let origin =
+            Origin { scheme: Scheme::Http, host: self.address.ip().to_string(), port: self.address.port() };
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = target.parse().map_err(|_| Failure::Source)?;
+        request.headers_mut().clone_from(&self.headers);
+        request.headers_mut().extend(more);
+        let mut trace = http::client::Trace::start(self.client.clock().now());
+        let response = self.client.send(&origin, request, &mut trace).await?;
+        let (parts, body) = response.into_parts();
+        Ok((parts.status, parts.headers, body.collect(LARGEST_ANSWER).await?))
+    }
+
+    /// Whether it did what it was asked to; if not, what it said.
+    pub(super) fn checked(&self, status: StatusCode, text: &[u8]) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        struct Envelope {
+            errors: Vec<Fault>,
+        }
+        #[derive(Deserialize)]
+        struct Fault {
+            message: String,
+        }
+        if status.is_success() {
+            return Ok(());
+        }
+        let envelope: Option<Envelope> = serde_json::from_slice(text).ok();
+        let fault = envelope.and_then(|envelope| envelope.errors.into_iter().next());
+        let said = fault.map_or_else(|| String::from_utf8_lossy(text).into_owned(), |fault| fault.message);
+        Err(self.refused(if said.is_empty() { status.as_str() } else { &said }))
+    }
+
+    pub(super) fn refused(&self, why: &str) -> Error {
+        Error::Refused { address: self.address, why: why.to_owned() }
+    }
+}
+
+impl std::fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Exchange with {}", self.address)
+    }
+}
+
+/// A store that takes longer does not answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// More than the largest value.
+const LARGEST_ANSWER: usize = 32 << 20;

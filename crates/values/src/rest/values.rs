@@ -1,0 +1,92 @@
+//! One value, what is said of it, and pages of keys.
+
+use std::sync::Arc;
+
+use http::{Body, HeaderName, Method, Response, request::Parts};
+use kv::{Key, Page};
+
+use super::no_key;
+use crate::{
+    binding::expiring, envelope, incoming::Incoming, json, parameters::Parameters, problem::Problem,
+    service::Service,
+};
+
+/// A request about one value.
+pub(super) async fn answer(
+    service: &Arc<Service>,
+    namespace: &str,
+    key: &str,
+    (parts, parameters): (&Parts, &Parameters),
+    body: Body,
+) -> Result<Response<Body>, Problem> {
+    let key = Key::from_path(key)?;
+    match parts.method {
+        Method::GET => {
+            let found = service.get(namespace, &key, None).await?.ok_or_else(no_key)?;
+            let mut response = Response::new(Body::empty());
+            found.describe(response.headers_mut());
+            if let Some(expiration) = found.about.expiration {
+                response.headers_mut().insert(EXPIRATION, expiration.0.into());
+            }
+            *response.body_mut() = found.into_body();
+            Ok(response)
+        }
+        Method::PUT => {
+            let beside = expiring(&parts.headers, parameters)?;
+            let incoming = Incoming::of(&parts.headers, body)?;
+            service.put(namespace, key, beside, incoming).await?;
+            Ok(envelope::success("{}", None))
+        }
+        Method::DELETE => {
+            service.delete(namespace, vec![key]).await?;
+            Ok(envelope::success("{}", None))
+        }
+        _ => Err(Problem::method("GET, PUT or DELETE of values/KEY")),
+    }
+}
+
+/// What was said of a value.
+pub(super) async fn metadata(
+    service: &Arc<Service>,
+    namespace: &str,
+    key: &str,
+) -> Result<Response<Body>, Problem> {
+    let found = service.get(namespace, &Key::from_path(key)?, None).await?.ok_or_else(no_key)?;
+    Ok(envelope::success(found.about.metadata.as_ref().map_or("null", |metadata| metadata.as_str()), None))
+}
+
+/// A page of keys.
+pub(super) async fn list(
+    service: &Arc<Service>,
+    namespace: &str,
+    parameters: &Parameters,
+) -> Result<Response<Body>, Problem> {
+    let get = |name| parameters.get(name);
+    let page = Page::asked(namespace, get("limit"), get("prefix"), get("cursor"));
+    let page = page.map_err(|error| {
+        let mut problem = Problem::from(error);
+        problem.message = problem.message.replace("key_count_limit", "limit");
+        problem
+    })?;
+    let prefix = page.prefix.clone();
+    let listed = service.page(namespace, page).await?;
+    let mut text = String::new();
+    json::between(&mut text, json::LIST, &listed.keys, |text, key| {
+        text.push_str("{\"name\":");
+        json::text(text, &key.name);
+        if let Some(expiration) = key.expiration {
+            text.push_str(&format!(",\"expiration\":{}", expiration.0));
+        }
+        if let Some(metadata) = &key.metadata {
+            text.push_str(",\"metadata\":");
+            text.push_str(metadata.as_str());
+        }
+        text.push('}');
+    });
+    let cursor = listed.next.map(|next| next.text(namespace, &prefix)).unwrap_or_default();
+    let info = format!("{{\"count\":{},\"cursor\":\"{cursor}\"}}", listed.keys.len());
+    Ok(envelope::success(&text, Some(&info)))
+}
+
+/// As the field calls it here.
+const EXPIRATION: HeaderName = HeaderName::from_static("expiration");

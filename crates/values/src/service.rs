@@ -1,0 +1,174 @@
+//! What all requests share: the store, who may use it, copies, counts; and how it is left to another process.
+
+use std::{
+    fs,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Duration,
+};
+
+use http::clock::{Clock, wall_ns};
+use kv::Millis;
+use tokio::{sync::Semaphore, time::sleep};
+use vault::Vault;
+
+use crate::{
+    Error,
+    access::Access,
+    config::Config,
+    copies::{Copies, Name},
+    counts::{Counts, Status},
+    problem::Problem,
+};
+
+/// A store that is served.
+pub struct Service {
+    config: Config,
+    access: RwLock<Arc<Access>>,
+    /// `None` while another process has the file, or after the end.
+    vault: RwLock<Option<Arc<Vault>>>,
+    /// Why it could not be opened again.
+    error: Mutex<Option<String>>,
+    pub(crate) copies: Copies,
+    pub(crate) counts: Counts,
+    clock: Clock,
+    /// Requests whose bodies hold many values at once.
+    pub(crate) large: Semaphore,
+}
+
+impl Service {
+    /// Opens a store, or makes one. Blocks.
+    ///
+    /// # Errors
+    /// When its file is locked, damaged, something else, from a newer program, or cannot be read and written.
+    pub fn open(config: Config, access: Access) -> Result<Self, Error> {
+        let vault = open(&config)?;
+        let copies = Copies::new(config.memory / 2);
+        Ok(Self {
+            config,
+            access: RwLock::new(Arc::new(access)),
+            vault: RwLock::new(Some(Arc::new(vault))),
+            error: Mutex::default(),
+            copies,
+            counts: Counts::default(),
+            clock: Clock::start(),
+            large: Semaphore::new(LARGE_REQUESTS),
+        })
+    }
+
+    /// Has these namespaces and tokens from now on.
+    pub fn allow(&self, access: Access) {
+        *self.access.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
+    }
+
+    /// Leaves the file to another process, or to nobody. What is asked for later is refused. Blocks; not to be called in a runtime's own
+    /// thread.
+    pub fn leave(&self) {
+        let vault = self.vault.write().unwrap_or_else(PoisonError::into_inner).take();
+        self.copies.close();
+        if let Some(vault) = vault {
+            vault.close();
+        }
+    }
+
+    /// Goes on, as no other process does. Blocks.
+    pub fn stay(&self) {
+        let opened = open(&self.config);
+        let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        match opened {
+            Ok(vault) => {
+                *error = None;
+                self.copies.open();
+                *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(vault));
+            }
+            Err(why) => {
+                tracing::error!(error = %why, "the store cannot be opened again");
+                *error = Some(why.to_string());
+            }
+        }
+    }
+
+    /// Removes values that are over, each second those that ended, in steps of a thousand keys. Never returns.
+    pub async fn sweep(&self) {
+        loop {
+            sleep(BETWEEN_SWEEPS).await;
+            while let Ok(vault) = self.vault() {
+                match vault.sweep().await {
+                    Ok((ended, is_more)) => {
+                        self.counts.expired.add(ended.len());
+                        for (namespace, key) in ended {
+                            self.copies.forget(&Name::of(&namespace, &key));
+                        }
+                        if !is_more {
+                            break;
+                        }
+                    }
+                    Err(vault::Error::Released) => break,
+                    Err(error) => {
+                        tracing::warn!(%error, "values that are over could not be removed");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What it has done, and what there is.
+    pub fn report(&self) -> Status {
+        let usage = self.vault().ok().map(|vault| vault.usage());
+        let failed = self.error.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let closed = || failed.unwrap_or_else(|| "the store is closed".to_owned());
+        Status {
+            reads: self.counts.reads.get(),
+            hits: self.counts.hits.get(),
+            writes: self.counts.writes.get(),
+            lists: self.counts.lists.get(),
+            refused: self.counts.refused.get(),
+            expired: self.counts.expired.get(),
+            keys: usage.map_or(0, |usage| usage.keys),
+            bytes: usage.map_or(0, |usage| usage.bytes),
+            file_bytes: fs::metadata(&self.config.path).map_or(0, |file| file.len()),
+            memory_bytes: self.copies.bytes(),
+            error: if usage.is_none() { Some(closed()) } else { None },
+        }
+    }
+
+    pub(crate) fn access(&self) -> Arc<Access> {
+        Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn vault(&self) -> Result<Arc<Vault>, Problem> {
+        let vault = self.vault.read().unwrap_or_else(PoisonError::into_inner);
+        vault.clone().ok_or_else(|| vault::Error::Released.into())
+    }
+
+    pub(crate) fn largest(&self) -> u64 {
+        self.config.largest
+    }
+
+    /// Since any beginning.
+    pub(crate) fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Service of {}", self.config.path.display())
+    }
+}
+
+/// The time of day.
+pub(crate) fn now() -> Millis {
+    Millis(u64::try_from(wall_ns() / 1_000_000).unwrap_or(0))
+}
+
+fn open(config: &Config) -> Result<Vault, Error> {
+    let memory = usize::try_from(config.memory / 2).unwrap_or(usize::MAX);
+    let config = vault::Config { path: config.path.clone(), name: config.name.clone(), memory };
+    Ok(Vault::open(&config, now)?)
+}
+
+/// Bodies with many values at once may have 100 MB each, and are in memory twice.
+const LARGE_REQUESTS: usize = 2;
+/// As exact as expirations are.
+const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);

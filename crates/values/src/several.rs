@@ -1,0 +1,147 @@
+//! Many keys that are read at once.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{Body, StatusCode};
+use kv::{Key, MOST_VALUE_BYTES};
+use serde::{Deserialize, de::IgnoredAny};
+
+use crate::{incoming::collected, json, problem::Problem, service::Service, value::Found};
+
+/// What is asked for.
+#[derive(Debug, Deserialize)]
+struct Asked {
+    keys: Vec<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(rename = "withMetadata", default)]
+    with_metadata: bool,
+    #[serde(rename = "cacheTtl")]
+    cache_ttl: Option<Ttl>,
+}
+
+/// workerd writes it as a text.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Ttl {
+    Number(u64),
+    Text(String),
+}
+
+/// How values stand in the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Json,
+}
+
+/// How much is said of each value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// As the binding has it: value and metadata.
+    Binding,
+    /// As the REST API has it: the expiration too.
+    Rest,
+}
+
+/// Reads the keys that a request's body names. Returns an object with their values, `null` where there is none.
+pub(crate) async fn read(
+    service: &Arc<Service>,
+    namespace: &str,
+    body: Body,
+    shape: Shape,
+) -> Result<String, Problem> {
+    let text = collected(body, LARGEST_REQUEST).await?;
+    let asked: Asked = serde_json::from_slice(&text)
+        .map_err(|error| Problem::bad(format!("the request is not as expected: {error}")))?;
+    let kind = match asked.kind.as_deref() {
+        None | Some("" | "text") => Kind::Text,
+        Some("json") => Kind::Json,
+        Some(other) => {
+            return Err(Problem::bad(format!("\"{other}\" is not a valid type. Use \"json\" or \"text\"")));
+        }
+    };
+    match asked.keys.len() {
+        0 => return Err(Problem::bad("You must request a minimum of 1 key")),
+        1..=MOST_KEYS => {}
+        _ => return Err(Problem::bad(format!("You can request a maximum of {MOST_KEYS} keys"))),
+    }
+    let ttl = asked.cache_ttl.map(|ttl| match ttl {
+        Ttl::Number(number) => number.to_string(),
+        Ttl::Text(text) => text,
+    });
+    let ttl = cache_ttl(ttl.as_deref())?;
+    let keys: Vec<_> = asked.keys.iter().map(|name| Key::new(name)).collect::<Result<_, _>>()?;
+    // Twice the values are in memory at most.
+    let _permit = service.large.acquire().await;
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    for key in keys {
+        let value = service.get(namespace, &key, ttl).await?;
+        bytes += value.as_ref().map_or(0, |value| value.about.bytes);
+        if bytes > MOST_VALUE_BYTES {
+            let message = "Total size of request exceeds the limit of 25MB";
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+        }
+        found.push((key, value));
+    }
+    let mut parts = Vec::new();
+    for (key, value) in found {
+        let mut part = String::new();
+        json::text(&mut part, key.as_str());
+        part.push(':');
+        match value {
+            None => part.push_str("null"),
+            Some(value) if asked.with_metadata => described(&mut part, value, kind, shape).await?,
+            Some(value) => part.push_str(&shown(value, kind).await?),
+        }
+        parts.push(part);
+    }
+    let mut text = String::new();
+    json::between(&mut text, json::OBJECT, parts, |text, part| text.push_str(&part));
+    Ok(text)
+}
+
+/// How old an answer may be, as a request of the binding says it.
+pub(crate) fn cache_ttl(text: Option<&str>) -> Result<Option<Duration>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    let ttl: Option<u64> = text.parse().ok().filter(|&ttl| ttl >= LEAST_CACHE_TTL);
+    let ttl = ttl.ok_or_else(|| {
+        Problem::bad(format!("Invalid cache_ttl of {text}. Cache TTL must be at least {LEAST_CACHE_TTL}."))
+    })?;
+    Ok(Some(Duration::from_secs(ttl)))
+}
+
+async fn described(to: &mut String, found: Found, kind: Kind, shape: Shape) -> Result<(), Problem> {
+    let about = found.about.clone();
+    to.push_str("{\"value\":");
+    to.push_str(&shown(found, kind).await?);
+    to.push_str(",\"metadata\":");
+    to.push_str(about.metadata.as_ref().map_or("null", |metadata| metadata.as_str()));
+    if let Some(expiration) = about.expiration.filter(|_| shape == Shape::Rest) {
+        to.push_str(&format!(",\"expiration\":{}", expiration.0));
+    }
+    to.push('}');
+    Ok(())
+}
+
+/// A value as JSON.
+async fn shown(found: Found, kind: Kind) -> Result<String, Problem> {
+    let bytes = found.collect().await?;
+    let text = String::from_utf8_lossy(&bytes);
+    match kind {
+        Kind::Text => {
+            let mut json = String::with_capacity(text.len() + 2);
+            json::text(&mut json, &text);
+            Ok(json)
+        }
+        Kind::Json if serde_json::from_str::<IgnoredAny>(&text).is_ok() => Ok(text.into_owned()),
+        Kind::Json => Err(Problem::bad("At least one of the requested keys corresponds to a non-json value")),
+    }
+}
+
+/// Keys of one request.
+const MOST_KEYS: usize = 100;
+/// A hundred keys in JSON, each byte of which may be written as six.
+const LARGEST_REQUEST: usize = 512 << 10;
+/// Seconds, as Workers have it.
+const LEAST_CACHE_TTL: u64 = 30;
