@@ -105,6 +105,7 @@ fn status(edge: &Edge) -> Status {
         },
         log: edge.log.as_ref().map(Log::report),
         traces: edge.traces.report(),
+        kv: edge.kv.as_ref().map(|kv| kv.report()),
         origins: edge.origins.report(origins.into_iter(), |origin| edge.connections(origin), edge.now()),
         requests_of_others: others.as_ref().map(|_| edge.counts_of_others.report()),
         tiers: others.as_ref().map_or_else(Vec::new, |others| others.report_tiers(&network)),

@@ -9,11 +9,12 @@ use cache::{
 
 use http::{Client, Origin, server::PerAddress};
 use tokio::sync::Semaphore;
+use values::Service;
 
 use crate::{
-    Error, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, log::Log,
-    network::Network, note::Noted, on_disk::OnDisk, origins::Origins, others::Others, passing::Passing,
-    store::Store, traces::Traces, ways::Ways,
+    Error, clients::Clients, clock, coder::CODERS, counts::Counts, flights::Flights, hits::Hits, kv,
+    log::Log, network::Network, note::Noted, on_disk::OnDisk, origins::Origins, others::Others,
+    passing::Passing, store::Store, traces::Traces, ways::Ways,
 };
 
 /// A data centre at work.
@@ -30,6 +31,8 @@ pub(crate) struct Edge {
     others: RwLock<Option<Arc<Others>>>,
     pub(crate) on_disk: Option<OnDisk>,
     pub(crate) log: Option<Log>,
+    /// The key-value store, if there is one.
+    pub(crate) kv: Option<Arc<Service>>,
     pub(crate) traces: Arc<Traces>,
     /// Connections of visitors.
     pub(crate) per_address: Arc<PerAddress>,
@@ -73,6 +76,7 @@ impl Edge {
             others: RwLock::default(),
             on_disk,
             log,
+            kv: None,
             traces,
             per_address: PerAddress::at_most(usize::MAX),
             clients: Mutex::default(),
@@ -86,6 +90,11 @@ impl Edge {
     /// The same behind doors that count connections there.
     pub(crate) fn behind(self, per_address: Arc<PerAddress>) -> Self {
         Self { per_address, ..self }
+    }
+
+    /// The same with a key-value store.
+    pub(crate) fn with_kv(self, kv: Option<Arc<Service>>) -> Self {
+        Self { kv, ..self }
     }
 
     /// Counts these connections to origins too.
@@ -136,6 +145,9 @@ impl Edge {
             self.per_address.allow(centre.connections_per_address);
         }
         self.traces.set(network.traces.as_ref());
+        if let Some(kv) = &self.kv {
+            kv.allow(kv::access(&network));
+        }
         *self.network.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(network);
         for core in 0..self.hits.len() {
             self.hits(core).clear();
@@ -169,10 +181,16 @@ impl Edge {
         if let Some(on_disk) = &self.on_disk {
             on_disk.release();
         }
+        if let Some(kv) = &self.kv {
+            kv.leave();
+        }
     }
 
-    /// Goes on, as no other process does: from memory alone, if there was a disk.
+    /// Goes on, as no other process does: from memory alone, if there was a disk. Blocks.
     pub(crate) fn stay(&self) {
+        if let Some(kv) = &self.kv {
+            kv.stay();
+        }
         *self.is_leaving.write().unwrap_or_else(PoisonError::into_inner) = false;
     }
 

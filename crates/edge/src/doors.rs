@@ -13,7 +13,11 @@ use http::{
     server::{Config, Identity, PerAddress, bind_udp, share},
 };
 
-use crate::{Error, network::DataCentre, sockets::Sockets};
+use crate::{
+    Error,
+    network::{DataCentre, Kv},
+    sockets::Sockets,
+};
 
 /// Sockets for all cores.
 pub(crate) struct Doors {
@@ -22,6 +26,8 @@ pub(crate) struct Doors {
     udp: Vec<UdpSocket>,
     /// For other data centres.
     links: Vec<Vec<TcpListener>>,
+    /// For those who use the key-value store.
+    kv: Vec<Vec<TcpListener>>,
     identity: Option<Identity>,
     /// What visitors of one core may cost.
     config: Config,
@@ -34,6 +40,8 @@ pub(crate) struct Served {
     pub(crate) servers: Vec<Server>,
     /// For other data centres.
     pub(crate) links: Option<Server>,
+    /// For those who use the key-value store.
+    pub(crate) kv: Option<Server>,
     /// HTTP/3 is one core's: a client that moves to another address goes on with the same socket.
     pub(crate) quic: Option<Quic>,
 }
@@ -56,7 +64,12 @@ impl Quic {
 
 impl Doors {
     /// Opens what a data centre listens on, apart from what is there already.
-    pub(crate) fn open(centre: &DataCentre, cores: usize, there: &mut Sockets) -> Result<Self, Error> {
+    pub(crate) fn open(
+        centre: &DataCentre,
+        kv: Option<&Kv>,
+        cores: usize,
+        there: &mut Sockets,
+    ) -> Result<Self, Error> {
         let identity = centre.identity.as_ref().filter(|_| !centre.listen_tls.is_empty());
         let identity = identity.map(|(certificate, key)| Identity::read(certificate, key)).transpose()?;
         let clear = tcp(&centre.listen, cores, there)?;
@@ -64,6 +77,7 @@ impl Doors {
         let udp = udp(&addresses(&tls), there)?;
         let link: Vec<_> = centre.link.iter().map(|link| link.address).collect();
         let links = tcp(&link, cores, there)?;
+        let kv = kv.map_or_else(|| Ok(Vec::new()), |kv| tcp(&kv.listen, cores, there))?;
         let all = Config::default();
         let connections = centre.connections.min(http::open_files().saturating_sub(OTHER_FILES)) / cores;
         let config = Config {
@@ -74,7 +88,7 @@ impl Doors {
             ..all
         };
         let per_address = PerAddress::at_most(centre.connections_per_address);
-        Ok(Self { clear, tls, udp, links, identity, config, per_address })
+        Ok(Self { clear, tls, udp, links, kv, identity, config, per_address })
     }
 
     /// What visitors see over TLS.
@@ -97,9 +111,14 @@ impl Doors {
         addresses(&self.links)
     }
 
+    /// Where the key-value store is asked.
+    pub(crate) fn kv_addresses(&self) -> Vec<SocketAddr> {
+        addresses(&self.kv)
+    }
+
     /// Copies of all sockets, and of the operator's, in the order in which a process with the same file looks for them.
     pub(crate) fn copies(&self, operator: Option<&TcpListener>) -> io::Result<Vec<OwnedFd>> {
-        let tcp = self.clear.iter().chain(&self.tls).flatten().chain(operator);
+        let tcp = self.clear.iter().chain(&self.tls).chain(&self.kv).flatten().chain(operator);
         let tcp = tcp.map(|socket| socket.try_clone().map(OwnedFd::from));
         let udp = self.udp.iter().map(|socket| socket.try_clone().map(OwnedFd::from));
         let links = self.links.iter().flatten().map(|socket| socket.try_clone().map(OwnedFd::from));
@@ -134,7 +153,10 @@ impl Doors {
             }
             _ => None,
         };
-        Ok(Served { servers, links, quic })
+        let kv = self.kv.pop().filter(|sockets| !sockets.is_empty());
+        let own = Config { proxy_protocol: false, ..self.config };
+        let kv = kv.map(|sockets| Ok::<_, Error>(Server::on(sockets)?.with_config(own))).transpose()?;
+        Ok(Served { servers, links, kv, quic })
     }
 }
 

@@ -22,6 +22,9 @@ pub enum Error {
     /// Objects cannot be kept on disk.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    /// The key-value store.
+    #[error(transparent)]
+    Kv(#[from] values::Error),
     /// No data centre answers there.
     #[error("no answer from {address}: {failure}")]
     Unreachable {
@@ -77,6 +80,7 @@ impl Error {
             Self::Unreachable { .. } => {
                 Some("is a data centre running that has this address as `admin` in its network's file? --admin names another".to_owned())
             }
+            Self::Kv(error) => error.hint(),
             _ => None,
         }
     }

@@ -26,6 +26,7 @@
 //! | what each thread has to itself: connections to origins, sockets | `core.rs`, `clients.rs`, `doors.rs`, `worker.rs` |
 //! | sockets that listen already, and a process that takes the place of another | `sockets.rs`, `handover.rs` |
 //! | certificates that an operator signs for data centres | `authority.rs` |
+//! | the key-value store: opened here, served by the crate `values` | `kv.rs` |
 //! | what is counted, and the access log | `counts.rs`, `log.rs`, `sending.rs` |
 //! | requests with a trace: which, their spans, and where those go | `traces.rs` |
 //! | status, explanation and purge for the operator | `admin.rs`, `explain.rs`, `metrics.rs`; [`operator`] asks for them |
@@ -61,6 +62,7 @@ mod heads;
 mod hits;
 mod keeping;
 mod kept;
+mod kv;
 mod likeness;
 mod log;
 mod metrics;

@@ -6,7 +6,7 @@ use crate::operator::Status;
 
 /// All of it, as one page.
 pub(crate) fn prometheus(status: &Status) -> String {
-    let Status { data_centre, epoch, requests, connections, store, log, traces, origins, .. } = status;
+    let Status { data_centre, epoch, requests, connections, store, log, traces, kv, origins, .. } = status;
     let mut page = Page { text: String::new(), data_centre };
     page.family("requests_total", "counter", "Requests of visitors, by what the cache did.");
     for (word, number) in requests.by_cache_status.named() {
@@ -50,6 +50,9 @@ pub(crate) fn prometheus(status: &Status) -> String {
         page.family("traces_working", "gauge", "Whether the collector takes traces.");
         page.value("traces_working", &[], u8::from(traces.error.is_none()));
     }
+    if let Some(kv) = kv {
+        page.kv(kv);
+    }
     page.family("origin_healthy", "gauge", "Whether an origin is asked in its turn.");
     for origin in origins {
         page.value("origin_healthy", &[("origin", &origin.address)], u8::from(origin.healthy));
@@ -81,6 +84,27 @@ struct Page<'s> {
 }
 
 impl Page<'_> {
+    /// The key-value store.
+    fn kv(&mut self, kv: &values::Status) {
+        self.family("kv_reads_total", "counter", "Keys that were read, by where the answer came from.");
+        self.value("kv_reads_total", &[("source", "lower")], kv.hits);
+        self.value("kv_reads_total", &[("source", "store")], kv.reads - kv.hits.min(kv.reads));
+        for (name, kind, help, number) in [
+            ("kv_writes_total", "counter", "Keys that were written or deleted.", kv.writes),
+            ("kv_lists_total", "counter", "Pages of keys.", kv.lists),
+            ("kv_refused_total", "counter", "Requests for keys that were refused or failed.", kv.refused),
+            ("kv_expired_total", "counter", "Keys whose values were removed as they were over.", kv.expired),
+            ("kv_keys", "gauge", "Keys that have a value.", kv.keys),
+            ("kv_bytes", "gauge", "Bytes of the values of keys.", kv.bytes),
+            ("kv_file_bytes", "gauge", "Bytes of the file of keys.", kv.file_bytes),
+            ("kv_memory_bytes", "gauge", "Bytes of values of keys in memory.", kv.memory_bytes),
+            ("kv_working", "gauge", "Whether keys can be read.", u64::from(kv.error.is_none())),
+        ] {
+            self.family(name, kind, help);
+            self.value(name, &[], number);
+        }
+    }
+
     /// What there is where data centres are linked.
     fn network(&mut self, Status { requests_of_others, links, routes, .. }: &Status) {
         let Some(requests) = requests_of_others else { return };
@@ -155,6 +179,19 @@ mod tests {
             },
             log: Some(LogStatus { lost: 9, error: None }),
             traces: Some(TraceStatus { sent: 30, lost: 12, waiting: 0, error: None }),
+            kv: Some(values::Status {
+                reads: 10,
+                hits: 7,
+                writes: 4,
+                lists: 0,
+                refused: 0,
+                expired: 0,
+                keys: 3,
+                bytes: 300,
+                file_bytes: 4096,
+                memory_bytes: 0,
+                error: None,
+            }),
             origins: vec![OriginStatus {
                 address: "http://a:80".into(),
                 healthy: true,
@@ -199,11 +236,15 @@ mod tests {
             "longhaul_edge_link_rtt_seconds{data_centre=\"lhr\",to=\"fra\"} 0.0125",
             "longhaul_edge_link_failures_total{data_centre=\"lhr\",to=\"fra\"} 1",
             "longhaul_edge_routes_failing{data_centre=\"lhr\"} 0",
+            "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"lower\"} 7",
+            "longhaul_edge_kv_reads_total{data_centre=\"lhr\",source=\"store\"} 3",
+            "longhaul_edge_kv_keys{data_centre=\"lhr\"} 3",
+            "longhaul_edge_kv_working{data_centre=\"lhr\"} 1",
         ] {
             assert!(page.lines().any(|one| one == line), "{line}: {page}");
         }
         // A family is announced once, before its values.
         let names: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")).collect();
-        assert_eq!(names.len(), 25, "{page}");
+        assert_eq!(names.len(), 35, "{page}");
     }
 }

@@ -1,6 +1,7 @@
 //! The network as its file describes it, checked: data centres, zones, and the rules of each.
 
 mod file;
+mod kv;
 mod links;
 mod pattern;
 mod rule;
@@ -23,6 +24,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    kv::Kv,
     links::{Detours, Link},
     pattern::Pattern,
     rule::{Asked, Rule},
@@ -44,6 +46,8 @@ pub struct Network {
     pub zones: Vec<Zone>,
     /// Where traces of requests go, if there are any.
     pub traces: Option<Collector>,
+    /// Its key-value store, if it has one.
+    pub kv: Option<Kv>,
     /// SHA-256 of the tokens that may change something, in hexadecimal digits.
     pub tokens: Vec<String>,
 }

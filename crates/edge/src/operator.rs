@@ -28,6 +28,9 @@ pub struct Status {
     /// How traces fare, if any are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<TraceStatus>,
+    /// Its key-value store, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kv: Option<values::Status>,
     /// All origins of its zones.
     pub origins: Vec<OriginStatus>,
     /// Requests of other data centres since it was started, where there are links to them.

@@ -27,6 +27,7 @@ use crate::{
     core::Core,
     doors::Doors,
     handover::{Handover, Wire},
+    kv,
     log::Log,
     network::DataCentre,
     on_disk::OnDisk,
@@ -60,6 +61,8 @@ pub struct Ready {
     pub tls: Vec<SocketAddr>,
     /// For other data centres.
     pub links: Vec<SocketAddr>,
+    /// For those who use the key-value store.
+    pub kv: Vec<SocketAddr>,
     /// For the operator.
     pub admin: Option<SocketAddr>,
     /// Whether it took the place of a process that ran.
@@ -98,9 +101,10 @@ pub fn run(
     handover.relieve()?;
     let centre = config.data_centre;
     let (on_disk, noted) = centre.disk.as_ref().map(OnDisk::open).transpose()?.unzip();
+    let kv = kv::open(&network, &centre.name)?;
     let name = network.name.clone();
     let edge = Edge::new(centre.name, network, centre.memory, on_disk, log, cores);
-    let edge = Arc::new(edge.behind(doors.per_address()));
+    let edge = Arc::new(edge.behind(doors.per_address()).with_kv(kv));
     edge.store.resume(noted.unwrap_or_default());
     let runtime = own_runtime()?;
     let (operator, hangups) = {
@@ -108,7 +112,7 @@ pub fn run(
         let operator = operator.map(|socket| Server::on(vec![socket])).transpose()?;
         (operator, signal(SignalKind::hangup()).map_err(Error::Runtime)?)
     };
-    let ((clear, tls), links) = (doors.addresses(), doors.link_addresses());
+    let ((clear, tls), links, kv) = (doors.addresses(), doors.link_addresses(), doors.kv_addresses());
     let identity = doors.identity();
     let admin = operator.as_ref().map(Server::addresses).transpose()?.and_then(|all| all.first().copied());
     let core = |number| Core::new(Arc::clone(&edge), number, clients.fresh());
@@ -135,11 +139,14 @@ pub fn run(
         .collect::<Result<_, _>>()
         .map_err(Error::Runtime)?;
     drop(ended);
-    ready(&Ready { clear, tls, links, admin, took_over });
+    ready(&Ready { clear, tls, links, kv, admin, took_over });
     let sending = runtime.spawn(sender.run(is_over));
     let (end, successor) = runtime.block_on(async {
         let reloading =
             tokio::spawn(reload(Arc::clone(&edge), (config.path, identity), hangups, tell.clone()));
+        if let Some(kv) = edge.kv.clone() {
+            tokio::spawn(async move { kv.sweep().await });
+        }
         if let Some(operator) = operator {
             tokio::spawn(serve_operator(operator, Arc::clone(&edge), stop.clone()));
         }
@@ -165,6 +172,9 @@ pub fn run(
     if let Some(log) = &edge.log {
         log.close();
     }
+    if let Some(kv) = &edge.kv {
+        kv.leave();
+    }
     // Only now does the process that took this one's place see it as ended.
     drop(successor);
     Ok(end)
@@ -189,7 +199,7 @@ impl Prepared {
         let others = Others::new(network, &centre.name)?;
         let (handover, sockets) = Handover::begin(centre, config.takes_over)?;
         let mut there = sockets.unwrap_or_else(|| mem::take(&mut config.sockets));
-        let doors = Doors::open(centre, cores, &mut there)?;
+        let doors = Doors::open(centre, network.kv.as_ref(), cores, &mut there)?;
         let operator = match centre.admin {
             None => None,
             Some(address) => match there.take_tcp(address).pop() {

@@ -9,6 +9,7 @@ use tokio::{
     task::JoinSet,
 };
 use tracing::warn;
+use values::Door;
 
 use crate::{
     Error,
@@ -53,6 +54,10 @@ impl Worker {
             if let Some(links) = self.served.links {
                 let (others, stop) = (ForOthers(Arc::new(self.core.for_others())), stop.clone());
                 serving.spawn(async move { links.serve(others, &stop).await });
+            }
+            if let Some((server, kv)) = self.served.kv.zip(self.core.kv.as_ref()) {
+                let (door, stop) = (Door::of(kv), stop.clone());
+                serving.spawn(async move { server.serve(door, &stop).await });
             }
             if let Some(quic) = self.served.quic {
                 serving.spawn(serve_quic(quic, Visitors(Arc::clone(&self.core)), stop.clone(), alone));

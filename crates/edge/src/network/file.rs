@@ -10,7 +10,7 @@ use toml::Spanned;
 use units::Bytes;
 
 use super::{
-    DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, links, rule::Conditions, tiers, traces,
+    DataCentre, Detours, Disk, Network, Purpose, Rule, Zone, kv, links, rule::Conditions, tiers, traces,
 };
 
 #[derive(Deserialize)]
@@ -20,6 +20,7 @@ struct File {
     #[serde(default)]
     admin: Admin,
     traces: Option<Spanned<traces::Written>>,
+    kv: Option<Spanned<kv::Written>>,
     data_centre: Vec<Centre>,
     zone: Vec<WrittenZone>,
 }
@@ -204,12 +205,14 @@ pub(super) fn read(document: &Document, purpose: Purpose) -> Result<Network, Mis
     checked.are_different(file.zone.iter().flat_map(|zone| &zone.hosts), "host")?;
     let tokens = file.admin.tokens.iter().map(|token| checked.token(token)).collect::<Result<_, _>>()?;
     let traces = file.traces.as_ref().map(|written| traces::read(document, written)).transpose()?;
+    let kv = file.kv.as_ref().map(|written| kv::read(document, written, &data_centres)).transpose()?;
     Ok(Network {
         name: checked.token_name(&file.network.name)?,
         authority: file.network.authority,
         data_centres,
         zones,
         traces,
+        kv,
         tokens,
     })
 }

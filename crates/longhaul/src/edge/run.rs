@@ -129,6 +129,9 @@ fn announce(ready: &Ready) {
             say(&format!("listening on {scheme}://{address}/"));
         }
     }
+    for address in &ready.kv {
+        say(&format!("keys and values at http://{address}/"));
+    }
     for address in &ready.links {
         say(&format!("other data centres at {address}"));
     }
