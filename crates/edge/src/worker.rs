@@ -56,7 +56,8 @@ impl Worker {
                 serving.spawn(async move { links.serve(others, &stop).await });
             }
             if let Some((server, kv)) = self.served.kv.zip(self.core.kv.as_ref()) {
-                let (door, stop) = (Door::of(kv), stop.clone());
+                let address = server.addresses().ok().and_then(|all| all.first().copied());
+                let (door, stop) = (Door::of(kv).on(address), stop.clone());
                 serving.spawn(async move { server.serve(door, &stop).await });
             }
             if let Some(quic) = self.served.quic {

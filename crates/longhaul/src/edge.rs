@@ -3,6 +3,7 @@
 mod ca;
 mod check;
 mod explain;
+mod kv;
 mod purge;
 mod run;
 mod simulate;
@@ -27,6 +28,8 @@ pub(crate) enum Edge {
     Simulate(simulate::Simulate),
     Token(token::Token),
     #[command(subcommand)]
+    Kv(kv::Kv),
+    #[command(subcommand)]
     Ca(ca::Ca),
 }
 
@@ -41,6 +44,7 @@ impl Edge {
             Self::Purge(purge) => purge.run(),
             Self::Simulate(simulate) => simulate.run(),
             Self::Token(token) => token.run(),
+            Self::Kv(kv) => kv.run(),
             Self::Ca(ca) => ca.run(),
         }
     }

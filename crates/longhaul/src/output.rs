@@ -22,6 +22,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     print_to(anstream::stdout(), text)
 }
 
+/// Prints bytes as they are.
+pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    write_to(io::stdout(), bytes)
+}
+
 /// The columns of standard output, if it is a terminal, and else what mail and printers have room for.
 pub(crate) fn columns() -> usize {
     terminal_size_of(io::stdout()).map_or(80, |(columns, _)| columns.0.into())
@@ -64,8 +69,12 @@ pub(crate) fn print_again(text: &str, is_first: bool) -> anyhow::Result<()> {
 /// Clears the screen and goes to its top.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-fn print_to(mut output: impl Write, text: &str) -> anyhow::Result<()> {
-    match output.write_all(text.as_bytes()) {
+fn print_to(output: impl Write, text: &str) -> anyhow::Result<()> {
+    write_to(output, text.as_bytes())
+}
+
+fn write_to(mut output: impl Write, bytes: &[u8]) -> anyhow::Result<()> {
+    match output.write_all(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
@@ -109,6 +118,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     }
     if let Some(error) = cause.downcast_ref() {
         return edge::Error::hint(error);
+    }
+    if let Some(error) = cause.downcast_ref() {
+        return values::Error::hint(error);
     }
     if let Some(other) = cause.downcast_ref() {
         return Some(WrongFile::hint(other));

@@ -1,6 +1,6 @@
 //! What answers requests. A read that a copy in memory answers takes no task and no map of its fields.
 
-use std::{io::Write as _, sync::Arc, time::Duration};
+use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
 
 use http::{
     Body, Bytes, Failure, Request, Response, StatusCode,
@@ -11,7 +11,7 @@ use kv::Key;
 
 use crate::{
     access::NAMESPACE,
-    binding,
+    binding, elsewhere,
     parameters::Parameters,
     rest,
     service::Service,
@@ -21,12 +21,32 @@ use crate::{
 
 /// Answers a store's requests; each server has one.
 #[derive(Debug, Clone)]
-pub struct Door(Arc<Service>);
+pub struct Door {
+    service: Arc<Service>,
+    /// Where the process that takes this one's place is asked.
+    address: Option<SocketAddr>,
+}
 
 impl Door {
     /// The door of this store.
     pub fn of(service: &Arc<Service>) -> Self {
-        Self(Arc::clone(service))
+        Self { service: Arc::clone(service), address: None }
+    }
+
+    /// The same on a socket that a process which takes this one's place has too: while that one has the file, it is asked there.
+    #[must_use]
+    pub fn on(self, address: Option<SocketAddr>) -> Self {
+        Self { address, ..self }
+    }
+
+    /// Answers a request here.
+    async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        // In boxes, so that none of them takes room for the others.
+        if request.uri().path().starts_with(rest::PREFIX) {
+            Box::pin(rest::answer(&self.service, request)).await
+        } else {
+            Box::pin(binding::answer(&self.service, request)).await
+        }
     }
 
     /// The copy that answers a plain read of the binding, and its age.
@@ -44,7 +64,7 @@ impl Door {
                 named = Some(value);
             }
         }
-        let access = self.0.access();
+        let access = self.service.access();
         let namespace = access.of_binding(authorization, named).ok()?;
         let (key, ttl) = if query == "urlencoded=true" {
             (Key::from_path(path).ok()?, None)
@@ -52,7 +72,7 @@ impl Door {
             let parameters = Parameters::of(Some(query)).ok()?;
             (binding::key(path, &parameters).ok()?, cache_ttl(parameters.get("cache_ttl")).ok()?)
         };
-        self.0.copy(&namespace.id, key.as_str(), ttl)
+        self.service.copy(&namespace.id, key.as_str(), ttl)
     }
 }
 
@@ -68,13 +88,18 @@ impl Handler for Door {
     }
 
     async fn handle(&self, request: Request<Body>) -> Result<Response<Body>, Failure> {
-        let Self(service) = self;
-        let is_rest = request.uri().path().starts_with(rest::PREFIX);
-        // In boxes, so that none of them takes room for the others.
-        let response = if is_rest {
-            Box::pin(rest::answer(service, request)).await
-        } else {
-            Box::pin(binding::answer(service, request)).await
+        let Self { service, address } = self;
+        if elsewhere::is_question(&request) {
+            return Ok(elsewhere::answer(service));
+        }
+        let response = match address {
+            Some(address) if !service.is_here() => {
+                match Box::pin(elsewhere::ask(service, *address, request)).await {
+                    Ok(response) => response,
+                    Err(request) => self.answer(request).await,
+                }
+            }
+            _ => self.answer(request).await,
         };
         let status = response.status();
         if status != StatusCode::NOT_FOUND && !status.is_success() {

@@ -24,9 +24,23 @@ pub enum Error {
         /// What it said.
         why: String,
     },
-    /// The answer cannot be written where it should go.
-    #[error("the value cannot be written")]
-    Output(#[source] io::Error),
+    /// A key cannot be one.
+    #[error("the key cannot be used: {0}")]
+    Key(#[from] kv::KeyError),
+    /// Metadata cannot be some.
+    #[error("the metadata cannot be used: {0}")]
+    Metadata(#[from] kv::MetadataError),
+    /// A value is too long.
+    #[error("the value has {bytes} bytes, and none may have more than 25 MiB ({largest})")]
+    TooLong {
+        /// How many it has.
+        bytes: u64,
+        /// How many it may have.
+        largest: u64,
+    },
+    /// It has to be said which namespace is meant.
+    #[error("which namespace is meant? The token is for {0}; --namespace names one")]
+    Namespace(String),
     /// The runtime could not be started.
     #[error("cannot start a runtime")]
     Runtime(#[source] io::Error),

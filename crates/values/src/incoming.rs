@@ -84,6 +84,11 @@ impl Form {
         loop {
             match self.parts.next().map_err(|error| Problem::bad(error.to_string()))? {
                 Some(Event::Part(name)) => {
+                    if name.starts_with("metadata[") {
+                        let message =
+                            "metadata have to be JSON in one field of the form, such as JSON.stringify makes";
+                        return Err(Problem::bad(message));
+                    }
                     self.part = match &name[..] {
                         "value" => Part::Value,
                         "metadata" => Part::Metadata,

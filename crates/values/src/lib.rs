@@ -6,6 +6,7 @@
 //! | what is served, and who may use it | [`Config`], [`Access`], [`Namespace`], [`TokenHash`] |
 //! | what all requests share: opened, left to another process, closed | [`Service`] |
 //! | what answers requests, and the reads that take no more than a look | [`Door`] |
+//! | requests that come while another process takes this one's place | `elsewhere.rs` |
 //! | what a read, a write, a page and many keys at once are | `operations.rs`, `several.rs` |
 //! | copies of values in memory | `copies.rs` |
 //! | the protocol of workerd's binding | `binding.rs` |
@@ -25,6 +26,7 @@ mod config;
 mod copies;
 mod counts;
 mod door;
+mod elsewhere;
 mod envelope;
 mod error;
 mod incoming;
@@ -50,7 +52,7 @@ pub use self::{
     line::{Line, LineError},
     parameters::Parameters,
     problem::Problem,
-    remote::{Came, Listed, ListedKey, Put, Remote, Written},
+    remote::{Came, Got, Listed, ListedKey, Moved, Put, Remote, Written},
     service::Service,
 };
 

@@ -71,6 +71,15 @@ impl Line {
         Ok(line)
     }
 
+    /// Bytes of its value; 0 if it says that it is base64 and is not.
+    pub fn bytes(&self) -> usize {
+        if self.base64 {
+            STANDARD.decode(&self.value).map_or(0, |bytes| bytes.len())
+        } else {
+            self.value.len()
+        }
+    }
+
     /// Whether it is over in less than a minute, so that no store takes it.
     pub fn is_almost_over(&self, now_s: u64) -> bool {
         let at = |at| Expiration(at).0 < now_s.saturating_add(kv::LEAST_TTL);

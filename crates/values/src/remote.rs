@@ -5,6 +5,7 @@ mod exchange;
 use std::net::SocketAddr;
 
 use http::{Body, HeaderMap, Method, StatusCode};
+use kv::{Key, MOST_VALUE_BYTES, Metadata};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,6 +51,52 @@ pub struct Put {
     pub expiration_ttl: Option<u64>,
     /// JSON that is kept beside it.
     pub metadata: Option<String>,
+}
+
+/// A value and all that is known of it: `edge kv get --json`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Got {
+    /// The key.
+    pub key: String,
+    /// Its value: text, or base64.
+    pub value: String,
+    /// Whether it is base64, as the value is not UTF-8.
+    pub base64: bool,
+    /// Its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// How old the copy was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<u64>,
+    /// Where the answer comes from: lower, a copy in the data centre, or store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The second in which it is over, counted from 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expiration: Option<u64>,
+    /// What its writer said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Value>,
+}
+
+/// What an export or an import came to: `edge kv export --json` and `edge kv import --json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Moved {
+    /// Keys that were written.
+    pub keys: u64,
+    /// Bytes of their values.
+    pub bytes: u64,
+    /// Keys that were left out: over, or so within a minute.
+    pub left_out: u64,
+}
+
+impl Came {
+    /// The same with its key.
+    pub fn of(self, key: &str) -> Got {
+        let Self { value, version, age_s, source, expiration, metadata } = self;
+        let Line { key, value, base64, .. } = Line::of(key.to_owned(), &value, None, None);
+        Got { key, value, base64, version, age_s, source, expiration, metadata }
+    }
 }
 
 /// What a write came to: `edge kv put --json` and `edge kv delete --json`.
@@ -102,6 +149,7 @@ impl Remote {
     /// # Errors
     /// When the store does not answer, or refuses.
     pub fn get(&self, key: &str) -> Result<Option<Came>, Error> {
+        Key::new(key)?;
         let target = format!("/{}?urlencoded=true", encoded(key));
         let (status, headers, value) =
             self.exchange.ask(Method::GET, &target, HeaderMap::new(), Body::empty())?;
@@ -126,6 +174,12 @@ impl Remote {
     /// # Errors
     /// When the store does not answer, or refuses.
     pub fn put(&self, key: &str, put: Put) -> Result<Written, Error> {
+        Key::new(key)?;
+        let metadata = put.metadata.as_ref().map(|text| Metadata::new(text.as_bytes())).transpose()?;
+        let (bytes, largest) = (put.value.len() as u64, MOST_VALUE_BYTES);
+        if bytes > largest {
+            return Err(Error::TooLong { bytes, largest });
+        }
         let mut target = format!("/{}?urlencoded=true", encoded(key));
         for (name, number) in [("expiration", put.expiration), ("expiration_ttl", put.expiration_ttl)] {
             if let Some(number) = number {
@@ -133,8 +187,8 @@ impl Remote {
             }
         }
         let mut headers = HeaderMap::new();
-        if let Some(metadata) = &put.metadata {
-            crate::value::set(&mut headers, METADATA, metadata);
+        if let Some(metadata) = &metadata {
+            crate::value::set(&mut headers, METADATA, metadata.as_str());
         }
         let (status, headers, text) =
             self.exchange.ask(Method::PUT, &target, headers, Body::whole(put.value))?;
@@ -147,6 +201,7 @@ impl Remote {
     /// # Errors
     /// When the store does not answer, or refuses.
     pub fn delete(&self, key: &str) -> Result<Written, Error> {
+        Key::new(key)?;
         let target = format!("/{}?urlencoded=true", encoded(key));
         let (status, headers, text) =
             self.exchange.ask(Method::DELETE, &target, HeaderMap::new(), Body::empty())?;
@@ -179,11 +234,18 @@ impl Remote {
         self.exchange.checked(status, &answer)
     }
 
-    /// The names of the namespaces that the token is for.
+    /// The name of the only namespace that the token is for.
     ///
     /// # Errors
-    /// When the store does not answer, or refuses.
-    pub fn namespaces(&self) -> Result<Vec<String>, Error> {
+    /// When the store does not answer, or refuses, or there are several.
+    pub fn only_namespace(&self) -> Result<String, Error> {
+        match &self.namespaces()?[..] {
+            [only] => Ok(only.clone()),
+            several => Err(Error::Namespace(several.join(", "))),
+        }
+    }
+
+    fn namespaces(&self) -> Result<Vec<String>, Error> {
         #[derive(Deserialize)]
         struct Envelope {
             result: Vec<Titled>,

@@ -141,6 +141,11 @@ impl Service {
         vault.clone().ok_or_else(|| vault::Error::Released.into())
     }
 
+    /// Whether this process has the file.
+    pub(crate) fn is_here(&self) -> bool {
+        self.vault.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     pub(crate) fn largest(&self) -> u64 {
         self.config.largest
     }

@@ -60,6 +60,74 @@ fn the_first_rule_that_fits_counts_and_those_with_a_status_wait_for_the_response
     assert!(zone.rule_for(Asked { headers: &without, ..asked }).is_none());
 }
 
+const KV: &str = r#"
+[kv]
+listen = ["127.0.0.1:4490"]
+store = "kv.redb"
+
+[[kv.namespace]]
+name = "sessions"
+id = "0F2AC74B498B48028CB68387C421E279"
+tokens = ["4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2"]
+
+[[kv.namespace]]
+name = "flags"
+tokens = ["4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2"]
+"#;
+
+#[test]
+fn a_store_has_namespaces_with_ids_of_their_own() {
+    let kv = read(&format!("{NETWORK}{KV}")).unwrap().kv.unwrap();
+    let ids: Vec<_> = kv.namespaces.iter().map(|namespace| namespace.id.as_str()).collect();
+    // The other one is the beginning of `printf flags | sha256sum`.
+    assert_eq!(ids, ["0f2ac74b498b48028cb68387c421e279", "2934fb49d6b38adef036c28fac69f188"]);
+    assert_eq!((kv.memory, kv.largest), (64_000_000, 25 << 20));
+    assert_eq!(read(NETWORK).unwrap().kv, None);
+}
+
+#[test]
+fn mistakes_of_a_store_have_a_place_and_a_remedy() {
+    let name = "name = \"sessions\"";
+    for (from, to, expected) in [
+        ("store = ", "stor = ", "n.toml:32:1: unknown field `stor`"),
+        ("\"127.0.0.1:4490\"", "", "n.toml:31:10: the store listens nowhere: listen = [\"127.0.0.1:4490\"]"),
+        ("\"kv.redb\"", "\"\"", "n.toml:32:9: the store has no file: store = \"kv.redb\""),
+        ("store = ", "largest = \"26MiB\"\nstore = ", "n.toml:32:11: a value may have from 1 byte to 25MiB"),
+        ("store = ", "memory = \"1KB\"\nstore = ", "n.toml:32:10: the store needs 1MiB of memory at least"),
+        (name, "name = \"a b\"", "n.toml:35:8: \"a b\" is not a namespace's name"),
+        (
+            name,
+            "name = \"flags\"",
+            "n.toml:40:8: namespace \"flags\" has the name or the id of namespace \"flags\"",
+        ),
+        (
+            "C421E279",
+            "C421E27",
+            "n.toml:36:6: \"0F2AC74B498B48028CB68387C421E27\" is not a namespace's id, which has 32",
+        ),
+        ("tokens = [\"4813", "tokens = [\"481", "n.toml:37:11: not the SHA-256 of a token"),
+        (
+            "tokens = [\"4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2\"]\n\n",
+            "\n",
+            "n.toml:35:8: namespace \"sessions\" has no tokens, so that nobody can use it",
+        ),
+    ] {
+        let text = format!("{NETWORK}{KV}").replacen(from, to, 1);
+        let mistake = read(&text).unwrap_err();
+        assert!(mistake.contains(expected), "{mistake}\n{expected}");
+    }
+    let empty = KV.split("[[").next().unwrap();
+    let mistake = read(&format!("{NETWORK}{empty}")).unwrap_err();
+    assert!(mistake.contains("n.toml:30:1: the store has no namespace: [[kv.namespace]]"), "{mistake}");
+    let two = NETWORK
+        .replace("[[zone]]", "[[data_centre]]\nname = \"fra\"\nlisten = [\"127.0.0.1:8081\"]\n[[zone]]");
+    let mistake = read(&format!("{two}{KV}")).unwrap_err();
+    assert!(
+        mistake.contains(":1: [kv] is for a network of one data centre so far, and this one has 2"),
+        "{mistake}"
+    );
+}
+
 #[test]
 fn mistakes_have_a_place_and_a_remedy() {
     for (from, to, expected) in [

@@ -37,8 +37,9 @@ impl Status {
 }
 
 fn text(status: &operator::Status) -> String {
-    let operator::Status { data_centre, epoch, requests, connections, store, log, traces, origins, .. } =
-        status;
+    let operator::Status {
+        data_centre, epoch, requests, connections, store, log, traces, kv, origins, ..
+    } = status;
     #[expect(clippy::cast_precision_loss, reason = "a share for a person")]
     let of_all = |number: u64| {
         if requests.total == 0 { "-".to_owned() } else { share(number as f64 / requests.total as f64) }
@@ -46,7 +47,7 @@ fn text(status: &operator::Status) -> String {
     let words = requests.by_cache_status.named();
     let rows = words.map(|(word, number)| [word.to_owned(), count(number), of_all(number)]);
     format!(
-        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\n{}memory: {} of {} in {} objects, {} evicted\n{}{}{}\n{}{}",
+        "{data_centre}: {} requests, purge epoch {epoch}\n\n{}\n{}memory: {} of {} in {} objects, {} evicted\n{}{}{}{}\n{}{}",
         count(requests.total),
         table(["cache", "requests", "share"].map(str::to_owned), rows),
         connections_line(connections),
@@ -57,6 +58,7 @@ fn text(status: &operator::Status) -> String {
         disk(store),
         log.as_ref().map(log_line).unwrap_or_default(),
         traces.as_ref().map(traces_line).unwrap_or_default(),
+        kv.as_ref().map(kv_line).unwrap_or_default(),
         table(ORIGINS.map(str::to_owned), origins.iter().map(row)),
         network(status),
     )
@@ -142,6 +144,21 @@ fn traces_line(traces: &TraceStatus) -> String {
     let state = error.as_ref().map(|why| format!(", not sent: {why}")).unwrap_or_default();
     let (sent, lost, waiting) = (plural(*sent, "span"), count(*lost), count(*waiting));
     format!("traces: {sent} sent, {lost} lost, {waiting} waiting{state}\n")
+}
+
+/// A line about the key-value store.
+fn kv_line(kv: &values::Status) -> String {
+    let values::Status { reads, hits, writes, keys, bytes: held, file_bytes, error, .. } = kv;
+    let state = error.as_ref().map(|why| format!(", not answering: {why}")).unwrap_or_default();
+    format!(
+        "keys: {} with {}, file {}, {} ({} from memory), {}{state}\n",
+        count(*keys),
+        bytes(*held),
+        bytes(*file_bytes),
+        plural(*reads, "read"),
+        count(*hits),
+        plural(*writes, "write"),
+    )
 }
 
 fn row(origin: &OriginStatus) -> [String; 7] {

@@ -11,6 +11,7 @@ mod doctor;
 mod documents;
 mod edge;
 mod edge_handover;
+mod edge_kv;
 mod edge_simulate;
 mod faults;
 mod flagship;

@@ -1,0 +1,60 @@
+//! `longhaul edge kv`: the keys and values of a data centre's store, from the command line.
+
+mod delete;
+mod export;
+mod get;
+mod import;
+mod list;
+mod put;
+
+use std::{net::SocketAddr, process::ExitCode};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use values::Remote;
+
+/// Read and write the key-value store of a data centre, list, export and import its keys
+///
+/// The store is asked where `listen` of [kv] in the network's file says. The token is read from the environment: LONGHAUL_TOKEN.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Kv {
+    Get(get::Get),
+    Put(put::Put),
+    Delete(delete::Delete),
+    List(list::List),
+    Export(export::Export),
+    Import(import::Import),
+}
+
+impl Kv {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Get(get) => get.run(),
+            Self::Put(put) => put.run(),
+            Self::Delete(delete) => delete.run(),
+            Self::List(list) => list.run(),
+            Self::Export(export) => export.run(),
+            Self::Import(import) => import.run(),
+        }
+    }
+}
+
+/// Which store is asked, and about which namespace.
+#[derive(Debug, Args)]
+struct Store {
+    /// The namespace, by its name or id; not needed if the token is for one
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+    /// Where the store is asked: `listen` of [kv] in the network's file
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4490")]
+    at: SocketAddr,
+}
+
+impl Store {
+    fn remote(&self) -> anyhow::Result<Remote> {
+        let token = std::env::var("LONGHAUL_TOKEN").context(
+            "LONGHAUL_TOKEN has no token; `longhaul edge token` makes one, and tokens of a [[kv.namespace]] lists its SHA-256",
+        )?;
+        Ok(Remote::at(self.at, self.namespace.as_deref(), &token)?)
+    }
+}

@@ -1,0 +1,92 @@
+//! `longhaul edge kv export`: all keys of a namespace with their values, a line of JSON each.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, ErrorKind, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use clap::Args;
+use units::show::{bytes, plural};
+use values::{Line, Moved, Remote};
+
+use super::Store;
+use crate::output::{self, say};
+
+/// Write all keys with their values to JSON lines, for `edge kv import`
+///
+/// A line has a key, its value (in base64 if it is no text), its expiration and its metadata. Keys that are written meanwhile are
+/// exported as they were or as they are.
+///
+/// Example: longhaul edge kv export --namespace sessions -o sessions.jsonl
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// Export the keys that begin with this
+    #[arg(long, default_value = "", hide_default_value = true)]
+    prefix: String,
+    /// The file to write; it is there when it is whole. Standard output if it is left out
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    store: Store,
+    /// Print how many keys and bytes they were as JSON
+    #[arg(long, requires = "out")]
+    json: bool,
+}
+
+impl Export {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let remote = self.store.remote()?;
+        let moved = match &self.out {
+            None => match export(&remote, &self.prefix, io::stdout().lock()) {
+                Err(error) if is_broken_pipe(&error) => return Ok(ExitCode::SUCCESS),
+                moved => moved?,
+            },
+            Some(file) => whole(file, |to| export(&remote, &self.prefix, to))?,
+        };
+        if self.json {
+            output::print_json(&output::named("longhaul.edge.kv.moved/1", moved))?;
+        } else {
+            say(&format!("{} exported, {}", plural(moved.keys, "key"), bytes(moved.bytes)));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn export(remote: &Remote, prefix: &str, to: impl Write) -> anyhow::Result<Moved> {
+    let (mut to, mut moved, mut cursor) = (BufWriter::new(to), Moved::default(), None);
+    loop {
+        let page = remote.list(prefix, 1000, cursor.as_deref())?;
+        for key in page.keys {
+            // It may be over, or deleted, since it was listed.
+            let Some(came) = remote.get(&key.name)? else { continue };
+            let line = Line::of(key.name, &came.value, came.expiration, came.metadata);
+            writeln!(to, "{}", serde_json::to_string(&line)?)?;
+            moved.keys += 1;
+            moved.bytes += came.value.len() as u64;
+        }
+        cursor = page.cursor;
+        if page.complete || cursor.is_none() {
+            to.flush()?;
+            return Ok(moved);
+        }
+    }
+}
+
+/// Writes a file that is there when it is whole.
+fn whole(file: &Path, write: impl FnOnce(File) -> anyhow::Result<Moved>) -> anyhow::Result<Moved> {
+    let mut part = file.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let cannot = || format!("{}: cannot be written", file.display());
+    let opened = File::create(&part).with_context(cannot)?;
+    let moved = write(opened).inspect_err(|_| drop(fs::remove_file(&part)))?;
+    fs::rename(&part, file).with_context(cannot)?;
+    Ok(moved)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}

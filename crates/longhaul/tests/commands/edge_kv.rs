@@ -1,0 +1,221 @@
+//! A key-value store as its users have it: the command line, a data centre that ends, and one that takes its place.
+
+use std::{
+    io::Write,
+    net::TcpListener,
+    process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use nix::sys::signal::Signal;
+
+use crate::harness::{Ended, Folder, LONGHAUL, Running, longhaul, number, wait_until};
+
+/// A data centre with a store.
+struct Store {
+    folder: Folder,
+    file: String,
+    at: String,
+    admin: String,
+    token: String,
+    running: Option<Running>,
+}
+
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
+impl Store {
+    fn start() -> Self {
+        let token = longhaul(&["edge", "token", "--json"]).json();
+        let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap().to_owned());
+        let (folder, at, admin) = (Folder::new(), free_address(), free_address());
+        let text = format!(
+            "[network]\nname = \"n\"\n\
+             [[data_centre]]\nname = \"lhr\"\nlisten = [\"127.0.0.1:0\"]\nadmin = \"{admin}\"\nhandover = \"{}\"\n\
+             [[zone]]\nname = \"shop\"\nhosts = [\"*\"]\norigin = [\"http://127.0.0.1:1\"]\n\
+             [kv]\nlisten = [\"{at}\"]\nstore = \"{}\"\n\
+             [[kv.namespace]]\nname = \"sessions\"\ntokens = [\"{hash}\"]\n\
+             [[kv.namespace]]\nname = \"copy\"\ntokens = [\"{hash}\"]\n",
+            folder.path("handover").display(),
+            folder.path("kv.redb").display(),
+        );
+        let file = folder.file("network.toml", text);
+        let running = Some(run(&file, &[]));
+        Self { folder, file, at, admin, token, running }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(LONGHAUL);
+        command.args(["edge", "kv"]).args(words).args(["--at", &self.at]).env("LONGHAUL_TOKEN", &self.token);
+        command
+    }
+
+    fn kv(&self, words: &[&str]) -> Ended {
+        Ended::of(self.command(words).args(["--namespace", "sessions"]).output().unwrap())
+    }
+
+    fn copy(&self, words: &[&str]) -> Ended {
+        Ended::of(self.command(words).args(["--namespace", "copy"]).output().unwrap())
+    }
+
+    fn status(&self) -> serde_json::Value {
+        longhaul(&["edge", "status", "--json", "--admin", &self.admin]).json()
+    }
+}
+
+fn run(file: &str, more: &[&str]) -> Running {
+    Running::listening(Command::new(LONGHAUL).args(["edge", "run", file]).args(more)).0
+}
+
+#[test]
+fn values_are_there_until_they_are_deleted_and_after_a_restart() {
+    let mut store = Store::start();
+    let put = store.kv(&["put", "user/7", "Ada", "--ttl", "1h", "--metadata", "{\"a\": 1}", "--json"]).json();
+    assert_eq!(put["schema"], "longhaul.edge.kv.written/1");
+    let bytes: Vec<u8> = (0..1_000_000_u32).map(|at| at.to_le_bytes()[1]).collect();
+    let file = store.folder.file("value", &bytes);
+    assert!(store.kv(&["put", "file", "--file", &file]).ok().starts_with("file: version "));
+    let mut piped = store.command(&["put", "piped", "--namespace", "sessions"]);
+    let mut piped = piped.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    piped.stdin.take().unwrap().write_all(b"from a pipe").unwrap();
+    assert!(piped.wait().unwrap().success());
+    assert_eq!(store.kv(&["get", "user/7"]).ok(), "Ada");
+    let got = store.kv(&["get", "user/7", "--json"]).json();
+    assert_eq!(
+        (&got["value"], &got["version"], &got["metadata"]["a"]),
+        (&"Ada".into(), &put["version"], &1.into())
+    );
+    let listed = store.kv(&["list", "--json"]).json();
+    assert_eq!((listed["keys"].as_array().unwrap().len(), &listed["complete"]), (3, &true.into()));
+    assert!(store.kv(&["list", "--prefix", "user"]).ok().contains(" user/7 "));
+
+    let running = store.running.take().unwrap();
+    running.signal(Signal::SIGTERM);
+    assert_eq!(running.wait(), Some(0));
+    store.running = Some(run(&store.file, &[]));
+    let out = store.folder.path("back");
+    store.kv(&["get", "file", "--out", &out.display().to_string()]).ok();
+    assert!(std::fs::read(out).unwrap() == bytes);
+    assert!(store.kv(&["delete", "user/7"]).ok().starts_with("user/7: deleted"));
+    let gone = store.kv(&["get", "user/7"]);
+    assert_eq!((gone.code, gone.stderr.as_str()), (Some(1), "there is no value of \"user/7\"\n"));
+    let status = store.status();
+    assert_eq!((number(&status, "/kv/keys"), number(&status, "/kv/bytes")), (2.0, 1_000_011.0));
+    assert!(longhaul(&["edge", "status", "--admin", &store.admin]).ok().contains("\nkeys: 2 with 1.00 MB, "));
+}
+
+#[test]
+fn an_export_is_imported_with_all_that_was_said_of_the_values() {
+    let store = Store::start();
+    for (key, value) in [("a", "text"), ("b", "more"), ("c/ü", "")] {
+        store.kv(&["put", key, value, "--metadata", "[1]"]).ok();
+    }
+    let file = store.folder.file("value", [0, 255, 10]);
+    store.kv(&["put", "bytes", "--file", &file, "--ttl", "1h"]).ok();
+    let out = store.folder.path("keys.jsonl").display().to_string();
+    let exported = store.kv(&["export", "--out", &out, "--json"]).json();
+    assert_eq!((&exported["keys"], &exported["bytes"]), (&4.into(), &11.into()));
+    let imported = store.copy(&["import", &out, "--json"]).json();
+    assert_eq!((&imported["keys"], &imported["left_out"]), (&4.into(), &0.into()));
+    let [one, other] = ["sessions", "copy"].map(|namespace| {
+        let exported = store.command(&["export", "--namespace", namespace]).output().unwrap();
+        String::from_utf8(exported.stdout).unwrap()
+    });
+    assert_eq!((one.lines().count(), one), (4, other));
+    assert_eq!(store.copy(&["get", "bytes", "--json"]).json()["value"], "AP8K");
+
+    // What has a mistake in any line is not imported at all.
+    let text = std::fs::read_to_string(&out).unwrap();
+    let wrong =
+        store.folder.file("wrong.jsonl", format!("{}{{\"key\": \"d\"}}\n", text.replace("\"a\"", "\"new\"")));
+    let refused = store.copy(&["import", &wrong]).refused();
+    assert!(refused.contains("wrong.jsonl:5: not a line of an export: missing field `value`"), "{refused}");
+    assert_eq!(store.copy(&["get", "new"]).code, Some(1));
+    let over = store.folder.file("over.jsonl", "{\"key\":\"x\",\"value\":\"\",\"expiration\":1000}\n");
+    assert_eq!(
+        store.copy(&["import", &over]).ok(),
+        "0 keys imported, 0 B, 1 key left out that were over or almost\n"
+    );
+}
+
+#[test]
+fn bad_input_gets_a_sentence() {
+    let mut store = Store::start();
+    for (words, why) in [
+        (&["put", "", "v"][..], "the key cannot be used: Key names must not be empty"),
+        (&["get", ".."], "Illegal key name \"..\""),
+        (&["put", "k", "v", "--ttl", "5s"], "Expiration TTL must be at least 60"),
+        (&["put", "k", "v", "--metadata", "{"], "the metadata cannot be used: Metadata is not JSON"),
+        (&["put", "k", "--file", "/nowhere"], "/nowhere: cannot be read: No such file"),
+        (&["import", "/nowhere"], "/nowhere: cannot be read: No such file"),
+    ] {
+        let said = store.kv(words).refused();
+        assert!(said.contains(why), "{said}");
+    }
+    let said = Ended::of(store.command(&["import", &store.file]).output().unwrap()).refused();
+    assert!(
+        said.contains("which namespace is meant? The token is for copy, sessions; --namespace names one"),
+        "{said}"
+    );
+    store.token = "wrong".into();
+    assert!(store.kv(&["list"]).refused().contains("lists this token's SHA-256"));
+    let elsewhere = Command::new(LONGHAUL)
+        .args(["edge", "kv", "list", "--at", &free_address()])
+        .env("LONGHAUL_TOKEN", "t")
+        .output();
+    assert!(Ended::of(elsewhere.unwrap()).refused().contains("hint: is a data centre running"));
+    let without = Command::new(LONGHAUL).args(["edge", "kv", "list"]).env_remove("LONGHAUL_TOKEN").output();
+    assert!(Ended::of(without.unwrap()).refused().contains("LONGHAUL_TOKEN has no token"));
+    // Its file is another process's.
+    let second = store.folder.file(
+        "second.toml",
+        std::fs::read_to_string(&store.file)
+            .unwrap()
+            .replace(&store.at, &free_address())
+            .replace(&store.admin, &free_address())
+            .replace("/handover", "/other"),
+    );
+    assert!(longhaul(&["edge", "run", &second]).refused().contains("is in use by another process"));
+}
+
+#[test]
+fn nobody_who_writes_notices_that_one_process_takes_the_place_of_another() {
+    let mut store = Store::start();
+    let is_over = AtomicBool::new(false);
+    let store_of_all = Arc::new(&store);
+    let written: Vec<String> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..2)
+            .map(|writer| {
+                let (store, is_over) = (Arc::clone(&store_of_all), &is_over);
+                scope.spawn(move || {
+                    let mut keys = Vec::new();
+                    while !is_over.load(SeqCst) || keys.len() < 5 {
+                        let key = format!("{writer}/{}", keys.len());
+                        store.kv(&["put", &key, &key]).ok();
+                        assert_eq!(store.kv(&["get", &key]).ok(), key);
+                        keys.push(key);
+                    }
+                    keys
+                })
+            })
+            .collect();
+        let mut new = run(&store.file, &["--take-over"]);
+        wait_until(|| number(&store.status(), "/kv/writes") > 3.0);
+        is_over.store(true, SeqCst);
+        let all = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+        assert!(!new.has_ended());
+        drop(new);
+        all
+    });
+    let old = store.running.take().unwrap();
+    assert_eq!(old.wait(), Some(0));
+    store.running = Some(run(&store.file, &[]));
+    for key in written {
+        assert_eq!(store.kv(&["get", &key]).ok(), key);
+    }
+}

@@ -1,0 +1,91 @@
+//! A store that is left to another process, taken back, and what is over.
+
+use super::*;
+
+#[tokio::test]
+async fn what_is_left_is_neither_read_nor_written_and_can_be_taken_back() {
+    let store = Store::open().await;
+    store.own("PUT /k", "", b"1").await;
+    store.own("GET /k", "", b"").await;
+    store.leave().await;
+    for line in ["GET /k", "PUT /k", "DELETE /k", "GET /"] {
+        let came = store.own(line, "", if line == "PUT /k" { b"2" } else { b"" }).await;
+        assert_eq!(came.status, 503, "{line}");
+    }
+    assert_eq!(store.service.report().error.as_deref(), Some("the store is closed"));
+    // Another process has the file, and writes.
+    let config = Config {
+        path: store.folder.path().join("kv.redb"),
+        name: StoreName::new("fra").unwrap(),
+        memory: 1 << 20,
+        largest: 100,
+    };
+    spawn_blocking(move || {
+        let other = Service::open(config, access()).unwrap();
+        assert_eq!(other.report().keys, 1);
+        other.leave();
+    })
+    .await
+    .unwrap();
+    let service = Arc::clone(&store.service);
+    spawn_blocking(move || service.stay()).await.unwrap();
+    let got = store.own("GET /k", "", b"").await;
+    assert_eq!((got.text(), got.field("kv-source")), ("1", Some("store")));
+    assert_eq!(store.service.report().error, None);
+}
+
+#[tokio::test]
+async fn who_still_asks_the_old_process_is_answered_by_the_new_one() {
+    let old = Store::open().await;
+    old.own("PUT /k", "", b"1").await;
+    // Both listen on one socket, as after a hand-over.
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let address = socket.local_addr().unwrap();
+    let serve = |service: &Arc<Service>, stop: &Stop| {
+        let server = Server::on(vec![socket.try_clone().unwrap()]).unwrap();
+        let (door, stop) = (Door::of(service).on(Some(address)), stop.clone());
+        tokio::spawn(async move { server.serve(door, &stop).await })
+    };
+    serve(&old.service, &old.stop);
+    let mut kept = TcpStream::connect(address).await.unwrap();
+    kept.write_all(b"GET /none HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\n\r\n").await.unwrap();
+    let mut said = vec![0; 1000];
+    let length = kept.read(&mut said).await.unwrap();
+    assert!(said[..length].starts_with(b"HTTP/1.1 404"));
+    old.leave().await;
+    // It asks before anybody has the file.
+    kept.write_all(b"PUT /k HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\nContent-Length: 3\r\n\r\nnew")
+        .await
+        .unwrap();
+    let config = Config {
+        path: old.folder.path().join("kv.redb"),
+        name: StoreName::new("lhr").unwrap(),
+        memory: 1 << 20,
+        largest: 100,
+    };
+    let new = spawn_blocking(move || Arc::new(Service::open(config, access()).unwrap())).await.unwrap();
+    let stop = Stop::new();
+    serve(&new, &stop);
+    let length = kept.read(&mut said).await.unwrap();
+    assert!(said[..length].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&said[..length]));
+    kept.write_all(b"GET /k HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\nConnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    let mut rest = Vec::new();
+    kept.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.ends_with(b"\r\n\r\nnew"), "{}", String::from_utf8_lossy(&rest));
+    assert_eq!((new.report().writes, old.service.report().writes), (1, 1));
+    stop.ask();
+    stop.ask();
+}
+
+#[tokio::test]
+async fn what_the_file_says_is_told_when_it_cannot_be_the_store() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("kv.redb");
+    std::fs::write(&path, "not a store, whatever it is".repeat(1000)).unwrap();
+    let config = Config { path, name: StoreName::new("lhr").unwrap(), memory: 1 << 20, largest: 100 };
+    let error = spawn_blocking(|| Service::open(config, access()).unwrap_err().to_string()).await.unwrap();
+    assert!(error.contains("is not a store; move it away"), "{error}");
+}

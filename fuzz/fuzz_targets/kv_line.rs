@@ -1,0 +1,15 @@
+//! Any text is a line of an export, or not; a line is the same when it is written and read again.
+//!
+//! `cargo +nightly fuzz run kv_line corpus/kv_line seeds/kv_line`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use values::Line;
+
+fuzz_target!(|text: &str| {
+    if let Ok(line) = Line::read(text) {
+        let again = serde_json::to_string(&line).expect("a line is always JSON");
+        assert_eq!(Line::read(&again).expect("it was one"), line);
+    }
+});
