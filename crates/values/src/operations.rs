@@ -74,7 +74,8 @@ impl Service {
         let vault = self.vault()?;
         let (ticket, asked) = (self.copies.ticket(&Name::of(namespace, key)), self.elapsed());
         let (owned_namespace, owned_key) = (namespace.to_owned(), key.to_owned());
-        let look = move || vault.look(&owned_namespace, &owned_key);
+        let looked_at = Arc::clone(&vault);
+        let look = move || looked_at.look(&owned_namespace, &owned_key);
         let found = spawn_blocking(look).await.map_err(|error| ended(&error))??;
         let Some(vault::Found { record, value }) = found else { return Ok(None) };
         let Some(about) = record.value(now()).cloned() else { return Ok(None) };
@@ -85,7 +86,7 @@ impl Service {
                 self.copies.keep(&Name::of(namespace, key), ticket, &Arc::new(held), asked);
                 Content::Whole(whole)
             }
-            None => Content::Pieces(value),
+            None => Content::Pieces(Box::new(value), vault),
         };
         Ok(Some(Found { about, version, age: Duration::ZERO, source: Source::Store, content }))
     }
@@ -99,13 +100,14 @@ impl Service {
         incoming: Incoming,
     ) -> Result<Version, Problem> {
         let largest = self.largest();
-        if let Some(length) = beside.length.filter(|&length| length > largest) {
-            if let Incoming::Raw(_) = incoming {
-                if !beside.is_waiting {
-                    incoming.throw_away().await;
-                }
-                return Err(Problem::too_large(length, largest));
+        // A form is longer than its value.
+        if let Some(length) = beside.length.filter(|&length| length > largest)
+            && matches!(incoming, Incoming::Raw(_))
+        {
+            if !beside.is_waiting {
+                incoming.throw_away().await;
             }
+            return Err(Problem::too_large(length, largest));
         }
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move { service.put_now(&namespace, &key, beside, incoming).await };

@@ -3,6 +3,7 @@
 use std::{
     fs,
     sync::{Arc, Mutex, PoisonError, RwLock},
+    thread,
     time::Duration,
 };
 
@@ -60,12 +61,16 @@ impl Service {
         *self.access.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
     }
 
-    /// Leaves the file to another process, or to nobody. What is asked for later is refused. Blocks; not to be called in a runtime's own
+    /// Leaves the file to another process, or to nobody. What is asked for later is refused; what has begun may take a few seconds. Blocks; not to be called in a runtime's own
     /// thread.
     pub fn leave(&self) {
         let vault = self.vault.write().unwrap_or_else(PoisonError::into_inner).take();
         self.copies.close();
         if let Some(vault) = vault {
+            let since = self.elapsed();
+            while Arc::strong_count(&vault) > 1 && self.elapsed().saturating_sub(since) < PATIENCE {
+                thread::park_timeout(BETWEEN_LOOKS);
+            }
             vault.close();
         }
     }
@@ -175,5 +180,8 @@ fn open(config: &Config) -> Result<Vault, Error> {
 
 /// Bodies with many values at once may have 100 MB each, and are in memory twice.
 const LARGE_REQUESTS: usize = 2;
+/// For values that are on their way in or out when the file is left: less than a process that takes over waits.
+const PATIENCE: Duration = Duration::from_secs(5);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// As exact as expirations are.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);

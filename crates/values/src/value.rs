@@ -1,11 +1,11 @@
 //! A value that was found: in memory as a whole, or in pieces that are read from the file at the pace of who takes them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use http::{Body, Bytes, HeaderMap, HeaderName, HeaderValue, header};
 use kv::About;
 use tokio::task::spawn_blocking;
-use vault::Reading;
+use vault::{Reading, Vault};
 
 use crate::problem::Problem;
 
@@ -73,7 +73,8 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) enum Content {
     Whole(Bytes),
-    Pieces(Reading),
+    /// With the store, which waits for them before it leaves its file.
+    Pieces(Box<Reading>, Arc<Vault>),
 }
 
 impl Found {
@@ -91,15 +92,15 @@ impl Found {
     pub(crate) fn into_body(self) -> Body {
         match self.content {
             Content::Whole(bytes) => Body::whole(bytes),
-            Content::Pieces(reading) => in_pieces(reading),
+            Content::Pieces(reading, vault) => in_pieces(reading, vault),
         }
     }
 
     /// All of it, in memory.
     pub(crate) async fn collect(self) -> Result<Bytes, Problem> {
-        let mut reading = match self.content {
+        let mut reading: Box<Reading> = match self.content {
             Content::Whole(bytes) => return Ok(bytes),
-            Content::Pieces(reading) => reading,
+            Content::Pieces(reading, _) => reading,
         };
         let all = move || {
             let mut all = Vec::new();
@@ -113,9 +114,10 @@ impl Found {
 }
 
 /// A body that is read from the file while it is sent: two pieces of it are in memory.
-fn in_pieces(mut reading: Reading) -> Body {
+fn in_pieces(mut reading: Box<Reading>, vault: Arc<Vault>) -> Body {
     let (sender, body) = Body::channel(1);
     tokio::spawn(async move {
+        let _vault = vault;
         loop {
             let next = spawn_blocking(move || (reading.piece(), reading)).await;
             let Ok((piece, rest)) = next else { return };

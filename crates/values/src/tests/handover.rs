@@ -89,3 +89,21 @@ async fn what_the_file_says_is_told_when_it_cannot_be_the_store() {
     let error = spawn_blocking(|| Service::open(config, access()).unwrap_err().to_string()).await.unwrap();
     assert!(error.contains("is not a store; move it away"), "{error}");
 }
+
+#[tokio::test]
+async fn what_is_being_read_when_the_file_is_left_is_read_to_its_end() {
+    let store = Store::open().await;
+    let value = vec![7; 8 << 20];
+    store.own("PUT /k", "", &value).await;
+    let mut stream = TcpStream::connect(store.address).await.unwrap();
+    let head = b"GET /k HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\nConnection: close\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    let mut first = [0; 100];
+    stream.read_exact(&mut first).await.unwrap();
+    let service = Arc::clone(&store.service);
+    let leaving = spawn_blocking(move || service.leave());
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.ends_with(&value[100..]));
+    leaving.await.unwrap();
+}
