@@ -89,27 +89,27 @@ fn a_store_has_namespaces_with_ids_of_their_own() {
 fn mistakes_of_a_store_have_a_place_and_a_remedy() {
     let name = "name = \"sessions\"";
     for (from, to, expected) in [
-        ("store = ", "stor = ", "n.toml:32:1: unknown field `stor`"),
-        ("\"127.0.0.1:4490\"", "", "n.toml:31:10: the store listens nowhere: listen = [\"127.0.0.1:4490\"]"),
-        ("\"kv.redb\"", "\"\"", "n.toml:32:9: the store has no file: store = \"kv.redb\""),
-        ("store = ", "largest = \"26MiB\"\nstore = ", "n.toml:32:11: a value may have from 1 byte to 25MiB"),
-        ("store = ", "memory = \"1KB\"\nstore = ", "n.toml:32:10: the store needs 1MiB of memory at least"),
-        (name, "name = \"a b\"", "n.toml:35:8: \"a b\" is not a namespace's name"),
+        ("store = ", "stor = ", "n.toml:30:1: unknown field `stor`"),
+        ("\"127.0.0.1:4490\"", "", "n.toml:29:10: the store listens nowhere: listen = [\"127.0.0.1:4490\"]"),
+        ("\"kv.redb\"", "\"\"", "n.toml:30:9: the store has no file: store = \"kv.redb\""),
+        ("store = ", "largest = \"26MiB\"\nstore = ", "n.toml:30:11: a value may have from 1 byte to 25MiB"),
+        ("store = ", "memory = \"1KB\"\nstore = ", "n.toml:30:10: the store needs 1MiB of memory at least"),
+        (name, "name = \"a b\"", "n.toml:33:8: \"a b\" is not a namespace's name"),
         (
             name,
             "name = \"flags\"",
-            "n.toml:40:8: namespace \"flags\" has the name or the id of namespace \"flags\"",
+            "n.toml:38:8: namespace \"flags\" has the name or the id of namespace \"flags\"",
         ),
         (
             "C421E279",
             "C421E27",
-            "n.toml:36:6: \"0F2AC74B498B48028CB68387C421E27\" is not a namespace's id, which has 32",
+            "n.toml:34:6: \"0F2AC74B498B48028CB68387C421E27\" is not a namespace's id, which has 32",
         ),
-        ("tokens = [\"4813", "tokens = [\"481", "n.toml:37:11: not the SHA-256 of a token"),
+        ("tokens = [\"4813", "tokens = [\"481", "n.toml:35:11: not the SHA-256 of a token"),
         (
             "tokens = [\"4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2\"]\n\n",
             "\n",
-            "n.toml:35:8: namespace \"sessions\" has no tokens, so that nobody can use it",
+            "n.toml:33:8: namespace \"sessions\" has no tokens, so that nobody can use it",
         ),
     ] {
         let text = format!("{NETWORK}{KV}").replacen(from, to, 1);
@@ -118,7 +118,7 @@ fn mistakes_of_a_store_have_a_place_and_a_remedy() {
     }
     let empty = KV.split("[[").next().unwrap();
     let mistake = read(&format!("{NETWORK}{empty}")).unwrap_err();
-    assert!(mistake.contains("n.toml:30:1: the store has no namespace: [[kv.namespace]]"), "{mistake}");
+    assert!(mistake.contains("n.toml:28:1: the store has no namespace: [[kv.namespace]]"), "{mistake}");
     let two = NETWORK
         .replace("[[zone]]", "[[data_centre]]\nname = \"fra\"\nlisten = [\"127.0.0.1:8081\"]\n[[zone]]");
     let mistake = read(&format!("{two}{KV}")).unwrap_err();
