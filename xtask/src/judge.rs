@@ -1,8 +1,9 @@
 //! What can be held against the edge: tests that are not ours, messages that two readers take differently, what a linter says of its answers,
-//! an hour of load, a kill at any moment; and against the speed test: the rubric as others have it.
+//! an hour of load, a kill at any moment, the clients of its key-value store; and against the speed test: the rubric as others have it.
 
 pub(crate) mod cache_tests;
 pub(crate) mod kill;
+pub(crate) mod kv;
 pub(crate) mod lint;
 pub(crate) mod rubric;
 pub(crate) mod smuggling;

@@ -1,0 +1,263 @@
+//! Whether those who ask a key-value store of this kind get from an edge what they are used to: a Worker in workerd that walks the whole of
+//! its binding, beside the emulator that ships with the toolchain; that toolchain's command line; both official SDKs.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+use super::{Ended, build, data_centre, free_port, longhaul};
+use crate::root;
+
+/// Where a store is asked, and by whom.
+struct Asked {
+    port: u16,
+    token: String,
+    namespace: String,
+    /// The packages' folder.
+    packages: PathBuf,
+    folder: PathBuf,
+}
+
+/// Installs what asks into the build's folder, from the registries, starts a store, and has it asked.
+pub(crate) fn judge() -> anyhow::Result<()> {
+    let (packages, python) = (packages()?, python()?);
+    build()?;
+    let folder = tempfile::tempdir()?;
+    let token = longhaul().args(["edge", "token", "--json"]).output()?.stdout;
+    let token: Value = serde_json::from_slice(&token)?;
+    let [token, hash] = ["token", "sha256"].map(|field| token[field].as_str().unwrap_or_default().to_owned());
+    let (port, front, namespace) = (free_port()?, free_port()?, "0123456789abcdef".repeat(2));
+    let network = NETWORK
+        .replace("FRONT", &front.to_string())
+        .replace("PORT", &port.to_string())
+        .replace("STORE", &folder.path().join("kv.redb").display().to_string())
+        .replace("ID", &namespace)
+        .replace("HASH", &hash);
+    let _edge = data_centre(longhaul(), folder.path(), &network, &[])?;
+    let asked = Asked { port, token, namespace, packages, folder: folder.path().to_owned() };
+    let wrong =
+        [asked.by_workerd()?, asked.by_wrangler()?, asked.by_javascript()?, asked.by_python(&python)?];
+    let wrong: Vec<_> = wrong.concat();
+    ensure!(wrong.is_empty(), "it is not as its clients are used to:\n  {}", wrong.join("\n  "));
+    Ok(())
+}
+
+impl Asked {
+    fn base(&self) -> String {
+        format!("http://127.0.0.1:{}/client/v4", self.port)
+    }
+
+    /// What a walk through the binding says here and of the emulator, step by step, where the two differ.
+    fn by_workerd(&self) -> anyhow::Result<Vec<String>> {
+        let socket = free_port()?;
+        fs::copy(judge_file("walk.js"), self.folder.join("walk.js"))?;
+        let config = WORKERD
+            .replace("TOKEN", &self.token)
+            .replace("PORT", &self.port.to_string())
+            .replace("SOCKET", &socket.to_string());
+        let config_file = self.folder.join("config.capnp");
+        fs::write(&config_file, config)?;
+        let mut workerd = Command::new(self.packages.join("node_modules/.bin/workerd"));
+        let _workerd = Ended(workerd.arg("serve").arg(&config_file).stdin(Stdio::null()).spawn()?);
+        let said = get(socket)?;
+        let mut emulator = Command::new("node");
+        emulator.arg(judge_file("emulator.mjs")).arg(&self.packages).arg(self.folder.join("walk.js"));
+        let expected = output(&mut emulator)?;
+        let read = |text: &str| serde_json::from_str::<BTreeMap<String, Value>>(text);
+        let (said, expected) =
+            (read(&said).context("of workerd")?, read(&expected).context("of the emulator")?);
+        let wrong: Vec<_> = expected
+            .iter()
+            .filter(|(name, value)| said.get(*name) != Some(value))
+            .map(|(name, value)| {
+                format!(
+                    "workerd, {name}: {}, and the emulator says {value}",
+                    said.get(name).unwrap_or(&Value::Null)
+                )
+            })
+            .collect();
+        println!("workerd {WRANGLER}: {} steps, {} differ from the emulator's", expected.len(), wrong.len());
+        Ok(wrong)
+    }
+
+    fn by_wrangler(&self) -> anyhow::Result<Vec<String>> {
+        let pairs = self.folder.join("pairs.json");
+        fs::write(
+            &pairs,
+            r#"[{"key":"w1","value":"one"},{"key":"w2","value":"AAE=","base64":true,"expiration_ttl":100}]"#,
+        )?;
+        let keys = self.folder.join("keys.json");
+        fs::write(&keys, r#"["w1","w2"]"#)?;
+        let (pairs, keys) = (pairs.display().to_string(), keys.display().to_string());
+        let steps: &[(&[&str], &str)] = &[
+            (
+                &["key", "put", "w/ü", "hello", "--ttl", "100", "--metadata", r#"{"z":1}"#],
+                "Writing the value",
+            ),
+            (&["key", "get", "w/ü", "--text"], "hello"),
+            (&["key", "list", "--prefix", "w"], r#""name": "w/ü""#),
+            (&["bulk", "put", &pairs], "Success!"),
+            (&["bulk", "get", &keys], r#""w1": "one""#),
+            (&["bulk", "delete", &keys, "--force"], "Success!"),
+            (&["key", "delete", "w/ü"], "Deleting the key"),
+            (&["key", "list", "--prefix", "w"], "[]"),
+        ];
+        let mut wrong = Vec::new();
+        for (words, expected) in steps {
+            let mut wrangler = Command::new(self.packages.join("node_modules/.bin/wrangler"));
+            wrangler
+                .arg("kv")
+                .args(*words)
+                .args(["--remote", "--namespace-id", &self.namespace])
+                .current_dir(&self.folder)
+                .env("CLOUDFLARE_API_BASE_URL", self.base())
+                .env("CLOUDFLARE_API_TOKEN", &self.token)
+                .env("CLOUDFLARE_ACCOUNT_ID", &self.namespace)
+                .envs([("WRANGLER_SEND_METRICS", "false"), ("CI", "1"), ("HOME", ".")]);
+            let said = wrangler.stdin(Stdio::null()).output().context("wrangler cannot be run")?;
+            let text = String::from_utf8_lossy(&said.stdout);
+            if !said.status.success() || !text.contains(expected) {
+                let more = String::from_utf8_lossy(&said.stderr);
+                wrong.push(format!("wrangler kv {}: expected {expected}: {text}{more}", words.join(" ")));
+            }
+        }
+        println!("wrangler {WRANGLER}: {} commands, {} went wrong", steps.len(), wrong.len());
+        Ok(wrong)
+    }
+
+    fn by_javascript(&self) -> anyhow::Result<Vec<String>> {
+        let mut node = Command::new("node");
+        node.arg(judge_file("sdk.mjs")).arg(&self.packages).arg(self.base());
+        self.by_sdk(&format!("npm cloudflare {JAVASCRIPT}"), &mut node)
+    }
+
+    fn by_python(&self, python: &Path) -> anyhow::Result<Vec<String>> {
+        let mut program = Command::new(python);
+        program.arg(judge_file("sdk.py")).arg(self.base());
+        self.by_sdk(&format!("PyPI cloudflare {PYTHON}"), &mut program)
+    }
+
+    fn by_sdk(&self, name: &str, program: &mut Command) -> anyhow::Result<Vec<String>> {
+        let said = output(program.env("CLOUDFLARE_API_TOKEN", &self.token))?;
+        let wrong: Vec<_> = said.lines().map(|line| format!("{name}, {line}")).collect();
+        println!("{name}: 10 steps, {} went wrong", wrong.len());
+        Ok(wrong)
+    }
+}
+
+/// What comes back from a program that listens soon.
+fn get(port: u16) -> anyhow::Result<String> {
+    let url = format!("http://127.0.0.1:{port}/");
+    let retry = ["--retry", "50", "--retry-connrefused", "--retry-delay", "1"];
+    output(Command::new("curl").args(["-sS"]).args(retry).arg(url))
+}
+
+fn output(program: &mut Command) -> anyhow::Result<String> {
+    let ended = program.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let ended = ended.with_context(|| format!("{program:?} cannot be run"))?;
+    if !ended.status.success() {
+        bail!("{program:?} failed: {}", String::from_utf8_lossy(&ended.stdout));
+    }
+    Ok(String::from_utf8(ended.stdout)?)
+}
+
+fn judge_file(name: &str) -> PathBuf {
+    root().join("xtask/src/judge/kv").join(name)
+}
+
+/// A folder with the toolchain, which has workerd and the emulator, and the SDK for JavaScript.
+fn packages() -> anyhow::Result<PathBuf> {
+    let place = root().join("target/judge/kv");
+    let has = |name: &str, version: &str| {
+        let text = fs::read_to_string(place.join("node_modules").join(name).join("package.json"));
+        text.is_ok_and(|text| text.contains(&format!("\"version\": \"{version}\"")))
+    };
+    if !has("wrangler", WRANGLER) || !has("cloudflare", JAVASCRIPT) {
+        println!("installing wrangler {WRANGLER} and cloudflare {JAVASCRIPT} into {}", place.display());
+        fs::create_dir_all(&place)?;
+        let installed = Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
+            .arg(&place)
+            .args([format!("wrangler@{WRANGLER}"), format!("cloudflare@{JAVASCRIPT}")])
+            .status()
+            .context("npm cannot be run")?;
+        ensure!(installed.success(), "npm cannot install wrangler and cloudflare");
+    }
+    Ok(place)
+}
+
+/// A Python that has the SDK.
+fn python() -> anyhow::Result<PathBuf> {
+    let place = root().join("target/judge/kv-python");
+    let python = place.join("bin/python");
+    let wanted = format!("import cloudflare; assert cloudflare.__version__ == '{PYTHON}'");
+    let has_it = Command::new(&python)
+        .args(["-c", &wanted])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !has_it {
+        println!("installing cloudflare {PYTHON} into {}", place.display());
+        let made = Command::new("python3")
+            .args(["-m", "venv"])
+            .arg(&place)
+            .status()
+            .context("python3 cannot be run")?;
+        ensure!(made.success(), "python3 cannot make an environment");
+        let package = format!("cloudflare=={PYTHON}");
+        let installed = Command::new(&python).args(["-m", "pip", "install", "--quiet", &package]).status()?;
+        ensure!(installed.success(), "pip cannot install {package}");
+    }
+    Ok(python)
+}
+
+const WRANGLER: &str = "4.86.0";
+const JAVASCRIPT: &str = "7.3.0";
+const PYTHON: &str = "5.9.0";
+
+const NETWORK: &str = r#"
+[network]
+name = "judged"
+
+[[data_centre]]
+name = "lhr"
+listen = ["127.0.0.1:FRONT"]
+
+[[zone]]
+name = "none"
+hosts = ["*"]
+origin = ["http://127.0.0.1:1"]
+
+[kv]
+listen = ["127.0.0.1:PORT"]
+store = "STORE"
+
+[[kv.namespace]]
+name = "judged"
+id = "ID"
+tokens = ["HASH"]
+"#;
+
+const WORKERD: &str = r#"
+using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "walk.js", esModule = embed "walk.js")],
+      compatibilityDate = "2025-09-01",
+      bindings = [(name = "KV", kvNamespace = "judged")],
+    )),
+    (name = "judged", external = (
+      address = "127.0.0.1:PORT",
+      http = (injectRequestHeaders = [(name = "Authorization", value = "Bearer TOKEN")]),
+    )),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:SOCKET", http = (), service = "main")],
+);
+"#;

@@ -1,0 +1,44 @@
+"""The official SDK for Python, as its users call it. Argument: the API's base; the token is in the environment. Prints what it could not
+do, a line each."""
+
+import sys
+
+from cloudflare import Cloudflare, NotFoundError
+
+client = Cloudflare(base_url=sys.argv[1], max_retries=0)
+account = {"account_id": "0123456789abcdef0123456789abcdef"}
+namespaces = client.kv.namespaces
+namespace = next(iter(namespaces.list(**account)))
+own = {"namespace_id": namespace.id, **account}
+
+
+def gone():
+    try:
+        namespaces.values.get("py/ü 1", **own)
+    except NotFoundError:
+        return True
+    return False
+
+
+def pairs():
+    return [{"key": f"py{number}", "value": str(number), "metadata": {"n": number}} for number in range(25)]
+
+
+STEPS = {
+    "namespace": lambda: namespaces.get(namespace.id, **account).title == namespace.title,
+    "write": lambda: namespaces.values.update("py/ü 1", value=b"hello", metadata='{"z":1}', expiration_ttl=100, **own),
+    "read": lambda: namespaces.values.get("py/ü 1", **own).read() == b"hello",
+    "metadata": lambda: namespaces.metadata.get("py/ü 1", **own) == {"z": 1},
+    "bulk_update": lambda: namespaces.bulk_update(namespace.id, body=pairs(), **account),
+    "keys": lambda: len(list(namespaces.keys.list(namespace.id, prefix="py", limit=10, **account))) == 26,
+    "bulk_get": lambda: namespaces.bulk_get(namespace.id, keys=["py1", "none"], **account).values == {"py1": "1", "none": None},
+    "bulk_delete": lambda: namespaces.bulk_delete(namespace.id, body=["py1", "py2"], **account).successful_key_count == 2,
+    "delete": lambda: namespaces.values.delete("py/ü 1", **own),
+    "gone": gone,
+}
+for name, step in STEPS.items():
+    try:
+        if not step():
+            print(f"{name}: it came to something else")
+    except Exception as error:
+        print(f"{name}: {error!r}")
