@@ -122,7 +122,7 @@ impl Copies {
 
     /// Keeps nothing from now on, as another process writes.
     pub(crate) fn close(&self) {
-        self.all(|shard| *shard = Shard { is_closed: true, ..Shard::default() });
+        self.all(|shard| *shard = Shard { is_closed: true, writes: shard.writes, ..Shard::default() });
     }
 
     /// Keeps copies again.

@@ -21,6 +21,8 @@ pub(crate) struct Form {
     part: Part,
     metadata: Option<Vec<u8>>,
     has_value: bool,
+    /// Bytes that are neither of the value nor of metadata.
+    other: usize,
 }
 
 /// Which part is being read.
@@ -42,7 +44,7 @@ impl Incoming {
         let boundary = boundary(kind)
             .ok_or_else(|| Problem::bad("Content-Type is multipart/form-data without a boundary"))?;
         let parts = Multipart::new(boundary);
-        Ok(Self::Form(Form { body, parts, part: Part::Other, metadata: None, has_value: false }))
+        Ok(Self::Form(Form { body, parts, part: Part::Other, metadata: None, has_value: false, other: 0 }))
     }
 
     /// The next piece of the value; `None` at its end.
@@ -94,7 +96,9 @@ impl Form {
                         "metadata" => Part::Metadata,
                         _ => Part::Other,
                     };
-                    self.has_value |= self.part == Part::Value;
+                    if self.part == Part::Value && std::mem::replace(&mut self.has_value, true) {
+                        return Err(Problem::bad("the form has two fields \"value\""));
+                    }
                     if self.part == Part::Metadata {
                         self.metadata = Some(Vec::new());
                     }
@@ -105,7 +109,13 @@ impl Form {
                     (Part::Metadata, Some(metadata)) if metadata.len() <= MOST_METADATA_BYTES => {
                         metadata.extend_from_slice(&data);
                     }
-                    _ => {}
+                    _ => {
+                        self.other += data.len();
+                        if self.other > MOST_OTHER {
+                            let message = "the form has more than a value and metadata";
+                            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+                        }
+                    }
                 },
                 Some(Event::End) if self.has_value => return Ok(None),
                 Some(Event::End) => return Err(Problem::bad("the form has no field \"value\"")),
@@ -132,5 +142,7 @@ fn broken_off(failure: Failure) -> Problem {
     Problem::bad(format!("the request broke off: {failure}"))
 }
 
+/// Of fields of a form that say nothing to a store.
+const MOST_OTHER: usize = 64 << 10;
 /// Twice the largest value: who sends more is not worth the time.
 const MOST_THROWN_AWAY: u64 = 50 << 20;

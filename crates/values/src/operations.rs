@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 
 use http::StatusCode;
 use kv::{Expiration, Key, Metadata, Page, Version};
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    task::{JoinError, spawn_blocking},
+};
 use vault::Listed;
 
 use crate::{
@@ -146,9 +149,12 @@ impl Service {
         self: &Arc<Self>,
         namespace: &str,
         puts: Vec<vault::Put>,
+        place: OwnedSemaphorePermit,
     ) -> Result<(), Problem> {
         let (service, namespace) = (Arc::clone(self), namespace.to_owned());
         let writing = async move {
+            // Whatever becomes of the client, its values are in memory until they are written.
+            let _place = place;
             let keys: Vec<_> = puts.iter().map(|put| put.key.clone()).collect();
             service.vault()?.put(&namespace, puts).await?;
             service.wrote(&namespace, keys.iter().map(String::as_str));
@@ -190,7 +196,7 @@ impl Service {
 }
 
 /// A task that did not come to its end.
-fn ended(error: &JoinError) -> Problem {
+pub(crate) fn ended(error: &JoinError) -> Problem {
     tracing::error!(%error, "a task of the store ended");
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the store failed; its operator's log says why")
 }

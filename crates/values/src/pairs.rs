@@ -1,5 +1,6 @@
 //! Many pairs in one body of JSON: `[{"key": "a", "value": "1", "expiration_ttl": 60, "metadata": {}, "base64": false}]`.
 
+mod bounded;
 mod compact;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Number;
 use vault::Put;
 
-use self::compact::Compact;
+use self::{bounded::Bounded, compact::Compact};
 use crate::problem::Problem;
 
 #[derive(Deserialize)]
@@ -28,9 +29,9 @@ struct Pair {
 /// # Errors
 /// When one of them, or the whole, cannot be: which one and why.
 pub fn read(text: &[u8], largest: u64, now: Millis) -> Result<Vec<Put>, Problem> {
-    let pairs: Vec<Pair> = serde_json::from_slice(text)
+    let Bounded::<Pair, MOST_PAIRS> { all: pairs, count } = serde_json::from_slice(text)
         .map_err(|error| Problem::bad(format!("expected a list of pairs with key and value: {error}")))?;
-    at_most(pairs.len())?;
+    at_most(count)?;
     let put = |(number, pair): (usize, Pair)| {
         let named = |mut problem: Problem, key: &str| {
             problem.message = format!("pair {} (\"{}\"): {}", number + 1, shortened(key), problem.message);
@@ -47,9 +48,9 @@ pub fn read(text: &[u8], largest: u64, now: Millis) -> Result<Vec<Put>, Problem>
 /// # Errors
 /// When one of them cannot be a key, or they are too many.
 pub fn read_keys(text: &[u8]) -> Result<Vec<Key>, Problem> {
-    let names: Vec<String> = serde_json::from_slice(text)
+    let Bounded::<String, MOST_PAIRS> { all: names, count } = serde_json::from_slice(text)
         .map_err(|error| Problem::bad(format!("expected a list of keys: {error}")))?;
-    at_most(names.len())?;
+    at_most(count)?;
     Ok(names.iter().map(|name| Key::new(name)).collect::<Result<_, _>>()?)
 }
 

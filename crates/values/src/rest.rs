@@ -5,14 +5,16 @@
 mod namespaces;
 mod values;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use http::{Body, Method, Request, Response, StatusCode, request::Parts};
+use http::{Body, Bytes, Method, Request, Response, StatusCode, request::Parts};
+use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
     access::{Namespace, authorization},
     envelope,
     incoming::collected,
+    operations::ended,
     pairs,
     parameters::Parameters,
     problem::{Kind, Problem},
@@ -83,19 +85,19 @@ async fn bulk(
             Ok(envelope::success(&format!("{{\"values\":{values}}}"), None))
         }
         (&Method::PUT, None) => {
-            let _permit = service.large.acquire().await;
-            let text = collected(body, LARGEST_BULK).await?;
-            let puts = pairs::read(&text, service.largest(), now())?;
-            drop(text);
+            let place = service.large(&service.large_writes).await?;
+            let (text, largest) = (in_time(collected(body, LARGEST_BULK)).await?, service.largest());
+            let puts = beside(move || pairs::read(&text, largest, now())).await?;
             let count = puts.len();
             if count > 0 {
-                service.put_several(namespace, puts).await?;
+                service.put_several(namespace, puts, place).await?;
             }
             Ok(done(count))
         }
         (&Method::DELETE, None) | (&Method::POST, Some("delete")) => {
-            let text = collected(body, LARGEST_KEYS).await?;
-            let keys = pairs::read_keys(&text)?;
+            let _place = service.large(&service.large_writes).await?;
+            let text = in_time(collected(body, LARGEST_KEYS)).await?;
+            let keys = beside(move || pairs::read_keys(&text)).await?;
             let count = keys.len();
             if count > 0 {
                 service.delete(namespace, keys).await?;
@@ -104,6 +106,21 @@ async fn bulk(
         }
         _ => Err(Problem::method("PUT or DELETE of bulk, or POST of bulk/get or bulk/delete")),
     }
+}
+
+/// What takes long to compute, while others go on on this thread.
+async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    spawn_blocking(work).await.map_err(|error| ended(&error))?
+}
+
+/// A body that holds others up does not come for ever.
+async fn in_time(body: impl Future<Output = Result<Bytes, Problem>>) -> Result<Bytes, Problem> {
+    timeout(LONGEST_BODY, body).await.unwrap_or_else(|_| {
+        let message = format!("the request did not come within {} s", LONGEST_BODY.as_secs());
+        Err(Problem::new(StatusCode::REQUEST_TIMEOUT, message))
+    })
 }
 
 fn done(count: usize) -> Response<Body> {
@@ -115,6 +132,8 @@ fn no_key() -> Problem {
     Problem::of(Kind::NoKey, "get: 'key not found'")
 }
 
+/// Enough for 100 MB over a line of 10 Mbit/s.
+const LONGEST_BODY: Duration = Duration::from_secs(90);
 /// As the field has it: 100 MB.
 const LARGEST_BULK: usize = 100_000_000;
 /// Ten thousand keys in JSON, each byte of which may be written as six.

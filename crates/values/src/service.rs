@@ -2,14 +2,21 @@
 
 use std::{
     fs,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
     thread,
     time::Duration,
 };
 
-use http::clock::{Clock, wall_ns};
+use http::{
+    StatusCode,
+    clock::{Clock, wall_ns},
+};
 use kv::Millis;
-use tokio::{sync::Semaphore, time::sleep};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::spawn_blocking,
+    time::{sleep, timeout},
+};
 use vault::Vault;
 
 use crate::{
@@ -32,8 +39,10 @@ pub struct Service {
     pub(crate) copies: Copies,
     pub(crate) counts: Counts,
     clock: Clock,
-    /// Requests whose bodies hold many values at once.
-    pub(crate) large: Semaphore,
+    /// Requests that bring many values at once.
+    pub(crate) large_writes: Arc<Semaphore>,
+    /// Those that ask for many.
+    pub(crate) large_reads: Arc<Semaphore>,
 }
 
 impl Service {
@@ -52,7 +61,8 @@ impl Service {
             copies,
             counts: Counts::default(),
             clock: Clock::start(),
-            large: Semaphore::new(LARGE_REQUESTS),
+            large_writes: Arc::new(Semaphore::new(LARGE_REQUESTS)),
+            large_reads: Arc::new(Semaphore::new(LARGE_REQUESTS)),
         })
     }
 
@@ -75,10 +85,11 @@ impl Service {
         }
     }
 
-    /// Goes on, as no other process does. Blocks.
+    /// Goes on, as no other process does. If the file cannot be opened yet, as whoever was to have it has not quite let go of it,
+    /// [`Self::sweep`] tries again. Blocks.
     pub fn stay(&self) {
         let opened = open(&self.config);
-        let mut error = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut error = self.error();
         match opened {
             Ok(vault) => {
                 *error = None;
@@ -86,16 +97,24 @@ impl Service {
                 *self.vault.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(vault));
             }
             Err(why) => {
-                tracing::error!(error = %why, "the store cannot be opened again");
-                *error = Some(why.to_string());
+                let why = why.to_string();
+                if error.as_ref() != Some(&why) {
+                    tracing::error!(error = %why, "the store cannot be opened again");
+                }
+                *error = Some(why);
             }
         }
     }
 
-    /// Removes values that are over, each second those that ended, in steps of a thousand keys. Never returns.
-    pub async fn sweep(&self) {
+    /// Removes values that are over, each second those that ended, in steps of a thousand keys; and opens the file if that failed. Never
+    /// returns.
+    pub async fn sweep(self: &Arc<Self>) {
         loop {
             sleep(BETWEEN_SWEEPS).await;
+            if self.error().is_some() {
+                let service = Arc::clone(self);
+                let _ = spawn_blocking(move || service.stay()).await;
+            }
             while let Ok(vault) = self.vault() {
                 match vault.sweep().await {
                     Ok((ended, is_more)) => {
@@ -110,6 +129,8 @@ impl Service {
                     Err(vault::Error::Released) => break,
                     Err(error) => {
                         tracing::warn!(%error, "values that are over could not be removed");
+                        // The file is opened anew after each failure, which nobody who reads should wait for each second.
+                        sleep(AFTER_FAILURE).await;
                         break;
                     }
                 }
@@ -120,7 +141,7 @@ impl Service {
     /// What it has done, and what there is.
     pub fn report(&self) -> Status {
         let usage = self.vault().ok().map(|vault| vault.usage());
-        let failed = self.error.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let failed = self.error().clone();
         let closed = || failed.unwrap_or_else(|| "the store is closed".to_owned());
         Status {
             reads: self.counts.reads.get(),
@@ -142,8 +163,26 @@ impl Service {
     }
 
     pub(crate) fn vault(&self) -> Result<Arc<Vault>, Problem> {
-        let vault = self.vault.read().unwrap_or_else(PoisonError::into_inner);
-        vault.clone().ok_or_else(|| vault::Error::Released.into())
+        let vault = self.vault.read().unwrap_or_else(PoisonError::into_inner).clone();
+        vault.ok_or_else(|| match &*self.error() {
+            Some(why) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, why.clone()),
+            None => vault::Error::Released.into(),
+        })
+    }
+
+    /// A place among those who have many values in memory.
+    pub(crate) async fn large(&self, places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
+        match timeout(LONGEST_TURN, Arc::clone(places).acquire_owned()).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) | Err(_) => {
+                let message = "as many requests for many keys at once are worked on as may be: ask again";
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, message))
+            }
+        }
+    }
+
+    fn error(&self) -> MutexGuard<'_, Option<String>> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether this process has the file.
@@ -178,10 +217,13 @@ fn open(config: &Config) -> Result<Vault, Error> {
     Ok(Vault::open(&config, now)?)
 }
 
-/// Bodies with many values at once may have 100 MB each, and are in memory twice.
+/// Bodies with many values at once may have 100 MB each, and are in memory twice. As many for each direction.
 const LARGE_REQUESTS: usize = 2;
+/// How long one waits for those before it.
+const LONGEST_TURN: Duration = Duration::from_secs(10);
 /// For values that are on their way in or out when the file is left: less than a process that takes over waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// As exact as expirations are.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);
+const AFTER_FAILURE: Duration = Duration::from_secs(30);

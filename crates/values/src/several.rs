@@ -72,8 +72,7 @@ pub(crate) async fn read(
     });
     let ttl = cache_ttl(ttl.as_deref())?;
     let keys: Vec<_> = asked.keys.iter().map(|name| Key::new(name)).collect::<Result<_, _>>()?;
-    // Twice the values are in memory at most.
-    let _permit = service.large.acquire().await;
+    let _place = service.large(&service.large_reads).await?;
     let (mut found, mut bytes) = (Vec::new(), 0);
     for key in keys {
         let value = service.get(namespace, &key, ttl).await?;

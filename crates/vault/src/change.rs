@@ -93,8 +93,10 @@ impl<'w> Tables<'w> {
                 Ok(Some(version))
             }
             Change::Discard { value } => {
-                self.uploads.remove(*value)?;
-                self.values.retain_in((*value, 0)..=(*value, u32::MAX), |_, _| false)?;
+                // Whoever did not wait for a value to be a key's may throw it away too late.
+                if self.uploads.remove(*value)?.is_some() {
+                    self.values.retain_in((*value, 0)..=(*value, u32::MAX), |_, _| false)?;
+                }
                 Ok(None)
             }
         }
@@ -159,7 +161,11 @@ impl<'w> Tables<'w> {
         if let Some(before) = before.transpose().map_err(Wrong::Content)? {
             self.not_due(key, &before.record)?;
             self.count(&before.record, -1);
-            if let Content::Value(about) = &before.record.content {
+            // One that is written again, as nobody knows whether it was durable when the disk failed, is its own predecessor.
+            let is_again = before.value == head.value && matches!(head.record.content, Content::Value(_));
+            if let Content::Value(about) = &before.record.content
+                && !is_again
+            {
                 for number in 0..pieces(about.bytes) {
                     self.values.remove((before.value, number))?;
                 }

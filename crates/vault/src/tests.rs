@@ -5,11 +5,14 @@ mod trouble;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use bytes::Bytes;
-use kv::{Content, Expiration, Metadata, Millis, Page, StoreName, Version};
+use kv::{About, Content, Expiration, Metadata, Millis, Page, StoreName, Version};
 use tempfile::TempDir;
 
 use super::*;
-use crate::layout::PIECE;
+use crate::{
+    change::Change,
+    layout::{PIECE, full_key},
+};
 
 /// A day in 2025.
 const DAY: u64 = 1_760_000_000;
@@ -114,6 +117,31 @@ async fn a_value_that_broke_off_never_was_and_leaves_nothing() {
     // Behind what was dropped.
     put(&vault, "other", b"1").await;
     assert_eq!(trouble::pieces(&vault), 2);
+    close(vault).await;
+}
+
+#[tokio::test]
+async fn a_value_that_is_written_twice_or_thrown_away_too_late_stays() {
+    let directory = TempDir::new().unwrap();
+    let vault = open(&directory, day);
+    put(&vault, "k", b"before").await;
+    let whole = Bytes::from(vec![1; PIECE + 7]);
+    let put = || Change::Put {
+        key: full_key("ns", "k"),
+        value: 1000,
+        rest: whole.slice(PIECE..),
+        about: About { bytes: whole.len() as u64, expiration: None, metadata: None },
+    };
+    let piece = Change::Piece { value: 1000, number: 0, bytes: whole.slice(..PIECE) };
+    vault.write(vec![piece]).await.unwrap();
+    vault.write(vec![put()]).await.unwrap();
+    // As it is when the disk failed to say that the first was durable.
+    vault.write(vec![put()]).await.unwrap();
+    // As it is when whoever wrote did not wait for the answer.
+    vault.discard(1000);
+    vault.delete("ns", &["other"]).await.unwrap();
+    assert_eq!(value(&vault, "k").unwrap().0, whole);
+    assert_eq!((trouble::pieces(&vault), vault.usage().keys), (2, 1));
     close(vault).await;
 }
 

@@ -131,8 +131,8 @@ impl Writer {
         Ok(Swept { ended, is_more })
     }
 
-    /// Does something to the tables and makes it durable. After a failure nothing of it has happened, and the file is opened again, since
-    /// redb wants to be closed then.
+    /// Does something to the tables and makes it durable. After a failure nothing of it has happened, unless it was the last of all that
+    /// failed, to hear from the disk that it is durable: then it may have. The file is opened again, since redb wants to be closed then.
     fn durably<T>(
         &mut self,
         work: impl FnOnce(&mut Tables<'_>, &mut Clock) -> Result<T, Wrong>,

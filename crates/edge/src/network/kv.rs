@@ -96,7 +96,13 @@ pub(super) fn read(
     let mut namespaces: Vec<Namespace> = Vec::new();
     for one in &written.namespace {
         let read = namespace(document, one)?;
-        if let Some(other) = namespaces.iter().find(|other| other.name == read.name || other.id == read.id) {
+        // Requests name either, so that one's name must not be another's id.
+        let is_same = |other: &&Namespace| {
+            [&other.name, &other.id]
+                .into_iter()
+                .any(|known| known.eq_ignore_ascii_case(&read.name) || known.eq_ignore_ascii_case(&read.id))
+        };
+        if let Some(other) = namespaces.iter().find(is_same) {
             let message =
                 format!("namespace \"{}\" has the name or the id of namespace \"{}\"", read.name, other.name);
             return Err(document.mistake(one.id.as_ref().unwrap_or(&one.name).span(), message));
