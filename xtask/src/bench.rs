@@ -8,6 +8,7 @@ mod forms;
 mod grid;
 mod headers;
 mod iperf;
+mod kv;
 mod lab;
 mod planet;
 mod probe;
@@ -65,7 +66,7 @@ pub(crate) fn bench(words: &[&str]) -> anyhow::Result<()> {
             continue;
         }
         println!("\n## {group}\n");
-        if ["planet", "compare", "tcp", "probe", "headers"].contains(group) {
+        if ["planet", "compare", "tcp", "probe", "headers", "kv"].contains(group) {
             println!("| what | goal | n | median | least | most |\n| --- | --- | --- | --- | --- | --- |");
         }
         wanted.into_iter().try_for_each(|name| measure(group, name))?;
@@ -92,7 +93,7 @@ fn wanted(mut words: &[&str]) -> anyhow::Result<Vec<(&'static str, &'static str)
         } else {
             bail!(
                 "no benchmark \"{word}\"; expected planet (speed, delay, shaper, cities), grid (perhaps with --json alone), \
-                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers; edge or sure alone"
+                 forms, compare, tcp (loopback, telemetry, explain, ports, forms), probe (load, added, stall), headers, kv (read, write, page); edge or sure alone"
             );
         }
     }
@@ -108,6 +109,7 @@ const BENCHES: &[(&str, &[&str])] = &[
     ("tcp", &["loopback", "telemetry", "explain", "ports", "forms"]),
     ("probe", &["load", "added", "stall"]),
     ("headers", &["headers"]),
+    ("kv", &["read", "write", "page"]),
 ];
 
 fn measure(group: &str, name: &str) -> anyhow::Result<()> {
@@ -127,6 +129,9 @@ fn measure(group: &str, name: &str) -> anyhow::Result<()> {
         "added" => probe::added(),
         "stall" => probe::stall(),
         "headers" => optimised("header-bench"),
+        "read" => kv::read(),
+        "write" => kv::write(),
+        "page" => kv::page(),
         _ => {
             compare::bench()?;
             optimised("engine-bench")

@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         ["judge", "lint"] => judge::lint::judge(),
         ["judge", "rubric"] => judge::rubric::judge(),
         ["judge", "smuggling"] => judge::smuggling::judge(),
+        ["judge", "kv"] => judge::kv::judge(),
         ["judge", "kill", kills @ ..] => judge::kill::judge(kills),
         ["judge", "soak", minutes @ ..] => judge::soak::judge(minutes),
         ["dist"] => dist::dist(),
@@ -59,7 +60,7 @@ const USAGE: &str = "\
 cargo xtask check            all that `make test` checks: format, tidiness, lints, tests, the page in a browser
 cargo xtask tidy             the rules of the house that no compiler knows
 cargo xtask generate         write what is generated from the code: JSON schemas and the page's types
-cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers; all without one
+cargo xtask bench [NAME...]  measure speed against a peer, and exactness: planet, grid, forms, compare, tcp, headers, kv; all without one
 cargo xtask bench sure [N [PLACE]]  how often a source is called surely different from itself, N times a place
 cargo xtask bench sure peers [N]    what ministat, benchstat and scipy (PYTHON=python) say of the same draws
 cargo xtask bench edge [--rounds N] [--seconds S] [--only SCENARIO,...]  the edge's processor time a request beside nginx, HAProxy, Varnish, Traffic Server
@@ -68,6 +69,7 @@ cargo xtask judge cache-tests [write]  the cache tests of cache-tests.fyi (CACHE
 cargo xtask judge lint       what httplint says of each class of answer, compared with the list of what is known and why
 cargo xtask judge rubric     10 000 sets of figures of a line: our scores beside those of the package that published the rubric
 cargo xtask judge smuggling  messages that two readers take for different ones: how many requests reach an origin, beside nginx and HAProxy
+cargo xtask judge kv         workerd, its emulator, wrangler and both SDKs ask a key-value store: what differs from what they are used to
 cargo xtask judge kill [KILLS]  a data centre with a disk is killed under load, 100 times if nothing else is said: no visitor may see a wrong byte
 cargo xtask judge soak [MINUTES]  mixed load on a data centre, an hour long if nothing else is said: no request may fail, and memory has to stay as it is
 cargo xtask dist             what is shipped, in target/dist: a static program, a Debian package, manual pages, completions

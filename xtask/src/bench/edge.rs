@@ -4,7 +4,7 @@
 //! loaded in turns, each round in the reverse order of the one before; a ratio is of two neighbours in the same round.
 
 mod client;
-mod cpu;
+pub(super) mod cpu;
 mod guard;
 mod idle;
 mod latency;

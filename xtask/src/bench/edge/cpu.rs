@@ -16,7 +16,7 @@ struct Stat {
 
 /// User and kernel time so far, microseconds. The kernel tells whole ticks, 10 ms as a rule.
 #[expect(clippy::cast_precision_loss, reason = "ticks of a run fit")]
-pub(super) fn of_tree_us(root: u32) -> anyhow::Result<f64> {
+pub(in crate::bench) fn of_tree_us(root: u32) -> anyhow::Result<f64> {
     let ticks_per_second = sysconf(SysconfVar::CLK_TCK)?.context("the kernel has no clock ticks")?;
     let mut all = Vec::new();
     for entry in fs::read_dir("/proc")? {
