@@ -153,6 +153,18 @@ pub struct Checked {
     pub data_centres: Vec<String>,
     /// Its zones.
     pub zones: Vec<CheckedZone>,
+    /// The namespaces of its key-value store, if it has one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<CheckedNamespace>,
+}
+
+/// A namespace, in short.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CheckedNamespace {
+    /// Its name.
+    pub name: String,
+    /// Its id, as URLs have it.
+    pub id: String,
 }
 
 /// A zone, in short.
@@ -177,7 +189,11 @@ impl Network {
             origins: zone.origins.iter().map(ToString::to_string).collect(),
             rules: zone.rules.len() as u64,
         };
+        let namespaces = self.kv.iter().flat_map(|kv| &kv.namespaces);
         Checked {
+            namespaces: namespaces
+                .map(|one| CheckedNamespace { name: one.name.clone(), id: one.id.clone() })
+                .collect(),
             name: self.name.clone(),
             data_centres: self.data_centres.iter().map(|centre| centre.name.clone()).collect(),
             zones: self.zones.iter().map(zone).collect(),

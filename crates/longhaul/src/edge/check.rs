@@ -35,6 +35,9 @@ impl Check {
             let (hosts, origins) = (zone.hosts.join(", "), zone.origins.join(", "));
             text += &format!("zone {}: {hosts} from {origins}, {}\n", zone.name, plural(zone.rules, "rule"));
         }
+        for namespace in &checked.namespaces {
+            text += &format!("namespace {}: id {}\n", namespace.name, namespace.id);
+        }
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
