@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, ExitCode, Output},
     thread::JoinHandle,
+    time::Instant,
 };
 
 use anyhow::{Context, anyhow, bail};
@@ -116,15 +117,18 @@ impl Beside {
     }
 }
 
-/// Runs a program in a folder of the project and fails unless it ends with one of these exit codes.
+/// Runs a program in a folder of the project, says how long it took, and fails unless it ends with one of these exit codes.
+#[expect(clippy::disallowed_methods, reason = "a developer wants to know what takes long")]
 fn run_allowing(codes: &[i32], folder: &str, program: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let shown = format!("{program} {}", arguments.join(" "));
     println!("$ {shown}");
+    let begin = Instant::now();
     let status = Command::new(program)
         .args(arguments)
         .current_dir(root().join(folder))
         .status()
         .with_context(|| format!("cannot run {program}"))?;
+    println!("  {} s", begin.elapsed().as_secs());
     if !status.code().is_some_and(|code| codes.contains(&code)) {
         bail!("failed: {shown}");
     }
