@@ -36,9 +36,20 @@ pub struct Piece<E> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct News<E> {
     /// To be done in this order.
-    pub entries: Vec<E>,
+    pub entries: Vec<New<E>>,
     /// Whether there was more, which nobody remembers: everything has to be purged.
     pub everything: bool,
+}
+
+/// An entry that was new to somebody, with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct New<E> {
+    /// In which log it is.
+    pub log: LogId,
+    /// Its number there.
+    pub number: u64,
+    /// The entry.
+    pub entry: E,
 }
 
 /// All logs as far as one data centre has heard of them.
@@ -74,6 +85,28 @@ impl Position {
         other.0.iter().all(|(&log, &number)| self.reached(log) >= number)
     }
 
+    /// Is at least so far in a log from now on.
+    pub fn reach(&mut self, log: LogId, number: u64) {
+        let reached = self.0.entry(log).or_insert(0);
+        *reached = number.max(*reached);
+    }
+
+    /// Is at least as far as another one from now on.
+    pub fn join(&mut self, other: &Self) {
+        other.logs().for_each(|(log, number)| self.reach(log, number));
+    }
+
+    /// Knows nothing of a log any more.
+    pub fn leave(&mut self, log: LogId) {
+        self.0.remove(&log);
+    }
+
+    /// How many entries somebody at this position has that another one lacks.
+    pub fn ahead_of(&self, other: &Self) -> u64 {
+        let ahead = self.logs().map(|(log, number)| number.saturating_sub(other.reached(log)));
+        ahead.fold(0, u64::saturating_add)
+    }
+
     /// The logs that it knows, and how far it is in each.
     pub fn logs(&self) -> impl Iterator<Item = (LogId, u64)> + '_ {
         self.0.iter().map(|(&log, &number)| (log, number))
@@ -91,11 +124,34 @@ impl<E: Clone> Ledger<E> {
         self.own
     }
 
-    /// Adds entries to its own log.
-    pub fn append(&mut self, entries: impl IntoIterator<Item = E>) {
+    /// Adds entries to its own log; returns the number of the last one there.
+    pub fn append(&mut self, entries: impl IntoIterator<Item = E>) -> u64 {
         let log = self.log(self.own);
         log.entries.extend(entries);
         trim(log);
+        log.last()
+    }
+
+    /// Has an entry that a run before had done. To be called in the order of their numbers.
+    pub fn resume(&mut self, New { log, number, entry }: New<E>) {
+        let log = self.log(log);
+        if number > log.last() {
+            if number > log.last() + 1 {
+                (log.base, log.entries) = (number - 1, VecDeque::new());
+            }
+            log.entries.push_back(entry);
+            trim(log);
+        }
+    }
+
+    /// Is as far as a run before was, whose entries need not be remembered. To be called after [`Self::resume`].
+    pub fn resume_at(&mut self, position: &Position) {
+        for (log, number) in position.logs() {
+            let log = self.log(log);
+            if log.last() < number {
+                (log.base, log.entries) = (number, VecDeque::new());
+            }
+        }
     }
 
     /// How far it is.
@@ -135,7 +191,9 @@ impl<E: Clone> Ledger<E> {
             let reached = self.logs.get(&log).map_or(0, Log::last);
             let is_known = before.saturating_add(entries.len() as u64) <= reached;
             let has_gap = before > reached && !forgets;
-            if first == 0 || is_known || has_gap || self.settled.0.contains(&log) {
+            let is_too_much =
+                first > LARGEST || (self.logs.len() >= MOST_LOGS && !self.logs.contains_key(&log));
+            if first == 0 || is_known || has_gap || is_too_much || self.settled.0.contains(&log) {
                 continue;
             }
             let own = self.log(log);
@@ -147,7 +205,7 @@ impl<E: Clone> Ledger<E> {
             let new = entries.into_iter().skip(known);
             for entry in new {
                 own.entries.push_back(entry.clone());
-                news.entries.push(entry);
+                news.entries.push(New { log, number: own.last(), entry });
             }
             trim(own);
         }
@@ -155,8 +213,8 @@ impl<E: Clone> Ledger<E> {
     }
 
     /// Forgets logs that have ended and that everybody has: those but `alive`, if all of the `others`, who are all other data centres, are
-    /// exactly as far in it.
-    pub fn settle(&mut self, alive: &BTreeSet<LogId>, others: &[Position]) {
+    /// exactly as far in it. Returns which.
+    pub fn settle(&mut self, alive: &BTreeSet<LogId>, others: &[Position]) -> Vec<LogId> {
         let own = self.own;
         let is_over = |log: &LogId, known: &Log<E>| {
             *log != own
@@ -165,16 +223,43 @@ impl<E: Clone> Ledger<E> {
         };
         let over: Vec<_> = self.logs.iter().filter(|(log, known)| is_over(log, known)).collect();
         let over: Vec<_> = over.into_iter().map(|(&log, _)| log).collect();
-        for log in over {
-            self.logs.remove(&log);
-            self.settled.0.insert(log);
-            self.settled.1.push_back(log);
-            if self.settled.1.len() > MOST_SETTLED
-                && let Some(first) = self.settled.1.pop_front()
-            {
-                self.settled.0.remove(&first);
+        over.iter().for_each(|&log| self.end(log));
+        over
+    }
+
+    /// Those of somebody's logs that are settled: whoever hears that from here may forget them as well.
+    pub fn over(&self, position: &Position) -> Vec<LogId> {
+        position.logs().map(|(log, _)| log).filter(|log| self.settled.0.contains(log)).collect()
+    }
+
+    /// Forgets a log that another one has settled: it has ended, and all have it to its end.
+    pub fn end(&mut self, log: LogId) {
+        if log == self.own || self.logs.remove(&log).is_none() {
+            return;
+        }
+        self.settled.0.insert(log);
+        self.settled.1.push_back(log);
+        if self.settled.1.len() > MOST_SETTLED
+            && let Some(first) = self.settled.1.pop_front()
+        {
+            self.settled.0.remove(&first);
+        }
+    }
+
+    /// Forgets entries that nobody will ask for: those that all of the `others`, who are all other data centres, have. How far it is does
+    /// not change.
+    pub fn forget(&mut self, others: &[Position]) {
+        for (&log, known) in &mut self.logs {
+            let all = others.iter().map(|other| other.reached(log)).min().unwrap_or(0);
+            while known.base < all && known.entries.pop_front().is_some() {
+                known.base += 1;
             }
         }
+    }
+
+    /// How many entries it remembers.
+    pub fn remembered(&self) -> usize {
+        self.logs.values().map(|log| log.entries.len()).sum()
     }
 
     fn log(&mut self, log: LogId) -> &mut Log<E> {
@@ -221,6 +306,13 @@ impl FromStr for Position {
 
 /// Entries of one log: as many purges as a cache remembers. Who is behind by more has to purge everything.
 pub const REMEMBERED: usize = 10_000;
+
+/// Logs at once: a network of 300 data centres, each of which was started a dozen times while one could not be reached. Of more, nothing is
+/// taken, and whoever has one is not covered.
+pub const MOST_LOGS: usize = 4096;
+
+/// A number that no log reaches: with a million entries a second, it would take 36 000 years.
+const LARGEST: u64 = 1 << 60;
 
 /// Logs that are known to be over: 160 KB.
 const MOST_SETTLED: usize = 10_000;

@@ -38,7 +38,7 @@ pub use self::{
     failures::{Failures, Fault, Listed, Met, Route},
     health::{Health, State},
     key::KeyHash,
-    ledger::{Ledger, LogId, News, NoPosition, Piece, Position, REMEMBERED},
+    ledger::{Ledger, LogId, MOST_LOGS, New, News, NoPosition, Piece, Position, REMEMBERED},
     measurements::{Measurements, Typical},
     network::Network,
     patience::Patience,

@@ -5,6 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// What was new, without its places.
+fn told<E: Clone>(news: &News<E>) -> Vec<E> {
+    news.entries.iter().map(|new| new.entry.clone()).collect()
+}
+
 #[test]
 fn what_one_lacks_another_tells() {
     let (mut a, mut b) = (Ledger::new(LogId(1)), Ledger::new(LogId(2)));
@@ -12,13 +17,13 @@ fn what_one_lacks_another_tells() {
     b.append(["z"]);
     assert!(!b.covers(&a.position()) && !a.covers(&b.position()));
     let news = b.take(a.after(&b.position(), 1));
-    assert_eq!((news.entries, news.everything), (vec!["x"], false));
-    assert_eq!(b.take(a.after(&b.position(), 9)).entries, ["y"]);
+    assert_eq!((told(&news), news.everything), (vec!["x"], false));
+    assert_eq!(b.take(a.after(&b.position(), 9)).entries, [New { log: LogId(1), number: 2, entry: "y" }]);
     assert!(b.covers(&a.position()));
     // Again, and by way of a third one.
-    assert_eq!(b.take(a.after(&Position::default(), 9)).entries, Vec::<&str>::new());
+    assert_eq!(told(&b.take(a.after(&Position::default(), 9))), Vec::<&str>::new());
     let mut c = Ledger::new(LogId(3));
-    assert_eq!(c.take(b.after(&c.position(), 9)).entries, ["x", "y", "z"]);
+    assert_eq!(told(&c.take(b.after(&c.position(), 9))), ["x", "y", "z"]);
     assert!(c.covers(&a.position()) && c.covers(&b.position()));
 }
 
@@ -26,9 +31,73 @@ fn what_one_lacks_another_tells() {
 fn a_piece_that_does_not_follow_is_left_for_later() {
     let mut a = Ledger::new(LogId(1));
     let late = Piece { log: LogId(2), first: 2, forgets: false, entries: vec!["b"] };
-    assert_eq!(a.take(vec![late.clone()]).entries, Vec::<&str>::new());
+    assert_eq!(told(&a.take(vec![late.clone()])), Vec::<&str>::new());
     let whole = Piece { first: 1, entries: vec!["a", "b"], ..late };
-    assert_eq!(a.take(vec![whole]).entries, ["a", "b"]);
+    assert_eq!(told(&a.take(vec![whole])), ["a", "b"]);
+}
+
+#[test]
+fn numbers_and_logs_beyond_all_bounds_are_left_out() {
+    let mut a = Ledger::new(LogId(1));
+    let piece = |log, first| Piece { log: LogId(log), first, forgets: true, entries: vec!["x"] };
+    assert!(a.take(vec![piece(2, u64::MAX), piece(2, LARGEST + 1), piece(2, 0)]).entries.is_empty());
+    a.take((2..).map(|log| piece(log, 1)).take(MOST_LOGS + 5).collect());
+    assert_eq!(a.position().logs().count(), MOST_LOGS);
+}
+
+#[test]
+fn what_all_have_is_forgotten_and_counts_all_the_same() {
+    let (mut a, mut b, mut c) = (Ledger::new(LogId(1)), Ledger::new(LogId(2)), Ledger::new(LogId(3)));
+    assert_eq!(a.append(["x", "y", "z"]), 3);
+    b.take(a.after(&b.position(), 9));
+    c.take(a.after(&c.position(), 2));
+    a.forget(&[b.position(), c.position()]);
+    assert_eq!((a.remembered(), a.position().to_string()), (1, "1:3".to_owned()));
+    let news = c.take(a.after(&c.position(), 9));
+    assert_eq!((told(&news), news.everything), (vec!["z"], false));
+    // Of somebody who is not known nothing is forgotten.
+    b.forget(&[a.position(), Position::default()]);
+    assert_eq!(b.remembered(), 3);
+    // Who comes later has nothing to purge, and does not know it.
+    assert!(Ledger::new(LogId(4)).take(a.after(&Position::default(), 9)).everything);
+}
+
+#[test]
+fn a_run_goes_on_where_the_one_before_ended() {
+    let (mut a, mut b) = (Ledger::new(LogId(1)), Ledger::new(LogId(2)));
+    a.append(["x", "y"]);
+    b.append(["z"]);
+    let noted = b.take(a.after(&b.position(), 9)).entries;
+    let mut again = Ledger::new(LogId(4));
+    again.resume(New { log: LogId(2), number: 1, entry: "z" });
+    noted.into_iter().for_each(|new| again.resume(new));
+    again.resume_at(&"1:2 2:1 7:9".parse().unwrap());
+    assert_eq!(again.position().to_string(), "1:2 2:1 7:9");
+    // It tells what it has done, and of what it does not remember that there was more.
+    let news = Ledger::new(LogId(3)).take(again.after(&"7:9".parse().unwrap(), 9));
+    assert_eq!((told(&news), news.everything), (vec!["x", "y", "z"], false));
+    assert!(Ledger::new(LogId(3)).take(again.after(&Position::default(), 9)).everything);
+    // A gap is as good as a log that begins later.
+    again.resume(New { log: LogId(1), number: 5, entry: "v" });
+    assert_eq!(again.position().reached(LogId(1)), 5);
+}
+
+#[test]
+fn what_one_has_settled_the_others_forget() {
+    let mut ledgers: Vec<_> = (0..3).map(|id| Ledger::new(LogId(id))).collect();
+    ledgers[0].append(["x"]);
+    let pieces = ledgers[0].after(&Position::default(), 9);
+    ledgers[1].take(pieces.clone());
+    ledgers[2].take(pieces);
+    let seen = [ledgers[2].position(), "0:1".parse().unwrap()];
+    assert_eq!(ledgers[1].settle(&[LogId(1), LogId(2)].into(), &seen), [LogId(0)]);
+    let over = ledgers[1].over(&ledgers[2].position());
+    assert_eq!(over, [LogId(0)]);
+    over.into_iter().for_each(|log| ledgers[2].end(log));
+    assert_eq!(ledgers[2].position(), Position::default());
+    // Nobody can end somebody's own.
+    ledgers[0].end(LogId(0));
+    assert_eq!(ledgers[0].position().to_string(), "0:1");
 }
 
 #[test]
@@ -61,7 +130,18 @@ fn a_log_that_is_over_is_forgotten_when_all_have_it() {
     assert_eq!(ledgers[1].position().to_string(), "");
     // Whoever still has it is not ahead, and what it tells is nothing new.
     assert!(ledgers[1].covers(&ledgers[2].position()));
-    assert_eq!(ledgers[1].take(pieces).entries, Vec::<&str>::new());
+    assert_eq!(told(&ledgers[1].take(pieces)), Vec::<&str>::new());
+}
+
+#[test]
+fn positions_are_joined_and_compared() {
+    let mut position: Position = "1:5 2:3".parse().unwrap();
+    let other = "2:7 3:1".parse().unwrap();
+    assert_eq!((position.ahead_of(&other), other.ahead_of(&position)), (5, 5));
+    position.join(&other);
+    assert_eq!(position.to_string(), "1:5 2:7 3:1");
+    position.leave(LogId(2));
+    assert_eq!(position.to_string(), "1:5 3:1");
 }
 
 #[test]
@@ -91,6 +171,10 @@ enum Step {
     Cut { a: usize, b: usize },
     /// A data centre starts again, with an empty store and another log.
     Restart { at: usize },
+    /// A data centre that has a disk starts again, with what it stored and had done.
+    Resume { at: usize },
+    /// A data centre forgets what all others have.
+    Forget { at: usize },
 }
 
 /// A request on its way to another data centre or the origin, or a response on its way back.
@@ -105,10 +189,21 @@ struct Centre {
     ledger: Ledger<()>,
     /// How many purges it has done: its epoch.
     done: usize,
+    /// The entries that it has done, as its disk has them.
+    noted: Vec<New<()>>,
+    /// What of them it need not remember one by one.
+    reached: Position,
     /// The object's version, unless it is purged.
     stored: Option<u64>,
     /// No visitor may see an older version.
     promised: u64,
+}
+
+impl Centre {
+    fn new(id: u64) -> Self {
+        let (noted, reached) = (Vec::new(), Position::default());
+        Self { ledger: Ledger::new(LogId(id)), done: 0, noted, reached, stored: None, promised: 0 }
+    }
 }
 
 struct World {
@@ -122,8 +217,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let centre = |id| Centre { ledger: Ledger::new(LogId(id)), done: 0, stored: None, promised: 0 };
-        let centres: Vec<_> = (0..CENTRES as u64).map(centre).collect();
+        let centres: Vec<_> = (0..CENTRES as u64).map(Centre::new).collect();
         Self { centres, version: 0, flights: Vec::new(), cut: BTreeSet::new(), runs: CENTRES as u64 }
     }
 
@@ -135,9 +229,14 @@ impl World {
         if self.reach(from, to) {
             let pieces = self.centres[from].ledger.after(&self.centres[to].ledger.position(), 1);
             let news = self.centres[to].ledger.take(pieces);
-            if !news.entries.is_empty() {
-                (self.centres[to].done, self.centres[to].stored) = (self.centres[to].done + 1, None);
+            let there = &mut self.centres[to];
+            if news.everything {
+                there.reached = there.ledger.position();
             }
+            if news.everything || !news.entries.is_empty() {
+                (there.done, there.stored) = (there.done + 1, None);
+            }
+            there.noted.extend(news.entries);
         }
     }
 
@@ -146,7 +245,8 @@ impl World {
             Step::Purge { at } => {
                 self.version += 1;
                 let centre = &mut self.centres[at];
-                centre.ledger.append([()]);
+                let number = centre.ledger.append([()]);
+                centre.noted.push(New { log: centre.ledger.own(), number, entry: () });
                 (centre.done, centre.stored, centre.promised) = (centre.done + 1, None, self.version);
             }
             Step::Ask { at, whom } => {
@@ -193,8 +293,23 @@ impl World {
                     return Ok(());
                 }
                 self.runs += 1;
-                let ledger = Ledger::new(LogId(self.runs));
-                self.centres[at] = Centre { ledger, done: 0, stored: None, promised: 0 };
+                self.centres[at] = Centre::new(self.runs);
+            }
+            Step::Resume { at } => {
+                self.runs += 1;
+                let before = &self.centres[at];
+                let mut again = Centre::new(self.runs);
+                before.noted.iter().for_each(|&new| again.ledger.resume(new));
+                again.ledger.resume_at(&before.reached);
+                prop_assert_eq!(again.ledger.position(), before.ledger.position());
+                (again.noted, again.reached) = (before.noted.clone(), before.reached.clone());
+                (again.done, again.stored, again.promised) = (before.done, before.stored, before.promised);
+                self.centres[at] = again;
+            }
+            Step::Forget { at } => {
+                let others = (0..CENTRES).filter(|other| *other != at);
+                let others: Vec<_> = others.map(|other| self.centres[other].ledger.position()).collect();
+                self.centres[at].ledger.forget(&others);
             }
         }
         Ok(())
@@ -239,6 +354,8 @@ fn steps() -> impl Strategy<Value = Step> {
         4 => (centre(), centre()).prop_map(|(from, to)| Step::Tell { from, to }),
         1 => (centre(), centre()).prop_map(|(a, b)| Step::Cut { a, b }),
         1 => centre().prop_map(|at| Step::Restart { at }),
+        1 => centre().prop_map(|at| Step::Resume { at }),
+        1 => centre().prop_map(|at| Step::Forget { at }),
     ]
 }
 
